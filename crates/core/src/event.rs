@@ -1,4 +1,4 @@
-//! What a run reports: events with their time. Every metric is computed from them.
+//! The events of a run, with their time. Every metric is computed from them.
 
 mod load;
 mod playback;
@@ -23,130 +23,130 @@ pub use verification::{Judgement, UnitAccount, Verification};
 pub enum Event {
     /// The measured part begins: sessions are warmed up, the first connection is about to open.
     Started,
-    /// The measured part is over: all that was to be sent is answered or given up.
+    /// The measured part is over: every message is answered or given up.
     Finished,
     /// From here on, an answer later than this after its message's intended time misses the
     /// deadline.
     DeadlineSet {
-        /// The span between the intended time and the last moment in time.
+        /// The span between the intended time and the deadline.
         after: Duration,
     },
-    /// Of messages that are sent by a schedule, only those of this span are measured; nothing is
-    /// recorded of the others.
+    /// Of messages sent by a schedule, only those of this span are measured; the others are not
+    /// recorded.
     WindowSet {
-        /// The first moment at which a message that counts may be to be sent.
+        /// The earliest intended time of a measured message.
         from: Time,
-        /// The first moment after the last.
+        /// The first time after the window.
         until: Time,
     },
     /// A phone begins to open a connection.
     ConnectStarted {
         /// Which client.
         phone: u32,
-        /// Its how-manieth connection.
+        /// The number of its connection.
         connection: u32,
     },
     /// The connection can carry a request.
     Connected {
         /// Which client.
         phone: u32,
-        /// Its how-manieth connection.
+        /// The number of its connection.
         connection: u32,
     },
-    /// What the peers agreed upon, known once the handshake is complete.
+    /// The result of the handshake, once it is complete.
     Secured {
         /// Which client.
         phone: u32,
-        /// Its how-manieth connection.
+        /// The number of its connection.
         connection: u32,
         /// The negotiated version and cipher, for example `TLS 1.3 aes128gcm`.
         suite: String,
-        /// An earlier session was taken up again.
+        /// Whether an earlier session was resumed.
         resumed: bool,
-        /// The server accepted early data.
+        /// Whether the server accepted early data.
         early: bool,
     },
     /// A message was handed to the protocol.
     Sent {
         /// Which client.
         phone: u32,
-        /// Its how-manieth message.
+        /// The number of its message.
         message: u32,
-        /// When the schedule wanted it sent; not later than the event itself.
+        /// Its scheduled time; not later than the event itself.
         intended: Time,
         /// Bytes of the message.
         bytes: u64,
     },
-    /// The whole answer to a message arrived.
+    /// The complete answer to a message arrived.
     Answered {
         /// Which client.
         phone: u32,
-        /// Its how-manieth message.
+        /// The number of its message.
         message: u32,
-        /// The status: 200 to 299 taken, 400 to 499 refused as malformed.
+        /// The status: 200 to 299 accepted, 400 to 499 refused as malformed.
         status: u16,
     },
-    /// A message came to nothing, in a workload that goes on regardless.
+    /// A message was lost, in a workload that continues regardless.
     Lost {
         /// Which client.
         phone: u32,
-        /// Its how-manieth message.
+        /// The number of its message.
         message: u32,
-        /// When the schedule wanted it sent.
+        /// Its scheduled time.
         intended: Time,
         /// How it was lost.
         loss: Loss,
     },
-    /// A phone has come to the end of its schedule.
+    /// A phone has finished its schedule.
     Scheduled {
         /// Which client.
         phone: u32,
-        /// How many messages the schedule had in the measured window: each was answered or lost.
+        /// The number of messages scheduled in the measured window: each was answered or lost.
         messages: u64,
     },
-    /// The server took in a whole, well-formed message.
+    /// The server received a complete, well-formed message.
     Received {
         /// Which client sent it.
         phone: u32,
-        /// The client's how-manieth message.
+        /// The number of the client's message.
         message: u32,
     },
-    /// A listener was told of a message that the server has accepted: all of it arrived.
+    /// An accepted message was forwarded to a listener: it arrived completely.
     Warned {
-        /// Which client listens.
+        /// The listening client.
         listener: u32,
-        /// Which client sent it.
+        /// The sending client.
         phone: u32,
-        /// That client's how-manieth message.
+        /// The number of that client's message.
         message: u32,
     },
     /// Something was given up: a connection or a message.
     Failed {
         /// Which client.
         phone: u32,
-        /// Its how-manieth message.
+        /// The number of its message.
         message: u32,
-        /// Why, in words.
+        /// The reason, in words.
         reason: String,
     },
     /// A phone loses its connection, or its address, on purpose.
     Disturbed {
         /// Which client.
         phone: u32,
-        /// What happens to it.
+        /// The kind of disturbance.
         disturbance: Disturbance,
     },
-    /// After a disturbance that cost a connection, the first byte arrived over the next one: at the
-    /// phone, or at the server where the phone is the one that sends.
+    /// After a disturbance that broke a connection, the first byte arrived over the next one: at
+    /// the phone, or at the server if the phone is the sender.
     Resumed {
         /// Which client.
         phone: u32,
     },
-    /// A connection has outlived a disturbance, and the next one, or the end, has come.
+    /// A connection has survived a disturbance, and the next one, or the end, has come.
     Outlived {
         /// Which client.
         phone: u32,
-        /// The longest time in between in which no byte arrived at the end that receives.
+        /// The longest time in between without a byte at the receiver.
         silence: Duration,
     },
     /// A bulk transfer's last byte arrived.
@@ -155,19 +155,19 @@ pub enum Event {
         phone: u32,
         /// Bytes that arrived.
         bytes: u64,
-        /// The digest of what arrived is that of what was sent.
+        /// Whether the digest of the received data is that of the sent data.
         intact: bool,
     },
     /// Data of a flow has arrived.
     Flowing {
         /// Which client.
         phone: u32,
-        /// When the last of it came.
+        /// When the last of it arrived.
         last: Time,
-        /// Bytes since the event of this kind before.
+        /// Bytes since the previous event of this kind.
         bytes: u64,
     },
-    /// A flow has come to its end.
+    /// A flow has ended.
     Flowed {
         /// Which client.
         phone: u32,
@@ -176,61 +176,61 @@ pub enum Event {
         /// The longest time without an arrival, from the first byte to the end.
         silence: Duration,
     },
-    /// A link changes its cell during the run. All that will is recorded at the start.
+    /// A link changes its cell during the run. All handovers are recorded at the start.
     Handover {
-        /// The how-manieth path it is, from 0.
+        /// The number of the path, from 0.
         path: u32,
-        /// When nothing passes any more.
+        /// The start of the outage.
         from: Time,
-        /// When data flows again.
+        /// The end of the outage.
         until: Time,
     },
-    /// An object of a page became known: it is the page itself, or is named in what has arrived.
+    /// An object of a page became known: the page itself, or one named in data that has arrived.
     ObjectFound {
         /// Which client.
         phone: u32,
-        /// Its place on the page, from 0; that is the document.
+        /// Its index on the page, from 0, the document.
         object: u32,
-        /// Where it is.
+        /// Its path.
         path: String,
-        /// What it is: html, css, js, image, font or other.
+        /// Its kind: html, css, js, image, font or other.
         kind: String,
-        /// The bytes of its content.
+        /// The size of its content in bytes.
         bytes: u64,
-        /// Nothing is painted before it is there.
+        /// Whether it blocks painting.
         blocking: bool,
     },
     /// An object was requested; again, if the connection broke.
     ObjectRequested {
         /// Which client.
         phone: u32,
-        /// Its place on the page.
+        /// Its index on the page.
         object: u32,
-        /// The how-manieth connection of the client it is requested on.
+        /// The number of the client's connection on which it is requested.
         connection: u32,
     },
     /// The head of the response with an object arrived.
     ObjectBegun {
         /// Which client.
         phone: u32,
-        /// Its place on the page.
+        /// Its index on the page.
         object: u32,
     },
     /// The last byte of an object arrived.
     ObjectDone {
         /// Which client.
         phone: u32,
-        /// Its place on the page.
+        /// Its index on the page.
         object: u32,
     },
-    /// An object was parsed or executed, and what it names is known.
+    /// An object was parsed or executed, and the objects it names are known.
     ObjectReady {
         /// Which client.
         phone: u32,
-        /// Its place on the page.
+        /// Its index on the page.
         object: u32,
     },
-    /// A browser that is not ours has shown something of a page for the first time.
+    /// A third-party browser has painted a page for the first time.
     PagePainted {
         /// Which client.
         phone: u32,
@@ -244,46 +244,47 @@ pub enum Event {
     Playback {
         /// Which client.
         phone: u32,
-        /// What happened.
+        /// The step.
         step: Playback,
     },
     /// A step of a unit that verifies signed messages.
     Verification(Verification),
-    /// A client that is not ours came to its end, with success.
+    /// A third-party client ended successfully.
     Completed {
         /// Which client.
         phone: u32,
     },
-    /// Inference beside the communication was done with a frame.
+    /// The inference beside the communication finished a frame.
     Inferred {
-        /// Its how-manieth frame, from 1.
+        /// The number of the frame, from 1.
         frame: u64,
-        /// When it began with it.
+        /// When the frame began.
         begin: Time,
     },
-    /// What the machine and the processes of the run have used since the reading before.
+    /// The resources that the machine and the processes of the run have used since the previous
+    /// reading.
     Load(Load),
-    /// A sender's own account of its packets over the whole run.
+    /// A sender's packet counters over the whole run.
     Transport {
-        /// Whose account it is.
+        /// The sender.
         role: Role,
-        /// Packets or segments that carried anything, retransmissions included.
+        /// Packets or segments with content, retransmissions included.
         packets_sent: u64,
-        /// Of these, TCP segments sent again, or QUIC packets declared lost.
+        /// Of these, retransmitted TCP segments, or QUIC packets declared lost.
         packets_lost: u64,
     },
-    /// What an end's process has used by its end, where ends are processes of their own.
+    /// The total resources of an endpoint's process, where endpoints are separate processes.
     Used {
-        /// Whose process.
+        /// The endpoint.
         role: Role,
         /// Processor time, in user and system mode.
         processor: Duration,
-        /// The most memory that was resident at once, in bytes.
+        /// Peak resident memory, in bytes.
         memory_bytes: u64,
-        /// Datagrams that arrived and were lost because its sockets had no room.
+        /// Datagrams that arrived but were dropped because its socket buffers were full.
         dropped_datagrams: u64,
     },
-    /// A link's account of one of its directions over the whole run.
+    /// The counters of one direction of a link over the whole run.
     Link {
         /// The link and its direction, for example `link/down`.
         name: String,
@@ -293,12 +294,12 @@ pub enum Event {
         offered_bytes: u64,
         /// Packets dropped by random or scheduled loss.
         lost_packets: u64,
-        /// Packets dropped because a queue was full or a queue law said so.
+        /// Packets dropped by a full queue or by its algorithm.
         queue_dropped_packets: u64,
     },
 }
 
-/// What happens to a phone on purpose.
+/// A deliberate disturbance of a phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Disturbance {
     /// It drops its connection and opens another one.
@@ -310,35 +311,35 @@ pub enum Disturbance {
 /// How a message was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Loss {
-    /// It was not sent: as many as may be were waiting for their answers.
+    /// It was not sent: the maximum number of messages was waiting for answers.
     Overflow,
     /// It was not sent: there was no connection.
     Unconnected,
     /// It was sent, and no answer came in time.
     Unanswered,
-    /// The connection that it was sent on broke.
+    /// The connection on which it was sent broke.
     Broken,
 }
 
-/// Which end of a connection.
+/// An endpoint of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// The end that opens connections: a phone.
+    /// The endpoint that opens connections: a phone.
     Client,
-    /// The end that accepts them.
+    /// The endpoint that accepts them.
     Server,
 }
 
-/// An event and when it happened.
+/// An event and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
-/// The growing list of a run's events: a handle that everyone in the run shares.
+/// The growing list of a run's events: a handle shared by the whole run.
 #[derive(Clone, Debug, Default)]
 pub struct EventLog(Rc<RefCell<Vec<Record>>>);
 
@@ -348,7 +349,7 @@ impl EventLog {
         self.0.borrow_mut().push(Record { at, event });
     }
 
-    /// Takes all events out, oldest first.
+    /// Removes and returns all events, oldest first.
     pub fn take(&self) -> Vec<Record> {
         self.0.take()
     }

@@ -1,5 +1,5 @@
-//! The vocabulary that every Trackbed crate shares: a point in time, a seed, quantities with
-//! units, and IP packets. It does no input or output and reads no clock.
+//! The vocabulary shared by all Trackbed crates: a point in time, a seed, quantities with units,
+//! and IP packets. It does no input or output and reads no clock.
 #![forbid(unsafe_code)]
 
 pub mod event;

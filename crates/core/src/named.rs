@@ -1,7 +1,7 @@
 //! Enums by their names.
 
-/// An enum whose values have names in scenarios, results and messages: all of them, in order, the name
-/// of each, and the value of a name.
+/// An enum whose values have names in scenarios, results and messages. It provides the list of
+/// values in order, the name of each, and the value of a name.
 #[macro_export]
 macro_rules! named {
     ($(#[$of_enum:meta])* $visible:vis enum $Enum:ident {
@@ -25,7 +25,7 @@ macro_rules! named {
                 }
             }
 
-            /// The one called `name`.
+            /// The value called `name`.
             $visible fn from_name(name: &str) -> Option<$Enum> {
                 $Enum::ALL.iter().copied().find(|value| value.name() == name)
             }

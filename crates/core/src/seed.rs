@@ -1,8 +1,8 @@
 //! One seed for a run, and named streams of randomness drawn from it.
 //!
-//! A stream depends on the seed and its own name alone. A new draw in one place therefore shifts
-//! nothing elsewhere, and two protocols that are run with the same seed meet the same losses
-//! (common random numbers).
+//! A stream depends only on the seed and its own name. So a new draw in one place shifts nothing
+//! elsewhere, and two protocols run with the same seed have the same losses (common random
+//! numbers).
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::units::Ratio;
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// The seed of run number `run` under the root seed that the user gave.
+    /// The seed of run number `run` under the user's root seed.
     pub fn of_run(root: u64, run: u64) -> Seed {
         let mut hash = Sha256::new();
         hash.update(b"trackbed run");
@@ -39,7 +39,7 @@ impl Seed {
         Rng(ChaCha8Rng::from_seed(self.child(name).0))
     }
 
-    /// The 32 bytes themselves, to key a component that takes a seed of its own.
+    /// The 32 bytes, for a component that takes a seed.
     pub fn to_bytes(self) -> [u8; 32] {
         self.0
     }
@@ -80,7 +80,7 @@ impl Rng {
     /// # Panics
     /// If `bound` is zero: there is no such number.
     pub fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "a number below zero was asked for");
+        assert!(bound > 0, "the bound must not be zero");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
@@ -89,7 +89,7 @@ impl Rng {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A uniform span in `[low, high]`; `low` if the ends are swapped.
+    /// A uniform duration in `[low, high]`; `low` if the ends are swapped.
     pub fn span(&mut self, low: Duration, high: Duration) -> Duration {
         let width = u64::try_from(high.saturating_sub(low).as_nanos()).unwrap_or(u64::MAX);
         low + Duration::from_nanos(self.below(width.saturating_add(1).max(1)))

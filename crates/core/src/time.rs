@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// A point in time: whole nanoseconds since the run began.
 ///
-/// Spans between two points are [`std::time::Duration`]. In the virtual substrate the point is
-/// simulated; on a real network it is the monotonic clock, counted from the start of the run.
-/// The range is 584 years, and arithmetic saturates at its ends. Written as a number of
+/// The difference of two points is a [`std::time::Duration`]. In the virtual substrate the point is
+/// simulated; on a real network it is the monotonic clock, counted from the start of the run. The
+/// range is 584 years, and arithmetic saturates at its ends. It is serialised as a number of
 /// nanoseconds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -20,7 +20,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens: "never" where an order needs a value.
+    /// Later than any event: "never" where an order needs a value.
     pub const MAX: Time = Time(u64::MAX);
 
     /// The point `nanos` nanoseconds after the start of the run.
@@ -90,7 +90,7 @@ impl Sub<Time> for Time {
     }
 }
 
-/// Milliseconds with six decimals, so that two different points never print alike.
+/// Milliseconds with six decimals, so that different points are displayed differently.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06} ms", self.0 / 1_000_000, self.0 % 1_000_000)

@@ -1,4 +1,4 @@
-//! What a reading of this machine costs: processor time, with a role of one process and without.
+//! The cost of a reading of this machine: processor time, with and without a role of one process.
 
 use std::path::Path;
 

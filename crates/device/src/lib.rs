@@ -1,5 +1,5 @@
-//! A device that computes while it communicates: what it uses, measured ([`monitor`]), and its
-//! processor as a model in virtual time ([`processor`]).
+//! A device that computes while it communicates: measurements of its resources ([`monitor`]), and a
+//! model of its processor in virtual time ([`processor`]).
 #![forbid(unsafe_code)]
 
 pub mod monitor;

@@ -1,8 +1,8 @@
 //! How exact and how fast an emulated link is, and what it costs.
 //!
-//! `cargo bench -p trackbed-emulator` prints a line for each measurement; arguments choose some of
-//! them by name: `delay`, `idle`, `one`, `four`, `wide`, `super`, `tun`, `mahimahi`. Figures of delay mean something on a
-//! quiet machine only; the certificate beside them says whether it was.
+//! `cargo bench -p trackbed-emulator` prints a line for each measurement; arguments select some of
+//! them by name: `delay`, `idle`, `one`, `four`, `wide`, `super`, `tun`, `mahimahi`. Delays are
+//! meaningful only on a quiet machine; the certificate beside them shows whether it was.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::io::{Read as _, Write as _};
@@ -61,8 +61,8 @@ fn main() {
     }
 }
 
-/// What a link adds to the 20 ms of a round trip, and what a bare relay adds meanwhile: of the
-/// link's, that much is the machine's.
+/// What a link adds to the 20 ms of a round trip, and what a bare relay adds at the same time: the
+/// latter share is the machine's.
 fn added_delay(count: u32) {
     let lab = Lab::new(DELAY);
     let server = lab.far.run(|| UdpSocket::bind((FAR, PORT)).unwrap()).unwrap();
@@ -90,7 +90,7 @@ fn added_delay(count: u32) {
     println!("  {certificate}");
 }
 
-/// Answers everything on `server`, after `waiting`, until something empty comes.
+/// Answers everything on `server`, after `waiting`, until an empty datagram arrives.
 fn answer(server: &UdpSocket, waiting: impl Fn()) {
     let mut buffer = [0; 2_000];
     while let Ok((length @ 1.., from)) = server.recv_from(&mut buffer) {
@@ -99,7 +99,7 @@ fn answer(server: &UdpSocket, waiting: impl Fn()) {
     }
 }
 
-/// Waits as exactly as a thread can: asleep, and awake at the end.
+/// Waits as exactly as a thread can: asleep, then spinning at the end.
 fn until(due: Instant) {
     thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(AWAKE));
     while Instant::now() < due {
@@ -160,7 +160,7 @@ fn send(mut stream: TcpStream) {
     }
 }
 
-/// The bytes that come in the measured time.
+/// The bytes that arrive in the measured time.
 fn receive(mut stream: TcpStream) -> u64 {
     let begun = Instant::now();
     let (mut buffer, mut bytes) = (vec![0; 1 << 18], 0);
@@ -173,7 +173,7 @@ fn receive(mut stream: TcpStream) -> u64 {
     bytes
 }
 
-/// The same delay by mahimahi, if it is installed and lets us (it refuses to run as root).
+/// The same delay with mahimahi, if it is installed and permitted (it refuses to run as root).
 fn mahimahi() {
     let ping = "ping -q -c 200 -i 0.02 $MAHIMAHI_BASE | tail -1";
     let output = Command::new("mm-delay").args(["10", "sh", "-c", ping]).output();
@@ -223,7 +223,7 @@ impl Lab {
         Lab { near, far, remote, emulation }
     }
 
-    /// By default a sender may keep 4 MB, which is about 1.2 Gbit/s over 20 ms. Here it is 64 MB.
+    /// By default a sender may buffer 4 MB, which is about 1.2 Gbit/s over 20 ms. Here it is 64 MB.
     fn wide(self) -> Lab {
         let widen = |name| namespace::set_sysctl(name, "4096 131072 67108864").unwrap();
         for host in [&self.near, &self.far] {

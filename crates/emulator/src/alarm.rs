@@ -13,7 +13,7 @@ use trackbed_core::Time;
 
 use crate::clock::Clock;
 
-/// Wakes a thread when one of its sources has something, or when it is time. The timeout of
+/// Wakes a thread when one of its sources is ready, or at a given time. The timeout of
 /// epoll_wait(2) would be rounded up to a millisecond.
 #[derive(Debug)]
 pub(crate) struct Alarm {
@@ -22,12 +22,12 @@ pub(crate) struct Alarm {
     clock: Clock,
 }
 
-/// What has ended a wait.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// A source has something, or a signal came.
+    /// A source is ready, or a signal arrived.
     Called,
-    /// It is time.
+    /// The time has come.
     InTime,
 }
 
@@ -42,7 +42,7 @@ impl Alarm {
         Ok(alarm)
     }
 
-    /// Wakes when `source` can be read.
+    /// Wakes when `source` is readable.
     pub(crate) fn watch(&self, source: impl AsFd) -> io::Result<()> {
         self.watch_as(source, SOURCE)
     }
@@ -52,9 +52,9 @@ impl Alarm {
         Ok(epoll::add(&self.epoll, source, data, epoll::EventFlags::IN)?)
     }
 
-    /// Waits for a source, and until `until` at the longest.
+    /// Waits for a source, until `until` at the latest.
     pub(crate) fn wait(&self, until: Option<Time>) -> io::Result<Woken> {
-        // A value of zero switches the timer off.
+        // A value of zero disarms the timer.
         let nanos = until.map_or(0, |until| self.clock.origin() + until.as_nanos().max(1));
         let value = Timespec {
             tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),

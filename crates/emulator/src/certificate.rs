@@ -1,4 +1,5 @@
-//! Whether this machine kept up: how late packets were let go, and what was lost on the way.
+//! Whether this machine kept up: how late packets were released, and which were lost outside the
+//! link models.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,28 +7,28 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use trackbed_core::named;
 
-/// What an emulation says about its own exactness.
+/// A report of an emulation about its accuracy.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    /// How long after its time each packet was handed on, in nanoseconds.
+    /// How late each packet was released, in nanoseconds.
     lateness: Histogram<u64>,
     /// Packets that were lost because a ring or a socket was full, not by a link model.
     pub overflow: u64,
     /// Processor time of the emulating thread.
     pub processor: Duration,
-    /// How long it was at work.
+    /// How long it ran.
     pub elapsed: Duration,
 }
 
 named! {
-    /// What to think of an emulation.
+    /// The verdict on an emulation.
     #[derive(PartialOrd, Ord)]
     pub enum Verdict {
         /// The machine kept up.
         Valid = "valid",
-        /// The machine was late now and then: medians hold, tails may not.
+        /// The machine was occasionally late: medians are valid, tails may not be.
         Suspect = "suspect",
-        /// The machine did not keep up: what was measured is the machine.
+        /// The machine did not keep up: the results reflect the machine.
         Invalid = "invalid",
     }
 }
@@ -35,7 +36,8 @@ named! {
 impl Default for Certificate {
     fn default() -> Certificate {
         Certificate {
-            lateness: Histogram::new_with_max(LONGEST, 2).expect("these bounds make a histogram"),
+            lateness: Histogram::new_with_max(LONGEST, 2)
+                .expect("the histogram's bounds are valid"),
             overflow: 0,
             processor: Duration::ZERO,
             elapsed: Duration::ZERO,
@@ -44,17 +46,17 @@ impl Default for Certificate {
 }
 
 impl Certificate {
-    /// Notes that so many packets were handed on so long after their time.
+    /// Notes that this number of packets was released this late.
     pub fn note(&mut self, late: Duration, packets: u64) {
         self.lateness.saturating_record_n(nanos(late), packets);
     }
 
-    /// The number of packets handed on.
+    /// The number of packets released.
     pub fn packets(&self) -> u64 {
         self.lateness.len()
     }
 
-    /// The lateness that a share `q` of the packets did not exceed.
+    /// The lateness not exceeded by a share `q` of the packets.
     pub fn lateness(&self, q: f64) -> Duration {
         Duration::from_nanos(self.lateness.value_at_quantile(q))
     }
@@ -104,8 +106,8 @@ impl fmt::Display for Certificate {
         let micros = |q: f64| self.lateness(q).as_secs_f64() * 1e6;
         write!(
             f,
-            "{}: {} packets let go {:.0} us late in the median, {:.0} us at p99, {:.0} us at worst; \
-             {:.3} % more than {} ms; {} overflowed",
+            "{}: {} packets released {:.0} us late in the median, {:.0} us at p99, {:.0} us at \
+             most; {:.3} % more than {} ms; {} overflowed",
             self.verdict().name(),
             self.packets(),
             micros(0.5),
@@ -118,7 +120,7 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// A packet this late makes a difference to a protocol on a path of 10 ms.
+/// A packet this late affects a protocol on a path of 10 ms.
 pub const LATE: Duration = Duration::from_millis(1);
 
 const LATE_SHARE_INVALID: f64 = 0.01;
@@ -126,7 +128,7 @@ const LATE_SHARE_SUSPECT: f64 = 0.001;
 const MEDIAN_INVALID: Duration = Duration::from_micros(300);
 const MEDIAN_SUSPECT: Duration = Duration::from_micros(100);
 
-/// What is later than a minute counts as a minute.
+/// Anything later than a minute counts as a minute.
 const LONGEST: u64 = 60_000_000_000;
 
 fn nanos(span: Duration) -> u64 {

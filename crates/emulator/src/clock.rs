@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use trackbed_core::Time;
 
-/// The monotonic clock of this machine, from an origin on.
+/// The monotonic clock of this machine, counted from an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Nanoseconds of `CLOCK_MONOTONIC`.
@@ -35,12 +35,12 @@ impl Clock {
         Time::from_nanos(monotonic.saturating_sub(self.origin))
     }
 
-    /// How to read the time of day as a time of this clock. It holds as long as nobody sets the
-    /// time of day, so ask anew for each batch of readings.
+    /// Converts readings of the time of day to this clock. It is valid until the time of day is
+    /// set, so call it again for each batch of readings.
     pub fn calendar(self) -> Calendar {
         let monotonic = nanos(clock_gettime(ClockId::Monotonic));
         let real = nanos(clock_gettime(ClockId::Realtime));
-        // What the clock of the day shows at our origin.
+        // The calendar time at our origin.
         Calendar { origin: real.saturating_sub(monotonic) + self.origin }
     }
 }
@@ -52,14 +52,13 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// The time at which the clock of the day showed `since_epoch` after
-    /// 1970-01-01T00:00:00Z.
+    /// The time at which the calendar time was `since_epoch` after 1970-01-01T00:00:00Z.
     pub fn time(self, since_epoch: Duration) -> Time {
         let nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
         Time::from_nanos(nanos.saturating_sub(self.origin))
     }
 
-    /// What the clock of the day showed at [`Time::ZERO`], since 1970-01-01T00:00:00Z.
+    /// The calendar time at [`Time::ZERO`], since 1970-01-01T00:00:00Z.
     pub fn epoch(self) -> Duration {
         Duration::from_nanos(self.origin)
     }

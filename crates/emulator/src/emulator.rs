@@ -1,5 +1,5 @@
-//! The network of link models on the real clock: packets of the ports go in, and come out when
-//! their time has come.
+//! The network of link models on the real clock: packets enter from the ports, and leave when their
+//! time has come.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -37,20 +37,20 @@ pub struct Emulator {
     commands: Receiver<Command>,
     wake: Arc<OwnedFd>,
     lead: Lead,
-    /// What comes out at this edge passes this gate.
+    /// What leaves at this edge passes this gate.
     gate: Option<(NodeId, Gate)>,
-    /// When to end even if something is still on the way.
+    /// When to end even if packets are still in flight.
     patience: Option<Time>,
     spares_processor: bool,
     takes_precedence: bool,
 }
 
-/// A port, and the edges of the network for which it stands.
+/// A port, and the network edges that it represents.
 #[derive(Debug)]
 pub struct Attachment {
-    /// Where packets come in and leave.
+    /// Where packets enter and leave.
     pub port: Port,
-    /// Whose packets these are.
+    /// The edges of its packets.
     pub edges: Edges,
 }
 
@@ -59,7 +59,7 @@ pub struct Attachment {
 pub enum Edges {
     /// One edge, whatever the addresses of its packets.
     One(NodeId),
-    /// Several edges, told apart by the source address of what they send. A packet from any other
+    /// Several edges, distinguished by the source address of their packets. A packet from any other
     /// address is discarded.
     ByAddress(BTreeMap<IpAddr, NodeId>),
 }
@@ -80,16 +80,16 @@ impl Edges {
     }
 }
 
-/// What an emulation leaves behind.
+/// The results of an emulation.
 #[derive(Debug)]
 pub struct Finished {
-    /// The network; its counters tell what happened.
+    /// The network, with its counters.
     pub network: Network,
     /// Whether this machine kept up.
     pub certificate: Certificate,
 }
 
-/// Reaches a running [`Emulator`] from outside. Clones reach the same one.
+/// Controls a running [`Emulator`] from outside. Clones control the same one.
 #[derive(Clone, Debug)]
 pub struct Remote {
     commands: Sender<Command>,
@@ -105,10 +105,10 @@ enum Command {
 }
 
 impl Emulator {
-    /// Joins the edges of `network` to ports; `clock` gives its time.
+    /// Connects the edges of `network` to ports; `clock` is its clock.
     ///
     /// # Errors
-    /// If the kernel has no more descriptors.
+    /// If no descriptors are left.
     pub fn new(
         network: Network,
         ports: Vec<Attachment>,
@@ -139,41 +139,42 @@ impl Emulator {
         Ok((emulator, remote))
     }
 
-    /// Lets what comes out at `node` pass `gate` on its way to the port.
+    /// Passes what leaves at `node` through `gate` before it reaches the port.
     pub(crate) fn guard(&mut self, node: NodeId, gate: Gate) {
         self.gate = Some((node, gate));
     }
 
-    /// Lets `resident` be the host `node`, which must stand behind no port.
+    /// Makes `resident` the host `node`, which must have no port.
     pub fn accommodate(&mut self, node: NodeId, resident: Box<dyn Resident>) {
         self.residents.push((node, resident));
     }
 
-    /// Gives up on precision: nothing is spent awake before a packet is due, so packets are late
-    /// by what the kernel takes to wake a thread. For many emulations at a time on one machine.
+    /// Trades precision for processor time: the thread does not spin before a packet is due, so
+    /// packets are late by the kernel's wake-up latency. For many emulations at a time on one
+    /// machine.
     pub fn spare_processor(&mut self) {
         self.spares_processor = true;
     }
 
-    /// Lets packets go before other threads run, where this machine allows it: a packet that is due
-    /// does not wait for the end of somebody's time slice. Not for several emulations at a time on
-    /// one machine, as each spends a while awake before packets are due.
+    /// Runs before other threads, if this machine allows it: a packet that is due does not wait for
+    /// the end of another thread's time slice. Not for several emulations at a time on one machine,
+    /// because each spins before packets are due.
     pub fn take_precedence(&mut self) {
         let processors = std::thread::available_parallelism();
-        // The only processor belongs to those who talk.
+        // A single processor is left to the communicating programs.
         self.takes_precedence = processors.is_ok_and(|count| count.get() > 1);
     }
 
-    /// Works until the remote says stop.
+    /// Runs until the remote stops it.
     ///
     /// # Errors
-    /// If the kernel does not let us wait for packets.
+    /// If waiting for packets fails.
     pub fn run(mut self) -> io::Result<Finished> {
         if self.takes_precedence {
-            // Where the machine does not allow it, packets are late more often.
+            // Without permission, packets are late more often.
             let _ = run_before_others();
         }
-        // Otherwise the kernel may add 50 us to every wait; where it refuses, it does.
+        // Otherwise the kernel may add 50 us to every wait; if it refuses, it does.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let alarm = Alarm::new(self.clock)?;
         alarm.watch(&self.wake)?;
@@ -197,7 +198,7 @@ impl Emulator {
         Ok(Finished { network: self.network, certificate: self.certificate })
     }
 
-    /// Does what the remote has said; false if that is to stop.
+    /// Executes the remote's commands; false after a stop.
     fn obey(&mut self) -> bool {
         loop {
             match self.commands.try_recv() {
@@ -213,7 +214,7 @@ impl Emulator {
         }
     }
 
-    /// Whether the end is asked for and everything has arrived, or has been waited for long enough.
+    /// Whether the end was requested and all packets have arrived, or the patience is over.
     fn is_finished(&mut self) -> bool {
         let Some(patience) = self.patience else { return false };
         let waits = self.gate.as_ref().is_some_and(|(_, gate)| gate.holds_datagrams());
@@ -235,8 +236,8 @@ impl Emulator {
         }
     }
 
-    /// Takes in what has come since the last time, in the order in which it came, at the times at
-    /// which it came: how long it lay in the ring makes no difference.
+    /// Takes packets that have arrived since the last call, in the order and at the times of their
+    /// arrival: their time in the ring makes no difference.
     fn receive(&mut self, arrivals: &mut Vec<(Time, NodeId, Packet)>) {
         if !self.is_ready() {
             return;
@@ -251,12 +252,12 @@ impl Emulator {
         arrivals.sort_by_key(|(at, _, _)| *at);
         let now = self.clock.now();
         for (at, node, packet) in arrivals.drain(..) {
-            // The clock of the day may have been set in between.
+            // The time of day may have been set in between.
             self.network.send(at.min(now), node, packet);
         }
     }
 
-    /// Hands over what has come out, and takes in what residents answer.
+    /// Delivers packets that have left the network, and takes the residents' answers.
     fn deliver(&mut self) {
         let mut delivered = false;
         loop {
@@ -288,7 +289,7 @@ impl Emulator {
         }
     }
 
-    /// Lets residents do what is due, and sends what they have to send; true if there was any.
+    /// Runs residents that are due, and sends their packets; true if there were any.
     fn listen_to_residents(&mut self) -> bool {
         let mut sent = false;
         for (node, resident) in &mut self.residents {
@@ -304,14 +305,14 @@ impl Emulator {
         sent
     }
 
-    /// When something is due, in the network or at a resident.
+    /// The next time at which the network or a resident is due.
     fn next_wake(&self) -> Option<Time> {
         let residents = self.residents.iter().filter_map(|(_, resident)| resident.next_wake());
         residents.chain(self.network.next_wake()).min()
     }
 
-    /// Lets time pass until a packet comes or is due. The last moments before one is due are spent
-    /// awake: the kernel wakes a thread tens of microseconds late.
+    /// Waits until a packet arrives or is due. It spins just before one is due, because the kernel
+    /// wakes a thread tens of microseconds late.
     fn wait(&mut self, alarm: &Alarm) -> io::Result<()> {
         let due = self.next_wake();
         if self.is_ready() || self.is_finished() {
@@ -324,7 +325,7 @@ impl Emulator {
             let woken = alarm.wait(rise)?;
             match (woken, rise) {
                 (Woken::InTime, Some(rise)) => self.lead.learn(self.clock.now().since(rise)),
-                // Somebody may have said something; `obey` reads what.
+                // It may be a command; `obey` reads it.
                 _ => drop(rustix::io::read(&*self.wake, &mut [0; 8])),
             }
         }
@@ -334,7 +335,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Whether it is worth staying awake for what is due.
+    /// Whether the next due time is near enough for spinning.
     fn is_close(&self, due: Option<Time>) -> bool {
         let now = self.clock.now();
         due.is_some_and(|due| due > now && due.since(now).as_nanos() <= self.lead.nanos().into())
@@ -346,29 +347,29 @@ impl Emulator {
 }
 
 impl Remote {
-    /// Ends the emulation; what is on the way is lost.
+    /// Ends the emulation; packets in flight are lost.
     pub fn stop(&self) {
         self.tell(Command::Stop);
     }
 
-    /// Ends the emulation when nothing is on the way any more, or after `patience` in any case.
+    /// Ends the emulation when no packet is in flight, or after `patience` at the latest.
     pub fn finish(&self, patience: Duration) {
         self.tell(Command::Finish(patience));
     }
 
-    /// Replaces a parameter of one direction of a link from now on; a link that has no such
-    /// parameter stays as it is.
+    /// Replaces a parameter of one direction of a link from now on; a link without this parameter
+    /// is unchanged.
     pub fn change(&self, link: LinkId, direction: Direction, change: Change) {
         self.tell(Command::Change(link, direction, change));
     }
 
-    /// Passes on what the gateway says.
+    /// Forwards an order of the gateway.
     pub(crate) fn order(&self, order: Order) {
         self.tell(Command::Gate(order));
     }
 
     fn tell(&self, command: Command) {
-        // An emulator that has ended hears nothing, and its eventfd counts in vain.
+        // An emulator that has ended does not read it, which is harmless.
         let _ = self.commands.send(command);
         let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
     }
@@ -380,5 +381,5 @@ fn processor() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Packets of one port that are taken in before the others get their turn.
+/// Packets taken from one port before the others get their turn.
 const BURST: usize = 128;

@@ -1,12 +1,12 @@
-//! How early to wake.
+//! How early to wake up.
 
 use std::time::Duration;
 
-/// How long before a packet is due to be awake: what the kernel takes to wake us, except for the
-/// slowest times in a hundred. On a virtual machine that may well be a quarter of a millisecond.
+/// How long before a packet is due to wake up: the kernel's wake-up latency, except for its slowest
+/// one percent. On a virtual machine this may be a quarter of a millisecond.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {
-    /// A moving estimate of a high quantile of how late the kernel wakes us, in nanoseconds.
+    /// A moving estimate of a high quantile of the wake-up latency, in nanoseconds.
     late: u64,
 }
 
@@ -15,9 +15,9 @@ impl Lead {
         self.late.clamp(LEAD_MIN, LEAD_MAX)
     }
 
-    /// Takes in by how much a wake was late.
+    /// Adds the latency of a wake-up.
     ///
-    /// Steps up are so much larger than steps down that there is balance at the quantile.
+    /// Steps up are larger than steps down, so that they balance at the quantile.
     pub(crate) fn learn(&mut self, late: Duration) {
         let late = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
         let step = self.late / 16 + 1_000;

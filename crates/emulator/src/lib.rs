@@ -1,9 +1,9 @@
-//! Links on the real kernel: network namespaces whose interfaces are joined by the link models of
-//! `trackbed_net`, driven by the real clock.
+//! Links on the real kernel: network namespaces whose interfaces are connected by the link models
+//! of `trackbed_net`, driven by the real clock.
 //!
-//! A [`namespace::NetNamespace`] is a machine; [`Backstage::attach`] gives it an interface and us a
-//! [`Port`]; an [`Emulator`] carries packets between ports through a `trackbed_net::Network` and
-//! gives a [`Certificate`] that says whether this machine kept up.
+//! A [`namespace::NetNamespace`] is a machine; [`Backstage::attach`] gives it an interface and
+//! returns a [`Port`]; an [`Emulator`] carries packets between ports through a
+//! `trackbed_net::Network` and returns a [`Certificate`] that shows whether this machine kept up.
 #![forbid(unsafe_code)]
 
 mod alarm;

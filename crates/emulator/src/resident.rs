@@ -1,15 +1,15 @@
-//! Hosts that live inside the emulation: no namespace, no kernel, just packets.
+//! Hosts inside the emulation: no namespace, no kernel, only packets.
 
 use std::fmt;
 
 use trackbed_core::{Packet, Time};
 
 /// A host without a kernel: it makes its own packets and takes those that reach it, in real time.
-/// It runs on the emulation's thread, so nothing in it may block; and two residents that answer
-/// each other need a link with a delay between them, or no time passes.
+/// It runs on the emulation's thread, so it must not block; and two residents that answer each
+/// other need a link with a delay between them, or no time passes.
 ///
-/// After every call the emulation drains [`Resident::poll_transmit`], then asks
-/// [`Resident::next_wake`] and calls [`Resident::advance`] when that time has come. Times never
+/// After every call the emulation drains [`Resident::poll_transmit`], then calls
+/// [`Resident::next_wake`], and [`Resident::advance`] when that time has come. Times never
 /// decrease.
 pub trait Resident: fmt::Debug + Send {
     /// Takes a packet that has reached the host.
@@ -21,6 +21,6 @@ pub trait Resident: fmt::Debug + Send {
     /// The next packet to send, from one of the host's own addresses.
     fn poll_transmit(&mut self) -> Option<Packet>;
 
-    /// When [`Resident::advance`] is to be called; `None` for not before the next packet.
+    /// When to call [`Resident::advance`]; `None` for not before the next packet.
     fn next_wake(&self) -> Option<Time>;
 }

@@ -1,4 +1,4 @@
-//! Keeping this machine's processors awake.
+//! Keeps this machine's processors awake.
 
 use std::io;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use std::thread::{self, JoinHandle};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use trackbed_linux::scheduling::yield_to_all;
 
-/// Keeps every processor that we may use from falling asleep, for as long as it lives.
+/// Keeps every processor available to this process from sleeping, for as long as it lives.
 ///
-/// A processor that sleeps takes tens of microseconds to wake up, on a virtual machine up to some
-/// hundred, and everything that comes from another machine finds it asleep. On each of them a thread
-/// spins that gives way to whoever else wants to run (`SCHED_IDLE`, sched(7)): no other program is
-/// held up, but a machine on battery notices.
+/// A sleeping processor takes tens of microseconds to wake up, on a virtual machine up to some
+/// hundred, and every packet from another machine finds it asleep. On each of them a thread spins
+/// that yields to all other threads (`SCHED_IDLE`, sched(7)): no other program is slowed down, but
+/// it costs battery.
 #[derive(Debug)]
 pub struct Vigil {
     is_over: Arc<AtomicBool>,
@@ -21,7 +21,7 @@ pub struct Vigil {
 }
 
 impl Vigil {
-    /// Begins it. Where the kernel does not allow it, processors sleep as they like.
+    /// Starts it. If the kernel does not allow it, processors may sleep.
     pub fn keep() -> Vigil {
         let is_over = Arc::new(AtomicBool::new(false));
         let processors = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
@@ -40,7 +40,7 @@ impl Drop for Vigil {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         for watcher in self.watchers.drain(..) {
-            // What it could not do has done no harm.
+            // Failing to start it does no harm.
             let _ = watcher.join();
         }
     }

@@ -1,4 +1,4 @@
-//! How far virtual and emulated agree, as data.
+//! How closely virtual and emulated runs agree, as data.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::results::SCHEMA;
 
-/// What `trackbed agree --json` prints.
+/// The output of `trackbed agree --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgreementDocument {
-    /// The version of this form.
+    /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
     /// The version of the tool.
@@ -21,38 +21,38 @@ pub struct AgreementDocument {
     pub seed: u64,
     /// Runs of each cell on each substrate.
     pub runs: u32,
-    /// What of the machine bears on the emulated runs, by name.
+    /// Properties of the machine that affect the emulated runs, by name.
     pub environment: BTreeMap<String, String>,
-    /// The cells that both have runs of.
+    /// The cells with runs on both substrates.
     pub cells: Vec<Agreement>,
 }
 
-/// How far two substrates agree about one cell.
+/// How closely two substrates agree about one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Agreement {
     /// The cell's place in the plan.
     pub cell: u32,
-    /// What the cell is, in words.
+    /// The cell in words.
     pub name: String,
-    /// The metric that is compared.
+    /// The compared metric.
     pub metric: String,
-    /// The mean in virtual time, over the runs that both have.
+    /// The mean in virtual time, over the runs that both substrates have.
     pub virtually: f64,
     /// The mean on the emulated substrate, over the same runs.
     pub emulated: f64,
-    /// How many these are.
+    /// The number of these runs.
     pub pairs: u32,
-    /// The second mean over the first.
+    /// The emulated mean divided by the virtual one.
     pub ratio: f64,
-    /// The 90 % interval of the ratio, for two one-sided tests at 5 %.
+    /// The 90 % confidence interval of the ratio, for two one-sided tests at 5 %.
     pub ci90: [f64; 2],
-    /// How far the ratio may be from 1.
+    /// The largest accepted deviation of the ratio from 1.
     pub margin: f64,
-    /// What the interval says.
+    /// The verdict of the interval.
     pub verdict: AgreementVerdict,
 }
 
-/// What an interval says about agreement.
+/// A verdict about agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgreementVerdict {
@@ -60,6 +60,6 @@ pub enum AgreementVerdict {
     Equivalent,
     /// Beyond the margin.
     Different,
-    /// Neither, with these runs.
+    /// Undecided with these runs.
     Undecided,
 }

@@ -1,4 +1,4 @@
-//! One run directory held against another, as data.
+//! The comparison of two run directories, as data.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,43 +9,42 @@ use crate::results::SCHEMA;
 /// How the results of a second run directory differ from those of a first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contrast {
-    /// The version of this form.
+    /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
-    /// The first directory: what is compared with.
+    /// The first directory: the baseline.
     pub first: Side,
-    /// The second one: what is compared.
+    /// The second directory.
     pub second: Side,
-    /// What else is different between them, which may be why results are.
+    /// Other differences between the directories, which may explain different results.
     pub changes: Vec<Change>,
-    /// Whether run k of both had the same seed, so that they were compared run by run.
+    /// Whether run k of both had the same seed, so that the comparison is paired by run.
     pub paired: bool,
-    /// How sure intervals and verdicts are: 0.95.
+    /// The confidence level of intervals and verdicts: 0.95.
     pub confidence: f64,
-    /// What does not matter, as a share of the first mean.
+    /// The largest negligible difference, as a share of the first mean.
     pub margin: f64,
     /// The comparisons, by the cells of the first directory.
     pub cells: Vec<CellContrast>,
-    /// What cells of both directories should have been compared by, and was measured on one side alone
-    /// or in no run of both.
+    /// Cells of both directories whose metric was measured on one side only, or in no run of both.
     #[serde(default)]
     pub incomparable: Vec<Incomparable>,
-    /// Cells of the first directory that the second has not, by their factors.
+    /// Cells that only the first directory has, by their factors.
     pub missing: Vec<Map<String, Value>>,
-    /// Cells of the second directory that the first has not.
+    /// Cells that only the second directory has.
     pub added: Vec<Map<String, Value>>,
 }
 
 /// One of two run directories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Its path as it was given.
+    /// Its path as given.
     pub directory: String,
     /// The version of the tool that made it.
     pub trackbed: String,
     /// Its scenario's name.
     pub scenario: String,
-    /// What it ran on.
+    /// Its substrate.
     pub substrate: String,
     /// Its root seed.
     pub seed: u64,
@@ -53,14 +52,14 @@ pub struct Side {
     pub runs: u32,
 }
 
-/// Something that is not the same on both sides.
+/// A difference between the two sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// What.
+    /// What differs.
     pub what: String,
-    /// How it is in the first directory.
+    /// Its value in the first directory.
     pub first: String,
-    /// How it is in the second.
+    /// Its value in the second.
     pub second: String,
 }
 
@@ -71,27 +70,27 @@ pub struct CellContrast {
     pub factors: Map<String, Value>,
     /// Its number on each side.
     pub cells: [u32; 2],
-    /// What is compared.
+    /// The compared metric.
     pub metric: String,
-    /// The means: over the pairs of runs if paired.
+    /// The means: of the paired runs if paired.
     pub means: [f64; 2],
     /// The second mean minus the first.
     pub difference: f64,
-    /// The interval of the difference, at the confidence of the contrast for this comparison alone.
+    /// The confidence interval of the difference, for this comparison alone.
     pub interval: [f64; 2],
-    /// The difference as a percentage of the first mean with its interval, where that makes sense.
+    /// The difference as a percentage of the first mean with its interval, if that is meaningful.
     pub percent: Option<[f64; 3]>,
-    /// How likely such a difference is by chance, for this comparison alone.
+    /// The probability of such a difference by chance, for this comparison alone.
     pub p_value: f64,
-    /// The same for all comparisons together (Holm).
+    /// The p-value adjusted for all comparisons together (Holm).
     pub p_adjusted: f64,
-    /// Runs behind each mean.
+    /// The number of runs of each mean.
     pub n: [u32; 2],
-    /// Runs that failed on each side.
+    /// Failed runs on each side.
     pub failed: [u32; 2],
-    /// What this says about a difference.
+    /// The verdict about a difference.
     pub verdict: ContrastVerdict,
-    /// What it says about getting worse; `None` where neither less nor more of the metric is better.
+    /// The verdict about a regression; `None` if neither less nor more of the metric is better.
     pub regression: Option<Regression>,
 }
 
@@ -102,19 +101,19 @@ pub struct Incomparable {
     pub factors: Map<String, Value>,
     /// Its number on each side.
     pub cells: [u32; 2],
-    /// What it should have been compared by; `None` where no run of either side went through.
+    /// The metric it should have been compared by; `None` if no run of either side succeeded.
     pub metric: Option<String>,
     /// Runs on each side in which the metric was measured.
     pub n: [u32; 2],
-    /// Runs that failed on each side.
+    /// Failed runs on each side.
     pub failed: [u32; 2],
 }
 
-/// What a comparison says about a difference.
+/// A verdict about a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContrastVerdict {
-    /// Every run gave the same.
+    /// All runs have the same value.
     Equal,
     /// The means are within the margin.
     Equivalent,
@@ -122,19 +121,19 @@ pub enum ContrastVerdict {
     Lower,
     /// The second mean is higher.
     Higher,
-    /// These runs do not tell.
+    /// Undecided with these runs.
     Undecided,
 }
 
-/// What a comparison says about getting worse by more than the margin.
+/// A verdict about a regression by more than the margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Regression {
-    /// It has not.
+    /// No regression.
     NoWorse,
-    /// It has.
+    /// A regression.
     Worse,
-    /// These runs do not tell.
+    /// Undecided with these runs.
     Undecided,
 }
 
@@ -158,22 +157,23 @@ fn fails_more(n: [u32; 2], failed: [u32; 2]) -> bool {
 }
 
 impl Contrast {
-    /// The comparisons in which the second side is worse by more than the margin, or fails more often.
+    /// The comparisons in which the second side is worse by more than the margin, or fails more
+    /// often.
     pub fn worse(&self) -> impl Iterator<Item = &CellContrast> {
         let is_worse =
             |cell: &&CellContrast| cell.regression == Some(Regression::Worse) || cell.fails_more();
         self.cells.iter().filter(is_worse)
     }
 
-    /// How much is worse: comparisons that show it, and what fails more often and left nothing to
-    /// compare.
+    /// The number of regressions: comparisons that show one, and cells that fail more often and
+    /// cannot be compared.
     pub fn count_worse(&self) -> usize {
         self.worse().count() + self.incomparable.iter().filter(|it| it.fails_more()).count()
     }
 
-    /// Whether it was shown that nothing got worse by more than the margin: of every cell of the first
-    /// side, all of its metrics for which less or more is better. What was never measured there cannot
-    /// get worse.
+    /// Whether there is proof that nothing is worse by more than the margin: for every cell of the
+    /// first side, all metrics for which less or more is better. A metric that was never measured
+    /// there cannot get worse.
     pub fn is_no_worse(&self) -> bool {
         let is_shown = |cell: &CellContrast| {
             cell.regression.is_none_or(|regression| regression == Regression::NoWorse)

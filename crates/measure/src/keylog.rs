@@ -1,7 +1,7 @@
-//! TLS secrets in the NSS key log format, collected while a run goes on.
+//! TLS secrets in the NSS key log format, collected during a run.
 //!
-//! One line per secret: `LABEL <client random> <secret>`, in hexadecimal ("The SSLKEYLOGFILE
-//! Format for TLS", RFC 9850 section 2). Wireshark reads them from a file or from a capture.
+//! One line per secret: `LABEL <client random> <secret>`, in hexadecimal ("The SSLKEYLOGFILE Format
+//! for TLS", RFC 9850 section 2). Wireshark reads them from a file or from a capture.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A handle on one collection of key log lines; clones share it.
 ///
-/// Both endpoints of a connection may report the same secret: a line is kept once, at its first
-/// place.
+/// Both endpoints of a connection may report the same secret: a duplicate line is dropped.
 #[derive(Clone, Default)]
 pub struct KeyLog {
     lines: Arc<Mutex<Lines>>,
@@ -36,8 +35,8 @@ impl KeyLog {
         self.push(&format!("{label} {} {}", Hex(client_random), Hex(secret)));
     }
 
-    /// Adds a line that a library has already formatted, or several. Empty lines and comments
-    /// (`#`) are left out.
+    /// Adds one or more lines already formatted by a library. Empty lines and comments (`#`) are
+    /// left out.
     pub fn push(&self, text: &str) {
         let mut lines = self.lock();
         let wanted = text.lines().map(str::trim);
@@ -59,12 +58,12 @@ impl KeyLog {
         self.len() == 0
     }
 
-    /// A reader that begins at the first line, whenever that was added.
+    /// A reader that begins at the first line, even of those added earlier.
     pub fn cursor(&self) -> KeyLogCursor {
         KeyLogCursor { log: self.clone(), next: 0 }
     }
 
-    /// Writes all lines, each with its newline: a whole key log file.
+    /// Writes all lines, each with its newline: a complete key log file.
     ///
     /// # Errors
     /// Those of `sink`.
@@ -72,8 +71,8 @@ impl KeyLog {
         sink.write_all(self.cursor().take_new().as_bytes())
     }
 
-    /// Writes the key log file `path` in place of an older one. A new file is readable by its owner
-    /// alone, for on a real network the secrets open real connections.
+    /// Writes the key log file `path`, replacing an older one. A new file is readable only by its
+    /// owner, because on a real network the secrets decrypt real connections.
     ///
     /// # Errors
     /// If the file cannot be created or written.
@@ -82,19 +81,19 @@ impl KeyLog {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
-        // A line is added whole or not at all, so a panic elsewhere leaves nothing half done.
+        // A line is added completely or not at all, so a panic elsewhere leaves no partial line.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Shows how many lines there are, never the secrets.
+/// Shows the number of lines, never the secrets.
 impl fmt::Debug for KeyLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyLog({} lines)", self.len())
     }
 }
 
-/// A place in a [`KeyLog`], from which one reader takes the lines that are new to it.
+/// A position in a [`KeyLog`], from which a reader takes new lines.
 #[derive(Clone, Debug)]
 pub struct KeyLogCursor {
     log: KeyLog,
@@ -111,7 +110,7 @@ impl KeyLogCursor {
     }
 }
 
-/// Bytes that print as lower-case hexadecimal digits.
+/// Bytes displayed as lower-case hexadecimal digits.
 struct Hex<'a>(&'a [u8]);
 
 impl fmt::Display for Hex<'_> {

@@ -1,5 +1,5 @@
-//! From what happened in a run to what is kept of it: metrics from events, results as data,
-//! captures for Wireshark with the TLS secrets in them, key logs and qlog.
+//! The results of a run: metrics from events, results as data, captures for Wireshark that include
+//! the TLS secrets, key logs and qlog.
 #![forbid(unsafe_code)]
 
 pub mod agreement;

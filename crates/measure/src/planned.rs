@@ -1,4 +1,4 @@
-//! What is to be run, before it is.
+//! The runs of a plan, before they start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::results::{SCHEMA, factors};
 
-/// What `trackbed plan --json` prints.
+/// The output of `trackbed plan --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanDocument {
-    /// The version of this form.
+    /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
     /// The version of the tool.

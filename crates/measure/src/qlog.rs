@@ -1,11 +1,11 @@
-//! Where connections write their qlog, so that nothing touches a disk while a run goes on.
+//! Collects the qlog of connections in memory, so that a run does not write to the disk.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Gives out a sink per connection and keeps, in memory, what is written. Clones share the sinks.
+/// Provides a sink per connection and keeps what is written in memory. Clones share the sinks.
 ///
 /// A qlog takes about as much memory as the packets that it describes, so collect it for single
 /// runs.
@@ -29,7 +29,7 @@ impl QlogSinks {
     }
 
     /// A new sink for the connection `name`. If the name is taken, the new one is called `name-2`,
-    /// `name-3` and so on: names stay apart, so that each can become a file.
+    /// `name-3` and so on, so that each can become a file.
     pub fn create(&self, name: &str) -> Box<dyn Write + Send + Sync> {
         let mut sinks = lock(&self.sinks);
         let mut unique = name.to_owned();
@@ -43,8 +43,8 @@ impl QlogSinks {
         Box::new(Sink(buffer))
     }
 
-    /// What was written to each sink, in the order in which the sinks were created, and forgets
-    /// the sinks. Call it when the connections are gone: what is written afterwards is lost.
+    /// The content of each sink, in the order of creation; the sinks are then forgotten. Call it
+    /// when the connections are gone: what is written afterwards is lost.
     pub fn take(&self) -> Vec<(String, Vec<u8>)> {
         let sinks = mem::take(&mut *lock(&self.sinks));
         let in_order = sinks.in_order.into_iter();
@@ -64,7 +64,7 @@ impl Write for Sink {
     }
 }
 
-/// Bytes are appended whole, so a panic elsewhere leaves nothing half done.
+/// Writes are appended completely, so a panic elsewhere leaves no partial one.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

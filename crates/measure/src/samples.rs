@@ -5,8 +5,8 @@ use std::io;
 
 use crate::results::{CellResult, RunResult, factor_names};
 
-/// `text` as a cell that no spreadsheet program takes for a formula: behind an apostrophe where it begins
-/// like one. Numbers stay as they are.
+/// `text` as a cell that no spreadsheet program mistakes for a formula: after an apostrophe if it
+/// begins like one. Numbers stay unchanged.
 pub fn cell(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{text}")),
@@ -14,8 +14,8 @@ pub fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes samples: the cell and its factors, the run, the metric, which sample of that run, and the
-/// value.
+/// Writes samples: the cell and its factors, the run, the metric, the sample's number in that run,
+/// and the value.
 #[derive(Debug)]
 pub struct Writer<W: io::Write> {
     csv: csv::Writer<W>,
@@ -41,7 +41,7 @@ impl<W: io::Write> Writer<W> {
         Ok(Writer { csv, factors })
     }
 
-    /// Writes every sample of a run; a failed run, and one of no cell, has none.
+    /// Writes every sample of a run; a failed run, or one of an unknown cell, has none.
     ///
     /// # Errors
     /// If the sink does.
@@ -61,7 +61,7 @@ impl<W: io::Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends it.
+    /// Finishes the file.
     ///
     /// # Errors
     /// If the sink does.

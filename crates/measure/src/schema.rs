@@ -1,7 +1,7 @@
-//! What is written as JSON as JSON Schemas (draft 2020-12), for programs that read it.
+//! JSON Schemas (draft 2020-12) of the JSON output, for programs that read it.
 //!
-//! They are made of the types that are written. A field may be added while a form keeps its number, so
-//! whoever reads must let unknown ones pass, as the schemas do.
+//! They are generated from the written types. A field may be added without a new version of the
+//! format, so readers must ignore unknown fields, as the schemas do.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::results::SCHEMA;
 
-/// The schema of what is written of a `T`: its name, as in `docs/schema/NAME.json`, and its title.
+/// The schema of a written `T`: its name, as in `docs/schema/NAME.json`, and its title.
 pub fn json_schema<T: JsonSchema>(name: &str, title: &str) -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut rest = generator.into_root_schema_for::<T>().to_value();
     let rest = rest.as_object_mut().expect("a type with fields has a schema with properties");
     let mut all: Map<String, Value> = Map::new();
-    // An identifier, as schemas have them; it need not lead to a page.
+    // A schema's identifier; it need not be a reachable page.
     let identifier = format!("{}/schema/{SCHEMA}/{name}.json", env!("CARGO_PKG_REPOSITORY"));
     all.insert("$schema".to_owned(), rest.remove("$schema").unwrap_or_default());
     all.insert("$id".to_owned(), json!(identifier));
@@ -26,7 +26,7 @@ pub fn json_schema<T: JsonSchema>(name: &str, title: &str) -> Value {
     schema
 }
 
-/// Descriptions are comments of the source, which are broken where its lines end.
+/// Descriptions come from source comments; this joins their lines.
 fn unfold(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {

@@ -1,31 +1,32 @@
-//! How a single run went by, as curves and spans to be drawn.
+//! The course of a single run, as curves and spans to be drawn.
 
 /// A run, second by second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// Curves, those that share axes one behind the other.
+    /// Curves, those with the same axes next to one another.
     pub curves: Vec<Curve>,
-    /// What held for a while: handovers, rebuffering.
+    /// Periods: handovers, rebuffering.
     pub spans: Vec<Span>,
-    /// Where handovers are along a track, by the names of operators.
+    /// Places of handovers along a track, by the names of operators.
     pub places: Vec<Span>,
-    /// Where all this was, if that is known.
+    /// A map of the places, if they are known.
     pub map: Option<Map>,
 }
 
 /// Lines and places on a plane.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
-    /// Ways, each with its name and its points: kilometres east and north of the first way's beginning.
+    /// Lines, each with its name and its points: kilometres east and north of the first line's
+    /// beginning.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
-    /// Places, those of one kind under its name.
+    /// Places by the name of their kind.
     pub places: Vec<(String, Vec<Place>)>,
 }
 
 /// A place on a [`Map`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Kilometres east of the beginning.
     pub east_km: f64,
@@ -36,9 +37,9 @@ pub struct Place {
 /// A curve of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The chart that it belongs to.
+    /// The chart with the curve.
     pub chart: Chart,
-    /// What it is of, for example `down`.
+    /// Its name, for example `down`.
     pub name: String,
     /// The points from left to right.
     pub points: Vec<(f64, f64)>,
@@ -47,13 +48,14 @@ pub struct Curve {
 /// The charts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Chart {
-    /// Mbit/s over seconds, what arrived at the far end of the link, IP headers included.
+    /// Throughput in Mbit/s over seconds, at the far end of the link, IP headers included.
     Throughput,
     /// Milliseconds from each message's intended time to its answer, over seconds.
     RoundTrips,
-    /// Bytes that may be in flight, over seconds since the connection began (QUIC) or was established (TCP).
+    /// The congestion window in bytes, over seconds since the connection began (QUIC) or was
+    /// established (TCP).
     CongestionWindow,
-    /// Smoothed round-trip time in milliseconds as a transport sees it, over seconds since the connection
+    /// Smoothed round-trip time of a transport in milliseconds, over seconds since the connection
     /// began.
     SmoothedRtt,
     /// Percent of a core over seconds.
@@ -65,10 +67,10 @@ pub enum Chart {
 /// A span of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What held, for example `handover`.
+    /// Its name, for example `handover`.
     pub name: String,
-    /// From when or where.
+    /// Its start, in the unit of the axis.
     pub from: f64,
-    /// Until when or where.
+    /// Its end.
     pub until: f64,
 }

@@ -1,5 +1,5 @@
-//! How a page was loaded, object by object: as a table (CSV) and as an HTTP Archive (HAR 1.2), which
-//! browsers' developer tools and other viewers draw as a waterfall.
+//! How a page was loaded, object by object: as a table (CSV) and as an HTTP Archive (HAR 1.2),
+//! which browsers' developer tools and other viewers draw as a waterfall.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,19 +14,19 @@ use crate::samples::cell;
 /// An object of a phone's page. Times count from the start of the measured part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// Which client.
+    /// The client.
     pub phone: u32,
-    /// Its place on the page.
+    /// Its index on the page.
     pub object: u32,
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// What it is: html, css, js, image, font or other.
+    /// Its kind: html, css, js, image, font or other.
     pub kind: String,
-    /// The bytes of its content.
+    /// The size of its content in bytes.
     pub bytes: u64,
-    /// The how-manieth connection of the client it came on.
+    /// The number of the client's connection on which it came.
     pub connection: Option<u32>,
-    /// How often it was requested.
+    /// The number of requests for it.
     pub requests: u32,
     /// When it became known.
     pub found: Duration,
@@ -40,8 +40,7 @@ pub struct Bar {
     pub ready: Option<Duration>,
 }
 
-/// The objects of all pages of a run, by phone and place on the page; none where no page was
-/// loaded.
+/// The objects of all pages of a run, by phone and index on the page; empty if no page was loaded.
 pub fn bars(records: &[Record]) -> Vec<Bar> {
     let started = records.iter().find(|record| record.event == Event::Started);
     let start = started.map_or(Time::ZERO, |record| record.at);
@@ -88,7 +87,7 @@ pub fn bars(records: &[Record]) -> Vec<Bar> {
     bars.into_values().collect()
 }
 
-/// Writes a line for each object; what did not come to pass is left empty.
+/// Writes a line for each object; missing values are left empty.
 ///
 /// # Errors
 /// If `sink` does.
@@ -128,8 +127,8 @@ pub fn write_csv(bars: &[Bar], sink: impl io::Write) -> io::Result<()> {
     writer.flush()
 }
 
-/// The page of one phone as an archive. `comment` says what made it. Objects that did not come are
-/// left out; the time from when one became known to its request is `blocked`, connecting included.
+/// The page of one phone as an archive. `comment` names its source. Objects that did not arrive are
+/// left out; the time from an object's discovery to its request is `blocked`, connecting included.
 pub fn archive(bars: &[Bar], phone: u32, comment: &str) -> serde_json::Value {
     let bars: Vec<&Bar> = bars.iter().filter(|bar| bar.phone == phone).collect();
     let page = bars.first().map_or("", |bar| bar.path.as_str());
@@ -190,12 +189,12 @@ fn ms(span: Duration) -> f64 {
     span.as_nanos() as f64 / 1e6
 }
 
-/// A point in time of an archive. Runs have no date: their clock stands for one, and begins in
-/// 2000. The formats have milliseconds; the exact times are in the timings.
+/// A time in an archive. Runs have no date, so their clock begins in 2000. The formats have
+/// milliseconds; the exact times are in the timings.
 fn instant(since: Duration) -> String {
     let (seconds, ms) = (since.as_secs(), since.subsec_millis());
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    // A run lasts a day at the most.
+    // A run lasts a day at most.
     format!("2000-01-{:02}T{hours:02}:{minutes:02}:{:02}.{ms:03}Z", days + 1, seconds % 60)
 }
 

@@ -1,5 +1,4 @@
-//! The device that the model of virtual time computes on, from the keys of `[inference]` that only it
-//! reads.
+//! The device modelled in virtual time, from the keys of `[inference]` that only this model reads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,14 +15,15 @@ use crate::measured::devices::{ModelledDevice, NAMES};
 use crate::plan::{Device, Endpoint, Work};
 use crate::{files, measured, silence};
 
-/// Measurements that cells share, by what they were read from.
+/// Measurements that cells share, keyed by their source.
 #[derive(Default)]
 pub(crate) struct Measurements {
     durations: BTreeMap<String, Arc<Durations>>,
     costs: BTreeMap<String, Arc<Costs>>,
 }
 
-/// The device of a cell between these ends; `None` if something is wrong with it, which is told.
+/// The device of a cell with these endpoints; `None` if there was an error, which has been
+/// reported.
 pub(crate) fn resolve(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
@@ -34,7 +34,7 @@ pub(crate) fn resolve(
     let cores = model.map_or(CORES_DEFAULT, |model| model.cores);
     let cores = reader.read::<u64>(CORES)?.unwrap_or(cores);
     if cores > u64::from(THREADS_MAX) {
-        let message = "no device has so many cores";
+        let message = "too many cores";
         return reader.refuse(CORES, message, &format!("write at most {THREADS_MAX}"));
     }
     let mut sources = Vec::new();
@@ -45,9 +45,9 @@ pub(crate) fn resolve(
     Some(Device { cores, durations, cost, sources })
 }
 
-/// What the inference takes. The built-in frames are those of the generated model, which is done by as
-/// many threads as there are cores; of another one, or of a command, nothing is known unless somebody
-/// has measured it.
+/// The processor time of the inference. The built-in frames are those of the generated model,
+/// computed by one thread for each core. For another model or a command there are no frames unless
+/// they were measured.
 fn durations(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
@@ -61,13 +61,13 @@ fn durations(
         Some(Work::Command(_)) => None,
     };
     let (text, source, threads) = match (given, model, work) {
-        (Some((text, name)), ..) => (text, format!("frames as {name} says"), threads),
+        (Some((text, name)), ..) => (text, format!("frames from {name}"), threads),
         (None, Some(model), _) => {
             let source = format!("frames of {}: {}", model.name, ModelledDevice::ABOUT);
             (model.durations.into(), source, threads)
         }
         (None, None, Some(Work::Detector { model: None, .. })) => {
-            let source = format!("frames of the generated model as built in, {}", measured::ABOUT);
+            let source = format!("frames of the generated model, built in, {}", measured::ABOUT);
             (measured::DURATIONS.into(), source, Some(threads.unwrap_or(cores)))
         }
         (None, None, _) => return Some(None),
@@ -84,7 +84,7 @@ fn durations(
         Err(why) => return reader.refuse(DURATIONS, &why.to_string(), FRAMES_HELP),
     };
     if durations.mean() < FRAME_MIN {
-        let message = "its frames take less than 100 us in the mean, too many to follow";
+        let message = "the mean frame time is below 100 us, too short to simulate";
         return reader.refuse(DURATIONS, message, FRAMES_HELP);
     }
     let durations = match threads {
@@ -96,7 +96,7 @@ fn durations(
     Some(Some(durations))
 }
 
-/// What communication takes.
+/// The processor time of the communication.
 fn cost(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
@@ -108,13 +108,13 @@ fn cost(
     let packet = span(reader, PACKET_COST)?;
     let kilobyte = span(reader, KILOBYTE_COST)?;
     let (text, source) = match (given, model) {
-        (Some((text, name)), _) => (text, format!("costs of packets and messages as {name} says")),
+        (Some((text, name)), _) => (text, format!("packet and message costs from {name}")),
         (None, Some(model)) => {
-            let source = format!("costs of messages of {}: {}", model.name, ModelledDevice::ABOUT);
+            let source = format!("message costs of {}: {}", model.name, ModelledDevice::ABOUT);
             (model.costs.into(), source)
         }
         (None, None) => {
-            let source = format!("costs of packets and messages as built in, {}", measured::ABOUT);
+            let source = format!("packet and message costs, built in, {}", measured::ABOUT);
             (measured::COSTS.into(), source)
         }
     };
@@ -123,7 +123,7 @@ fn cost(
         return Some(Cost { message: Duration::ZERO, packet });
     }
     let of_table = match (message, packet, kilobyte) {
-        // Everything is said already.
+        // The scenario sets all of them.
         (Some(_), Some(_), Some(_)) => Cost {
             message: Duration::ZERO,
             packet: PacketCost { packet: Duration::ZERO, byte_picos: 0 },
@@ -134,9 +134,9 @@ fn cost(
         }
     };
     let written = [message, packet, kilobyte].iter().any(Option::is_some);
-    sources.extend(written.then(|| "costs as the scenario says".to_owned()));
+    sources.extend(written.then(|| "costs set in the scenario".to_owned()));
     let byte_picos = match kilobyte {
-        // A nanosecond for a thousand bytes is a picosecond for each.
+        // 1 ns per 1,000 bytes is 1 ps per byte.
         Some(span) => u64::try_from(span.as_nanos()).unwrap_or(COST_MAX_NS),
         None => of_table.packet.byte_picos,
     };
@@ -149,7 +149,7 @@ fn cost(
     Some(cost)
 }
 
-/// What a table says of the ends' protocol and cipher.
+/// The costs in a table for the endpoints' protocol and cipher.
 fn of_table(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
@@ -167,16 +167,20 @@ fn of_table(
     let name = endpoint.protocol.name();
     let Some(mut cost) = costs.protocol(name) else {
         let help = format!(
-            "add a line \"protocol {name} MESSAGE PACKET BYTE\" to it, or one for \"other\""
+            "add a line \"protocol {name} MESSAGE PACKET BYTE\" to the file, or one for \"other\""
         );
-        return reader.refuse(COSTS, &format!("it does not say what {name} costs"), &help);
+        return reader.refuse(COSTS, &format!("the cost table has no entry for {name}"), &help);
     };
     if endpoint.tls.is_some() {
-        // Without a word of the scenario, the ends take what they prefer.
+        // Without a cipher in the scenario, the endpoints use the preferred one.
         let cipher = endpoint.cipher.unwrap_or(CipherSuite::ALL[0]).name();
         let Some(byte) = costs.ciphers.get(cipher) else {
-            let help = format!("add a line \"cipher {cipher} BYTE\" to it");
-            return reader.refuse(COSTS, &format!("it does not say what {cipher} costs"), &help);
+            let help = format!("add a line \"cipher {cipher} BYTE\" to the file");
+            return reader.refuse(
+                COSTS,
+                &format!("the cost table has no entry for {cipher}"),
+                &help,
+            );
         };
         cost.packet.byte_picos += byte;
     }
@@ -188,8 +192,8 @@ fn span(reader: &mut Reader<'_>, name: &str) -> Option<Option<Duration>> {
     if span.is_some_and(|span| span.as_nanos() > u128::from(COST_MAX_NS)) {
         return reader.refuse(
             name,
-            "this is more than a second",
-            "write what it takes, as \"10 us\"",
+            "more than one second",
+            "write a shorter time, for example \"10 us\"",
         );
     }
     Some(span)
@@ -203,35 +207,36 @@ pub(crate) const MESSAGE_COST: &str = "message-cost";
 pub(crate) const PACKET_COST: &str = "packet-cost";
 pub(crate) const KILOBYTE_COST: &str = "kilobyte-cost";
 
-/// As the machine of the built-in measurements has.
+/// As on the machine of the built-in measurements.
 const CORES_DEFAULT: u64 = 2;
 
-/// Shorter frames in the mean would be more events than a run can keep.
+/// A shorter mean frame time would give more events than a run can keep.
 const FRAME_MIN: Duration = Duration::from_micros(100);
 
-const FRAMES_HELP: &str = "let `trackbed infer --durations FILE` write it, or leave it out for those that \
-                           are built in";
-const COSTS_HELP: &str = "let `trackbed calibrate DIR --costs FILE` write it, or leave it out for those \
-                          that are built in";
+const FRAMES_HELP: &str = "create the file with `trackbed infer --durations FILE`, or remove this \
+                           key to use the built-in frames";
+const COSTS_HELP: &str = "create the file with `trackbed calibrate DIR --costs FILE`, or remove \
+                          this key to use the built-in costs";
 
 pub(crate) const PARAMETERS: &[Parameter] = parameters! {
     DEVICE: Choice(NAMES), optional =>
-        "in virtual time: a device of the study that `trackbed paper edge` is about, fitted to a part of its \
-         tables, in place of the built-in machine; other keys win";
+        "virtual time: a device fitted to tables of the study `trackbed paper edge`; other keys \
+         override it; default: the built-in machine";
     CORES: Count { min: 1 } = "2" =>
-        "in virtual time: cores of the modelled device, which the threads of the inference and \
-         that of the network share evenly";
+        "virtual time: cores of the modelled device, shared evenly by the inference and network \
+         threads";
     DURATIONS: File, optional =>
-        "in virtual time: what frames take, as `trackbed infer --durations` or `trackbed \
-         calibrate` writes it; without it frames of the generated model that are built in";
+        "virtual time: frame times, as written by `trackbed infer --durations` or `trackbed \
+         calibrate`; default: built-in times of the generated model";
     COSTS: File, optional =>
-        "in virtual time: what messages, packets and bytes take of the device, by protocol and \
-         cipher, as `trackbed calibrate` writes it; without it a table that is built in";
+        "virtual time: processor time per message, packet and byte, by protocol and cipher, as \
+         written by `trackbed calibrate`; default: a built-in table";
     MESSAGE_COST: Time, optional =>
-        "in virtual time: what an exchange takes whatever its length, in place of the table's";
+        "virtual time: processor time per message exchange, whatever its length; default: from the \
+         table";
     PACKET_COST: Time, optional =>
-        "in virtual time: what each packet takes that is sent or received, in place of the table's";
+        "virtual time: processor time per packet sent or received; default: from the table";
     KILOBYTE_COST: Time, optional =>
-        "in virtual time: what 1,000 bytes of packets take, encryption included, in place of the \
-         table's";
+        "virtual time: processor time per 1,000 bytes of packets, encryption included; default: \
+         from the table";
 };

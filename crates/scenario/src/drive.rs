@@ -1,5 +1,5 @@
-//! The radio of a cell at work in a run: a train drives, and each operator's link does as the radio
-//! along the track says; or a drive that was recorded is driven again.
+//! A cell's radio during a run: a train drives and the radio along the track sets each operator's
+//! link, or a recorded drive is replayed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use crate::foresight::Foresight;
 use crate::plan::{LinkPlan, NetworkPlan};
 use crate::radio_link::radio_link;
 
-/// A radio, and what a run makes of it: a path for each operator.
+/// A radio: it makes a path for each operator of a run.
 #[derive(Clone)]
 pub struct Radio {
     source: Source,
-    /// What may wait at a base station, and in the train, for each link.
+    /// Queue size of each link, at the base station and in the train.
     queue: ByteSize,
     foresight: Foresight,
-    /// The number of the one operator that the train has, if it has not all.
+    /// The index of the train's only operator; `None` if it uses all.
     operator: Option<usize>,
 }
 
 #[derive(Clone)]
 enum Source {
-    /// A model, and how long a drive is.
+    /// A model, and the duration of a drive.
     Railway(Arc<Railway>, Duration),
     /// One drive, the same in every run.
     Recorded(Arc<[RadioTimeline]>),
@@ -35,17 +35,17 @@ enum Source {
 
 /// A train's drive in one run.
 pub struct Drive {
-    /// Where the train is when, on which railway; a recorded drive does not tell.
+    /// The railway and the train's position over time; a recorded drive has none.
     pub ride: Option<(Arc<Railway>, Ride)>,
-    /// Where the drive's randomness comes from.
+    /// The seed of the drive's randomness.
     pub seed: Seed,
-    /// What becomes of each operator's link.
+    /// The timeline of each operator's link.
     pub timelines: Vec<RadioTimeline>,
 }
 
 impl Radio {
-    /// A path for each operator of `railway`; the radio changes for `duration`, and then stays as it
-    /// is.
+    /// A path for each operator of `railway`; the radio changes for `duration`, then stays
+    /// constant.
     ///
     /// # Errors
     /// If there are not one or two operators.
@@ -60,11 +60,11 @@ impl Radio {
         Ok(Radio { source, queue, foresight, operator: None })
     }
 
-    /// A path for each operator of a drive that was recorded.
+    /// A path for each operator of a recorded drive.
     ///
     /// # Errors
     /// If there are not one or two operators, one has no rates, the lines make no timetable, or
-    /// `foresight` is by a table: nobody knows where that train was.
+    /// `foresight` uses a table: the train's position is unknown.
     pub fn recorded(
         timelines: Vec<RadioTimeline>,
         queue: ByteSize,
@@ -72,8 +72,8 @@ impl Radio {
     ) -> Result<Radio, String> {
         one_or_two(timelines.len())?;
         if foresight.needs_place() {
-            let why = "a timeline does not say where the train was, so no table helps; write \
-                       foresight = \"none\", \"oracle\" or \"reactive\"";
+            let why = "a timeline does not contain the train's position, which a handover table \
+                       needs; write foresight = \"none\", \"oracle\" or \"reactive\"";
             return Err(why.to_owned());
         }
         for (timeline, direction) in
@@ -86,7 +86,7 @@ impl Radio {
         Ok(Radio { source, queue, foresight, operator: None })
     }
 
-    /// The same with one operator alone, counted from 0.
+    /// The same with a single operator, counted from 0.
     ///
     /// # Errors
     /// If there is no such operator.
@@ -97,7 +97,7 @@ impl Radio {
         };
         match operator < operators {
             true => Ok(Radio { operator: Some(operator), ..self }),
-            false => Err("there is one operator alone; leave this out".to_owned()),
+            false => Err("the timeline has only one operator; remove this key".to_owned()),
         }
     }
 
@@ -106,15 +106,15 @@ impl Radio {
         &self.foresight
     }
 
-    /// Learns beforehand what takes its time.
+    /// Builds in advance what takes long, the handover table.
     pub fn prepare(&self) {
         if let Source::Railway(railway, _) = &self.source {
             self.foresight.prepare(railway);
         }
     }
 
-    /// The drive of the run with this seed. On a railway it begins anywhere on the track, but so that
-    /// there is track enough.
+    /// The drive of the run with this seed. On a railway it starts at a random position that leaves
+    /// enough track.
     pub fn drive(&self, seed: &Seed) -> Drive {
         let seed = seed.child("radio");
         let (railway, duration) = match &self.source {
@@ -132,7 +132,7 @@ impl Radio {
         Drive { ride: Some((Arc::clone(railway), ride)), seed, timelines }
     }
 
-    /// What the train has of all operators.
+    /// The timelines of the operators that the train uses.
     fn chosen(&self, mut timelines: Vec<RadioTimeline>) -> Vec<RadioTimeline> {
         match self.operator {
             Some(operator) => vec![timelines.swap_remove(operator)],
@@ -140,13 +140,13 @@ impl Radio {
         }
     }
 
-    /// The network that `drive` makes of `plan`.
+    /// The network that `drive` makes from `plan`.
     pub fn network(&self, plan: &NetworkPlan, drive: &Drive) -> NetworkPlan {
         let mut paths = drive.timelines.iter().map(|timeline| {
             let [up, down] = LinkDirection::BOTH.map(|direction| {
                 let queue = DropTail::of_bytes(self.queue);
                 let link = radio_link(timeline, direction, Time::ZERO, queue);
-                link.expect("a timeline that is not the model's own was tried beforehand")
+                link.expect("a recorded timeline was checked when it was read")
             });
             LinkPlan { up, down, ..plan.link.clone() }
         });
@@ -156,7 +156,7 @@ impl Radio {
 }
 
 impl Drive {
-    /// The handovers, for the record.
+    /// The handovers as events.
     pub fn events(&self) -> impl Iterator<Item = Event> {
         (0..).zip(&self.timelines).flat_map(|(path, timeline)| {
             timeline.handovers.iter().map(move |handover| Event::Handover {

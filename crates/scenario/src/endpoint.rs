@@ -1,4 +1,4 @@
-//! The two ends of a cell: what the chosen protocol can do, and what it has no use for.
+//! The two endpoints of a cell: what the chosen protocol supports, and which keys it ignores.
 
 use std::sync::LazyLock;
 
@@ -21,8 +21,8 @@ use crate::programs;
 use crate::silence;
 use crate::spec::Spec;
 
-/// The ends where axis `i` stands at `selection[i]`; `None` if no protocol is said and one of them
-/// needs it.
+/// The endpoints where axis `i` stands at `selection[i]`; `None` if the scenario names no protocol
+/// and an endpoint needs one.
 pub(crate) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
     if silence::holds(spec) {
@@ -38,7 +38,7 @@ pub(crate) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolve
     Some(settings.endpoint(protocol))
 }
 
-/// Refuses messages that CoAP without block-wise transfer could not send, each of which would be lost.
+/// Refuses messages that CoAP cannot send without block-wise transfer: each would be lost.
 pub(crate) fn check_whole_requests(
     spec: &Spec,
     selection: &[usize],
@@ -51,13 +51,13 @@ pub(crate) fn check_whole_requests(
     let size = spec.value(SIZE, selection).and_then(ByteSize::from_value);
     if size.is_some_and(|size| size.as_bytes() > WHOLE_MAX as u64) {
         let message =
-            format!("CoAP without block-wise transfer sends at most {WHOLE_MAX} B at once");
-        let help = "write less, or leave block-wise out";
+            format!("CoAP without block-wise transfer sends at most {WHOLE_MAX} B per message");
+        let help = "write a smaller size, or remove block-wise";
         problems.add_with_help(&setting.pick(selection).place, message, help);
     }
 }
 
-/// What the user should know about runs with this end, if there is anything.
+/// A warning about runs with this endpoint, if there is one.
 pub(crate) fn warning(endpoint: &Endpoint) -> Option<String> {
     let is_used = |entry: &&Congestion| {
         entry.of.fits(&endpoint.protocol.capabilities())
@@ -66,21 +66,21 @@ pub(crate) fn warning(endpoint: &Endpoint) -> Option<String> {
     let used = congestion().iter().find(is_used)?;
     (!used.repeatable).then(|| {
         format!(
-            "the runs of {} with {} differ a little each time: not all of its randomness comes \
-             from the seed",
+            "runs of {} with {} vary slightly even with the same seed: not all of their randomness \
+             comes from it",
             endpoint.protocol.name(),
             used.name
         )
     })
 }
 
-/// What a key's factor is in the cells of an end that has no use for it.
+/// The value of a factor in cells whose endpoints ignore its key.
 pub(crate) fn ignored_factor(path: &str, endpoint: &Endpoint) -> &'static str {
     match path {
         _ if silence::is_between(endpoint) => "none",
-        // Without tickets every connection is a new one.
+        // Without tickets every connection starts with a full handshake.
         "handshake" => Handshake::New.name(),
-        // SCTP and CoAP have one congestion control each, which their specifications describe.
+        // SCTP and CoAP each have the one congestion control of their specification.
         "congestion" => match endpoint.protocol.capabilities().transport {
             Transport::Coap => "rfc7252",
             Transport::Tcp | Transport::Udp | Transport::Sctp => "rfc9260",
@@ -89,7 +89,7 @@ pub(crate) fn ignored_factor(path: &str, endpoint: &Endpoint) -> &'static str {
     }
 }
 
-/// The keys that tell cells apart even where they have one value.
+/// The keys that are factors even with a single value.
 pub(crate) const FACTORS: [&str; 9] = [
     "protocol",
     "tls",
@@ -125,7 +125,8 @@ impl Settings<'_> {
         Ok(Resolved { endpoint, ignored })
     }
 
-    /// The version; between two `foreign` ends, which agree as they like, only if it is said.
+    /// The TLS version; between two `foreign` endpoints only if the scenario sets it, as they
+    /// negotiate freely.
     fn tls(
         &self,
         protocol: &str,
@@ -148,7 +149,7 @@ impl Settings<'_> {
     fn ip(&self, programs: &Programs) -> Result<IpVersion, Refusal> {
         let ip = self.word("ip").and_then(IpVersion::from_name).unwrap_or_default();
         if ip == IpVersion::V6 && !programs.is_empty() {
-            let why = "programs of others are run over IPv4 only".to_owned();
+            let why = "third-party programs support IPv4 only".to_owned();
             return Err(Refusal { path: "ip", why });
         }
         Ok(ip)
@@ -169,7 +170,7 @@ impl Settings<'_> {
         if tls.is_some() && !can.handshakes.contains(&wanted.later()) {
             let known: Vec<&str> = can.handshakes.iter().map(|known| known.name()).collect();
             let why = format!(
-                "{protocol} knows no handshake {}; it has {}",
+                "{protocol} does not support handshake {}; it supports {}",
                 wanted.name(),
                 known.join(", ")
             );
@@ -178,7 +179,7 @@ impl Settings<'_> {
         Ok(wanted)
     }
 
-    /// The values of what the protocol has a use for.
+    /// The values of the protocol's parameters.
     fn arguments(&self, protocol: &dyn Protocol) -> Result<Arguments, Refusal> {
         let parameters = protocol.parameters();
         let preset = preset::chosen(self, protocol);
@@ -192,20 +193,21 @@ impl Settings<'_> {
             ArgumentError::Unfit { name, kind: Kind::Choice(words), value } => {
                 let what = if name == "congestion" { "congestion control" } else { name };
                 let (protocol, words) = (protocol.name(), words.join(", "));
-                let why = format!("{protocol} has no {what} {value}; it has {words}");
+                let why =
+                    format!("{protocol} does not support {what} {value}; it supports {words}");
                 Refusal { path: name, why }
             }
             error => Refusal { path: "protocol", why: error.to_string() },
         })
     }
 
-    /// Whoever foresees what a radio does tells TCP's schedulers of silent paths.
+    /// Foresight tells TCP's schedulers which paths are silent.
     fn check_foresight(&self, protocol: &str, can: &Capabilities) -> Result<(), Refusal> {
         let is_quic = can.multipath && can.transport == Transport::Udp;
         if is_quic && self.word(FORESIGHT) == Some("reactive") {
             let why = format!(
-                "{protocol} leaves a silent path by itself, at its probe timeout; foresight \
-                 reactive is for mptcp"
+                "{protocol} leaves a silent path at its own probe timeout; foresight = \
+                 \"reactive\" is for mptcp"
             );
             return Err(Refusal { path: FORESIGHT, why });
         }
@@ -213,7 +215,7 @@ impl Settings<'_> {
     }
 }
 
-/// The keys of both ends that mean nothing to `protocol`.
+/// The endpoint keys that `protocol` ignores.
 fn ignored(protocol: &dyn Protocol) -> Vec<&'static str> {
     let used = protocol.parameters();
     let is_used = |name| used.iter().any(|parameter| parameter.name == name);
@@ -221,7 +223,7 @@ fn ignored(protocol: &dyn Protocol) -> Vec<&'static str> {
     all.filter(|name| !is_used(*name)).chain(preset::ignored(protocol)).collect()
 }
 
-/// The keys of the two ends.
+/// The keys of the two endpoints.
 pub(crate) fn parameters() -> Vec<Parameter> {
     static PROTOCOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         registry().iter().chain([&NONE]).map(|protocol| protocol.name()).collect()
@@ -233,8 +235,8 @@ pub(crate) fn parameters() -> Vec<Parameter> {
     [&ours, trackbed_protocols::parameters(), &programs::parameters()].concat()
 }
 
-const PROTOCOL: &str = "what is compared; none is nothing at all, with the workload idle";
-const IP: &str = "the version of IP; 4 unless it is said";
+const PROTOCOL: &str = "protocol to compare; none, with the workload idle, sends nothing";
+const IP: &str = "IP version; default: 4";
 const SIZE: &str = "workload.size";
-/// Who foresees what a radio does to paths.
+/// Who foresees the radio's handovers.
 const FORESIGHT: &str = "radio.foresight";

@@ -1,4 +1,4 @@
-//! The two ends in one combination: what their keys say, and what comes of it.
+//! The two endpoints in one combination: their keys, and the result of resolving them.
 
 use trackbed_core::parameter::FromValue;
 use trackbed_protocols::ParameterError;
@@ -9,14 +9,14 @@ use crate::spec::Spec;
 /// A combination that can be run.
 pub(crate) struct Resolved {
     pub endpoint: Endpoint,
-    /// Keys that mean nothing to this protocol.
+    /// Keys that this protocol ignores.
     pub ignored: Vec<&'static str>,
 }
 
 /// Why a combination cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// The key whose value does not go with the others.
+    /// The key whose value conflicts with the others.
     pub path: &'static str,
     pub why: String,
 }
@@ -27,7 +27,7 @@ impl From<ParameterError> for Refusal {
     }
 }
 
-/// The keys of the ends in one combination.
+/// The endpoint keys in one combination.
 pub(crate) struct Settings<'a> {
     pub spec: &'a Spec,
     pub selection: &'a [usize],
@@ -39,7 +39,7 @@ impl Settings<'_> {
         T::from_value(self.spec.value(path, self.selection)?)
     }
 
-    /// The value of a key that is a word.
+    /// The value of a key that is one of several words.
     pub fn word(&self, path: &str) -> Option<&'static str> {
         self.get(path)
     }

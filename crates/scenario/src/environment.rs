@@ -17,31 +17,31 @@ pub(crate) fn fields() -> Vec<Field> {
     PARAMETERS.iter().map(Field::swept).collect()
 }
 
-/// What is wrong with the environment whatever the cell.
+/// Errors of the environment that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     let file = spec.get(&path("timeline"));
     for setting in settings(spec) {
         let name = setting.field.target;
         if file.is_some() && !["timeline", "reconnect", "overtaking"].contains(&name) {
-            let message = format!("{} has no effect beside a timeline", setting.path);
+            let message = format!("{} has no effect together with a timeline", setting.path);
             let help = format!("remove it, or {}", path("timeline"));
             problems.add_with_help(&setting.place, message, help);
         }
         let is_for_clients = match name {
             "reconnections" | "seek" => true,
-            // The workload may say itself how often its clients do.
+            // The workload may set the number of events itself.
             "reconnect" => spec.get("workload.reconnections").is_none(),
             _ => false,
         };
         if let Some(workload) = idle_workload(spec).filter(|_| is_for_clients) {
-            let message = format!("the workload {workload} takes no notice of {}", setting.path);
+            let message = format!("the workload {workload} ignores {}", setting.path);
             problems.add_with_help(&setting.place, message, "remove it");
         }
     }
 }
 
 /// The environment where axis `i` stands at `selection[i]`, and its canonical line if the scenario
-/// says anything of it; `None` if something is wrong with it.
+/// sets any of it; `None` if there is an error.
 pub(crate) fn resolve(
     spec: &Spec,
     selection: &[usize],
@@ -73,17 +73,17 @@ pub(crate) fn resolve(
     Some((environment, Some(line)))
 }
 
-/// A link has one delay.
+/// A link has only one delay.
 fn check_delay(spec: &Spec, environment: &Environment, problems: &mut Problems) -> Option<()> {
     let rivals = ["link.delay", "link.up.delay", "link.down.delay"];
     let rival = rivals.into_iter().find_map(|path| spec.get(path));
     let Some(rival) = rival.filter(|_| environment.has_delay()) else { return Some(()) };
-    let message = format!("{} has no effect: the environment says the link's delay", rival.path);
-    problems.add_with_help(&rival.place, message, "remove it, or the delay of the environment");
+    let message = format!("{} has no effect: [environment] sets the link's delay", rival.path);
+    problems.add_with_help(&rival.place, message, "remove it, or the delay in [environment]");
     None
 }
 
-/// Each reconnection may need an address.
+/// Each reconnection may need a new address.
 pub(crate) fn check_addresses(
     spec: &Spec,
     selection: &[usize],
@@ -92,13 +92,13 @@ pub(crate) fn check_addresses(
 ) {
     let Some(setting) = spec.get("environment.reconnect") else { return };
     if cell.networks() > NETWORKS_MAX {
-        let message = format!("a phone has no {} addresses in a row", cell.networks());
-        let help = format!("write at most {} reconnections and moves", NETWORKS_MAX - 1);
+        let message = format!("a phone does not have {} successive addresses", cell.networks());
+        let help = format!("write at most {} reconnections and moves in all", NETWORKS_MAX - 1);
         problems.add_with_help(&setting.pick(selection).place, message, help);
     }
 }
 
-/// The workload, if its clients take no notice of the environment.
+/// The workload, if its clients ignore the environment.
 fn idle_workload(spec: &Spec) -> Option<String> {
     let kind = spec.get("workload.kind")?;
     let name = kind.choices.first()?.chosen.text();
@@ -115,5 +115,5 @@ fn path(parameter: &str) -> String {
     format!("{SECTION}.{}", kebab(parameter))
 }
 
-/// How many addresses a run's topology has for a phone.
+/// The number of addresses that a run's topology has for a phone.
 const NETWORKS_MAX: u32 = 101;

@@ -1,23 +1,23 @@
-//! The arithmetic of round trips: what the protocols' specifications say a run must take on a
-//! clean link, before anything is measured.
+//! Expected round trips: how long a run must take on a clean link by the protocols' specifications,
+//! computed before anything is measured.
 
 use std::time::Duration;
 
 use crate::plan::{Cell, Endpoint};
 
-/// How long a cell's run takes at the least.
+/// The minimum duration of a cell's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Round trips from the first packet to the last answer.
+    /// Round trips from the first packet to the last response.
     pub round_trips: u32,
-    /// That many times the path's round-trip time, without serialisation.
+    /// The round trips times the path's round-trip time, without serialisation.
     pub completion: Duration,
 }
 
-/// What to expect of a cell, if its workload proceeds in lockstep and its delay is constant.
+/// The expectation for a cell whose workload proceeds in lockstep and whose delay is constant.
 pub fn of(cell: &Cell) -> Option<Expected> {
     if cell.endpoint.programs.client.is_some() {
-        // It does what it likes.
+        // Its round trips are unknown.
         return None;
     }
     let lockstep = cell.workload.expectation()?;
@@ -43,8 +43,8 @@ mod tests {
         plan.cells.iter().map(|cell| of(cell).map(|expected| expected.round_trips)).collect()
     }
 
-    /// One message: TCP and TLS 1.3 take 3 round trips until the first answer, TLS 1.2 takes 4 and
-    /// 3 if resumed, QUIC 2, and 1 with early data; TCP without TLS 2.
+    /// One message: TCP with TLS 1.3 takes 3 round trips until the first response, with TLS 1.2 4
+    /// (3 if resumed), QUIC 2 (1 with early data), and plain TCP 2.
     #[test]
     fn the_first_answer_takes_what_the_specifications_say() {
         let one = |protocol: &str, tls: &str, handshake: &str| {
@@ -70,10 +70,10 @@ mod tests {
         let with = |more: &[&str]| round_trips(&[&quic, more].concat());
         assert_eq!(with(&["workload.count=25"]), [Some(26)]);
         assert_eq!(with(&["workload.count=25", "workload.connection=each"]), [Some(50)]);
-        assert_eq!(with(&["workload.rate=10 /s"]), [None], "messages do not wait for answers");
+        assert_eq!(with(&["workload.rate=10 /s"]), [None], "messages do not wait for responses");
         let then_early =
             ["handshake=new-then-early", "workload.count=25", "workload.connection=each"];
-        assert_eq!(with(&then_early), [Some(26)], "the first one alone has a round trip more");
+        assert_eq!(with(&then_early), [Some(26)], "only the first one takes an extra round trip");
         let random = "link.delay={ uniform = { least = \"1 ms\", most = \"2 ms\" } }";
         assert_eq!(with(&[random]), [None], "the delay is random");
     }

@@ -1,4 +1,4 @@
-//! What tells the cells of a plan apart: names and values for result documents.
+//! The factors that distinguish the cells of a plan: their names and values in result documents.
 
 use trackbed_core::parameter::{Kind, Value};
 
@@ -44,13 +44,13 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether two settings, of different parts, vary the same in the same unit.
+/// Whether two settings, of different parts, are the same factor in the same unit.
 fn are_one_factor(one: &Setting, other: &Setting) -> bool {
     one.path == other.path && suffix(one) == suffix(other)
 }
 
-/// The factors of a part in the order of the file: the keys that tell cells apart by nature,
-/// and all that varies.
+/// The factors of a part in the order of the file: the keys that are always factors, and all that
+/// varies.
 pub(crate) fn columns<'a>(spec: &'a Spec, names: &Names<'_>) -> Vec<Column<'a>> {
     let mut settings = Vec::new();
     collect(&spec.settings, &mut settings);
@@ -94,10 +94,10 @@ fn collect<'a>(settings: &'a [Setting], columns: &mut Vec<&'a Setting>) {
     }
 }
 
-/// The last component of each path with the unit behind it, and as many more components in front
-/// as it takes to tell them apart.
+/// The last component of each path followed by its unit, with as many leading components as make
+/// the names unique.
 fn unique_names(settings: &[&Setting]) -> Vec<String> {
-    // Two cells of one protocol may differ by its software alone.
+    // Two cells of one protocol may differ only in the software preset.
     let least = |setting: &&Setting| if preset::is_key(&setting.path) { 2 } else { 1 };
     let mut components: Vec<usize> = settings.iter().map(least).collect();
     loop {
@@ -124,7 +124,8 @@ fn unique_names(settings: &[&Setting]) -> Vec<String> {
     }
 }
 
-/// The path by which a factor is named: one kind of inference is not told from another by "kind".
+/// The path by which a factor is named: the factor of `inference.kind` is "inference", as "kind"
+/// alone is ambiguous.
 fn known_as(path: &str) -> &str {
     if path == inference_keys::KIND { inference_keys::SECTION } else { path }
 }
@@ -146,7 +147,7 @@ fn suffix(setting: &Setting) -> Option<String> {
     suffixes.all(|suffix| suffix.as_ref() == Some(&first)).then_some(first)
 }
 
-/// What the name of a factor of this kind ends in, so that it tells the unit of [`factor`].
+/// The unit suffix of a factor of this kind, matching the unit of [`factor`].
 fn unit(kind: Kind) -> &'static str {
     match kind {
         Kind::Rate => "_mbps",

@@ -1,4 +1,4 @@
-//! What a key of a scenario takes: a value, models, or a table of its own.
+//! What a key of a scenario takes: a value, models, or a table.
 
 use trackbed_core::parameter::{Kind, Otherwise, Parameter};
 use trackbed_net::Stage;
@@ -19,7 +19,7 @@ pub(crate) struct Field {
     pub help: &'static str,
 }
 
-/// What stands behind a key.
+/// The form of a key's value.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// One value for the whole scenario.
@@ -28,18 +28,18 @@ pub(crate) enum Shape {
     Swept(Kind),
     /// Models, or a list of such: an axis.
     Models(Slot),
-    /// A table of its own.
+    /// A table.
     Section(Vec<Field>),
     /// The table whose keys depend on its `kind`.
     Workload,
 }
 
-/// A place in a link at which models of one stage stand.
+/// A place in a link that takes models of one stage.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// What a plain value stands for.
+    /// The plain values that stand for a model.
     pub shorthands: Vec<Shorthand>,
-    /// The plain one first.
+    /// The plain model first.
     pub models: Vec<Model>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Entry {
 }
 
 impl Model {
-    /// How a scenario writes it, with what it cannot do without.
+    /// How a scenario writes it, with its required parameters.
     pub fn example(&self) -> String {
         let fields = self.fields.iter().filter(|field| field.is_required());
         let fields: Vec<String> =
@@ -81,7 +81,7 @@ impl Model {
         }
     }
 
-    /// The parameter that says all, if the others need not be written.
+    /// The parameter that suffices alone, if the others are optional.
     pub fn only_field(&self) -> Option<&Field> {
         let (first, rest) = self.fields.split_first()?;
         rest.iter().all(|field| !field.is_required()).then_some(first)
@@ -120,18 +120,18 @@ impl Field {
         Field::new(name, Shape::Swept(kind), otherwise, help)
     }
 
-    /// Whether it must be written.
+    /// Whether the scenario must set it.
     pub fn is_required(&self) -> bool {
         self.otherwise == Otherwise::Required
     }
 
-    /// How a value is written.
+    /// An example value as written in a scenario.
     pub fn example(&self) -> String {
         match &self.shape {
             Shape::Fixed(kind) | Shape::Swept(kind) => {
                 match (kind, self.otherwise.default_text()) {
                     (Kind::Choice([first, ..]), _) => format!("\"{first}\""),
-                    // What a text is to say, its kind does not know.
+                    // The kind alone does not show what the text must contain.
                     (Kind::Text, Some(default)) => format!("\"{default}\""),
                     (kind, _) => kind.example(),
                 }
@@ -145,7 +145,7 @@ impl Field {
 }
 
 impl Shape {
-    /// Whether a list of these items is an axis, and not one value.
+    /// Whether a list of these items is an axis rather than one value.
     pub fn is_axis(&self, items: &[Node]) -> bool {
         let no_table = || items.iter().all(|item| !matches!(item.content, Content::Table(_)));
         match self {
@@ -161,7 +161,7 @@ impl Shape {
 }
 
 impl Slot {
-    /// What may stand here, for messages.
+    /// The accepted values, for messages.
     pub fn examples(&self) -> String {
         let plain: Vec<String> = self.shorthands.iter().map(Shorthand::example).collect();
         if plain.is_empty() {
@@ -174,29 +174,29 @@ impl Slot {
         }
     }
 
-    /// The models that no plain value stands for.
+    /// The models other than the plain one.
     pub fn other_models(&self) -> Option<String> {
         let names: Vec<&str> = self.models.iter().skip(1).map(|m| m.name.as_str()).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 }
 
-/// The key as it is compared: `_` and `-` are the same.
+/// The key in the form used for comparison: `_` and `-` are equivalent.
 pub(crate) fn kebab(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// The keys under which the models of each stage stand.
+/// The keys of the models of each stage.
 pub(crate) const STAGES: [(Stage, &str, &str); 9] = [
-    (Stage::Queue, "rate", "how fast packets are sent; without it, infinitely fast"),
-    (Stage::Delay, "delay", "how long packets are on the way, in one direction"),
-    (Stage::Loss, "loss", "which packets are lost"),
-    (Stage::Outage, "outage", "when nothing gets through"),
-    (Stage::Pause, "pause", "when nothing is sent, and packets wait"),
-    (Stage::Flush, "flush", "when the queue loses what waits in it"),
-    (Stage::Corruption, "corruption", "which packets are damaged"),
-    (Stage::Duplication, "duplication", "which packets arrive twice"),
-    (Stage::Reordering, "reordering", "which packets are overtaken"),
+    (Stage::Queue, "rate", "link rate; default: unlimited"),
+    (Stage::Delay, "delay", "one-way propagation delay; default: none"),
+    (Stage::Loss, "loss", "packet loss; default: none"),
+    (Stage::Outage, "outage", "times at which every packet is lost"),
+    (Stage::Pause, "pause", "times at which nothing is sent and packets are queued"),
+    (Stage::Flush, "flush", "times at which queued packets are dropped"),
+    (Stage::Corruption, "corruption", "packet corruption"),
+    (Stage::Duplication, "duplication", "packet duplication"),
+    (Stage::Reordering, "reordering", "packet reordering"),
 ];
 
 /// The table of the second link.

@@ -1,4 +1,4 @@
-//! The files that a scenario names: read once, and told by their contents.
+//! The files that a scenario names: each is read once, and identified by its contents.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -13,17 +13,17 @@ use trackbed_core::parameter::Value;
 pub(crate) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
 
 impl Files {
-    /// The value as link models take it: for a file its contents.
+    /// The value as link models take it: for a file, its contents.
     pub fn with_contents(&mut self, value: &Value) -> Result<Value, String> {
         let Value::File(path) = value else { return Ok(value.clone()) };
         let contents = self.contents(path)?;
         let text = std::str::from_utf8(&contents);
-        let text = text.map_err(|_| format!("{} is not a text in UTF-8", path.display()))?;
+        let text = text.map_err(|_| format!("{} is not valid UTF-8", path.display()))?;
         Ok(Value::Contents(text.into()))
     }
 
-    /// The value as it is told from others: for a file the digest of its contents, for a folder
-    /// that of what is in it, by names and sizes.
+    /// The value in canonical form: for a file the digest of its contents, for a folder the digest
+    /// of the names and sizes of its files.
     pub fn canonical(&mut self, value: &Value) -> Result<String, String> {
         match value {
             Value::Folder(path) => {
@@ -33,7 +33,7 @@ impl Files {
                 Ok(format!("folder sha256 {}", digest(listing.join("\n").as_bytes())))
             }
             Value::File(path) => Ok(format!("sha256 {}", digest(&self.contents(path)?))),
-            // The period is exact, the frequency is not.
+            // The period is exact, the frequency is rounded.
             Value::Period(period) => Ok(format!("{} ns", period.as_nanos())),
             value => Ok(value.to_string()),
         }
@@ -49,7 +49,7 @@ impl Files {
     }
 }
 
-/// Adds a line for each file in `folder`, at any depth; `name` is the folder's own in these lines.
+/// Adds a line for each file in `folder`, at any depth; `name` is the folder's name in these lines.
 fn list(folder: &Path, name: &Path, listing: &mut Vec<String>) -> Result<(), String> {
     let fail = |why: std::io::Error| format!("cannot read {}: {why}", folder.display());
     for entry in std::fs::read_dir(folder).map_err(fail)? {
@@ -63,13 +63,16 @@ fn list(folder: &Path, name: &Path, listing: &mut Vec<String>) -> Result<(), Str
         }
         if listing.len() > LISTING_MAX {
             let folder = folder.display();
-            return Err(format!("{folder} has more than {LISTING_MAX} files in and below it"));
+            return Err(format!(
+                "{folder} contains more than {LISTING_MAX} files, subfolders \
+                                included"
+            ));
         }
     }
     Ok(())
 }
 
-/// Reads a file of at most `limit` bytes; the error says what is wrong with it.
+/// Reads a file of at most `limit` bytes; the error is a message.
 pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let fail = |why: std::io::Error| match path.is_dir() {
         true => format!("{} is a folder", path.display()),

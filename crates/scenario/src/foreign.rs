@@ -1,4 +1,4 @@
-//! What stands for a protocol and a workload where programs of others at both ends bring their own.
+//! Placeholders for the protocol and the workload where third-party programs run at both endpoints.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle};
 use trackbed_substrate::Host;
 use trackbed_workloads::{Prepared, Site, Stage};
 
-/// Whatever two programs speak with each other.
+/// The unknown protocol between two third-party programs.
 pub(crate) const PROTOCOL: &dyn Protocol = &Foreign;
 
-/// The name of the workload that such programs bring.
+/// The name of the workload of such programs.
 pub(crate) const WORKLOAD: &str = "command";
 
 struct Foreign;
@@ -28,7 +28,7 @@ impl Protocol for Foreign {
     }
 
     fn summary(&self) -> &'static str {
-        "whatever two programs speak with each other"
+        "the protocol between two third-party programs"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -62,11 +62,11 @@ impl Protocol for Foreign {
 }
 
 fn unspoken() -> Error {
-    let advice = "our own ends do not speak it: write protocol = \"http2\"".to_owned();
+    let advice = "the built-in endpoints do not support it: write protocol = \"http2\"".to_owned();
     Error::Unsupported { protocol: PROTOCOL.name(), advice }
 }
 
-/// What our own ends do where there are none.
+/// The workload where neither endpoint is built in.
 pub(crate) struct NoWorkload;
 
 impl Prepared for NoWorkload {

@@ -1,9 +1,10 @@
-//! Who foresees handovers, how long before, and by which table.
+//! Foresight of handovers: who acts, how early, and by which table.
 //!
-//! In the downlink the scheduler is the server's, and the train knows where it is. *PHA* blocks the
-//! path at the server's scheduler, as the study does in its simulator, which no real train can. *PHA-D*
-//! is what a train can do: as the receiver it asks for the path to be a backup (MP_PRIO, RFC 8684
-//! section 3.3.8; over QUIC, PATH_STATUS), which takes half a round trip. An *oracle* blocks as PHA does, at the true times.
+//! In the downlink the scheduler is the server's, and the train knows its position. *PHA* blocks
+//! the path at the server's scheduler, as the study does in its simulator; no real train can do
+//! this. *PHA-D* is possible on a train: as the receiver it asks for the path to be a backup
+//! (MP_PRIO, RFC 8684 section 3.3.8; over QUIC, PATH_STATUS), which takes half a round trip. An
+//! *oracle* blocks as PHA does, at the true times.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,28 +19,28 @@ use trackbed_railway::radio::Railway;
 #[derive(Clone, Debug)]
 pub struct Foresight {
     kind: ForesightKind,
-    /// How long before a range, or an outage, the path is left.
+    /// How long before a table's range, or an outage, the path is left.
     lead: Duration,
-    /// How many preliminary rides the table is learnt from.
+    /// The number of preliminary rides from which the table is learnt.
     rides: u32,
-    /// How much of the railway's shadows has changed since then, as a share of their variance.
+    /// The share of the variance of the railway's shadowing that has changed since then.
     drift: Ratio,
-    /// Learnt when it is first needed.
+    /// Learnt on first use.
     table: Arc<OnceLock<Option<Table>>>,
 }
 
 /// Who foresees handovers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForesightKind {
-    /// Nobody.
+    /// No foresight.
     Nobody,
     /// The sender, by a table.
     Pha,
     /// The receiver, by a table.
     PhaD,
-    /// The sender, who knows the true times.
+    /// The sender, at the true times.
     Oracle,
-    /// Nobody; the sender reacts to a path that is silent.
+    /// The sender reacts to a silent path; no foresight.
     Reactive,
 }
 
@@ -47,7 +48,7 @@ impl Foresight {
     /// As scenarios write them.
     pub const NAMES: [&str; 5] = ["none", "pha", "pha-d", "oracle", "reactive"];
 
-    /// The one called `name`; without a `lead` its own.
+    /// The foresight called `name`; default for `lead`: that of the kind.
     pub fn new(name: &str, lead: Option<Duration>, rides: u32) -> Option<Foresight> {
         let kinds = [
             ForesightKind::Nobody,
@@ -66,22 +67,22 @@ impl Foresight {
         Some(Foresight { kind, lead, rides, drift: Ratio::ZERO, table: Arc::default() })
     }
 
-    /// The same by a table that was learnt before so much of the railway's shadows changed.
+    /// The same with a table that was learnt before this share of the railway's shadowing changed.
     #[must_use]
     pub fn with_drift(self, drift: Ratio) -> Foresight {
         Foresight { drift, ..self }
     }
 
-    /// The same with this table in place of one that is learnt.
+    /// The same with this table instead of a learnt one.
     ///
     /// # Errors
-    /// If it is of another railway.
+    /// If the table is for another railway.
     pub fn with_table(mut self, table: Table, railway: &Railway) -> Result<Foresight, String> {
         let (length_m, ours_m) = (table.track().length_m(), railway.track().length_m());
         if (length_m - ours_m).abs() > TRACK_TOLERANCE_M {
             return Err(format!(
-                "the table is of a track of {length_m:.0} m, and this one has {ours_m:.0} m; build \
-                 one for it (`trackbed handover build`)"
+                "the table is for a track of {length_m:.0} m, but this track has {ours_m:.0} m; \
+                 build a new table with `trackbed handover build`"
             ));
         }
         for operator in railway.operators() {
@@ -96,7 +97,7 @@ impl Foresight {
         self.kind
     }
 
-    /// How long before a range, or an outage, the path is left.
+    /// How long before a table's range, or an outage, the path is left.
     pub fn lead(&self) -> Duration {
         self.lead
     }
@@ -106,25 +107,24 @@ impl Foresight {
         self.kind == ForesightKind::Oracle
     }
 
-    /// Whether it looks the train's place up in a table.
+    /// Whether it looks the train's position up in a table.
     pub fn needs_place(&self) -> bool {
         matches!(self.kind, ForesightKind::Pha | ForesightKind::PhaD)
     }
 
-    /// Whether it asks something of the sender's scheduler.
+    /// Whether it needs support from the sender's scheduler.
     pub fn needs_scheduler(&self) -> bool {
         matches!(self.kind, ForesightKind::Pha | ForesightKind::Oracle | ForesightKind::Reactive)
     }
 
-    /// Learns the table now that will be needed, if one is.
+    /// Learns the table now, if one is needed.
     pub fn prepare(&self, railway: &Railway) {
         if self.needs_place() {
             self.table(railway);
         }
     }
 
-    /// The table that it goes by on `railway`, which is learnt now if it was not before; `None` if there
-    /// is none.
+    /// The table for `railway`, learnt now if necessary; `None` if no table is used.
     pub fn table(&self, railway: &Railway) -> Option<&Table> {
         let learnt = || {
             let (directions, settings) = ([Direction::Forward], Settings::default());
@@ -132,21 +132,21 @@ impl Foresight {
                 let earlier = (!self.drift.is_zero()).then(|| railway.before(self.drift));
                 let railway = earlier.as_ref().unwrap_or(railway);
                 learn(railway, &directions, self.rides, TABLE_ROOT, settings)
-                    .expect("the default settings make sense")
+                    .expect("the default settings are valid")
             })
         };
         self.table.get_or_init(learnt).as_ref()
     }
 }
 
-/// A round trip, and what the sender has given to the path already.
+/// A round trip, and the time to drain what the sender has already given to the path.
 const LEAD_OF_RECEIVER: Duration = Duration::from_millis(200);
 
-/// What is on the way arrives.
+/// Time for packets in flight to arrive.
 const LEAD_OF_ORACLE: Duration = Duration::from_millis(50);
 
-/// Tracks of a table and of a scenario are written with so many digits.
+/// Rounding of track lengths in tables and scenarios.
 const TRACK_TOLERANCE_M: f64 = 10.0;
 
-/// Preliminary rides are the same for all scenarios: the runs draw from others.
+/// Preliminary rides are the same for all scenarios and independent of the runs.
 const TABLE_ROOT: u64 = 0;

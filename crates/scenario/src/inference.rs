@@ -1,4 +1,4 @@
-//! What computes beside the communication, from the keys of `[inference]`.
+//! The inference beside the communication, from the keys of `[inference]`.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(crate) fn fields() -> Vec<Field> {
     PARAMETERS.iter().chain(device::PARAMETERS).map(Field::swept).collect()
 }
 
-/// Takes the names of files out of the table, for machines on which no inference is done.
+/// Removes the names of files from the table, for machines that do no inference.
 pub(crate) fn forget_files(scenario: &mut Table) {
     let entries = scenario.entries.iter_mut().filter(|entry| kebab(&entry.key) == SECTION);
     for entry in entries {
@@ -30,7 +30,7 @@ pub(crate) fn forget_files(scenario: &mut Table) {
     }
 }
 
-/// What is wrong with the table whatever the cell.
+/// Errors of the table that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     let kinds: Vec<String> = match spec.get(KIND) {
         Some(kind) => kind.choices.iter().map(|choice| choice.chosen.text()).collect(),
@@ -41,13 +41,14 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
             COMMAND => COMMAND,
             device::DURATIONS if kinds.iter().any(|kind| kind == COMMAND) => COMMAND,
             MODEL | FRAMES | RUNTIME | THREADS | device::DURATIONS => DETECTOR,
-            // Of a device without inference too.
+            // This holds for a device without inference too.
             _ => continue,
         };
-        // A part without inference may lie over a table that says how others do it.
+        // A part without inference may override a table that configures it for other parts.
         let is_baseline = spec.get(KIND).is_some() && kinds.iter().any(|kind| kind == NONE);
         if !is_baseline && !kinds.iter().any(|kind| kind == wanted) {
-            let message = format!("{} has no effect: nothing of this kind is run", setting.path);
+            let message =
+                format!("{} has no effect: it needs another kind of inference", setting.path);
             let help = format!("write kind = \"{wanted}\" below [{SECTION}], or remove it");
             problems.add_with_help(&setting.place, message, help);
         }
@@ -56,14 +57,15 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     if let Some(kind) = spec.get(KIND).filter(|_| command.is_none()) {
         let is_command = |choice: &&Choice| choice.chosen.text() == COMMAND;
         if let Some(choice) = kind.choices.iter().find(is_command) {
-            let help = "write command = \"./my-pipeline\" below it; it says a line for each frame";
+            let help = "write command = \"./my-pipeline\" below it; the program must print a line \
+                        for each frame";
             problems.add_with_help(&choice.place, "the command is missing", help);
         }
     }
 }
 
-/// The inference between these ends where axis `i` stands at `selection[i]`, and its canonical line if
-/// the scenario says anything of it; `None` if something is wrong with it.
+/// The inference with these endpoints where axis `i` stands at `selection[i]`, and its canonical
+/// line if the scenario sets any of it; `None` if there is an error.
 pub(crate) fn resolve(
     (spec, selection): (&Spec, &[usize]),
     endpoint: &Endpoint,
@@ -82,7 +84,7 @@ pub(crate) fn resolve(
             let threads = reader.value(THREADS)?;
             let threads = threads.and_then(trackbed_core::parameter::FromValue::from_value);
             if threads.is_some_and(|threads: u64| threads >= THREADS_OVER) {
-                let message = "so many threads share no work";
+                let message = "too many threads";
                 return reader.refuse(THREADS, message, "write at most 1024");
             }
             let runtime = reader.value(RUNTIME)?.map(Value::to_string);
@@ -114,23 +116,23 @@ const MODEL: &str = "model";
 const FRAMES: &str = "frames";
 const RUNTIME: &str = "runtime";
 const THREADS: &str = "threads";
-/// The least number that `trackbed infer` does not take.
+/// The smallest number of threads that `trackbed infer` rejects.
 const THREADS_OVER: u64 = 1_025;
 
 const PARAMETERS: &[Parameter] = parameters! {
     "kind": Choice(&[NONE, DETECTOR, COMMAND]) = NONE =>
-        "what is run: none (only what is used is read), detector (object detection by an ONNX \
-         model), or command";
+        "inference to run: none (only measure load), detector (object detection with an ONNX \
+         model) or command";
     MODEL: File, optional =>
-        "detector: an ONNX model; without it a generated one of YOLO11n's size";
+        "detector: ONNX model file; default: a generated model of YOLO11n's size";
     FRAMES: Folder, optional =>
-        "detector: a folder of .jpg and .png files, or of MOTChallenge; without it generated \
+        "detector: folder of .jpg and .png files, or a MOTChallenge folder; default: generated \
          frames";
     RUNTIME: Choice(&["onnxruntime", "rten"]), optional =>
-        "detector: what runs the model; without it ONNX Runtime where it is installed, else rten, \
-         which is built in";
+        "detector: runtime of the model; default: ONNX Runtime if installed, else the built-in \
+         rten";
     THREADS: Count { min: 1 }, optional =>
-        "detector: threads that share the work of the model; without it as many as there are cores";
+        "detector: threads for the model; default: one per core";
     COMMAND: Text, optional =>
-        "command: what `sh -c` runs; it says a line when it is ready and then one for each frame";
+        "command: shell command (`sh -c`); it prints one line when ready, then one line per frame";
 };

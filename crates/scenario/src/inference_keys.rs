@@ -1,4 +1,4 @@
-//! How the keys of `[inference]` are read.
+//! Reads the keys of `[inference]`.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use crate::files::Files;
 use crate::problem::Problems;
 use crate::spec::{Setting, Spec};
 
-/// The table's name, and that of the factor that says the kind.
+/// The table's name, and that of the factor for the kind.
 pub(crate) const SECTION: &str = "inference";
 
-/// The key that says the kind.
+/// The key for the kind.
 pub(crate) const KIND: &str = "inference.kind";
 
-/// Reads the keys of a cell, and notes what they say.
+/// Reads the keys of a cell, and records them in canonical form.
 pub(crate) struct Reader<'a> {
     pub spec: &'a Spec,
     pub selection: &'a [usize],
     pub files: &'a mut Files,
     pub problems: &'a mut Problems,
-    /// What the results depend on, as text.
+    /// The canonical text that the results depend on.
     pub line: String,
 }
 
 impl<'a> Reader<'a> {
-    /// The value of a key, noted; `None` if something is wrong with it.
+    /// The value of a key, recorded; `None` if there is an error.
     pub fn value(&mut self, name: &str) -> Option<Option<&'a Value>> {
         let path = path(name);
         let Some(value) = self.spec.value(&path, self.selection) else { return Some(None) };
@@ -40,12 +40,12 @@ impl<'a> Reader<'a> {
         Some(Some(value))
     }
 
-    /// Notes what a key says otherwise than by its value.
+    /// Records a key in a form other than its value.
     pub fn add(&mut self, text: &str) {
         self.line.push_str(text);
     }
 
-    /// Says what is wrong with a key, or with the table where it is not written.
+    /// Reports an error at a key, or at the table if the key is not written.
     pub fn refuse<T>(&mut self, name: &str, message: &str, help: &str) -> Option<T> {
         let written = self.spec.get(&path(name)).or_else(|| settings(self.spec).next());
         if let Some(setting) = written {
@@ -56,12 +56,12 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A value that is of this type; `None` if something is wrong with it.
+    /// A value of this type; `None` if there is an error.
     pub fn read<T: FromValue>(&mut self, name: &str) -> Option<Option<T>> {
         Some(self.value(name)?.and_then(T::from_value))
     }
 
-    /// The text of a file, and what the scenario calls it.
+    /// The text of a file, and its name in the scenario.
     pub fn contents(&mut self, name: &str) -> Option<Option<(Arc<str>, String)>> {
         let Some(value) = self.value(name)? else { return Some(None) };
         let path = match value {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         match self.files.with_contents(value) {
             Ok(Value::Contents(text)) => Some(Some((text, path))),
             Ok(_) => Some(None),
-            Err(why) => self.refuse(name, &why, "write the path of a text"),
+            Err(why) => self.refuse(name, &why, "write the path of a text file"),
         }
     }
 }

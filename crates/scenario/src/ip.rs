@@ -1,8 +1,8 @@
-//! The version of IP below a run, and where its server listens.
+//! The IP version of a run, and its server's address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The version of IP that the ends speak. Every host has addresses of both.
+/// The IP version of both endpoints. Every host has addresses of both versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IpVersion {
     /// RFC 791.
@@ -13,7 +13,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// As scenarios write them.
+    /// The names in scenarios.
     pub const NAMES: [&str; 2] = ["4", "6"];
 
     /// The version that scenarios call `name`.
@@ -25,12 +25,12 @@ impl IpVersion {
             .map(|(v, _)| v)
     }
 
-    /// The one of a host's addresses, IPv4 first, that is of this version.
+    /// The address of this version among a host's addresses, IPv4 first.
     pub fn of(self, [v4, v6]: [IpAddr; 2]) -> IpAddr {
         if self == IpVersion::V4 { v4 } else { v6 }
     }
 
-    /// Where the server listens.
+    /// The server's listening address.
     pub fn server(self) -> SocketAddr {
         let [v4, v6] = SERVER_ADDRESSES;
         SocketAddr::new(if self == IpVersion::V4 { v4 } else { v6 }, SERVER_PORT)

@@ -1,7 +1,7 @@
-//! Scenario files as a JSON Schema (draft 2020-12), for editors that complete and check TOML.
+//! A JSON Schema (draft 2020-12) of scenario files, for editors that complete and check TOML.
 //!
-//! It is made of the tables that drive the parser. What it cannot say (whether a quantity is written
-//! well, and what does not go together), the parser does.
+//! It is generated from the tables that drive the parser. Only the parser checks the syntax of
+//! quantities and conflicts between keys.
 
 use serde_json::{Map, Value, json};
 use trackbed_core::parameter::{Kind, Otherwise};
@@ -13,14 +13,14 @@ use crate::schema::SCHEMA;
 pub fn json_schema() -> Value {
     let mut definitions = Definitions::default();
     let mut keys = definitions.properties(&SCHEMA.top);
-    let quick = definitions.table("quick", keys.clone(), "what is smaller with --quick");
+    let quick = definitions.table("quick", keys.clone(), "smaller values for --quick");
     keys.insert("quick".to_owned(), quick);
     let mut part = keys.clone();
     part.insert("name".to_owned(), json!({ "type": "string", "description": "the part's name" }));
     let mut part = object(part);
     part["required"] = json!(["name"]);
     let part = definitions.keep("part", part);
-    let help = "parts of the scenario, each laid over what stands outside of them";
+    let help = "parts of the scenario; each overrides the keys outside of them";
     let parts = json!({ "type": "array", "items": part, "description": help });
     keys.insert("part".to_owned(), parts);
     json!({
@@ -28,19 +28,19 @@ pub fn json_schema() -> Value {
         "title": "A Trackbed scenario",
         "type": "object",
         "properties": keys,
-        // In a scenario with parts, each may have a workload of its own.
+        // In a scenario with parts, each may have its own workload.
         "anyOf": [{ "required": ["workload"] }, { "required": ["part"] }],
         "additionalProperties": false,
         "$defs": definitions.0.into_iter().collect::<Map<String, Value>>(),
     })
 }
 
-/// What is said once and referred to: links alone stand at nine places.
+/// Shared schemas: links alone appear in nine places.
 #[derive(Default)]
 struct Definitions(Vec<(String, Value)>);
 
 impl Definitions {
-    /// A reference to `schema`, which is kept under this name, or one like it.
+    /// A reference to `schema`, stored under this name or a numbered one.
     fn keep(&mut self, name: &str, schema: Value) -> Value {
         let known = self.0.iter().find(|(_, known)| *known == schema);
         let name = match known {
@@ -73,7 +73,7 @@ impl Definitions {
         fields.iter().map(|field| (field.name.clone(), self.described(field))).collect()
     }
 
-    /// A key, with what it means and what holds without it.
+    /// A key with its meaning and default.
     fn described(&mut self, field: &Field) -> Value {
         let mut schema = self.shape(&field.name, &field.shape);
         schema["description"] = Value::from(field.help);
@@ -117,7 +117,7 @@ impl Definitions {
         self.keep(name, json!({ "anyOf": [one, list, range] }))
     }
 
-    /// A plain value, the name of a model, or a model with what it takes.
+    /// A plain value, the name of a model, or a model with its parameters.
     fn model(&mut self, name: &str, slot: &Slot) -> Value {
         let shorthand = |shorthand: &crate::field::Shorthand| match shorthand.word {
             Some(word) => json!({ "type": "string", "examples": [format!("100 {word}")] }),
@@ -141,7 +141,7 @@ impl Definitions {
         self.keep(name, json!({ "anyOf": choices }))
     }
 
-    /// The keys of all workloads; which belong to which kind, the parser says.
+    /// The keys of all workloads; the parser checks which belong to which kind.
     fn workload(&mut self) -> Value {
         let mut all: Map<String, Value> = Map::new();
         for (kind, fields) in &SCHEMA.workloads {
@@ -160,7 +160,7 @@ impl Definitions {
     }
 }
 
-/// A value of a kind. Quantities are texts with a unit, which the parser reads.
+/// A value of a kind. Quantities are strings with a unit, which the parser checks.
 fn value(kind: Kind) -> Value {
     match kind {
         Kind::Count { min } => json!({ "type": "integer", "minimum": min }),
@@ -179,7 +179,7 @@ fn value(kind: Kind) -> Value {
     }
 }
 
-/// What values of a kind are called; choices are those of a key.
+/// The name of the schema of a kind; choices are named after their key.
 fn name_of(kind: Kind, key: &str) -> String {
     let name = match kind {
         Kind::Rate => "rate",

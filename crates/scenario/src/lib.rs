@@ -1,20 +1,20 @@
-//! From the text of a scenario to a [`Plan`].
+//! Reads a scenario's text and resolves it to a [`Plan`].
 //!
-//! The way: text, a tree in which everything knows where it stands (`tree`), settings of known
-//! keys and right kinds (`reader`, driven by the tables of `schema`), cells (`resolve`).
-//! Mistakes are gathered on the way and reported together, each with its line and a remedy.
+//! The stages: the text; a tree of nodes with their positions (`tree`); settings with known keys
+//! and the right kinds (`reader`, driven by the tables of `schema`); cells (`resolve`). Errors are
+//! collected and reported together, each with its line and a remedy.
 //!
 //! # The format
 //!
-//! TOML. Quantities carry units. On any key of the ends, a link or a workload, a list of values or
-//! a range (`{ from = "1 ms", to = "9 ms", step = "2 ms" }`, or `points = 5` for the step) makes
-//! an axis. The cells are the product of all axes, in the order of the file, the last axis turning
-//! fastest. Combinations that a protocol cannot do are left out, as long as each value that is
-//! written occurs somewhere.
+//! TOML. Quantities carry units. On any key of the endpoints, a link or a workload, a list of
+//! values or a range (`{ from = "1 ms", to = "9 ms", step = "2 ms" }`, or `points = 5` for the
+//! step) makes an axis. The cells are the product of all axes, in the order of the file, the last
+//! axis varying fastest. Combinations that a protocol does not support are left out, as long as
+//! each written value occurs in some cell.
 //!
-//! A key of a link takes a plain value (`delay = "5 ms"`), a model by its name
-//! (`delay = { uniform = { least = "1 ms", most = "3 ms" } }`), or several models that all apply
-//! (`loss = { loss = "0.1 %", periodic = 100 }`).
+//! A key of a link takes a plain value (`delay = "5 ms"`), a model by its name (`delay = { uniform
+//! = { least = "1 ms", most = "3 ms" } }`), or several models that all apply (`loss = { loss = "0.1
+//! %", periodic = 100 }`).
 #![forbid(unsafe_code)]
 
 mod device;

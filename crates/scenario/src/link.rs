@@ -1,4 +1,4 @@
-//! A link alone, without a scenario around it.
+//! A link without a scenario.
 
 use crate::load::load;
 use crate::overrides::Override;
@@ -6,8 +6,8 @@ use crate::plan::LinkPlan;
 use crate::problem::ScenarioError;
 use crate::source::Source;
 
-/// Reads a link from the settings of a scenario's `[link]`, with keys as they stand there
-/// (`delay`, `up.rate`).
+/// Reads a link from the settings of a scenario's `[link]`, with the keys of that table (`delay`,
+/// `up.rate`).
 ///
 /// # Errors
 /// If a setting is wrong, or has several values.
@@ -22,11 +22,11 @@ pub fn link(settings: &[Override]) -> Result<LinkPlan, ScenarioError> {
     match plan.cells.len() {
         1 => Ok(plan.cells.remove(0).network.link),
         cells => Err(ScenarioError::about_file(
-            format!("these settings make {cells} links"),
-            Some("give each of them one value".to_owned()),
+            format!("these settings describe {cells} links"),
+            Some("give each setting one value".to_owned()),
         )),
     }
 }
 
-/// The shortest scenario there is.
+/// The shortest valid scenario.
 const AROUND: &str = "protocol = \"tcp\"\n[link]\n[workload]\nkind = \"messages\"\n";

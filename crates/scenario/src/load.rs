@@ -1,4 +1,4 @@
-//! The way from text to plan, step by step.
+//! Reads a scenario's text step by step into a plan.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,17 +12,16 @@ use crate::source::Source;
 use crate::spec::Spec;
 use crate::{files, inference, parts, reader, resolve, schema, suggest, tree};
 
-/// Reads a scenario, lays `overrides` over it (the last one of a key rules), and resolves it.
+/// Reads a scenario, applies `overrides` (the last one of a key wins), and resolves it.
 ///
 /// # Errors
-/// If there is anything that cannot be run; all mistakes that can be told at once are reported
-/// together.
+/// If the scenario is invalid; as many errors as possible are reported together.
 pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
     load_from(source, overrides, Path::new(""))
 }
 
-/// The same for settings that were written while `current` was the current folder: the files that
-/// they name are looked for there.
+/// The same with `current` as the current folder of the settings: files that they name are relative
+/// to it.
 ///
 /// # Errors
 /// As [`load`].
@@ -34,8 +33,8 @@ pub fn load_from(
     plan(source, overrides, current, true)
 }
 
-/// The same for a scenario that somebody else has sent: one that names a file or folder of this machine
-/// is refused, and none is read. Those of an inference are passed over: it is not done here.
+/// The same for an untrusted scenario from elsewhere: naming a file or folder of this machine is an
+/// error, and none is read. Files of an inference are ignored, because none is done here.
 ///
 /// # Errors
 /// As [`load`].
@@ -57,8 +56,8 @@ fn plan(
     origins.extend(overrides.iter().map(Override::origin));
     let table = tree::parse_document(&origins[0])?;
     if table.entries.is_empty() && overrides.is_empty() {
-        let help = "write a scenario, for example a copy of a built-in one";
-        let message = format!("{} says nothing", origins[0].name);
+        let help = "write a scenario, for example by copying a built-in one";
+        let message = format!("{} is empty", origins[0].name);
         return Err(ScenarioError::about_file(message, Some(help.to_owned())));
     }
     let mut problems = Problems::default();
@@ -79,14 +78,18 @@ fn plan(
         specs.push(Spec { part: part.name, part_begins: part.begins, ..spec });
     }
     if !reads_files {
-        let help = "only the machine that runs the clients reads files; leave it out";
+        let help = "only the machine that runs the clients reads files; remove this key";
         for place in specs.iter().flat_map(Spec::files) {
-            problems.add_with_help(place, "files are not read for others", help);
+            problems.add_with_help(
+                place,
+                "a scenario from another machine must not name files",
+                help,
+            );
         }
         std::mem::take(&mut problems).check(&origins)?;
     }
     let resolved = resolve::cells(&specs, &mut problems);
-    // What holds for the whole scenario is the same in each of its parts.
+    // The keys of the whole scenario are the same in each of its parts.
     let nothing = Spec::default();
     let spec = specs.first().unwrap_or(&nothing);
     let seed = schema::count(spec, "seed");
@@ -145,7 +148,7 @@ fn unset(parts: &mut [parts::Part], overrides: &[Override], problems: &mut Probl
     }
 }
 
-/// The commands that the scenario's file itself contains.
+/// The commands in the scenario file itself.
 fn commands(specs: &[Spec]) -> Vec<String> {
     let keys = ["server-command", "client-command", "inference.command"];
     let settings = specs.iter().flat_map(|spec| keys.iter().filter_map(|key| spec.get(key)));
@@ -155,30 +158,30 @@ fn commands(specs: &[Spec]) -> Vec<String> {
     texts.into_iter().collect()
 }
 
-/// Results are kept in a folder of the scenario's name.
+/// Results are stored in a folder of the scenario's name.
 fn check_name(spec: &Spec, problems: &mut Problems) {
     let Some(setting) = spec.get("name") else { return };
     let name = spec.value("name", &[]).map(Value::to_string).unwrap_or_default();
     let plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
     if !name.chars().all(plain) || name.starts_with('.') || name.chars().count() > NAME_CHARS_MAX {
         let help =
-            format!("write at most {NAME_CHARS_MAX} letters, digits, and - or _ between them");
+            format!("write at most {NAME_CHARS_MAX} letters and digits, separated by - or _");
         problems.add_with_help(
             &setting.choices[0].place,
-            "results cannot be kept under this name",
+            "results cannot be stored under this name",
             help,
         );
     }
 }
 
-/// Refuses more runs than can be told apart.
+/// Refuses more runs than a plan can number.
 fn check_runs(spec: &Spec, cells: &[Cell], problems: &mut Problems) {
     let all: u64 = cells.iter().map(|cell| u64::from(cell.runs)).sum();
     if all <= RUNS_MAX {
         return;
     }
     let message = format!("{all} runs of {} cells", cells.len());
-    let help = format!("at most {RUNS_MAX} runs in all fit one plan; write fewer");
+    let help = format!("a plan has at most {RUNS_MAX} runs in all; write fewer");
     match spec.get("runs") {
         Some(setting) => problems.add_with_help(&setting.choices[0].place, message, help),
         None => problems.add_missing(message, help),
@@ -187,5 +190,6 @@ fn check_runs(spec: &Spec, cells: &[Cell], problems: &mut Problems) {
 
 const NAME_CHARS_MAX: usize = 64;
 
-/// The most runs of all cells. Results stay on the disk; what is kept of each takes 16 bytes.
+/// The maximum number of runs of all cells. Results are on the disk; 16 bytes of each run stay in
+/// memory.
 pub const RUNS_MAX: u64 = 10_000_000;

@@ -1,4 +1,4 @@
-//! The links of a cell, from the models that the scenario names.
+//! The links of a cell, from the models named in the scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,14 @@ use crate::plan::{LinkPlan, NetworkPlan};
 use crate::problem::{Place, Problems};
 use crate::spec::{Chosen, Setting, Spec};
 
-/// What is wrong with the links whatever the cell.
+/// Errors of the links that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     for setting in &spec.settings {
         let Some((link, key)) = setting.path.split_once('.') else { continue };
         let own = |direction| spec.get(&format!("{link}.{direction}.{key}")).is_some();
         if own("up") && own("down") && !is_overruled(spec, link, key, setting) {
-            let message = format!("{} has no effect: both directions have their own", setting.path);
+            let message =
+                format!("{} has no effect: both directions set it themselves", setting.path);
             let help = format!("set {link}.up.{key} and {link}.down.{key}");
             problems.add_with_help(&setting.place, message, help);
         }
@@ -57,13 +58,13 @@ pub(crate) fn notes(spec: &Spec) -> Vec<String> {
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     pub files: Files,
-    /// Models that were built, by their canonical lines.
+    /// Models built so far, by their canonical lines.
     models: BTreeMap<String, Arc<dyn Model>>,
 }
 
 impl Builder {
     /// The network where axis `i` stands at `selection[i]`, and its canonical lines; `None` if
-    /// something is wrong with it.
+    /// there is an error.
     pub fn network(
         &mut self,
         spec: &Spec,
@@ -87,9 +88,9 @@ struct CellBuilder<'a> {
     lines: &'a mut Vec<String>,
 }
 
-/// A link model, its parameters, and where it stands.
+/// A link model, its parameters, and its position in the text.
 type Use = (&'static ModelEntry, Given, Place);
-/// Parameters by the names that the registry knows.
+/// Parameters by their names in the registry.
 type Given = Vec<(&'static str, Value)>;
 
 impl<'a> CellBuilder<'a> {
@@ -102,7 +103,7 @@ impl<'a> CellBuilder<'a> {
         Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
     }
 
-    /// The link, if the scenario says anything of it.
+    /// The link, if the scenario sets any of it.
     fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
         let below = |setting: &Setting| setting.path.split('.').next() == Some(name);
         match self.spec.settings.iter().any(below) {
@@ -118,8 +119,8 @@ impl<'a> CellBuilder<'a> {
         match u32::try_from(size.as_bytes()) {
             Ok(mtu) if (MTU_BYTES_MIN..=MTU_BYTES_MAX).contains(&mtu) => Some(mtu),
             _ => {
-                let message = format!("no link has an MTU of {size} here");
-                let help = format!("write one between {MTU_BYTES_MIN} B and {MTU_BYTES_MAX} B");
+                let message = format!("an MTU of {size} is not supported");
+                let help = format!("write a size from {MTU_BYTES_MIN} B to {MTU_BYTES_MAX} B");
                 self.problems.add_with_help(&choice.place, message, help);
                 None
             }
@@ -148,15 +149,15 @@ impl<'a> CellBuilder<'a> {
             }
         }
         if let Some(setting) = queue_setting.filter(|_| !queue_used && complete) {
-            let message = "a queue without a rate: nothing ever waits";
-            let help = format!("write a rate, for example {link}.rate = \"50 Mbit/s\"");
+            let message = "queue without a rate: nothing is ever queued";
+            let help = format!("set the rate too, for example {link}.rate = \"50 Mbit/s\"");
             self.problems.add_with_help(&setting.place, message, help);
             return None;
         }
         complete.then_some(spec)
     }
 
-    /// The setting for one direction: its own, or else that of both.
+    /// The setting of one direction, or else that of both.
     fn setting(&self, link: &str, direction: &str, key: &str) -> Option<&'a Setting> {
         let own = self.spec.get(&format!("{link}.{direction}.{key}"));
         own.or_else(|| self.spec.get(&format!("{link}.{key}")))
@@ -179,7 +180,7 @@ impl<'a> CellBuilder<'a> {
                     Some(given)
                 }
                 _ => {
-                    let message = "a rate has one queue";
+                    let message = "a rate takes only one queue";
                     self.problems.add_with_help(&choice.place, message, "keep one of them");
                     None
                 }
@@ -205,7 +206,7 @@ impl<'a> CellBuilder<'a> {
             }
             let model = entry.model(&values).map_err(|why| {
                 let why = why.to_string();
-                // The place says already which model it is.
+                // The error's position already shows which model it is.
                 let owner = format!("{}: ", entry.name);
                 why.strip_prefix(&owner).unwrap_or(&why).to_owned()
             })?;
@@ -244,7 +245,7 @@ impl<'a> CellBuilder<'a> {
         Ok(line)
     }
 
-    /// The one value that says all about a direction's `key`, where its plain model stands there.
+    /// The plain value of a direction's `key`, if it uses the plain model.
     fn plain_value(&self, link: &str, direction: &str, key: &str) -> Option<Value> {
         let setting = self.setting(link, direction, key)?;
         let Shape::Models(slot) = &setting.field.shape else { return None };
@@ -258,7 +259,7 @@ impl<'a> CellBuilder<'a> {
         }
     }
 
-    /// The rate of the slower direction, if neither changes.
+    /// The rate of the slower direction, if both are constant.
     fn fixed_rate(&self, link: &str) -> Option<Bitrate> {
         let rate = |direction| match self.plain_value(link, direction, "rate")? {
             Value::Rate(rate) => Some(rate),
@@ -314,7 +315,7 @@ fn arguments(settings: &[Setting], selection: &[usize]) -> Given {
 
 /// Ethernet's.
 const MTU_BYTES: u32 = 1_500;
-/// What IPv6 asks of every link (RFC 8200 section 5).
+/// The minimum link MTU of IPv6 (RFC 8200 section 5).
 const MTU_BYTES_MIN: u32 = 1_280;
 /// The longest IP packet without extensions.
 const MTU_BYTES_MAX: u32 = 65_535;

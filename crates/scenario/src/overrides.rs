@@ -1,4 +1,4 @@
-//! Settings from the command line, laid over those of the file.
+//! Settings from the command line, which override those of the file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +9,9 @@ use crate::tree::{Content, Entry, Node, Table, parse_value};
 
 /// One `--set key=value`, which replaces what the scenario says, or one `--unset key`, which removes it.
 ///
-/// The key is the dotted path of the file, for example `link.loss`. The value is TOML if it reads
-/// as such; otherwise the quotes may be left out (`link.delay=5ms`), and commas separate the
-/// values of a sweep (`protocol=quic,http3`).
+/// The key is the dotted path in the file, for example `link.loss`. The value is TOML if it parses
+/// as TOML; otherwise the quotes may be omitted (`link.delay=5ms`), and commas separate the values
+/// of a sweep (`protocol=quic,http3`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// The dotted path.
@@ -20,7 +20,7 @@ pub struct Override {
     pub value: String,
 }
 
-/// Why an argument is no [`Override`], and what to write instead.
+/// Why an argument is not a valid [`Override`], and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; write key=value, for example link.loss=0.3%")]
 pub struct OverrideError(String);
@@ -34,13 +34,13 @@ impl FromStr for Override {
         if let Some(key) = text.strip_prefix('!') {
             return Override::unset(key);
         }
-        let (key, value) = text.split_once('=').ok_or_else(|| refuse("sets nothing"))?;
+        let (key, value) = text.split_once('=').ok_or_else(|| refuse("is not a setting"))?;
         let (key, value) = (key.trim(), value.trim());
         if !is_path(key) {
-            return Err(refuse("names no key"));
+            return Err(refuse("has an empty key"));
         }
         if value.is_empty() {
-            return Err(refuse("gives no value"));
+            return Err(refuse("has an empty value"));
         }
         Ok(Override { key: key.to_owned(), value: value.to_owned() })
     }
@@ -69,7 +69,7 @@ impl Override {
         let key = key.trim();
         match is_path(key) && !key.contains('=') {
             true => Ok(Override { key: key.to_owned(), value: String::new() }),
-            false => Err(OverrideError(format!("\"{key}\" names no key"))),
+            false => Err(OverrideError(format!("\"{key}\" has an empty key"))),
         }
     }
 
@@ -103,13 +103,13 @@ impl Override {
         take_out(table, &parts)
     }
 
-    /// Where the value stands; `origin` is the place of this text in the list of texts.
+    /// The position of the value; `origin` is the index of this text in the list of texts.
     pub(crate) fn value_place(&self, origin: usize) -> Place {
         let start = self.key.len() + 1;
         Place { origin, span: start..start + self.value.len() }
     }
 
-    /// Lays this setting over `table`; `origin` is the place of its text in the list of texts.
+    /// Applies this setting to `table`; `origin` is the index of its text in the list of texts.
     pub(crate) fn apply(&self, origin: usize, table: &mut Table, problems: &mut Problems) {
         let place = self.value_place(origin);
         let key_place = self.key_place(origin);
@@ -119,7 +119,7 @@ impl Override {
                 put(table, &parts, &key_place, node);
             }
             Err(why) => {
-                let help = "values with units stand in quotes inside lists and tables";
+                let help = "inside lists and tables, quote values that have a unit";
                 problems.add_with_help(&place, why, help);
             }
         }
@@ -130,7 +130,7 @@ fn value_node(text: &str, place: &Place) -> Result<Node, String> {
     let scalar = |text: &str| Content::Scalar(text.to_owned());
     match parse_value(text, place) {
         Ok(node) => Ok(node),
-        // Whoever begins like this means TOML.
+        // Text that starts like this is meant as TOML.
         Err(why) if text.starts_with(['[', '{', '"', '\'']) => Err(why),
         Err(_) if text.contains(',') => {
             let mut items = Vec::new();
@@ -146,7 +146,7 @@ fn value_node(text: &str, place: &Place) -> Result<Node, String> {
     }
 }
 
-/// Puts `node` at the end of the path, in the place of whatever stands in its way.
+/// Puts `node` at the end of the path, replacing what is there.
 fn put(table: &mut Table, path: &[&str], key_place: &Place, node: Node) {
     let [key, rest @ ..] = path else { return };
     if table.get(key).is_none() {
@@ -192,11 +192,11 @@ mod tests {
     #[test]
     fn what_is_no_setting_is_refused_with_advice() {
         for (text, part) in [
-            ("loss", "\"loss\" sets nothing"),
-            ("=5", "names no key"),
-            ("a..b=5", "names no key"),
-            ("link.loss= ", "gives no value"),
-            ("!link..loss", "names no key"),
+            ("loss", "\"loss\" is not a setting"),
+            ("=5", "has an empty key"),
+            ("a..b=5", "has an empty key"),
+            ("link.loss= ", "has an empty value"),
+            ("!link..loss", "has an empty key"),
         ] {
             let error = text.parse::<Override>().unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("link.loss=0.3%"), "{error}");

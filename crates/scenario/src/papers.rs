@@ -1,6 +1,6 @@
-//! The studies beside which a scenario's results can stand.
+//! The studies whose figures can be shown beside a scenario's results.
 
-/// What the studies say, in TOML, by the name that a scenario gives in its `paper` key.
+/// The studies' figures in TOML, by the name in a scenario's `paper` key.
 pub const PAPERS: [(&str, &str); 6] = [
     ("vru", include_str!("../../../scenarios/reference/vru.toml")),
     ("web", include_str!("../../../scenarios/reference/web.toml")),
@@ -10,7 +10,7 @@ pub const PAPERS: [(&str, &str); 6] = [
     (EDGE, include_str!("../../../scenarios/reference/edge.toml")),
 ];
 
-/// The one that prints tables by device, and makes recommendations.
+/// The study that prints tables by device, with recommendations.
 pub const EDGE: &str = "edge";
 
 /// The names of all studies.

@@ -1,5 +1,4 @@
-//! What a scenario comes to: everything resolved, nothing left that can fail for lack of
-//! information.
+//! A resolved scenario, with everything needed to run it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,7 +18,7 @@ use trackbed_workloads::environment::{Environment, Reconnect};
 use crate::drive::Radio;
 use crate::ip::IpVersion;
 
-/// A scenario, resolved: the cells to run, and how often.
+/// A resolved scenario: the cells to run, and the number of runs of each.
 pub struct Plan {
     /// The scenario's name, for results.
     pub name: String,
@@ -27,51 +26,51 @@ pub struct Plan {
     pub summary: String,
     /// The study whose figures are shown beside the results, if the scenario names one.
     pub paper: Option<String>,
-    /// Where the runs happen unless the user says otherwise.
+    /// The default substrate of the runs.
     pub home: Home,
-    /// Where all randomness comes from.
+    /// The root seed of all randomness.
     pub seed: u64,
-    /// The runs of the cell that has the most, at least one.
+    /// The largest number of runs of any cell, at least one.
     pub runs: u32,
-    /// The combinations of factors: in the order of the file, the last axis turning fastest.
+    /// The combinations of factors: in the order of the file, the last axis varying fastest.
     pub cells: Vec<Cell>,
-    /// The factors that describe the track and the load, such as a loss that is swept; the others
-    /// are what the user chooses between.
+    /// The factors that describe the track and the load, such as a swept loss; the others are the
+    /// user's choices.
     pub conditions: Vec<String>,
-    /// The scenario as it was written.
+    /// The text of the scenario file.
     pub source_text: String,
     /// A SHA-256 digest, in hexadecimal, of all that the result of a run depends on: the seed and
     /// every cell with its defaults and the contents of its files. Comments, the name and the
-    /// number of runs are not part of it: more runs of the same plan continue it.
+    /// number of runs are not part of it, so a plan can be continued with more runs.
     pub hash: String,
-    /// The same without what is done on the clients' machine alone: the inference.
+    /// The same without the inference, which only the clients' machine does.
     pub hash_of_ends: String,
-    /// What the user should know, such as combinations that were left out.
+    /// Notes for the user, such as combinations that were left out.
     pub notes: Vec<String>,
-    /// The commands that stand in the scenario's file, each once: runs in real time start them, and whoever
-    /// wrote the file has chosen them. Those of the user's own settings are not among them.
+    /// The distinct commands in the scenario file, which runs in real time execute: the author of
+    /// the file chose them. Commands in the user's overrides are not included.
     pub commands: Vec<String>,
 }
 
 /// One combination of factors.
 pub struct Cell {
-    /// What tells this cell from the others, in the order of the file.
+    /// The factors that distinguish this cell, in the order of the file.
     pub factors: Vec<(String, Factor)>,
-    /// The two ends.
+    /// The two endpoints.
     pub endpoint: Endpoint,
-    /// What lies between them.
+    /// The network between them.
     pub network: NetworkPlan,
-    /// The radio that makes the links, if there is one: `network` then says nothing of them.
+    /// The radio that makes the links, if there is one; `network` then has no link settings.
     pub radio: Option<Radio>,
     /// What changes during a run.
     pub environment: Environment,
-    /// What computes beside the communication; `None` if the scenario says nothing of it.
+    /// The inference beside the communication; `None` if the scenario has none.
     pub inference: Option<Inference>,
     /// The workload's name.
     pub workload_name: &'static str,
     /// What is sent.
     pub workload: Arc<dyn Prepared>,
-    /// How often it is run.
+    /// The number of runs.
     pub runs: u32,
 }
 
@@ -87,7 +86,7 @@ impl Plan {
         self.cells.iter_mut().for_each(|cell| cell.runs = runs);
     }
 
-    /// How many runs cells have, in words: `30 runs each`.
+    /// The number of runs of each cell, in words: `30 runs each`.
     pub fn runs_in_words(&self) -> String {
         let least = self.cells.iter().map(|cell| cell.runs).min().unwrap_or(self.runs);
         match least == self.runs {
@@ -97,7 +96,7 @@ impl Plan {
     }
 }
 
-/// The substrate that a scenario is made for.
+/// The default substrate of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Home {
     /// Virtual time.
@@ -108,7 +107,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// What scenarios write for [`Home::Virtual`] and [`Home::Emulated`].
+    /// The names of [`Home::Virtual`] and [`Home::Emulated`] in scenarios.
     pub(crate) const NAMES: [&str; 2] = ["virtual", "emulated"];
 
     pub(crate) fn from_name(name: &str) -> Home {
@@ -116,25 +115,26 @@ impl Home {
     }
 }
 
-/// What computes beside the communication of a cell, whose load is read every second.
+/// The inference of a cell, during which the load is measured every second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inference {
-    /// The work; `None` where there is none, and only the load is read.
+    /// The work; `None` to measure only the load.
     pub work: Option<Work>,
-    /// What it is done on in virtual time.
+    /// The device in virtual time.
     pub device: Device,
 }
 
-/// A device as a model, for virtual time: what communication and inference take of its cores.
+/// A modelled device for virtual time: the processor time of communication and inference on its
+/// cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Cores that threads share evenly, at least one.
     pub cores: u32,
-    /// What the frames of the inference take; `None` where there is no inference, or nobody has said.
+    /// The durations of the inference's frames; `None` without inference or without measurements.
     pub durations: Option<Arc<Durations>>,
-    /// What messages and packets take, encryption included.
+    /// The costs of messages and packets, encryption included.
     pub cost: Cost,
-    /// Where these come from, in words.
+    /// The sources of these figures, in words.
     pub sources: Vec<String>,
 }
 
@@ -143,16 +143,16 @@ pub struct Device {
 pub enum Work {
     /// An object detector.
     Detector {
-        /// What runs the model, `onnxruntime` or `rten`; `None` for what there is.
+        /// The runtime of the model, `onnxruntime` or `rten`; `None` for the available one.
         runtime: Option<String>,
         /// The model; `None` for the generated one.
         model: Option<PathBuf>,
         /// The folder of the frames; `None` for generated ones.
         frames: Option<PathBuf>,
-        /// How many threads share the work; `None` for as many as there are cores.
+        /// The number of threads; `None` for one per core.
         threads: Option<u32>,
     },
-    /// A command that `sh -c` runs and that says a line for each frame.
+    /// A command run by `sh -c` that prints a line for each frame.
     Command(String),
 }
 
@@ -161,55 +161,55 @@ pub enum Work {
 pub enum Factor {
     /// A name, such as a protocol's.
     Text(String),
-    /// A quantity in the unit that the factor's name ends in (`_ms`, `_mbps`, `_bytes`, `_hz`),
-    /// a share in 0..=1, or a count.
+    /// A quantity in the unit at the end of the factor's name (`_ms`, `_mbps`, `_bytes`, `_hz`), a
+    /// share in 0..=1, or a count.
     Number(f64),
 }
 
-/// What the two ends speak.
+/// The protocol stack of the two endpoints.
 #[derive(Clone)]
 pub struct Endpoint {
     /// The protocol.
     pub protocol: &'static dyn Protocol,
-    /// The version of IP below it.
+    /// The IP version.
     pub ip: IpVersion,
-    /// The TLS version; `None` where nothing is encrypted.
+    /// The TLS version; `None` without encryption.
     pub tls: Option<TlsVersion>,
-    /// How connections begin.
+    /// The kind of handshake.
     pub handshake: Handshake,
-    /// The cipher, where the scenario says one; else the ends agree on one.
+    /// The cipher, if the scenario sets one; otherwise it is negotiated.
     pub cipher: Option<CipherSuite>,
-    /// What lies below TLS; without an observer.
+    /// The transport below TLS; without an observer.
     pub transport: TransportParameters,
-    /// The ends that are not ours.
+    /// The third-party endpoints.
     pub programs: Programs,
 }
 
-/// The ends that are programs of others. They run on the emulated substrate alone.
+/// The endpoints that are third-party programs. They run on the emulated substrate only.
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
-    /// The server; `None` where it is ours.
+    /// The server; `None` for the built-in one.
     pub server: Option<Server>,
-    /// The client; `None` where it is ours.
+    /// The client; `None` for the built-in one.
     pub client: Option<ForeignClient>,
 }
 
-/// A client that is not ours.
+/// A third-party client.
 #[derive(Clone, Debug)]
 pub struct ForeignClient {
     /// The program.
     pub program: Client,
-    /// How long it may take.
+    /// Its timeout.
     pub timeout: Duration,
 }
 
 impl Programs {
-    /// Whether both ends are ours.
+    /// Whether both endpoints are built in.
     pub fn is_empty(&self) -> bool {
         self.server.is_none() && self.client.is_none()
     }
 
-    /// The port of the server, in place of that of ours.
+    /// The server's port if it differs from the built-in server's.
     pub fn port(&self) -> Option<u16> {
         self.server.as_ref().map(|server| server.port())
     }
@@ -220,9 +220,9 @@ impl Programs {
 pub struct NetworkPlan {
     /// The link that all phones share.
     pub link: LinkPlan,
-    /// Another way from each phone to the server, over another address of the phone's.
+    /// A second path from each phone to the server, over another address of the phone.
     pub second: Option<LinkPlan>,
-    /// A link of each phone's own, between it and the shared one.
+    /// A link of each phone, between it and the shared one.
     pub access: Option<LinkPlan>,
 }
 
@@ -242,7 +242,7 @@ pub struct LinkPlan {
 }
 
 impl Cell {
-    /// How many networks each phone is in during a run, one after the other.
+    /// The number of networks that each phone uses during a run, one after the other.
     pub fn networks(&self) -> u32 {
         let reconnections = match self.environment.reconnect() {
             Reconnect::SameAddress => 0,
@@ -255,7 +255,8 @@ impl Cell {
 }
 
 impl Endpoint {
-    /// What both ends offer, so that the negotiation can only come out as the scenario says.
+    /// The TLS parameters of both endpoints, so that the negotiation can only give the scenario's
+    /// values.
     pub fn tls_parameters(&self) -> TlsParameters {
         let all = TlsParameters::default();
         TlsParameters {
@@ -266,7 +267,7 @@ impl Endpoint {
                 Some(server) if server.abilities().x25519 => {
                     vec![KeyExchange::X25519, KeyExchange::P256]
                 }
-                // A share that it does not take would cost a round trip.
+                // A share that the server does not accept would cost a round trip.
                 Some(_) => vec![KeyExchange::P256],
             },
         }
@@ -274,14 +275,13 @@ impl Endpoint {
 }
 
 impl NetworkPlan {
-    /// The largest packet that passes on every link, in bytes, IP header included.
+    /// The largest packet that fits every link, in bytes, IP header included.
     pub fn mtu(&self) -> u32 {
         let others = [&self.access, &self.second].into_iter().flatten().map(|link| link.mtu);
         others.fold(self.link.mtu, u32::min)
     }
 
-    /// The time that a packet and its answer take without serialisation and queueing; `None` if
-    /// the delay varies.
+    /// The round-trip time without serialisation and queueing; `None` if the delay varies.
     pub fn round_trip_time(&self) -> Option<Duration> {
         let access = match &self.access {
             Some(access) => access.round_trip_delay?,
@@ -292,7 +292,7 @@ impl NetworkPlan {
 }
 
 impl Factor {
-    /// The value as it stands in result documents.
+    /// The value as in result documents.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Factor::Text(text) => text.as_str().into(),
@@ -344,7 +344,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Below this, every whole number has a 64-bit float of its own.
+/// Below this, a 64-bit float represents every whole number exactly.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The table `[preset]`: other software, as values that lie under the keys of the ends.
+//! The table `[preset]`: values of other software, used where the scenario does not set a key.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::field::Field;
 /// The table's name.
 pub(crate) const SECTION: &str = "preset";
 
-/// In place of a preset's name: our defaults, where the scenario has a preset.
+/// In place of a preset's name: the built-in defaults.
 const NONE: &str = "none";
 
 /// A protocol with presets.
@@ -50,10 +50,11 @@ pub(crate) fn chosen(settings: &Settings<'_>, protocol: &dyn Protocol) -> Option
     presets().iter().find(|preset| preset.name == name)
 }
 
-/// The keys of the table that mean nothing to `protocol`.
+/// The keys of the table that `protocol` ignores.
 pub(crate) fn ignored(protocol: &dyn Protocol) -> impl Iterator<Item = &'static str> {
     let others = ENTRIES.iter().filter(move |entry| entry.protocol != protocol.name());
     others.map(|entry| entry.path.as_str())
 }
 
-const HELP: &str = "the software that this protocol behaves as; a key that is written counts more";
+const HELP: &str = "the software whose defaults this protocol uses; keys set in the scenario \
+                    override them";

@@ -1,14 +1,14 @@
-//! What is wrong with a scenario, where it stands, and what to write instead.
+//! Errors in a scenario: what is wrong, where, and what to write instead.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Why a scenario cannot be run: every mistake that was found, with its place and the remedy.
+/// Why a scenario cannot be run: every error found, with its place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}", .reports.join("\n\n"), if *.cut { "\n\n... and more" } else { "" })]
 pub struct ScenarioError {
     reports: Vec<String>,
-    /// There were more mistakes than reports.
+    /// There were more errors than reports.
     cut: bool,
 }
 
@@ -19,16 +19,16 @@ impl ScenarioError {
         ScenarioError { reports: vec![problem.render(&[])], cut: false }
     }
 
-    /// The mistakes, in the order in which they stand in the file.
+    /// The errors, in the order of the file.
     pub fn reports(&self) -> &[String] {
         &self.reports
     }
 }
 
-/// A text that settings come from: the scenario file, or one argument of the command line.
+/// A text with settings: the scenario file, or one argument of the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
     /// The text.
     pub text: String,
@@ -36,16 +36,16 @@ pub(crate) struct Origin {
     pub is_file: bool,
 }
 
-/// Where something stands.
+/// The position of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The place of its [`Origin`] in the list of them, the file first.
+    /// The index of its [`Origin`] in the list of them, the file first.
     pub origin: usize,
-    /// The bytes of the text.
+    /// The byte range in the text.
     pub span: Range<usize>,
 }
 
-/// The mistakes that were found so far.
+/// The errors found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(Vec<Problem>);
 
@@ -57,12 +57,12 @@ struct Problem {
 }
 
 impl Problems {
-    /// A mistake whose message already says what to write.
+    /// Adds an error whose message includes the remedy.
     pub fn add(&mut self, place: &Place, message: impl fmt::Display) {
         self.push(Some(place), message, None);
     }
 
-    /// A mistake and its remedy.
+    /// Adds an error and its remedy.
     pub fn add_with_help(
         &mut self,
         place: &Place,
@@ -72,7 +72,7 @@ impl Problems {
         self.push(Some(place), message, Some(help.to_string()));
     }
 
-    /// A mistake of the file as a whole: something is missing.
+    /// Adds an error about the whole file: something is missing.
     pub fn add_missing(&mut self, message: impl fmt::Display, help: impl fmt::Display) {
         self.push(None, message, Some(help.to_string()));
     }
@@ -84,17 +84,17 @@ impl Problems {
         }
     }
 
-    /// True if nothing is wrong.
+    /// Whether there is no error.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// True if so much is wrong that looking for more is idle.
+    /// Whether there are so many errors that finding more is useless.
     pub fn is_full(&self) -> bool {
         self.0.len() >= PROBLEMS_MAX
     }
 
-    /// Fails if anything is wrong.
+    /// Fails if there is any error.
     pub fn check(self, origins: &[Origin]) -> Result<(), ScenarioError> {
         if self.0.is_empty() {
             return Ok(());
@@ -144,7 +144,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line that byte `at` of `text` stands in.
+    /// The line that contains byte `at` of `text`.
     fn at(text: &'a str, at: usize) -> Line<'a> {
         let at = (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
         let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -153,18 +153,18 @@ impl<'a> Line<'a> {
         Line { number, start, text: text[start..end].trim_end_matches('\r') }
     }
 
-    /// How many characters of the line lie before byte `at` of the whole text.
+    /// The number of characters in the line before byte `at` of the whole text.
     fn column(&self, at: usize) -> usize {
         let ends = self.text.char_indices().map(|(i, c)| self.start + i + c.len_utf8());
         ends.take_while(|end| *end <= at).count()
     }
 }
 
-/// The lines below the message: where it is, the line itself, and marks under the place.
+/// The lines below the message: the position, the line itself, and marks below the place.
 fn excerpt(origin: &Origin, line: &Line<'_>, place: &Place, margin: usize) -> String {
     let (from, to) = (line.column(place.span.start), line.column(place.span.end));
     let mark = (to.max(from + 1) - from).min(EXCERPT_CHARS_MAX);
-    // A window onto a very long line.
+    // Shows part of a very long line.
     let skip = if to <= EXCERPT_CHARS_MAX { 0 } else { from.saturating_sub(20) };
     let shown: String = line.text.chars().skip(skip).take(EXCERPT_CHARS_MAX).collect();
     let name = printable(&origin.name);
@@ -180,8 +180,8 @@ fn excerpt(origin: &Origin, line: &Line<'_>, place: &Place, margin: usize) -> St
     )
 }
 
-/// The text with a blank for each control character, so that a message stays in its place on the
-/// terminal and no file can send commands to it.
+/// The text with control characters replaced by blanks, so that a file cannot send commands to the
+/// terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

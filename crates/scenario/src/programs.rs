@@ -1,4 +1,4 @@
-//! The ends that are not ours: which program, and what it can be held to.
+//! The third-party endpoints: the programs, and which settings they support.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(crate) fn resolve(
     Ok(Programs { server, client })
 }
 
-/// Whether what the cell asks for can be had from its programs.
+/// Whether the cell's programs support its settings.
 pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
     let Programs { server, client } = &endpoint.programs;
     let refuse = |path, why| Err(Refusal { path, why });
@@ -57,7 +57,8 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
     let unspoken = protocol == foreign::PROTOCOL.name();
     if unspoken && (server.is_none() || client.is_none()) {
         let end = if server.is_none() { "server" } else { "client" };
-        return refuse(end, format!("our own {end} needs a protocol: write protocol = \"http2\""));
+        let why = format!("the built-in {end} needs a protocol: write protocol = \"http2\"");
+        return refuse(end, why);
     }
     if let Some(client) = client {
         let (name, speaks) = (client.program.name(), client.program.about().speaks);
@@ -67,9 +68,9 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
                 path,
                 match unspoken {
                     true => {
-                        format!("{name} has to be told what to speak: write protocol = \"http2\"")
+                        format!("{name} needs a protocol: write protocol = \"http2\"")
                     }
-                    false => format!("{name} speaks {}, not {protocol}", speaks.join(", ")),
+                    false => format!("{name} supports {}, not {protocol}", speaks.join(", ")),
                 },
             );
         }
@@ -77,47 +78,47 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
     let Some(server) = server else { return Ok(()) };
     let (name, speaks) = (server.name(), server.about().speaks);
     if !unspoken && !speaks.is_empty() && !speaks.contains(&protocol) {
-        return refuse("server", format!("{name} speaks {}, not {protocol}", speaks.join(", ")));
+        return refuse("server", format!("{name} supports {}, not {protocol}", speaks.join(", ")));
     }
     let abilities = server.abilities();
     if client.is_some() {
         pins(endpoint, server)?;
     }
     if let Some(tls) = endpoint.tls.filter(|tls| !abilities.tls.contains(&program_version(*tls))) {
-        return refuse("tls", format!("{name} has no TLS {}", tls.name()));
+        return refuse("tls", format!("{name} does not support TLS {}", tls.name()));
     }
     match endpoint.handshake.later() {
         Handshake::Resumed if !abilities.resumes => {
-            refuse("handshake", format!("{name} resumes no sessions"))
+            refuse("handshake", format!("{name} does not support session resumption"))
         }
         Handshake::Early if !abilities.early_data.contains(&protocol) => {
-            refuse("handshake", format!("{name} takes no early data over {protocol}"))
+            refuse("handshake", format!("{name} does not support early data over {protocol}"))
         }
         _ => Ok(()),
     }
 }
 
-/// Whether a server that is not ours can hold a client that is not ours to a version and a cipher.
-/// Our own client offers nothing else, so that the server need not be told.
+/// Whether a third-party server can restrict a third-party client to a version and a cipher. The
+/// built-in client offers nothing else, so it needs no restriction.
 fn pins(endpoint: &Endpoint, server: &Server) -> Result<(), Refusal> {
     let (name, abilities) = (server.name(), server.abilities());
     let refuse = |path, why| Err(Refusal { path, why });
     match (endpoint.tls, endpoint.cipher) {
         (None, None) => Ok(()),
-        (None, Some(_)) => refuse("cipher", "it goes with a version: write tls too".to_owned()),
+        (None, Some(_)) => refuse("cipher", "a cipher needs a TLS version: set tls too".to_owned()),
         (Some(tls), _) if !abilities.pins_tls => {
-            refuse("tls", format!("{name} cannot be told to take TLS {} alone", tls.name()))
+            refuse("tls", format!("{name} cannot restrict its clients to TLS {}", tls.name()))
         }
         (Some(tls), Some(_)) if !abilities.ciphers.contains(&program_version(tls)) => {
             let version = tls.name();
-            let why = format!("{name} cannot be told to take one cipher of TLS {version} alone");
+            let why = format!("{name} cannot restrict its clients to one cipher of TLS {version}");
             refuse("cipher", why)
         }
         (Some(_), _) => Ok(()),
     }
 }
 
-/// Keys that mean nothing to these programs.
+/// Keys that these programs ignore.
 pub(crate) fn ignored(settings: &Settings<'_>, programs: &Programs) -> Vec<&'static str> {
     let mut ignored = Vec::new();
     if choice(settings, "server") != CUSTOM {
@@ -137,24 +138,24 @@ pub(crate) fn ignored(settings: &Settings<'_>, programs: &Programs) -> Vec<&'sta
     ignored
 }
 
-/// Who answers over MQTT if a third-party program is the broker: it has no service behind it.
+/// The MQTT answer if the broker is a third-party program: it has no service behind it.
 pub(crate) fn mqtt_answer(server: &Server, arguments: &Arguments) -> Result<MqttAnswer, Refusal> {
     if arguments.get("mqtt-answer") == Some(MqttAnswer::Service.name()) {
         let name = server.name();
-        let why = format!("{name} has no service behind it: write mqtt-answer = \"echo\"");
+        let why = format!("{name} is a broker without a service: write mqtt-answer = \"echo\"");
         return Err(Refusal { path: "mqtt-answer", why });
     }
     Ok(MqttAnswer::Echo)
 }
 
-/// Whether the scenario may leave its protocol and workload to the programs at both ends.
+/// Whether the scenario may leave its protocol and workload to the programs at both endpoints.
 pub(crate) fn need_no_protocol(spec: &Spec) -> bool {
     let is_written = |key: &str| spec.get(key).is_some();
     let server = is_written("server") || is_written("server-command");
     server && (is_written("client") || is_written("client-command"))
 }
 
-/// The version as programs know it.
+/// The version in the type of the programs crate.
 pub fn program_version(version: TlsVersion) -> trackbed_programs::TlsVersion {
     match version {
         TlsVersion::Tls12 => trackbed_programs::TlsVersion::Tls12,
@@ -162,7 +163,7 @@ pub fn program_version(version: TlsVersion) -> trackbed_programs::TlsVersion {
     }
 }
 
-/// Who stands at an end: by name, or by a command that makes a name needless.
+/// The program at an endpoint: by name, or implied by a command.
 fn choice(settings: &Settings<'_>, end: &str) -> &'static str {
     let implied =
         if settings.spec.get(&format!("{end}-command")).is_some() { CUSTOM } else { OURS };
@@ -181,12 +182,12 @@ fn transport(protocol: &dyn Protocol) -> Option<trackbed_programs::Transport> {
     }
     Some(match protocol.capabilities().transport {
         Transport::Tcp => trackbed_programs::Transport::Tcp,
-        // SCTP comes in UDP datagrams where the kernel's sockets are used.
+        // On the kernel's sockets SCTP runs in UDP datagrams.
         Transport::Udp | Transport::Coap | Transport::Sctp => trackbed_programs::Transport::Udp,
     })
 }
 
-/// The keys of programs at the ends.
+/// The keys of the programs at the endpoints.
 pub(crate) fn parameters() -> [Parameter; 5] {
     static SERVERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let programs = trackbed_programs::registry().iter().map(|program| program.name());
@@ -205,20 +206,21 @@ pub(crate) fn parameters() -> [Parameter; 5] {
     ]
 }
 
-const SERVER: &str = "who answers (emulated substrate): `trackbed`, a program \
-                      (`trackbed list programs`), or `command` for the server-command; without it that, or ours";
-const SERVER_COMMAND: &str = "a server of your own, as words without a shell; {address} {port} \
-                              {name} {certificate} {key} {directory} {site} stand for its own";
-const CLIENT: &str = "who asks (emulated substrate): `trackbed`, a program (`curl`, `chromium`), \
-                      or `command` for the client-command; without it that, or ours";
-const CLIENT_COMMAND: &str = "a client of your own, likewise, with {address} {port} {name} \
-                              {certificate} {directory}; its exit status says whether it went \
-                              well, its duration is the completion";
-const CLIENT_TIMEOUT_HELP: &str = "how long a client that is not ours may take; else 10 min";
+const SERVER: &str = "server (emulated substrate): `trackbed`, a program (see `trackbed list \
+                      programs`) or `command`; default: `command` if server-command is set, else \
+                      `trackbed`";
+const SERVER_COMMAND: &str = "command line of a custom server, run without a shell; it may contain \
+                              {address} {port} {name} {certificate} {key} {directory} {site}";
+const CLIENT: &str = "client (emulated substrate): `trackbed`, a program (`curl`, `chromium`) or \
+                      `command`; default: `command` if client-command is set, else `trackbed`";
+const CLIENT_COMMAND: &str = "command line of a custom client, run without a shell; it may contain \
+                              {address} {port} {name} {certificate} {directory}; exit status 0 is \
+                              success, its duration is the completion time";
+const CLIENT_TIMEOUT_HELP: &str = "timeout of a third-party client; default: 10 min";
 
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The name of our own ends.
+/// The name of the built-in endpoints.
 const OURS: &str = "trackbed";
-/// The name of an end that is a command.
+/// The name of an endpoint that is a command.
 const CUSTOM: &str = "command";

@@ -19,21 +19,21 @@ use crate::spec::{Setting, Spec};
 /// The table's name.
 pub(crate) const SECTION: &str = "radio";
 
-/// Keys of the table that say what the ends do about the radio.
+/// Keys of the table that configure the endpoints.
 pub(crate) const OF_THE_ENDS: [&str; 5] =
     ["radio.foresight", "radio.lead", "radio.rides", "radio.table", "radio.table-drift"];
 
-/// The keys of the table: those of a railway, and what links make of it.
+/// The keys of the table: those of a railway, and those of its links.
 pub(crate) fn fields() -> Vec<Field> {
     ALL.iter().map(Field::swept).collect()
 }
 
-/// Whether the scenario has a radio, whose links take the place of the scenario's.
+/// Whether the scenario has a radio, whose links replace the scenario's.
 pub(crate) fn is_present(spec: &Spec) -> bool {
     settings(spec).next().is_some()
 }
 
-/// What is wrong with the radio whatever the cell.
+/// Errors of the radio that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     if !is_present(spec) {
         return;
@@ -42,7 +42,7 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
         let table = setting.path.split('.').next();
         let of_learning = [path("rides"), path("table-drift")];
         if of_learning.contains(&setting.path) && spec.get(&path("table")).is_some() {
-            let message = format!("{} has no effect beside a table", setting.path);
+            let message = format!("{} has no effect together with a table", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or radio.table");
         }
         let of_radio = setting.path.strip_prefix("radio.");
@@ -50,19 +50,19 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
             && spec.get(&path("timeline")).is_some()
         {
             let message =
-                format!("{} has no effect: the timeline is of a drive as it was", setting.path);
+                format!("{} has no effect: the timeline is a recorded drive", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or radio.timeline");
         }
         let is_rival =
             table.is_some_and(|table| RIVALS.contains(&table)) && setting.path.contains('.');
-        // What a timeline says of clients would hold, and its delays would not.
+        // A timeline's reconnections and jumps would work, but its delays would not.
         let is_delay = ["environment.delay", "environment.timeline"];
         if is_rival || is_delay.contains(&setting.path.as_str()) {
-            let message = format!("{} has no effect: the radio makes the links", setting.path);
+            let message = format!("{} has no effect: [radio] makes the links", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
         }
         if setting.path == "handshake" && setting.choices.iter().any(begins_warm) {
-            let message = "a train's drive begins with the run, before sessions are warmed up";
+            let message = "a train's drive starts with the run, before sessions could be warmed up";
             problems.add_with_help(&setting.place, message, "write handshake = \"new\"");
         }
     }
@@ -72,11 +72,11 @@ fn begins_warm(choice: &crate::spec::Choice) -> bool {
     Handshake::from_name(&choice.chosen.text()).is_some_and(Handshake::begins_warm)
 }
 
-/// Railways that were made, by their canonical lines.
+/// Railways built so far, by their canonical lines.
 pub(crate) type Railways = BTreeMap<String, Radio>;
 
-/// The radio where axis `i` stands at `selection[i]`, and its canonical line if the scenario has one;
-/// `None` if something is wrong with it.
+/// The radio where axis `i` stands at `selection[i]`, and its canonical line if the scenario has
+/// one; `None` if there is an error.
 pub(crate) fn resolve(
     spec: &Spec,
     selection: &[usize],
@@ -108,7 +108,7 @@ pub(crate) fn resolve(
     Some((Some(radio), Some(line)))
 }
 
-/// Why there is no such radio, and the parameter that it is about.
+/// Why a radio is invalid, and the parameter concerned.
 struct Refusal {
     why: String,
     parameter: Option<&'static str>,
@@ -132,7 +132,7 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
     let radio = of_all_operators(&links, || read(PARAMETERS, &of_railway))?;
     let Some(operator) = links.get::<&str>("operator") else { return Ok(radio) };
     if links.need::<&str>("foresight") != Foresight::NAMES[0] {
-        let why = "a train with one operator has no other path to use; write foresight = \"none\"";
+        let why = "with one operator there is no other path to use; write foresight = \"none\"";
         return Err(Refusal::new(why, "foresight"));
     }
     let number = usize::from(operator == OPERATORS[1]);
@@ -145,7 +145,7 @@ fn of_all_operators(
 ) -> Result<Radio, Refusal> {
     let rides = u32::try_from(links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
     let foresight = Foresight::new(links.need("foresight"), links.get("lead"), rides)
-        .expect("the parameter offers those there are")
+        .expect("the parameter lists all of them")
         .with_drift(links.need("table-drift"));
     let queue = links.need("queue");
     if let Some(text) = links.get::<Arc<str>>("timeline") {
@@ -177,42 +177,41 @@ fn path(parameter: &str) -> String {
     format!("{SECTION}.{}", kebab(parameter))
 }
 
-/// The tables of links, which the radio makes itself.
+/// The tables of links, which the radio replaces.
 const RIVALS: [&str; 3] = ["link", "second-link", "access"];
 
-/// What links make of a railway.
+/// The parameters of a railway's links.
 const LINKS: &[Parameter] = parameters! {
     "foresight": Choice(&Foresight::NAMES) = "none" =>
-        "MPTCP, mpquic: who keeps data off a path before its handovers: pha (the sender, by the \
-         handover table), pha-d (the receiver, by MP_PRIO or PATH_STATUS), oracle (the sender, at \
-         the true times), reactive (MPTCP: the sender, once a path is silent for 150 ms)";
+        "MPTCP, mpquic: how data avoids a path before its handovers: pha (sender, handover table), \
+         pha-d (receiver, MP_PRIO or PATH_STATUS), oracle (sender, true times) or reactive (MPTCP: \
+         sender, after 150 ms of silence)";
     "lead": Time, optional =>
-        "how long before a range of the table, or before an outage, the path is left; 0 ms for \
-         pha, 200 ms for pha-d, 50 ms for oracle if not given";
+        "how long before a table's range, or an outage, the path is left; default: 0 ms for pha, \
+         200 ms for pha-d, 50 ms for oracle";
     "table": File, optional =>
-        "a handover table of this railway (`trackbed handover build`), in place of one that is \
-         learnt";
+        "handover table of this railway, as written by `trackbed handover build`; default: a \
+         learnt one";
     "timeline": File, optional =>
-        "a recorded drive in place of a railway, as `trackbed replay` writes it \
-         (radio-timeline.csv)";
+        "recorded drive instead of a railway: radio-timeline.csv, as written by `trackbed replay`";
     "rides": Count { min: 0 } = "50" =>
-        "preliminary rides that the handover table is learnt from; with none it is empty";
+        "preliminary rides from which the handover table is learnt; 0 makes an empty table";
     "table-drift": Share = "0 %" =>
-        "how old the learnt table is: the share of the variance of the place's shadows that has \
+        "age of the learnt table: share of the variance of location-dependent shadowing that has \
          changed since";
     "operator": Choice(&OPERATORS), optional =>
-        "the one operator that the train uses; all there are if not given";
-    "duration": Time = "2 min" => "how long the train drives; then the radio stays as it is";
-    "queue": Size = "250 kB" => "what may wait for each direction of each operator's link";
+        "the only operator that the train uses; default: all";
+    "duration": Time = "2 min" => "duration of the drive; afterwards the radio stays constant";
+    "queue": Size = "250 kB" => "queue size of each direction of each operator's link";
 };
 
-/// What a drive that was recorded leaves open.
+/// The keys that a recorded drive still allows.
 const OF_RECORDED: [&str; 5] = ["timeline", "queue", "foresight", "lead", "operator"];
 
-/// The operators by their places.
+/// The operators by their position.
 const OPERATORS: [&str; 2] = ["first", "second"];
 
-/// More teach nothing new.
+/// More rides teach nothing new.
 const RIDES_MAX: u32 = 10_000;
 
 static ALL: LazyLock<Vec<Parameter>> =

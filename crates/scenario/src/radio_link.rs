@@ -1,4 +1,4 @@
-//! The radio at work in a run: what a timeline of a drive makes of a link.
+//! Converts the timeline of a drive to a link.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use trackbed_net::spec::SpecError;
 use trackbed_railway::radio::{LinkDirection, RadioTimeline, Service};
 
 /// One direction of an operator's link during a drive that begins at `begin` in the run: its rate
-/// behind `queue`, and everything else that the timeline tells of. What holds at the beginning of
-/// the drive holds from the start of the run on.
+/// behind `queue`, and all else in the timeline. The values at the start of the drive hold from the
+/// start of the run.
 ///
 /// # Errors
-/// If the timeline's rows make no timetable, or it tells of no rate: of a recorded drive.
+/// If the timeline's rows make no timetable, or a recorded drive has no rate.
 pub fn radio_link(
     timeline: &RadioTimeline,
     direction: LinkDirection,
@@ -26,13 +26,13 @@ pub fn radio_link(
     let rates: Vec<(Time, Bitrate)> = shifted(timeline.rates(direction), begin);
     if rates.is_empty() {
         let operator = &timeline.operator;
-        let why = format!("no rate of {operator} {direction}; write a line for 0 s");
+        let why = format!("no rate of {operator} {direction}; add a line for 0 s");
         return Err(SpecError::new(why));
     }
     let mut link = LinkSpec::new().with(RateTimetable::new(rates, queue)?);
     let delays: Vec<(Time, Duration)> = shifted(timeline.delays(direction), begin);
     if !delays.is_empty() {
-        // Packets keep their order when the delay shrinks.
+        // Packets keep their order when the delay decreases.
         link = link.with(Delay::new(Timetable::new(delays)?));
     }
     let losses = shifted(timeline.losses(direction), begin);
@@ -54,7 +54,7 @@ pub fn radio_link(
     Ok(link)
 }
 
-/// The spells of a kind of service in the time of the run; `None` if there are none.
+/// The periods of a kind of service in the time of the run; `None` if there are none.
 fn spells(
     timeline: &RadioTimeline,
     direction: LinkDirection,
@@ -67,7 +67,7 @@ fn spells(
     if spells.is_empty() { Ok(None) } else { Spells::new(spells).map(Some) }
 }
 
-/// Rows in the time of the run; the one for zero stays there.
+/// Rows in the time of the run; the one at zero stays there.
 fn shifted<T>(rows: Vec<(Time, T)>, begin: Time) -> Vec<(Time, T)> {
     let at = |at: Time| if at == Time::ZERO { at } else { begin + at.since(Time::ZERO) };
     rows.into_iter().map(|(time, value)| (at(time), value)).collect()
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// When packets come out, by number, and which are lost why.
+    /// When packets arrive, by number, and why others are lost.
     #[derive(Default)]
     struct Seen {
         delivered: Vec<(u64, u8)>,
@@ -104,10 +104,10 @@ mod tests {
         }
     }
 
-    /// Twelve packets of 1,500 bytes at the beginning, a millisecond each at 12 Mbit/s, 5 ms of delay.
-    /// At 3 ms of the drive the queue loses 3,000 bytes and is held for 10 ms; from 14 ms on the delay
-    /// is 20 ms; packets that are sent from 16 ms until just before 18 are lost; from 18 ms on the rate
-    /// is 6 Mbit/s.
+    /// Twelve packets of 1,500 bytes at the beginning, 1 ms each at 12 Mbit/s, with 5 ms of delay.
+    /// At 3 ms of the drive the queue loses 3,000 bytes and pauses for 10 ms; from 14 ms the delay
+    /// is 20 ms; packets sent from 16 ms until just before 18 ms are lost; from 18 ms the rate is 6
+    /// Mbit/s.
     #[test]
     fn everything_that_a_timeline_tells_happens_at_its_time() {
         let text = "at,operator,direction,change,value\n\
@@ -133,8 +133,8 @@ mod tests {
                 link.advance(at, &mut seen);
             }
             let after = |millis: u64| begin + millis;
-            // 0, 1, 2 are sent before; 3 has begun; 4 and 5 are flushed. 3 is sent at 14 ms, 6 at 15,
-            // 7 and 8 at 16 and 17; 9 at 18, and 10 and 11 at half the rate.
+            // 0, 1, 2 are sent before; 3 has begun; 4 and 5 are flushed. 3 is sent at 14 ms, 6 at
+            // 15, 7 and 8 at 16 and 17; 9 at 18, and 10 and 11 at half the rate.
             let expected = [(6, 0), (7, 1), (8, 2), (34, 3), (35, 6), (38, 9), (40, 10), (42, 11)];
             assert_eq!(seen.delivered, expected.map(|(at, number)| (after(at), number)));
             let (flushed, outage) = (DropReason::Flushed, DropReason::Outage);
@@ -145,7 +145,7 @@ mod tests {
         assert!(up.unwrap_err().to_string().contains("no rate of A up"));
     }
 
-    /// Every profile's timelines make links, in both directions, and packets are in balance.
+    /// Every profile's timelines make links, in both directions, and packets are conserved.
     #[test]
     fn timelines_of_the_model_make_links() {
         use trackbed_core::parameter::{Arguments, Kind};

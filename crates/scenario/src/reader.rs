@@ -1,4 +1,4 @@
-//! From a tree to settings, driven by the tables of the schema: sections, keys, lists.
+//! Converts the tree to settings, driven by the tables of the schema: sections, keys, lists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,14 +10,14 @@ use crate::spec::{Axis, Choice, Chosen, Setting, Spec};
 use crate::tree::{Content, Entry, Node, Table};
 use crate::{suggest, sweep, values};
 
-/// Where the files are looked for that settings name.
+/// The folders that files in settings are relative to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Folders<'a> {
-    /// Those that the scenario names.
+    /// For files that the scenario names.
     pub scenario: &'a Path,
-    /// Those that the command line names.
+    /// For files that the command line names.
     pub current: &'a Path,
-    /// Whether it is looked at all: who sends a scenario is not told what there is here.
+    /// Whether files are looked up: an untrusted sender must not learn which files exist here.
     pub looks: bool,
 }
 
@@ -32,9 +32,9 @@ pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems)
 
 /// A table that is being read.
 pub(crate) struct Section {
-    /// The path with a dot behind it; empty at the top.
+    /// The path followed by a dot; empty at the top.
     pub prefix: String,
-    /// What messages call it.
+    /// Its name in messages.
     pub title: String,
 }
 
@@ -75,8 +75,8 @@ impl Reader<'_> {
                 continue;
             };
             if settings.iter().any(|set| set.path == format!("{}{name}", section.prefix)) {
-                let message = format!("\"{}\" is written a second time", entry.key);
-                self.problems.add_with_help(&entry.key_place, message, "keep one of the two");
+                let message = format!("\"{}\" is set twice", entry.key);
+                self.problems.add_with_help(&entry.key_place, message, "remove one of the two");
                 continue;
             }
             let inner = match &field.shape {
@@ -109,7 +109,7 @@ impl Reader<'_> {
         let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         let guess = suggest::key(&section.prefix, &kebab(&entry.key), &known);
         let list = match known.is_empty() {
-            true => format!("{} takes no keys", section.title),
+            true => format!("{} has no keys", section.title),
             false => format!("{} takes {}", section.title, known.join(", ")),
         };
         let help = match guess {
@@ -126,17 +126,17 @@ impl Reader<'_> {
         let quoted: Vec<String> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
         let help = format!("write kind = {}", quoted.join(" or "));
         let Some(kind) = table.get("kind") else {
-            self.problems.add_with_help(&entry.key_place, "[workload] does not say its kind", help);
+            self.problems.add_with_help(&entry.key_place, "[workload] has no kind", help);
             return None;
         };
         let Content::Scalar(name) = &kind.node.content else {
-            let message = "a scenario has one kind of workload, as each kind has its own metrics";
+            let message = "a scenario has only one kind of workload, as each has its own metrics";
             self.problems.add_with_help(&kind.node.place, message, help);
             return None;
         };
         let fields = SCHEMA.workloads.get(name.trim());
         if fields.is_none() {
-            let message = format!("there is no workload \"{name}\"");
+            let message = format!("unknown workload \"{name}\"");
             let help = suggest::nearest(name, &kinds)
                 .map_or_else(|| help.clone(), |guess| format!("did you mean \"{guess}\"? {help}"));
             self.problems.add_with_help(&kind.node.place, message, help);
@@ -157,7 +157,7 @@ impl Reader<'_> {
                 return self.joined(path, field, items, entry);
             }
             (Content::List(_), _) if self.in_list => {
-                let help = "write each model once for each value";
+                let help = "list the model once for each value";
                 self.problems.add_with_help(place, "a list inside a list of models", help);
                 return None;
             }
@@ -176,7 +176,7 @@ impl Reader<'_> {
         Some(Setting { path, field, axis, choices, place })
     }
 
-    /// A list that is one value, or stands where only one value is taken.
+    /// A list that is one value, or stands where only one value is allowed.
     fn joined(
         &mut self,
         path: String,
@@ -194,8 +194,11 @@ impl Reader<'_> {
         };
         let Some((kind, text)) = kind.filter(|kind| kind.is_list()).zip(list_text(items)) else {
             let message = match &field.shape {
-                Shape::Fixed(_) => "the whole scenario has one value of this, not a list",
-                _ => "this is no list of values that belong together",
+                Shape::Fixed(_) => {
+                    "this key takes a single value for the whole scenario, not a \
+                                    list"
+                }
+                _ => "this list is not a valid value",
             };
             let help = format!("write {} = {}", field.name, field.example());
             self.problems.add_with_help(&entry.node.place, message, help);
@@ -232,7 +235,7 @@ impl Reader<'_> {
         }
         if items.len() as u64 > sweep::CELLS_MAX {
             let message = format!("a list of {} values", items.len());
-            let help = format!("at most {} values fit a sweep", sweep::CELLS_MAX);
+            let help = format!("write at most {} values", sweep::CELLS_MAX);
             self.problems.add_with_help(place, message, help);
             return None;
         }
@@ -244,8 +247,8 @@ impl Reader<'_> {
             let chosen = self.choice(path, field, item);
             match chosen {
                 Some(chosen) if !texts.insert(chosen.text()) => {
-                    let message = "this value stands twice in the list";
-                    self.problems.add_with_help(&item.place, message, "keep one of the two");
+                    let message = "duplicate value in the list";
+                    self.problems.add_with_help(&item.place, message, "remove one of the two");
                 }
                 Some(chosen) => choices.push(Choice { chosen, place: item.place.clone() }),
                 None => complete = false,
@@ -263,7 +266,7 @@ impl Setting {
     }
 }
 
-/// Values in a list that belong together, as the text in which a list is read.
+/// The text form of a list that is one value.
 fn list_text(items: &[Node]) -> Option<String> {
     let scalar = |node: &Node| match &node.content {
         Content::Scalar(text) => Some(text.clone()),

@@ -1,5 +1,5 @@
-//! What a plan was made of, so that it can be made again: for a run directory that is read, an end in a
-//! process of its own, or a server on another machine.
+//! The sources of a plan, from which it can be rebuilt: for a run directory, an endpoint in a
+//! separate process, or a server on another machine.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,35 +10,35 @@ use crate::plan::Plan;
 use crate::problem::ScenarioError;
 use crate::source::Source;
 
-/// A scenario with its settings, and the fingerprint of the plan that they gave.
+/// A scenario with its settings, and the fingerprint of its plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// The scenario's built-in name or the absolute path of its file.
     pub scenario: String,
     /// The scenario's text as it was read.
     pub text: String,
-    /// The settings that were changed, each as `key=value`.
+    /// The overridden settings, each as `key=value`.
     pub overrides: Vec<String>,
-    /// The absolute path of the folder in which the settings were given: files that they name are found
-    /// from there.
+    /// The absolute path of the current folder of the settings: files that they name are relative
+    /// to it.
     pub folder: PathBuf,
     /// [`Plan::hash`].
     pub hash: String,
 }
 
 impl Recipe {
-    /// The plan again.
+    /// Rebuilds the plan.
     ///
     /// # Errors
-    /// If it cannot be made here, or comes out as another one.
+    /// If it cannot be built here, or differs from the original.
     pub fn plan(&self) -> Result<Plan, RecipeError> {
         let plan = load_from(&self.source(), &self.overrides()?, &self.folder);
         same(plan, |plan| plan.hash == self.hash)
     }
 
-    /// The plan again, of a recipe that another machine has sent: a scenario that names a file or folder
-    /// of this machine is refused, and none is read. It is the same if its [`Plan::hash_of_ends`] is
-    /// `hash_of_ends`.
+    /// Rebuilds the plan from a recipe that another machine has sent: naming a file or folder of
+    /// this machine is an error, and none is read. The plan is the same if its
+    /// [`Plan::hash_of_ends`] is `hash_of_ends`.
     ///
     /// # Errors
     /// As [`Recipe::plan`].
@@ -65,7 +65,7 @@ fn same(
     if is_same(&plan) { Ok(plan) } else { Err(RecipeError::OtherPlan) }
 }
 
-/// Why a plan cannot be made again.
+/// Why a plan cannot be rebuilt.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RecipeError {
@@ -73,7 +73,7 @@ pub enum RecipeError {
     Setting(String),
     /// The scenario cannot be planned.
     Scenario(ScenarioError),
-    /// The scenario gives another plan here: another version of the tool, or a file has changed.
+    /// The scenario gives another plan here: the tool's version differs, or a file has changed.
     OtherPlan,
 }
 
@@ -83,7 +83,8 @@ impl fmt::Display for RecipeError {
             RecipeError::Setting(why) => f.write_str(why),
             RecipeError::Scenario(why) => why.fmt(f),
             RecipeError::OtherPlan => f.write_str(
-                "the scenario is read differently here, or a file that it names has changed",
+                "the scenario gives a different plan here: the tool's version differs, or a file \
+                 that it names has changed",
             ),
         }
     }

@@ -1,5 +1,4 @@
-//! Every key of a scenario, for lists and the reference page: from the tables that the parser
-//! itself uses.
+//! Every key of a scenario, for lists and the reference page, from the tables of the parser.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +11,14 @@ use crate::suggest;
 /// A key of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The dotted path, as `--set` takes it; for a model's parameter with the model in front of
-    /// it: `link.delay.uniform.least`.
+    /// The dotted path, as `--set` takes it; a model's parameter includes the model:
+    /// `link.delay.uniform.least`.
     pub path: String,
-    /// How values are written.
+    /// An example value.
     pub example: String,
-    /// What holds where the scenario says nothing.
+    /// The default.
     pub default: Option<String>,
-    /// It must be set: always, or where its table or model stands.
+    /// Whether it must be set: always, or where its table or model is used.
     pub required: bool,
     /// Whether a list or range of values makes an axis.
     pub sweeps: bool,
@@ -31,7 +30,7 @@ pub struct Key {
 }
 
 /// Every key of a scenario, in the order of the parser's tables. `[link.up]`, `[link.down]`,
-/// `[access]` and `[second-link]` stand there once each; they take the keys of `[link]`.
+/// `[access]` and `[second-link]` appear once each; they take the keys of `[link]`.
 pub fn reference() -> Vec<Key> {
     let mut keys = Vec::new();
     for field in &SCHEMA.top {
@@ -70,7 +69,7 @@ pub fn nearest_key(written: &str) -> Option<String> {
 /// The tables that take the keys of another one.
 const LIKE_LINK: [&str; 2] = ["access", SECOND];
 
-/// How a value is written: all words where there is a choice of them, else an example.
+/// How a value is written: all choices if it is one of several words, else an example.
 fn written(field: &Field) -> String {
     match &field.shape {
         Shape::Fixed(kind @ Kind::Choice(_)) | Shape::Swept(kind @ Kind::Choice(_)) => {

@@ -1,5 +1,5 @@
-//! Which keys a scenario takes. The tables come from the registries; the parser, its error
-//! messages and the reference page are all driven by them.
+//! The keys of a scenario. The tables come from the registries; they drive the parser, its error
+//! messages and the reference page.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -36,28 +36,26 @@ impl Schema {
     fn new() -> Schema {
         let mut top: Vec<Field> = general().iter().map(Field::fixed).collect();
         top.extend(endpoint::parameters().iter().map(Field::swept));
-        let help = "software that studies used, by protocol: values of the keys above";
+        let help = "software used in studies, by protocol: defaults for the keys above";
         let section = Shape::Section(preset::fields());
         top.push(Field::new(preset::SECTION, section, Otherwise::Absent, help));
-        let link_help = "the link that all phones share; it has both directions";
-        let access_help = "a link of each phone's own, between it and the shared one";
+        let link_help = "the link shared by all phones, in both directions";
+        let access_help = "a separate link for each phone, between it and the shared link";
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
         top.push(Field::new("link", Shape::Section(link()), needed, link_help));
         top.push(Field::new("access", Shape::Section(link()), optional, access_help));
-        let second_help = "a second way from each phone to the server, over an address of its own, for \
-                           protocols that use several; it takes the keys of [link]";
+        let second_help = "a second path from each phone to the server, over a separate address, \
+                           for multipath protocols; it takes the keys of [link]";
         top.push(Field::new(SECOND, Shape::Section(link()), optional, second_help));
-        let radio_help = "a train between the base stations of one or two operators, whose links it \
-                          makes; in place of [link]";
+        let radio_help = "a train between base stations of one or two operators, instead of [link]";
         top.push(Field::new(radio::SECTION, Shape::Section(radio::fields()), optional, radio_help));
-        let help = "what changes during a run: link delay, reconnections, where viewers jump to";
+        let help = "changes during a run: link delay, reconnections, viewers' jumps";
         let environment = Shape::Section(environment::fields());
         top.push(Field::new(environment::SECTION, environment, optional, help));
-        let help = "what computes beside the communication on the clients' machine, and is timed; what \
-                    both use is then read every second";
+        let help = "inference on the clients' machine, timed, with the load measured every second";
         let fields = Shape::Section(inference::fields());
         top.push(Field::new(inference_keys::SECTION, fields, optional, help));
-        top.push(Field::new("workload", Shape::Workload, needed, "what is sent"));
+        top.push(Field::new("workload", Shape::Workload, needed, "the traffic"));
         Schema { top, workloads: workloads() }
     }
 }
@@ -65,17 +63,17 @@ impl Schema {
 /// The keys of the scenario as a whole.
 fn general() -> [Parameter; 6] {
     static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| papers::names().collect());
-    let name_help = "the scenario's name in results; without it the file's name";
-    let paper_help = "the study whose figures are printed beside the results";
-    let home_help = "where the runs happen unless --substrate says otherwise";
+    let name_help = "the scenario's name in results; default: the file's name";
+    let paper_help = "study whose figures are shown beside the results";
+    let home_help = "where runs happen unless --substrate is given";
     let (runs, seed) = (Kind::Count { min: 1 }, Kind::Count { min: 0 });
     [
         Parameter::optional("name", Kind::Text, name_help),
-        Parameter::optional("summary", Kind::Text, "one line that says what is compared"),
+        Parameter::optional("summary", Kind::Text, "one line that describes the comparison"),
         Parameter::optional("paper", Kind::Choice(&PAPERS), paper_help),
         Parameter::with_default("substrate", Kind::Choice(&Home::NAMES), "virtual", home_help),
-        Parameter::with_default("runs", runs, "30", "how many runs each cell has"),
-        Parameter::with_default("seed", seed, "1", "where all randomness comes from"),
+        Parameter::with_default("runs", runs, "30", "runs per cell"),
+        Parameter::with_default("seed", seed, "1", "root seed of all randomness"),
     ]
 }
 
@@ -84,7 +82,7 @@ fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
         trackbed_workloads::registry().iter().map(|workload| workload.name()).collect()
     });
     let fields = |parameters: &[Parameter]| {
-        let kind = Parameter::required("kind", Kind::Choice(&KINDS), "which workload");
+        let kind = Parameter::required("kind", Kind::Choice(&KINDS), "kind of workload");
         std::iter::once(Field::fixed(&kind)).chain(parameters.iter().map(Field::swept)).collect()
     };
     let registry = trackbed_workloads::registry().iter();
@@ -93,11 +91,11 @@ fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
 
 fn link() -> Vec<Field> {
     let mut fields = direction();
-    let help = "the largest packet that the link takes, IP header included; 1280 B to 65535 B";
+    let help = "largest packet of the link, IP header included, from 1280 B to 65535 B";
     fields.push(Field::swept(&Parameter::with_default("mtu", Kind::Size, "1500 B", help)));
     for (name, help) in [
-        ("up", "the same keys, from the phone to the server"),
-        ("down", "the same keys, from the server to the phone"),
+        ("up", "the same keys for the direction from the phone to the server"),
+        ("down", "the same keys for the direction from the server to the phone"),
     ] {
         fields.push(Field::new(name, Shape::Section(direction()), Otherwise::Absent, help));
     }
@@ -116,7 +114,7 @@ fn direction() -> Vec<Field> {
     }
     let models: Vec<Model> = QUEUES.iter().map(|entry| queue_model(entry)).collect();
     let slot = Slot { shorthands: queue_shorthands(&models), models };
-    let help = "who may wait while another packet is sent";
+    let help = "queue of packets that wait for the link";
     let default = Otherwise::Default("100 packets");
     fields.push(Field::new(SELECTOR.name, Shape::Models(slot), default, help));
     fields
@@ -145,7 +143,7 @@ fn queue_model(entry: &'static QueueEntry) -> Model {
     }
 }
 
-/// A parameter as a scenario calls it: without its owner's name, as it stands inside the owner's
+/// A parameter as named in a scenario: without its owner's name, because it is inside the owner's
 /// table.
 fn owned(parameter: &Parameter, owners: &[&str]) -> Field {
     let field = Field::swept(parameter);
@@ -154,7 +152,7 @@ fn owned(parameter: &Parameter, owners: &[&str]) -> Field {
     Field { name: short.unwrap_or_else(|| field.name.clone()), ..field }
 }
 
-/// The first model of a stage is the plain one; where one parameter says all, a value suffices.
+/// The first model of a stage is the plain one; if it needs only one parameter, a value suffices.
 fn link_shorthands(models: &[Model]) -> Vec<Shorthand> {
     let only = models.first().and_then(Model::only_field);
     let Some(Field { shape: Shape::Swept(kind), target, .. }) = only else { return Vec::new() };

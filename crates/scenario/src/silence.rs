@@ -1,4 +1,4 @@
-//! Cells without communication: workloads such as `idle`, below which there is no protocol.
+//! Cells without communication: workloads such as `idle`, which use no protocol.
 
 use trackbed_connection::Handshake;
 use trackbed_protocols::{NONE, TransportParameters};
@@ -9,13 +9,13 @@ use crate::plan::{Endpoint, Programs};
 use crate::problem::Problems;
 use crate::spec::{Choice, Spec};
 
-/// Whether nothing is sent, whatever the keys of the ends say.
+/// Whether nothing is sent, whatever the endpoint keys.
 pub(crate) fn holds(spec: &Spec) -> bool {
     spec.get("workload.kind").is_some_and(|kind| kind.choices.iter().all(is_silent))
 }
 
-/// Ends that have nothing to do with one another. All `keys` of ends mean nothing to them, so that a
-/// part without communication may lie over whatever the others set.
+/// Endpoints that do not communicate. They ignore all endpoint `keys`, so that a part without
+/// communication may follow parts that set them.
 pub(crate) fn ends(keys: Vec<&'static str>) -> Resolved {
     let endpoint = Endpoint {
         protocol: NONE,
@@ -29,19 +29,19 @@ pub(crate) fn ends(keys: Vec<&'static str>) -> Resolved {
     Resolved { endpoint, ignored: keys }
 }
 
-/// Whether these are such ends.
+/// Whether the endpoints do not communicate.
 pub(crate) fn is_between(endpoint: &Endpoint) -> bool {
     endpoint.protocol.name() == NONE.name()
 }
 
-/// Refuses a workload that would be sent by no protocol.
+/// Refuses a workload that needs a protocol but has none.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     if holds(spec) || spec.get("workload.kind").is_none() {
         return;
     }
     let protocols = spec.get("protocol").into_iter().flat_map(|protocol| &protocol.choices);
     for none in protocols.filter(|protocol| is(protocol, NONE.name())) {
-        let message = "the protocol none carries nothing, and the workload sends something";
+        let message = "the protocol none sends nothing, but the workload sends data";
         let silent = trackbed_workloads::registry().iter().filter(|one| !one.communicates());
         let kinds: Vec<String> = silent.map(|one| format!("\"{}\"", one.name())).collect();
         let kinds = kinds.join(" or ");

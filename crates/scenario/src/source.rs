@@ -1,4 +1,4 @@
-//! Where scenarios come from: they are built in, or files.
+//! The sources of scenarios: built in, or files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::problem::{Origin, ScenarioError};
 use crate::suggest;
 use crate::tree::{Content, parse_document};
 
-/// A scenario that is part of the program.
+/// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltIn {
     /// Its name.
@@ -18,7 +18,7 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// What it compares, in one line.
+    /// The one-line description of its comparison.
     pub fn summary(&self) -> String {
         let name = self.name.to_owned();
         let origin = Origin { name, text: self.text.to_owned(), is_file: true };
@@ -31,7 +31,7 @@ impl BuiltIn {
     }
 }
 
-/// The scenarios that are part of the program.
+/// The built-in scenarios.
 pub fn built_in() -> &'static [BuiltIn] {
     BUILT_IN
 }
@@ -57,10 +57,10 @@ pub enum Source {
     BuiltIn(String),
     /// A file.
     File(PathBuf),
-    /// A text that is at hand, such as the copy that a run directory keeps.
+    /// A text in memory, such as the copy in a run directory.
     Text {
-        /// Where it came from: as [`Source`] displays itself. Files that the scenario names are
-        /// looked for beside it.
+        /// Its source, as [`Source`] displays itself. Files that the scenario names are relative to
+        /// it.
         name: String,
         /// The scenario.
         text: String,
@@ -69,18 +69,18 @@ pub enum Source {
 
 /// A scenario that was found.
 pub(crate) struct Text {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: String,
-    /// The name of a scenario that does not say its own.
+    /// The default name of the scenario.
     pub stem: String,
     pub text: String,
-    /// Where the files that it names are looked for.
+    /// The folder that files in the scenario are relative to.
     pub folder: PathBuf,
 }
 
 impl Source {
-    /// What an argument of the command line means: the name of a built-in scenario, or else a
-    /// file. `./vru` is a file in any case.
+    /// The meaning of an argument on the command line: the name of a built-in scenario, or else a
+    /// file. `./vru` is always a file.
     pub fn named(argument: &str) -> Source {
         let is_path = argument.contains(['/', '\\', '.']);
         let known = built_in().iter().any(|scenario| scenario.name == argument);
@@ -90,12 +90,12 @@ impl Source {
         }
     }
 
-    /// A scenario whose text was kept, and what [`Source`] displayed when it was read first.
+    /// A scenario from its stored text, and what [`Source`] displayed when it was first read.
     pub fn recorded(name: &str, text: &str) -> Source {
         Source::Text { name: name.to_owned(), text: text.to_owned() }
     }
 
-    /// The same scenario, so named that it is found from any folder.
+    /// The same scenario with an absolute path.
     ///
     /// # Errors
     /// If there is no current folder.
@@ -143,22 +143,25 @@ fn find(name: &str) -> Result<Text, ScenarioError> {
         let guess = suggest::nearest(name, &names)
             .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
         let help = format!(
-            "{guess}write the path of a file, or a built-in scenario: {}",
+            "{guess}write the path of a file, or the name of a built-in scenario: {}",
             names.join(", ")
         );
-        ScenarioError::about_file(format!("there is no scenario \"{name}\""), Some(help))
+        ScenarioError::about_file(format!("unknown scenario \"{name}\""), Some(help))
     })
 }
 
 fn read_file(path: &Path) -> Result<Text, ScenarioError> {
     let names: Vec<&str> = built_in().iter().map(|scenario| scenario.name).collect();
-    let help = format!("write the path of a file, or a built-in scenario: {}", names.join(", "));
+    let help = format!(
+        "write the path of a file, or the name of a built-in scenario: {}",
+        names.join(", ")
+    );
     let bytes = read_bounded(path, SCENARIO_BYTES_MAX)
         .map_err(|why| ScenarioError::about_file(why, Some(help)))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        let message = format!("{} is not a text in UTF-8, see line {line}", path.display());
+        let message = format!("{} is not valid UTF-8, see line {line}", path.display());
         ScenarioError::about_file(message, Some("save the file as UTF-8".to_owned()))
     })?;
     let name = path.display().to_string();

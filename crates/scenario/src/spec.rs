@@ -1,5 +1,5 @@
-//! What a scenario says: every key is known, every value is of the right kind, and what varies is
-//! an axis. Nothing is said yet about what fits together.
+//! A parsed scenario: every key is known, every value is of the right kind, and what varies is an
+//! axis. Conflicts between keys are not checked yet.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,18 @@ use trackbed_core::parameter::Value;
 use crate::field::{Field, Model, Shorthand};
 use crate::problem::Place;
 
-/// What a scenario says.
+/// A parsed scenario.
 #[derive(Debug, Default)]
 pub(crate) struct Spec {
-    /// The part of the scenario that says it, where there are several.
+    /// The part of the scenario, if it has several.
     pub part: Option<String>,
-    /// The byte of the file at which the part begins; what stands before it, all parts have in common.
+    /// The byte of the file at which the part begins; the text before the first part is common to
+    /// all.
     pub part_begins: usize,
     pub settings: Vec<Setting>,
     /// What varies, in the order of the file.
     pub axes: Vec<Axis>,
-    /// The keys before the first table, and the tables, that are written, well or badly.
+    /// The top-level keys and tables that are written, valid or not.
     pub written: BTreeSet<String>,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct Setting {
     /// The axis along which it varies; otherwise there is one choice.
     pub axis: Option<usize>,
     pub choices: Vec<Choice>,
-    /// Where the key stands.
+    /// The position of the key.
     pub place: Place,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Axis {
     pub path: String,
-    /// Where each of its values stands.
+    /// The position of each value.
     pub places: Vec<Place>,
 }
 
@@ -55,7 +56,7 @@ pub(crate) enum Chosen {
     Value(Value),
     /// A plain value that stands for a model.
     Shorthand(&'static Shorthand, Value),
-    /// One or more models of a stage; a packet meets them in this order.
+    /// One or more models of a stage, in the order in which a packet passes them.
     Models(Vec<ModelUse>),
 }
 
@@ -82,7 +83,7 @@ impl Spec {
 }
 
 impl Spec {
-    /// Where files and folders are named.
+    /// The positions of files and folders.
     pub fn files(&self) -> impl Iterator<Item = &Place> {
         self.settings.iter().flat_map(Setting::files)
     }

@@ -1,11 +1,11 @@
-//! "Did you mean": the known word that is most like the one that was written.
+//! "Did you mean": the known word that is most similar to the written one.
 
 use crate::field::{Field, Shape};
 use crate::schema::SCHEMA;
 
-/// The word of `known` nearest to `written`, if it is near enough to be meant.
+/// The word of `known` nearest to `written`, if it is near enough.
 pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
-    // A long text is no slip of the finger, and comparing it takes long.
+    // A long text is no typing error, and comparing it takes long.
     if written.chars().count() > LEN_MAX {
         return None;
     }
@@ -15,8 +15,8 @@ pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     (distance <= word.chars().count().max(3) / 3).then_some(word)
 }
 
-/// What is meant by the key `written` below `prefix`: a key of the same table, or one of the same
-/// name in another table.
+/// The likely meaning of the key `written` below `prefix`: a key of the same table, or one of the
+/// same name in another table.
 pub(crate) fn key(prefix: &str, written: &str, known: &[&str]) -> Option<String> {
     if let Some(near) = nearest(written, known) {
         return Some(near.to_owned());

@@ -1,32 +1,32 @@
-//! Ranges of quantities, and the cross product of all that is swept.
+//! Ranges of quantities, and the cross product of all axes.
 
 use std::time::Duration;
 use trackbed_core::parameter::Value;
 use trackbed_core::{Bitrate, ByteSize, Ratio};
 
-/// How the inside of a range is divided.
+/// How a range is divided.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Division {
-    /// From one value to the next.
+    /// By the distance between values.
     Step(Value),
-    /// This many values in all, both ends included.
+    /// By the number of values, both ends included.
     Points(u64),
 }
 
 /// The values from `from` up to `to`.
 ///
 /// # Errors
-/// If there are none, or too many; the message says why.
+/// If there are none, or too many; the error is a message.
 pub(crate) fn range(from: &Value, to: &Value, division: &Division) -> Result<Vec<Value>, String> {
     let unit = |value: &Value| {
-        number(value).ok_or_else(|| "only quantities make a range; list the values".to_owned())
+        number(value).ok_or_else(|| "only quantities can form a range; list the values".to_owned())
     };
     if std::mem::discriminant(from) != std::mem::discriminant(to) {
         return Err("from and to are of different kinds".to_owned());
     }
     let (low, high) = (unit(from)?, unit(to)?);
     if low > high {
-        return Err(format!("from ({from}) lies above to ({to}); write the smaller one first"));
+        return Err(format!("from ({from}) is larger than to ({to}); swap the two"));
     }
     let numbers: Vec<u64> = match division {
         Division::Points(points) => {
@@ -42,11 +42,11 @@ pub(crate) fn range(from: &Value, to: &Value, division: &Division) -> Result<Vec
             }
             let step = unit(step)?;
             if step == 0 {
-                return Err("a step of zero never arrives; write a larger one".to_owned());
+                return Err("a step of zero never reaches the end; write a larger one".to_owned());
             }
             if (high - low) / step >= CELLS_MAX {
                 return Err(format!(
-                    "{} values; write a larger step, at most {CELLS_MAX} values fit a sweep",
+                    "{} values; write a larger step: a sweep has at most {CELLS_MAX} values",
                     ((high - low) / step).saturating_add(1)
                 ));
             }
@@ -54,13 +54,13 @@ pub(crate) fn range(from: &Value, to: &Value, division: &Division) -> Result<Vec
         }
     };
     if numbers.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err("more points than different values; write fewer points".to_owned());
+        return Err("more points than distinct values; write fewer points".to_owned());
     }
     Ok(numbers.into_iter().filter_map(|number| like(from, number)).collect())
 }
 
-/// Every combination of one index per axis, the last axis turning fastest; `None` if there are
-/// more than [`CELLS_MAX`].
+/// Every combination of one index per axis, the last axis varying fastest; `None` if there are more
+/// than [`CELLS_MAX`].
 pub(crate) fn combinations(lengths: &[usize]) -> Option<Vec<Vec<usize>>> {
     let total = lengths.iter().try_fold(1u64, |total, length| total.checked_mul(*length as u64))?;
     if total > CELLS_MAX {
@@ -82,7 +82,7 @@ pub(crate) fn combinations(lengths: &[usize]) -> Option<Vec<Vec<usize>>> {
     Some(all)
 }
 
-/// More cells than anyone can read in a report.
+/// The maximum number of cells.
 pub const CELLS_MAX: u64 = 10_000;
 
 /// The value as a whole number of its smallest unit, where it is a quantity.
@@ -147,8 +147,8 @@ mod tests {
         for (from, to, division, part) in [
             ("1", "1000000000", step(count, "1"), "1000000000 values"),
             ("0", "18446744073709551615", step(count, "1"), "at most 10000"),
-            ("1", "10", step(count, "0"), "never arrives"),
-            ("10", "1", step(count, "1"), "lies above"),
+            ("1", "10", step(count, "0"), "never reaches the end"),
+            ("10", "1", step(count, "1"), "is larger than to"),
             ("1", "10", Division::Points(1), "between 2 and 10000"),
             ("1", "10", Division::Points(u64::MAX), "between 2 and 10000"),
             ("1", "3", Division::Points(9), "fewer points"),

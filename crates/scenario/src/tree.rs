@@ -1,12 +1,11 @@
-//! The text of a scenario as a tree of tables, lists and scalars, in which everything knows where
-//! it stands.
+//! The text of a scenario as a tree of tables, lists and scalars, each with its position.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::problem::{Origin, Place, Problems, ScenarioError};
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub content: Content,
@@ -15,7 +14,7 @@ pub(crate) struct Node {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// A number, a word, a date, a quoted text: as it was written, without quotes.
+    /// A number, a word, a date or a quoted text: as written, without quotes.
     Scalar(String),
     List(Vec<Node>),
     Table(Table),
@@ -31,7 +30,7 @@ pub(crate) struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
-    /// Where the key stands.
+    /// The position of the key.
     pub key_place: Place,
     pub node: Node,
 }
@@ -41,7 +40,7 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
         let index = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(index))
@@ -64,10 +63,10 @@ impl Table {
     }
 }
 
-/// Reads a file's text.
+/// Parses a file's text.
 ///
 /// # Errors
-/// If it is not TOML; all mistakes of form are reported, one for each line.
+/// If it is not TOML; all syntax errors are reported, one for each line.
 pub(crate) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
     let text = origin.text.as_str();
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -77,7 +76,7 @@ pub(crate) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
     let mut problems = Problems::default();
     let mut line_end = 0;
     for (span, message) in errors {
-        // What follows a mistake on the same line is mostly its consequence.
+        // Further errors on the same line are mostly consequences of the first.
         if !problems.is_empty() && span.start <= line_end {
             continue;
         }
@@ -93,7 +92,8 @@ pub(crate) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
     Ok(table(document.get_ref(), &Context { origin: 0, offset: 0 }))
 }
 
-/// Reads `text`, which stands at `place`, as a single TOML value; `Err` says why it is none.
+/// Parses `text`, which stands at `place`, as a single TOML value; `Err` is the reason why it is
+/// none.
 pub(crate) fn parse_value(text: &str, place: &Place) -> Result<Node, String> {
     let context = Context { origin: place.origin, offset: place.span.start };
     DeValue::parse(text)
@@ -101,7 +101,7 @@ pub(crate) fn parse_value(text: &str, place: &Place) -> Result<Node, String> {
         .map_err(|error| error.message().to_owned())
 }
 
-/// Which text the spans of a tree count in, and from where.
+/// The text, and the offset, that the spans of a tree refer to.
 struct Context {
     origin: usize,
     offset: usize,
@@ -123,7 +123,7 @@ fn table(table: &DeTable<'_>, context: &Context) -> Table {
             node: node(value, context),
         })
         .collect();
-    // Whatever order the library keeps.
+    // Sorted, as the library may keep another order.
     entries.sort_by_key(|entry| entry.key_place.span.start);
     Table { entries }
 }
@@ -146,7 +146,7 @@ fn node(value: &Spanned<DeValue<'_>>, context: &Context) -> Node {
     Node { content, place: context.place(value) }
 }
 
-/// `1e-3` as `0.001`; anything else stays as it is, so that decimals are exact.
+/// `1e-3` as `0.001`; anything else stays unchanged, so that decimals are exact.
 fn plain_decimal(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(number) if text.contains(['e', 'E']) && number.is_finite() => number.to_string(),
@@ -154,15 +154,14 @@ fn plain_decimal(text: &str) -> String {
     }
 }
 
-/// What to write instead, for the mistakes of form that people make.
+/// What to write instead, for common syntax errors.
 fn remedy(message: &str, at: &str) -> Option<String> {
     match message {
-        m if m.starts_with("string values must be quoted") => Some(format!(
-            "a value with a unit, and every word, stands in quotes: \"{}\"",
-            at.trim()
-        )),
+        m if m.starts_with("string values must be quoted") => {
+            Some(format!("quote words, and values that have a unit: \"{}\"", at.trim()))
+        }
         "duplicate key" => {
-            Some("every key stands once; to compare several values write a list of them".to_owned())
+            Some("remove one of the two; to compare several values, write a list".to_owned())
         }
         _ => None,
     }
@@ -197,14 +196,12 @@ mod tests {
         let error = parse("rate = 50 Mbit/s\nok = 1\ndelay = 5 ms\nok = 2\n").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "error: string values must be quoted, expected literal string\n --> a.toml:1:8\n  |\n\
-             1 | rate = 50 Mbit/s\n  |        ^^^^^^^^^\n  \
-             = a value with a unit, and every word, stands in quotes: \"50 Mbit/s\"\n\n\
-             error: string values must be quoted, expected literal string\n --> a.toml:3:9\n  |\n\
-             3 | delay = 5 ms\n  |         ^^^^\n  \
-             = a value with a unit, and every word, stands in quotes: \"5 ms\"\n\n\
-             error: duplicate key\n --> a.toml:4:1\n  |\n4 | ok = 2\n  | ^^\n  \
-             = every key stands once; to compare several values write a list of them"
+            "error: string values must be quoted, expected literal string\n --> a.toml:1:8\n  |\n1 \
+             | rate = 50 Mbit/s\n  |        ^^^^^^^^^\n  = quote words, and values that have a \
+             unit: \"50 Mbit/s\"\n\nerror: string values must be quoted, expected literal string\n \
+             --> a.toml:3:9\n  |\n3 | delay = 5 ms\n  |         ^^^^\n  = quote words, and values \
+             that have a unit: \"5 ms\"\n\nerror: duplicate key\n --> a.toml:4:1\n  |\n4 | ok = \
+             2\n  | ^^\n  = remove one of the two; to compare several values, write a list"
         );
     }
 }

@@ -22,7 +22,10 @@ impl Reader<'_> {
     ) -> Option<Vec<Choice>> {
         let advice = || {
             let example = field.example();
-            format!("write {{ from = {example}, to = ..., step = ... }} or points = 5 for the step")
+            format!(
+                "write {{ from = {example}, to = ..., step = ... }}, or points = 5 instead of \
+                     the step"
+            )
         };
         let unknown = table.entries.iter().find(|e| !RANGE_KEYS.contains(&e.key.as_str()));
         if let Some(entry) = unknown {
@@ -33,7 +36,7 @@ impl Reader<'_> {
         let (from, to) = (table.get("from"), table.get("to"));
         let (step, points) = (table.get("step"), table.get("points"));
         let (Some(from), Some(to), true) = (from, to, step.is_some() != points.is_some()) else {
-            self.problems.add_with_help(place, "the range is not complete", advice());
+            self.problems.add_with_help(place, "the range is incomplete", advice());
             return None;
         };
         let from = self.scalar(field, &from.node)?;
@@ -48,7 +51,7 @@ impl Reader<'_> {
         };
         let values = match (single(&from), single(&to)) {
             (Some(from), Some(to)) => sweep::range(&from, &to, &division),
-            _ => Err("only quantities make a range; list the values".to_owned()),
+            _ => Err("only quantities can form a range; list the values".to_owned()),
         };
         match values {
             Ok(values) => {
@@ -113,8 +116,8 @@ impl Reader<'_> {
             let known: Vec<&str> = slot.models.iter().map(|m| m.name.as_str()).collect();
             let guess = suggest::nearest(&name, &known)
                 .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
-            let message = format!("{path} knows no model \"{}\"", entry.key);
-            let help = format!("{guess}there are {}", known.join(", "));
+            let message = format!("unknown model \"{}\" for {path}", entry.key);
+            let help = format!("{guess}the models are {}", known.join(", "));
             self.problems.add_with_help(&entry.key_place, message, help);
             return None;
         };
@@ -132,7 +135,7 @@ impl Reader<'_> {
                 settings.extend(self.setting(&section, entry, only));
             }
             (Content::Scalar(_) | Content::List(_), None) => {
-                let message = format!("{name} takes a table of parameters");
+                let message = format!("{name} needs a table of parameters");
                 let help = format!("write {}", model.example());
                 self.problems.add_with_help(&entry.node.place, message, help);
             }
@@ -151,7 +154,7 @@ impl Reader<'_> {
         };
         let Content::Scalar(text) = &node.content else {
             let help = format!("write {}", slot.examples());
-            self.problems.add_with_help(&node.place, "this is not a single value", help);
+            self.problems.add_with_help(&node.place, "expected a single value", help);
             return None;
         };
         if let Some(model) = slot.models.iter().find(|model| model.name == kebab(text.trim())) {
@@ -178,7 +181,7 @@ impl Reader<'_> {
             (Some(why), None) if slot.shorthands.len() == 1 => self.problems.add(&node.place, why),
             _ => {
                 let help = format!("{} takes {}", field.name, slot.examples());
-                let message = format!("\"{text}\" does not fit");
+                let message = format!("\"{text}\" is not a valid value");
                 self.problems.add_with_help(&node.place, message, help);
             }
         }
@@ -188,7 +191,7 @@ impl Reader<'_> {
     fn parse(&mut self, kind: Kind, node: &Node) -> Option<Value> {
         let Content::Scalar(text) = &node.content else {
             let help = format!("write {}", kind.example());
-            self.problems.add_with_help(&node.place, "this is not a single value", help);
+            self.problems.add_with_help(&node.place, "expected a single value", help);
             return None;
         };
         match kind.parse(text) {
@@ -212,9 +215,9 @@ impl Reader<'_> {
         }
     }
 
-    /// The path as it is seen from here; the file must be there.
+    /// The path relative to the right folder; the file must exist.
     fn file(&mut self, path: &Path, place: &Place) -> Option<Value> {
-        // What the command line names is where the user stands, not where the scenario is.
+        // Paths on the command line are relative to the current folder, not to the scenario.
         let base = if place.origin == 0 { self.folders.scenario } else { self.folders.current };
         let path: PathBuf = base.join(path);
         if !self.folders.looks {
@@ -267,7 +270,7 @@ impl Chosen {
     }
 }
 
-/// The value, where it is not a model.
+/// The value, if it is not a model.
 fn single(chosen: &Chosen) -> Option<Value> {
     match chosen {
         Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value.clone()),
@@ -281,7 +284,7 @@ pub(crate) fn is_range(table: &Table, shape: &Shape) -> bool {
         && table.entries.iter().any(|entry| RANGE_KEYS.contains(&entry.key.as_str()))
 }
 
-/// A table of the plain model's own parameters, without its name.
+/// A table of the plain model's parameters, without its name.
 fn is_of(table: &Table, plain: &Model, slot: &Slot) -> bool {
     let another = |key: &str| slot.models.iter().skip(1).any(|model| model.name == key);
     let mut keys = table.entries.iter().map(|entry| (kebab(&entry.key), &entry.node.content));

@@ -1,9 +1,9 @@
 //! How long signed messages wait for their verdicts on this machine, in real time: each is decoded,
-//! checked against the policy, hashed and verified as it comes.
+//! checked against the policy, hashed and verified on arrival.
 //!
-//! `cargo bench -p trackbed-workloads --bench crossing`. The goal is a 99th percentile of 10 ms at 35,000
-//! messages a second with one in twenty forged, on two cores with AVX-512 IFMA; and under a flood of
-//! forgeries at ten times that rate, memory that stays within its bounds.
+//! `cargo bench -p trackbed-workloads --bench crossing`. The goal is a 99th percentile of 10 ms at
+//! 35,000 messages a second with one in twenty forged, on two cores with AVX-512 IFMA; and under a
+//! flood of forgeries at ten times that rate, bounded memory.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -16,8 +16,8 @@ use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Stage, find};
 
-/// Eleven crossings of 320 vehicles, ten messages a second each, on two workers. Tables of all keys are
-/// there before it is measured.
+/// Eleven crossings of 320 vehicles, ten messages a second each, on two workers. Tables of all keys
+/// exist before the measurement.
 const RUSH: &[(&str, &str)] = &[
     ("crossings", "11"),
     ("forged", "5 %"),
@@ -68,7 +68,7 @@ fn report(name: &str, settings: &[(&'static str, &str)], run: u64) {
     assert_eq!(one("wrong_verdict_count"), 0.0, "no verdict is wrong, however busy it is");
 }
 
-/// What became of the messages of a crossing.
+/// The outcome of a crossing's messages.
 fn hear(settings: &[(&'static str, &str)], run: u64) -> Vec<Record> {
     let workload = find("verification").expect("it is registered");
     let value = |(name, text): &(&'static str, &str)| {
@@ -117,8 +117,8 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The most memory that this process has had at once (`VmHWM`), which the script of what is heard is
-/// part of, and all measurements before; 0 where the system does not tell.
+/// The peak memory of this process (`VmHWM`), which includes the script and all earlier
+/// measurements; 0 if the system does not report it.
 fn resident_bytes_max() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

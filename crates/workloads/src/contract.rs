@@ -1,4 +1,4 @@
-//! What every workload offers.
+//! The interface of a workload.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,28 +18,27 @@ pub trait Workload: Sync {
     /// The name that scenarios use, for example `messages`.
     fn name(&self) -> &'static str;
 
-    /// One line for lists: what it sends.
+    /// One line for lists: the traffic.
     fn summary(&self) -> &'static str;
 
-    /// What a scenario may set.
+    /// The parameters for scenarios.
     fn parameters(&self) -> &'static [Parameter];
 
-    /// Whether anything is sent over the lab's links; otherwise no protocol is below it.
+    /// Whether it sends data over the lab's links; otherwise it needs no protocol.
     fn communicates(&self) -> bool {
         true
     }
 
-    /// Whether its clients reconnect and seek when the environment says so.
+    /// Whether its clients follow the environment's reconnections and seeks.
     fn follows_environment(&self) -> bool {
         false
     }
 
     /// Resolves the values of a cell: reads the files they name, relative to `base`, and checks
-    /// that they go together.
+    /// that the values are consistent.
     ///
     /// # Errors
-    /// If they do not, or a file cannot be used; the error names the parameter and says what to
-    /// write instead.
+    /// If they are not, or a file cannot be used; the error names the parameter and the remedy.
     fn prepare(
         &self,
         arguments: &Arguments,
@@ -49,18 +48,18 @@ pub trait Workload: Sync {
 
 /// A workload with everything resolved. All runs of a cell share it, on any thread.
 pub trait Prepared: Send + Sync {
-    /// How many clients, each on a host of its own, it needs.
+    /// The number of clients, each on a separate host.
     fn phones(&self) -> u32 {
         1
     }
 
-    /// How many networks each phone is in during a run, one after the other: one more than the
-    /// times that it moves.
+    /// The number of networks that each phone uses during a run, one after the other: one more than
+    /// its moves.
     fn networks(&self) -> u32 {
         1
     }
 
-    /// How often each phone drops its connection and opens another one, of its own accord.
+    /// The number of times that each phone reconnects by itself.
     fn reconnections(&self) -> u32 {
         0
     }
@@ -68,47 +67,47 @@ pub trait Prepared: Send + Sync {
     /// The server's side of one run.
     fn service(&self, log: EventLog) -> Rc<dyn Service>;
 
-    /// The clients' side of one run, to be polled inside the run. It resolves when everything is
+    /// The clients' side of one run, to be polled inside the run. It resolves when every message is
     /// answered or given up and the connections are closed.
     ///
     /// With a handshake that needs an earlier session, every phone first opens a connection and
     /// exchanges one request; the measured part, [`Event::Started`](trackbed_core::Event) to
-    /// `Finished`, begins when all these are closed. If a phone cannot warm up, it records that
-    /// it failed, and the measured part does not take place.
+    /// `Finished`, begins when all these are closed. If a phone cannot warm up, it records the
+    /// failure, and the measured part does not take place.
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()>;
 
-    /// What a server that is not ours must have for the clients of this workload. It must also
-    /// answer a POST to any path with a status of 200 to 299, once it has the whole body.
+    /// What a third-party server must serve to the clients of this workload. It must also answer a
+    /// POST to any path with a status of 200 to 299, once it has received the whole body.
     ///
     /// # Errors
-    /// If the workload needs our own server; the reason says why.
+    /// If the workload needs the built-in server; the error is the reason.
     fn site(&self) -> Result<Site, String>;
 
-    /// The page that the clients load, if that is what they do: its objects, the document first.
+    /// The page that the clients load, if any: its objects, the document first.
     fn page(&self) -> Option<Vec<PageObject>> {
         None
     }
 
-    /// From when on an answer or a verdict is too late to be of use, since its message was to be sent;
-    /// `None` where there is nothing of the kind.
+    /// The latest useful time of an answer or a verdict after its message's intended time; `None`
+    /// without a deadline.
     fn deadline(&self) -> Option<Duration> {
         None
     }
 
-    /// The board whose speed verifying signatures has in virtual time, by its name; `here` is this
-    /// machine, and the only one in real time. `None` where nothing is verified.
+    /// The name of the board whose speed applies to verification in virtual time; `here` is this
+    /// machine, and the only one in real time. `None` without verification.
     fn board(&self) -> Option<&'static str> {
         None
     }
 
-    /// How the run proceeds if it is a strict sequence of round trips; `None` where it takes longer for
-    /// windows and rates.
+    /// The round trips of a run that is a strict sequence of them; `None` if windows and rates
+    /// matter.
     fn expectation(&self) -> Option<Expectation> {
         None
     }
 }
 
-/// What a web server serves.
+/// The content of a web server.
 #[derive(Clone, Default)]
 pub struct Site {
     /// Its files.
@@ -116,8 +115,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// What clients fetch in the measured part: all files but the one that warms up. Of a page, its
-    /// document comes first.
+    /// What clients fetch in the measured part: all files except the warm-up file. The document of
+    /// a page comes first.
     pub fn objects(&self) -> impl Iterator<Item = &SiteFile> {
         self.files.iter().filter(|file| file.path != WARM_UP_PATH)
     }
@@ -141,28 +140,28 @@ pub struct PageObject {
     pub kind: &'static str,
     /// The bytes of its content.
     pub bytes: u64,
-    /// Nothing is painted before it is there.
+    /// Whether it blocks painting.
     pub blocking: bool,
 }
 
 /// What writes the content of a file.
 pub type WriteContent = dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sync;
 
-/// What the clients of a run have to work with.
+/// The inputs of a run's clients.
 pub struct Stage {
     /// A dialer for each phone, on that phone's host.
     pub phones: Vec<Rc<dyn Dialer>>,
-    /// What the dialers' protocol can do.
+    /// The capabilities of the dialers' protocol.
     pub capabilities: Capabilities,
     /// The host of each phone, for phones that move.
     pub hosts: Vec<Arc<dyn Host>>,
-    /// Where the server listens.
+    /// The server's listening address.
     pub server: SocketAddr,
-    /// How the dialers begin connections.
+    /// The handshake of the dialers.
     pub handshake: Handshake,
-    /// How long the warm-up lets things come to rest.
+    /// How long the warm-up waits.
     pub patience: Patience,
-    /// What the environment does in the run. The measured part does not begin before it.
+    /// The environment's changes in the run. The measured part does not begin before them.
     pub course: Course,
     /// The seed of the run.
     pub seed: Seed,
@@ -170,28 +169,29 @@ pub struct Stage {
     pub log: EventLog,
 }
 
-/// How long a warm-up waits for what cannot be seen to happen.
+/// How long a warm-up waits for what it cannot observe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// At the least for session tickets, before the connection that brings them is closed.
+    /// The minimum wait for session tickets, before their connection is closed.
     pub tickets: Duration,
-    /// After the last close, so that nothing of the warm-up is under way in the measured part.
+    /// The wait after the last close, so that no packet of the warm-up is in flight in the measured
+    /// part.
     pub quiet: Duration,
 }
 
 impl Patience {
-    /// Where waiting costs nothing: enough for a ticket that is lost several times.
+    /// Waiting costs nothing here: enough for a ticket that is lost several times.
     pub const VIRTUAL: Patience =
         Patience { tickets: Duration::from_secs(2), quiet: Duration::from_secs(1) };
 
-    /// Where somebody waits: enough for a ticket or a last segment that is lost once and sent again
-    /// after 200 ms, the least time-out of the kernel's TCP.
+    /// In real time: enough for a ticket or a last segment that is lost once and retransmitted
+    /// after 200 ms, the minimum timeout of the kernel's TCP.
     pub const REAL: Patience =
         Patience { tickets: Duration::from_millis(300), quiet: Duration::from_millis(300) };
 }
 
-/// A strict sequence of round trips by one phone: connections one after the other, and on each
-/// one exchange after the other, all small enough for the first flight of any transport.
+/// A strict sequence of round trips by one phone: one connection after the other, and on each one
+/// exchange after the other, all small enough for the first flight of any transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// Connections in all.
@@ -216,5 +216,5 @@ impl WorkloadError {
     }
 }
 
-/// The path of warm-up requests, which are no part of a site.
+/// The path of warm-up requests, which are not part of a site.
 pub(crate) const WARM_UP_PATH: &str = "/warm-up";

@@ -1,4 +1,4 @@
-//! The data of a transfer: made while it is sent, checked while it arrives.
+//! The data of a transfer: generated while sending, checked on arrival.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -10,24 +10,24 @@ use trackbed_core::Seed;
 /// The first `bytes` bytes of the test data, and their digest.
 pub(crate) struct Expected {
     bytes: u64,
-    /// Computed when it is first needed.
+    /// Computed on first use.
     digest: Arc<OnceLock<Hash>>,
 }
 
 impl Expected {
-    /// All that are of one length share the digest: a gigabyte takes a good part of a second.
+    /// All of the same length share the digest: computing it takes most of a second for a gigabyte.
     pub(crate) fn of(bytes: u64) -> Expected {
         static DIGESTS: Mutex<BTreeMap<u64, Arc<OnceLock<Hash>>>> = Mutex::new(BTreeMap::new());
         let mut digests = DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
         Expected { bytes, digest: Arc::clone(digests.entry(bytes).or_default()) }
     }
 
-    /// How many bytes are to arrive.
+    /// The number of bytes to arrive.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether what arrived is this.
+    /// Whether the arrived data is correct.
     pub(crate) fn matches(&self, arrived: &Arrived) -> bool {
         arrived.bytes == self.bytes && arrived.digest() == *self.digest()
     }
@@ -48,12 +48,12 @@ impl Expected {
 pub(crate) struct Arrived {
     pub(crate) bytes: u64,
     hash: Hasher,
-    /// Short pieces wait here until they are worth hashing together.
+    /// Short pieces are collected here until they are worth hashing.
     waiting: Vec<u8>,
 }
 
 impl Arrived {
-    /// Takes in the next piece.
+    /// Adds the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.waiting.extend_from_slice(piece);
@@ -69,8 +69,8 @@ impl Arrived {
 }
 
 /// The test data from byte `from` to before byte `end`. It is the same in every run: slices of one
-/// random block, each from another place in it, so that a piece that is lost, doubled or misplaced
-/// changes the digest. Nothing is copied, however long the data is.
+/// random block at varying offsets, so that a lost, duplicated or misplaced piece changes the
+/// digest. Nothing is copied, however long the data is.
 pub(crate) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -96,13 +96,13 @@ static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
     Bytes::from(block)
 });
 
-/// BLAKE3 hashes this much several times faster than a packet at a time.
+/// BLAKE3 hashes this much several times faster than single packets.
 const HASH_LEN: usize = 64 << 10;
 
 /// One TLS record.
 const PIECE_LEN: usize = 16 << 10;
 
-/// Places in the block at which a piece may start.
+/// Offsets in the block at which a piece may start.
 const OFFSETS: u64 = 1 << 18;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Idleness: time passes and nothing is sent. It is what cells with communication are compared with.
+//! Idleness: time passes and nothing is sent. It is the baseline for cells with communication.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ impl Workload for Idle {
     }
 
     fn summary(&self) -> &'static str {
-        "time passes and nothing is sent: the baseline of telemetry"
+        "nothing is sent: the baseline of telemetry"
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -85,8 +85,8 @@ impl Pause {
 }
 
 const PARAMETERS: &[Parameter] = parameters! {
-    "duration": Time = "60 s" => "how long, up to 24 h";
-    "warm-up": Time = "5 s" => "the first part of the duration, which is not measured";
+    "duration": Time = "60 s" => "duration of the run, up to 24 h";
+    "warm-up": Time = "5 s" => "first part of the duration, which is not measured";
 };
 
 const DURATION_MAX: Duration = Duration::from_secs(86_400);

@@ -1,11 +1,11 @@
-//! What is sent over a protocol: messages, telemetry, web pages, bulk transfers, streamed media, or
-//! nothing; and what is verified.
+//! The traffic over a protocol: messages, telemetry, web pages, bulk transfers, streamed media, or
+//! none; and signature verification.
 //!
-//! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it asks
-//! dialers for connections, exchanges requests and responses over them, answers as a service, and
+//! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it opens
+//! connections with dialers, exchanges requests and responses over them, responds as a service, and
 //! reports [`Event`](trackbed_core::Event)s. All metrics are computed from these.
 //!
-//! 1. [`Workload::prepare`] reads files and refuses combinations that make no sense.
+//! 1. [`Workload::prepare`] reads files and refuses inconsistent combinations.
 //! 2. [`Prepared::service`] is the server's side of one run.
 //! 3. [`Prepared::drive`] is the clients' side, from the warm-up to the last answer.
 #![forbid(unsafe_code)]

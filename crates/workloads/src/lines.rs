@@ -1,4 +1,4 @@
-//! Which connection a message takes: one for all, or a new one for each.
+//! The connection of a message: one for all, or a new one for each.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub(crate) struct Lines {
     phone: Rc<Phone>,
     policy: Policy,
     handshake: Handshake,
-    /// The connection that all messages share, or the attempt to open it, with its number.
+    /// The shared connection, or the attempt to open it, with its number.
     shared: RefCell<Option<(u32, Opening)>>,
     closing: RefCell<Vec<Task<()>>>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Lines {
 /// How many messages a connection serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// All of the phone's, as long as it works.
+    /// All of the phone's messages, as long as it works.
     One,
     /// A single one.
     Each,
@@ -36,8 +36,8 @@ impl Lines {
         Lines { phone, policy, handshake, shared, closing }
     }
 
-    /// The connection for a message, opened if need be. Who asks while it is being opened waits
-    /// for the same one.
+    /// The connection for a message, opened if necessary. Callers that arrive while it is being
+    /// opened wait for the same one.
     pub(crate) async fn take(&self) -> Result<Rc<Line>, Error> {
         if self.policy == Policy::Each {
             return Rc::clone(&self.phone).open().await;
@@ -63,8 +63,8 @@ impl Lines {
         }
     }
 
-    /// Puts a connection away on which a message failed: the next message opens another. It is
-    /// closed when those that are still under way on it have been answered or have failed.
+    /// Retires a connection on which a message failed: the next message opens another. It is closed
+    /// when its messages in flight have been answered or have failed.
     pub(crate) fn put_away(&self, line: Rc<Line>) {
         if self.is_current(line.number) {
             self.shared.take();
@@ -95,7 +95,7 @@ impl Lines {
         }
     }
 
-    /// Closes a connection beside everything else.
+    /// Closes a connection in the background.
     fn close_in_background(&self, line: Rc<Line>) {
         let handshake = self.handshake;
         let mut closing = self.closing.borrow_mut();
@@ -104,9 +104,9 @@ impl Lines {
     }
 }
 
-/// Closes a connection. Where later connections resume its session it stays open for the tickets
-/// that the server sends once it has seen the end of the handshake (RFC 8446 section 4.6.1): with
-/// early data that is after the answer.
+/// Closes a connection. If later connections resume its session, it stays open for the tickets that
+/// the server sends once it has seen the end of the handshake (RFC 8446 section 4.6.1): with early
+/// data that is after the answer.
 pub(crate) async fn close_gently(line: &Line, handshake: Handshake) {
     let linger = match handshake.resumes() {
         false => Duration::ZERO,
@@ -123,5 +123,5 @@ type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Line>, Error>>>;
 /// One round trip for the client's last flight and the tickets, and one to spare.
 const LINGER_ROUND_TRIPS: u32 = 2;
 
-/// How long to linger where the transport has no estimate of its round-trip time.
+/// How long to linger if the transport has no estimate of its round-trip time.
 const LINGER_UNKNOWN: Duration = Duration::from_secs(1);

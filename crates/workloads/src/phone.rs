@@ -1,4 +1,4 @@
-//! A client of the run and its connections, with the events that they give rise to.
+//! A client of the run and its connections, with the events that they cause.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -24,14 +24,14 @@ pub(crate) struct Phone {
     dialer: Rc<dyn Dialer>,
     host: Option<Arc<dyn Host>>,
     server: SocketAddr,
-    /// What a reconnection is.
+    /// The kind of reconnection.
     reconnect: Reconnect,
     /// Connections begun so far.
     begun: Cell<u32>,
 }
 
 impl Phone {
-    /// The phones of a run. What they do is recorded in `log`.
+    /// The phones of a run. Their events are recorded in `log`.
     pub(crate) fn all(stage: &Stage, log: &EventLog) -> Vec<Rc<Phone>> {
         let phone = |(number, dialer): (u32, &Rc<dyn Dialer>)| {
             Rc::new(Phone {
@@ -57,13 +57,13 @@ impl Phone {
         self.record(Event::Failed { phone: self.number, message, reason: reason.into() });
     }
 
-    /// Takes the phone to its next network. Its connections learn of it where `notice` says that
-    /// its system tells; see [`Dialer::host_has_moved`].
+    /// Moves the phone to its next network. If `notice` is set, the system notifies its
+    /// connections; see [`Dialer::host_has_moved`].
     ///
     /// # Errors
-    /// If the phone cannot move, in words.
+    /// If the phone cannot move, as a message.
     pub(crate) fn move_on(&self, notice: bool) -> Result<(), String> {
-        let host = self.host.as_ref().ok_or("the phone has no host that could move")?;
+        let host = self.host.as_ref().ok_or("the phone has no host that can move")?;
         host.move_on().map_err(|why| format!("the phone cannot move: {why}"))?;
         if notice {
             self.dialer.host_has_moved().map_err(|why| why.to_string())?;
@@ -71,8 +71,8 @@ impl Phone {
         Ok(())
     }
 
-    /// What a disturbance is to this phone: where a reconnection is a change of access point that a
-    /// connection may outlive, it is a move.
+    /// The effect of a disturbance on this phone: a reconnection is a move if it is a change of
+    /// access point that a connection can survive.
     pub(crate) fn disturbance(&self, disturbance: Disturbance) -> Disturbance {
         match self.reconnect {
             Reconnect::Migration => Disturbance::Move,
@@ -80,8 +80,8 @@ impl Phone {
         }
     }
 
-    /// Takes the phone to the next access point before it reconnects, if a reconnection is that. The
-    /// old connection does not go with it.
+    /// Moves the phone to the next access point before it reconnects, if that is the kind of
+    /// reconnection. The old connection does not follow.
     ///
     /// # Errors
     /// As [`Phone::move_on`].
@@ -92,12 +92,13 @@ impl Phone {
         }
     }
 
-    /// The number that the next connection will have.
+    /// The number of the next connection.
     pub(crate) fn next_connection(&self) -> u32 {
         self.begun.get()
     }
 
-    /// Opens a connection. It has its number at once, and begins when the future is first polled.
+    /// Opens a connection. It has its number immediately, and begins when the future is first
+    /// polled.
     pub(crate) fn open(self: Rc<Self>) -> LocalBoxFuture<'static, Result<Rc<Line>, Error>> {
         let number = self.begun.replace(self.begun.get() + 1);
         Box::pin(async move {
@@ -114,7 +115,7 @@ impl Phone {
 /// An open connection of a phone.
 pub(crate) struct Line {
     phone: Rc<Phone>,
-    /// The how-manieth connection of its phone it is.
+    /// Its number among the connections of its phone.
     pub(crate) number: u32,
     connection: Rc<dyn Connection>,
     secured: Cell<bool>,
@@ -133,23 +134,23 @@ impl Line {
         self.connection.transport().smoothed_rtt
     }
 
-    /// Whether the connection outlives the move of its phone that the dialer was told of.
+    /// Whether the connection survives the move of which the dialer was notified.
     pub(crate) fn follows_its_phone(&self) -> bool {
         self.connection.follows_its_host()
     }
 
-    /// Drops the connection on the spot, whatever goes on over it. The server is told by one packet
-    /// at most: a reset, or what takes its place.
+    /// Drops the connection immediately, whatever is in flight. The server gets at most one packet:
+    /// a reset or its equivalent.
     pub(crate) fn abandon(&self) {
         let _told = self.connection.close().now_or_never();
     }
 
-    /// Closes the connection. A peer that is not told in time is left to its own time-outs.
+    /// Closes the connection. A peer that is not notified in time has its own timeouts.
     pub(crate) async fn close(&self) {
         let _ = before(now() + CLOSING_MAX, self.connection.close()).await;
     }
 
-    /// Records what the handshake agreed upon, as soon as that is known.
+    /// Records the result of the handshake as soon as it is known.
     fn note_security(&self) {
         if self.secured.get() {
             return;

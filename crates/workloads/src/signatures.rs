@@ -6,13 +6,14 @@ use trackbed_v2x::job::{SignatureJob, SignatureVerifier};
 use trackbed_verifier::cache::{KeyCache, Policy};
 use trackbed_verifier::{Digest, Item, Path, PublicKey, Signature, Verifier};
 
-/// Verifies on the thread that asks, one message at a time.
+/// Verifies on the calling thread, one message at a time.
 pub(crate) struct OnThisThread {
     keys: KeyCache,
     verifier: Verifier,
 }
 
-/// At which use a key gets its table: a stranger whose forged message names a new key is not worth one.
+/// The number of uses after which a key gets its table: a forged message with a new key is not
+/// worth one.
 pub(crate) const TABLE_AFTER: u32 = 3;
 
 impl OnThisThread {
@@ -34,13 +35,13 @@ impl SignatureVerifier for OnThisThread {
     }
 }
 
-/// A job as the verifier takes it; `None` if its key is no point, which a receiver has ruled out.
+/// A job in the verifier's types; `None` if its key is not a point, which a receiver has ruled out.
 pub(crate) fn parts(job: &SignatureJob) -> Option<(PublicKey, Digest, Signature)> {
     let key = PublicKey::from_coordinates(job.key.x(), job.key.y()).ok()?;
     Some((key, Digest(job.digest), Signature { r: job.r, s: job.s }))
 }
 
-/// What a refusal counts as.
+/// The judgement for a refusal.
 pub(crate) fn judgement(refusal: &Refusal) -> Judgement {
     match refusal {
         Refusal::BadSignature { .. } => Judgement::BadSignature,

@@ -14,9 +14,9 @@ use trackbed_substrate::{before, now, sleep, sleep_until, spawn_named};
 use crate::contract::{Patience, SiteFile, Stage, WARM_UP_PATH};
 use crate::phone::Phone;
 
-/// Gives every phone an earlier session, if the handshake asks for one, and waits until the
-/// network is quiet again and the environment begins to change. False if a phone could not be
-/// served, or that took too long; it is recorded.
+/// Gives every phone an earlier session, if the handshake needs one, and waits until the network is
+/// quiet again and the environment begins to change. False if a phone failed, or it took too long;
+/// the failure is recorded.
 pub(crate) async fn warm_up(stage: &Stage) -> bool {
     if !stage.handshake.begins_warm() {
         return true;
@@ -27,7 +27,7 @@ pub(crate) async fn warm_up(stage: &Stage) -> bool {
         let limit = begin.as_secs_f64();
         let reason = format!(
             "the warm-up of resumed sessions took longer than {limit} s, and the environment has \
-             begun to change; use handshake = \"new\" on a link as bad as this"
+             begun to change; use handshake = \"new\" on such a bad link"
         );
         stage.log.record(now(), Event::Failed { phone: 0, message: 0, reason });
         return false;
@@ -37,7 +37,7 @@ pub(crate) async fn warm_up(stage: &Stage) -> bool {
 }
 
 async fn warm_up_phones(stage: &Stage) -> bool {
-    // Nothing of this belongs to the measured part.
+    // The warm-up is not part of the measured part.
     let silent = EventLog::default();
     let start = now();
     let tasks: Vec<_> = Phone::all(stage, &silent)
@@ -90,7 +90,7 @@ async fn session(phone: &Rc<Phone>, patience: Patience) -> Result<(), String> {
     Ok(())
 }
 
-/// A service that answers warm-up requests and leaves the others to another one.
+/// A service that answers warm-up requests and passes the others to another one.
 pub(crate) struct WithWarmUp<S>(pub(crate) S);
 
 impl<S: Service> Service for WithWarmUp<S> {
@@ -109,7 +109,7 @@ pub(crate) fn nothing_but_warm_up() -> Rc<dyn Service> {
     Rc::new(WithWarmUp(nothing))
 }
 
-/// What answers warm-up requests where the server is not ours.
+/// The warm-up file for third-party servers.
 pub(crate) fn site_file() -> SiteFile {
     let content = Arc::new(|file: &mut dyn io::Write| file.write_all(ANSWER));
     SiteFile { path: WARM_UP_PATH.to_owned(), content }
@@ -117,8 +117,8 @@ pub(crate) fn site_file() -> SiteFile {
 
 const ANSWER: &[u8] = b"{\"status\":\"warm\"}";
 
-/// Between the beginnings of two phones' warm-ups: a handshake of some 6 kB then takes a tenth of
-/// 100 Mbit/s.
+/// The time between the starts of two phones' warm-ups: a handshake of some 6 kB then takes a tenth
+/// of 100 Mbit/s.
 const SPACING: Duration = Duration::from_millis(5);
 
 const ATTEMPTS_MAX: u32 = 10;
@@ -127,7 +127,7 @@ const ATTEMPT_MAX: Duration = Duration::from_secs(60);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Tickets follow the handshake at once. The rest is for those that are lost and sent again.
+/// Tickets follow the handshake immediately. The rest is for those that are lost and retransmitted.
 const TICKETS_ROUND_TRIPS: u32 = 5;
 
 const WARM: u16 = 200;

@@ -1,4 +1,4 @@
-//! What becomes of messages whose signatures are verified.
+//! The outcome of messages whose signatures are verified.
 
 use std::time::Duration;
 
@@ -6,64 +6,64 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// A step of a unit that verifies what it hears.
+/// A step of a unit that verifies received messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Verification {
-    /// It has come to a decision about a message.
+    /// It has decided about a message.
     Judged {
-        /// When the message came.
+        /// When the message arrived.
         heard: Time,
-        /// Whether it was from whom it says.
+        /// Whether it came from the claimed sender.
         genuine: bool,
         /// The decision.
         judgement: Judgement,
     },
-    /// It has come to the same decision about so many messages of a flood of forgeries, which are not
-    /// recorded one by one.
+    /// It has made the same decision about a number of messages of a flood of forgeries, which are
+    /// not recorded individually.
     Repelled {
-        /// How many.
+        /// The number of messages.
         messages: u64,
         /// The decision.
         judgement: Judgement,
     },
-    /// Its own account, at the end.
+    /// Its counters, at the end.
     Accounted(UnitAccount),
 }
 
-/// What a unit has heard, done and used.
+/// What a unit has received, done and used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitAccount {
-    /// From the first message heard to the last decision.
+    /// From the first message received to the last decision.
     pub span: Duration,
-    /// Messages of vehicles that came in the measured window, counted as they came.
+    /// Messages of vehicles that arrived in the measured window, counted on arrival.
     pub heard: u64,
-    /// Signatures that were verified.
+    /// Verified signatures.
     pub signatures: u64,
-    /// Processor time of verification and of all checks around it.
+    /// Processor time of verification and of all its checks.
     pub busy: Duration,
-    /// Cores that the unit has.
+    /// The unit's cores.
     pub cores: u32,
-    /// The most signatures that waited at once.
+    /// The maximum number of signatures in the queue.
     pub waiting_max: u64,
-    /// The most memory that tables of keys may have taken, in bytes.
+    /// The peak memory of tables of keys, in bytes.
     pub tables_bytes: u64,
 }
 
-/// What a unit decides about a message.
+/// A unit's decision about a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Judgement {
-    /// To be believed.
+    /// Accepted.
     Accepted,
     /// Its signature, or its certificate's, is not valid.
     BadSignature,
-    /// It names a certificate that the unit has not heard yet.
+    /// It names a certificate that the unit has not received yet.
     UnknownSigner,
-    /// Refused for anything else: form, time, place, permission, revocation.
+    /// Refused for another reason: form, time, place, permission, revocation.
     Refused,
-    /// Not looked at: too many waited already.
+    /// Not examined: the queue was full.
     Overflow,
-    /// Not looked at: its deadline had passed before it was its turn.
+    /// Not examined: its deadline had passed before its turn.
     Late,
 }

@@ -6,14 +6,14 @@ use etherparse::checksum::Sum16BitWords;
 
 use super::IpHeader;
 
-/// The checksum over an IP header whose checksum field is zero; 0 when the field is in place and
-/// right.
+/// The checksum over an IP header whose checksum field is zero; 0 if the field is filled in and
+/// correct.
 pub(super) fn header_checksum(header: &[u8]) -> u16 {
     Sum16BitWords::new().add_slice(header).ones_complement().to_be()
 }
 
-/// The checksum of a TCP, UDP or ICMPv6 message with its pseudo header (RFC 9293 section 3.1,
-/// RFC 8200 section 8.1). Zero when the message's own checksum field is in place and right.
+/// The checksum of a TCP, UDP or ICMPv6 message with its pseudo header (RFC 9293 section 3.1, RFC
+/// 8200 section 8.1). Zero if the message's own checksum field is filled in and correct.
 pub fn transport_checksum(header: &IpHeader, transport: &[u8]) -> u16 {
     let length = transport.len() as u32;
     let sum = match (header.source, header.destination) {
@@ -36,7 +36,7 @@ pub fn transport_checksum(header: &IpHeader, transport: &[u8]) -> u16 {
 pub struct ChecksumOfParts {
     /// In the byte order of the memory.
     sum: u32,
-    /// So far there is an odd number of bytes.
+    /// Whether the number of bytes so far is odd.
     odd: bool,
 }
 
@@ -44,8 +44,8 @@ impl ChecksumOfParts {
     /// Appends a part.
     pub fn add(&mut self, part: &[u8]) {
         let sum = sum_of_words(part);
-        // RFC 1071 section 2 (B): the sum of what begins in the middle of a word has its bytes
-        // swapped.
+        // RFC 1071 section 2 (B): the sum of a part that begins in the middle of a word has its
+        // bytes swapped.
         self.sum += u32::from(if self.odd { sum.swap_bytes() } else { sum });
         self.sum = (self.sum & 0xffff) + (self.sum >> 16);
         self.odd ^= part.len() % 2 == 1;
@@ -60,8 +60,8 @@ impl ChecksumOfParts {
 /// The one's complement sum of the 16-bit words of `data` (RFC 1071), in the byte order of the
 /// memory, a missing last byte being zero.
 ///
-/// Every packet is summed up twice, when it is built and when it is read. So this sums 32-bit
-/// words in independent lanes (RFC 1071 section 2 C), which compilers turn into vector code.
+/// Every packet is summed twice, when it is built and when it is read. So this sums 32-bit words in
+/// independent lanes (RFC 1071 section 2 C), which compilers turn into vector code.
 fn sum_of_words(data: &[u8]) -> u16 {
     let mut lanes = [0_u64; 8];
     let mut blocks = data.chunks_exact(32);

@@ -1,4 +1,4 @@
-//! Fragments of IP packets (RFC 791 section 3.2, RFC 8200 section 4.5), and packets from them.
+//! Fragments of IP packets (RFC 791 section 3.2, RFC 8200 section 4.5), and their reassembly.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -10,9 +10,9 @@ use super::{Offload, Packet, checksum, ip_header_len_of};
 use crate::Time;
 
 impl Packet {
-    /// The packet in pieces of at most `mtu` bytes, which is at least 68; itself if it fits. Packets
-    /// between the same two addresses that are under way at once need different `identification`s, of
-    /// which IPv4 takes the low 16 bits.
+    /// The packet in pieces of at most `mtu` bytes, which is at least 68; itself if it fits.
+    /// Packets between the same two addresses that are in flight at the same time need different
+    /// `identification`s, of which IPv4 takes the low 16 bits.
     pub fn fragments(&self, mtu: usize, identification: u32) -> Vec<Packet> {
         if self.len() <= mtu {
             return vec![self.clone()];
@@ -54,7 +54,7 @@ impl Packet {
         Packet { data: data.freeze(), offload: Offload::default() }
     }
 
-    /// Where a fragment belongs; `None` if this is a whole packet.
+    /// The place of a fragment; `None` for a complete packet.
     fn place(&self) -> Option<Place> {
         let at = |at: usize| u16::from_be_bytes([self.data[at], self.data[at + 1]]);
         if self.is_ipv4() {
@@ -71,20 +71,20 @@ impl Packet {
     }
 }
 
-/// Where a fragment stands in its packet.
+/// The place of a fragment in its packet.
 #[derive(Clone, Copy)]
 struct Place {
-    /// In bytes from the first behind the IP header.
+    /// In bytes from the first after the IP header.
     offset: usize,
-    /// Whether it is not the last.
+    /// Whether more fragments follow.
     more: bool,
     identification: u32,
 }
 
-/// Packets of which some fragments have come: one end's.
+/// Packets of which some fragments have arrived at one endpoint.
 ///
-/// At most 64 packets are kept, for at most 30 seconds each (`net.ipv4.ipfrag_time` of Linux): one that
-/// misses a fragment is lost, as RFC 791 has it.
+/// At most 64 packets are kept, for at most 30 seconds each (`net.ipv4.ipfrag_time` of Linux): one
+/// that misses a fragment is lost, as RFC 791 requires.
 #[derive(Debug, Default)]
 pub struct Reassembly {
     partial: VecDeque<Partial>,
@@ -96,13 +96,13 @@ struct Partial {
     begun: Time,
     /// By their offset.
     pieces: BTreeMap<usize, Bytes>,
-    /// The bytes behind the IP header, once the last fragment has come.
+    /// The number of bytes after the IP header, once the last fragment has arrived.
     total: Option<usize>,
 }
 
 impl Reassembly {
-    /// Takes a packet that has come at `now`: gives it back if it is whole, and else the packet that it
-    /// completes, if it does.
+    /// Takes a packet that has arrived at `now`: returns it if it is complete, otherwise the packet
+    /// that it completes, if any.
     pub fn take(&mut self, packet: Packet, now: Time) -> Option<Packet> {
         let Some(place) = packet.place() else { return Some(packet) };
         self.partial.retain(|partial| now < partial.begun + PATIENCE);
@@ -132,7 +132,7 @@ impl Reassembly {
 }
 
 impl Partial {
-    /// Everything behind the IP header, if nothing is missing.
+    /// Everything after the IP header, if nothing is missing.
     fn payload(&self) -> Option<Bytes> {
         let total = self.total?;
         let mut payload = BytesMut::with_capacity(total);
@@ -192,7 +192,7 @@ mod tests {
     const V4: [&str; 2] = ["192.0.2.1", "192.0.2.2"];
     const V6: [&str; 2] = ["2001:db8::1", "2001:db8::2"];
 
-    /// 2,100 bytes with UDP's header: 1,480 behind the first header of IPv4, and 1,448 of IPv6, the
+    /// 2,100 bytes with UDP's header: 1,480 after the first header of IPv4, and 1,448 of IPv6, the
     /// most in 1,500 that are a multiple of eight.
     #[test]
     fn headers_are_those_of_the_rfcs() {
@@ -235,7 +235,8 @@ mod tests {
         let [first, second] = [1, 2].map(|id| packet(V4, 2_000).fragments(1_500, id));
         let mut reassembly = Reassembly::default();
         assert_eq!(reassembly.take(first[0].clone(), Time::ZERO), None);
-        // Another packet's fragment does not fill the gap, and after 30 s its own does not either.
+        // Another packet's fragment does not fill the gap; after 30 s the missing fragment does not
+        // either.
         assert_eq!(reassembly.take(second[1].clone(), Time::ZERO), None);
         let late = Time::ZERO + PATIENCE;
         assert_eq!(reassembly.take(first[1].clone(), late), None);

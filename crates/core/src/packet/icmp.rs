@@ -1,5 +1,5 @@
-//! The ICMP messages that the track needs: "packet too big" (path MTU discovery), "destination
-//! unreachable", and others as they are.
+//! The ICMP messages that the track needs: "packet too big" (path MTU discovery) and "destination
+//! unreachable"; others pass unchanged.
 
 use std::net::IpAddr;
 
@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 use super::{Ecn, IpHeader, Packet, PacketError, checksum, protocol, transport_checksum};
 
-/// A router's word that a packet exceeds the MTU of the next link: ICMP type 3 code 4 with the
+/// A router's message that a packet exceeds the MTU of the next link: ICMP type 3 code 4 with the
 /// next-hop MTU (RFC 1191 section 4), or ICMPv6 type 2 (RFC 4443 section 3.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooBig {
-    /// The largest packet in bytes that the link takes.
+    /// The MTU of the link in bytes.
     pub mtu: u32,
-    /// The beginning of the packet that was too big: IP header and at least 8 bytes behind it.
+    /// The beginning of the packet that was too big: IP header and at least 8 bytes after it.
     pub original: Bytes,
 }
 
@@ -65,13 +65,13 @@ impl TooBig {
 /// ICMPv6 type 1 (RFC 4443 section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreachable {
-    /// There is no way to the network.
+    /// There is no route to the network.
     Network,
-    /// There is a way to the network, but not to the host.
+    /// There is a route to the network, but the host is unreachable.
     Host,
-    /// Nobody listens on the port.
+    /// No socket listens on the port.
     Port,
-    /// Somebody forbids it.
+    /// Administratively prohibited.
     Prohibited,
 }
 
@@ -94,7 +94,7 @@ impl Unreachable {
 
 /// The message of this type and code about `packet`, with its second word.
 fn emit(router: IpAddr, packet: &Packet, kind: (u8, u8), word: u32) -> Packet {
-    // Both protocols leave the reply within the smallest MTU that every link must take.
+    // In both protocols the reply fits the smallest MTU that every link must support.
     let quoted = &packet.bytes()[..packet.len().min(500)];
     let mut message = vec![0; HEADER_LEN + quoted.len()];
     (message[0], message[1]) = kind;
@@ -103,8 +103,8 @@ fn emit(router: IpAddr, packet: &Packet, kind: (u8, u8), word: u32) -> Packet {
     icmp_packet(router, packet.source(), &message)
 }
 
-/// A packet with an ICMP or ICMPv6 message, whichever the addresses ask for: `message` from its
-/// type on, its checksum (RFC 792, RFC 4443 section 2.3) yet to be filled in.
+/// A packet with an ICMP or ICMPv6 message, depending on the addresses: `message` from its type on,
+/// with its checksum (RFC 792, RFC 4443 section 2.3) still to be filled in.
 ///
 /// # Panics
 /// If the two addresses differ in family, if the message is shorter than four bytes, or if the

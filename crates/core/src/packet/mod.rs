@@ -1,4 +1,4 @@
-//! IP packets as they travel on a link: real IPv4 and IPv6 bytes.
+//! IP packets as sent on a link: real IPv4 and IPv6 bytes.
 
 mod checksum;
 mod fragments;
@@ -35,14 +35,14 @@ pub mod protocol {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not understand ECN.
+    /// The transport does not support ECN.
     #[default]
     NotCapable = 0b00,
     /// ECN-capable transport, codepoint ECT(1).
     Ect1 = 0b01,
     /// ECN-capable transport, codepoint ECT(0).
     Ect0 = 0b10,
-    /// A queue on the way was congested.
+    /// A queue on the path was congested.
     CongestionExperienced = 0b11,
 }
 
@@ -62,16 +62,16 @@ impl Ecn {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PacketError {
-    /// Fewer bytes than the header, or the length in the header, asks for.
+    /// There are fewer bytes than the header requires or its length field states.
     #[error("the packet is shorter than its headers say")]
     Truncated,
-    /// Neither IPv4 nor IPv6, or a header length that cannot be.
+    /// Neither IPv4 nor IPv6, or an impossible header length.
     #[error("the packet has no valid IP header")]
     BadHeader,
     /// A fragment or an IPv6 extension header, which no endpoint on the track produces.
     #[error("fragments and IPv6 extension headers are not supported")]
     Unsupported,
-    /// The checksum of the header or of the transport does not fit the bytes.
+    /// The checksum of the header or of the transport does not match the bytes.
     #[error("a checksum of the packet is wrong")]
     BadChecksum,
 }
@@ -79,9 +79,9 @@ pub enum PacketError {
 /// The fields of an IP header that a sender chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpHeader {
-    /// Where the packet comes from.
+    /// The sender's address.
     pub source: IpAddr,
-    /// Where it goes; of the same family as `source`.
+    /// The receiver's address; of the same family as `source`.
     pub destination: IpAddr,
     /// The transport protocol, see [`protocol`].
     pub protocol: u8,
@@ -97,8 +97,9 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Builds a packet with room for `transport_len` bytes behind the IP header and lets `fill`
-    /// write them (they are zero before). "Don't fragment" is always set; [`Packet::fragments`] takes it back.
+    /// Builds a packet with room for `transport_len` bytes after the IP header and lets `fill`
+    /// write them (they are zero before). "Don't fragment" is always set; [`Packet::fragments`]
+    /// clears it.
     ///
     /// # Panics
     /// If the two addresses differ in family, or the packet would exceed 65,535 bytes.
@@ -120,11 +121,11 @@ impl Packet {
         Packet { data: data.freeze(), offload: Offload::default() }
     }
 
-    /// Takes bytes that came from outside and checks the IP header.
+    /// Takes bytes from outside and checks the IP header.
     ///
     /// # Errors
-    /// If the header is not a whole, unfragmented IPv4 or IPv6 header, if its length fields do not
-    /// fit `data`, or if the IPv4 header checksum is wrong. The transport is not looked at.
+    /// If the header is not a complete, unfragmented IPv4 or IPv6 header, if its length fields do
+    /// not match `data`, or if the IPv4 header checksum is wrong. The transport is not checked.
     pub fn parse(data: Bytes) -> Result<Packet, PacketError> {
         match data.first().ok_or(PacketError::Truncated)? >> 4 {
             4 => check_ipv4(&data)?,
@@ -134,11 +135,11 @@ impl Packet {
         Ok(Packet { data, offload: Offload::default() })
     }
 
-    /// Takes bytes that came from outside and are only to be carried: fragments, extension headers
-    /// and any transport are welcome, and what a network card appended is cut off.
+    /// Takes bytes from outside that are only to be forwarded: fragments, extension headers and any
+    /// transport are accepted, and bytes appended by a network card are cut off.
     ///
     /// # Errors
-    /// If there is no whole IPv4 or IPv6 header, or less than the length that it names.
+    /// If there is no complete IPv4 or IPv6 header, or fewer bytes than the length in it.
     pub fn carry(mut data: Bytes) -> Result<Packet, PacketError> {
         let length_at = |at: usize| usize::from(u16::from_be_bytes([data[at], data[at + 1]]));
         let (header, length) = match data.first().ok_or(PacketError::Truncated)? >> 4 {
@@ -157,19 +158,19 @@ impl Packet {
         Ok(Packet { data, offload: Offload::default() })
     }
 
-    /// The same packet, with work left to do. Only the emulated substrate has such packets; in
-    /// virtual time all are complete.
+    /// The same packet, with offloaded work left to do. Only the emulated substrate has such
+    /// packets; in virtual time all are complete.
     #[must_use]
     pub fn with_offload(self, offload: Offload) -> Packet {
         Packet { offload, ..self }
     }
 
-    /// What is left to do before a cable can carry it.
+    /// The work left to do before the packet can be sent on a cable.
     pub fn offload(&self) -> Offload {
         self.offload
     }
 
-    /// The number of packets that a cable carries for this one.
+    /// The number of packets on a cable for this one.
     pub fn segments(&self) -> u64 {
         match self.offload.segment {
             0 => 1,
@@ -177,19 +178,19 @@ impl Packet {
         }
     }
 
-    /// The bytes of the headers that stand in front of the payload of each segment; up to the
-    /// transport header if it is not to be cut.
+    /// The length of the headers in front of the payload of each segment; up to the transport
+    /// header if it is not to be cut.
     pub fn segment_header_len(&self) -> usize {
         self.offload.header_len(&self.data)
     }
 
-    /// The bytes that a cable carries for this packet, the IP headers of all segments included.
+    /// The bytes on a cable for this packet, the IP headers of all segments included.
     pub fn bytes_on_wire(&self) -> u64 {
         let headers = (self.segments() - 1) * self.offload.header_len(&self.data) as u64;
         self.len() as u64 + headers
     }
 
-    /// The length in bytes of the longest packet that a cable carries for this one.
+    /// The length in bytes of the longest packet on a cable for this one.
     pub fn longest_segment(&self) -> usize {
         match usize::from(self.offload.segment) {
             0 => self.len(),
@@ -234,7 +235,7 @@ impl Packet {
         Ecn::from_bits(if self.is_ipv4() { self.data[1] } else { self.data[1] >> 4 })
     }
 
-    /// The bytes behind the IP header, sharing the packet's memory.
+    /// The bytes after the IP header, sharing the packet's memory.
     pub fn transport(&self) -> Bytes {
         self.data.slice(ip_header_len_of(&self.data)..)
     }
@@ -253,9 +254,9 @@ impl Packet {
         })
     }
 
-    /// The same packet with one bit flipped, counted from the first bit behind the IP header,
-    /// modulo the length: damage that a link's own check let through. The checksums stay as they
-    /// were, so the receiver can notice. A packet without transport bytes stays as it is.
+    /// The same packet with one bit flipped, counted from the first bit after the IP header, modulo
+    /// the length: corruption that a link's own check missed. The checksums stay unchanged, so the
+    /// receiver can detect it. A packet without transport bytes stays unchanged.
     pub fn with_flipped_bit(self, bit: u64) -> Packet {
         let start = ip_header_len_of(&self.data);
         let bits = (self.data.len() - start) as u64 * 8;
@@ -302,7 +303,7 @@ impl fmt::Debug for Packet {
     }
 }
 
-/// Bytes of the IP header that [`Packet::build`] writes for an address of this family.
+/// The size of the IP header that [`Packet::build`] writes for an address of this family.
 pub const fn ip_header_len(address: IpAddr) -> usize {
     match address {
         IpAddr::V4(_) => 20,

@@ -1,31 +1,30 @@
 //! Work on a packet that its sender has left to the network card.
 
-/// What is still to be done to a packet before a cable can carry it: what a kernel tells a network
-/// card beside the packet (`struct virtio_net_hdr`, virtio 1.2 section 5.1.6). The default is
-/// nothing.
+/// The work left to do before a packet can be sent on a cable: what a kernel passes to a network
+/// card with the packet (`struct virtio_net_hdr`, virtio 1.2 section 5.1.6). The default is none.
 ///
 /// A packet with a segment size is a *super-packet*: many packets of one flow in one piece, with
-/// one header that stands for all of theirs.
+/// one header for all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
-    /// What the segments are to be, and with it how long their headers are.
+    /// The kind of segments, which also determines the length of their headers.
     pub segmentation: Segmentation,
     /// Whether the transport checksum is to be computed: its field holds the sum of the pseudo
     /// header only.
     pub checksum: bool,
-    /// Payload bytes of each segment but the last, which may have fewer. Zero if `segmentation` is
-    /// [`Segmentation::None`].
+    /// Payload bytes of each segment except the last, which may have fewer. Zero if `segmentation`
+    /// is [`Segmentation::None`].
     pub segment: u16,
     /// Where the sum begins: the transport header, in bytes from the start of the packet.
     pub sum_from: u16,
-    /// Where its result goes, in bytes from `sum_from`.
+    /// Where its result is stored, in bytes from `sum_from`.
     pub sum_at: u16,
 }
 
-/// Into what a packet is to be cut.
+/// The segments of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Segmentation {
-    /// It is one packet already.
+    /// It is a single packet.
     #[default]
     None,
     /// TCP segments.
@@ -38,7 +37,7 @@ pub enum Segmentation {
 }
 
 impl Offload {
-    /// The number of packets that a packet of `data` becomes.
+    /// The number of packets in a packet of `data`.
     pub(super) fn segments(self, data: &[u8]) -> u64 {
         let payload = data.len().saturating_sub(self.header_len(data));
         match usize::from(self.segment) {
@@ -47,7 +46,7 @@ impl Offload {
         }
     }
 
-    /// The bytes of the headers that each segment has.
+    /// The length of the headers of each segment.
     pub(super) fn header_len(self, data: &[u8]) -> usize {
         let from = usize::from(self.sum_from);
         from + match self.segmentation {

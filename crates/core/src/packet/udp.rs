@@ -9,7 +9,7 @@ use super::{Ecn, IpHeader, Packet, PacketError, protocol, transport_checksum};
 /// Bytes of the UDP header.
 const HEADER_LEN: usize = 8;
 
-/// A UDP datagram, out of or on its way into a [`Packet`].
+/// A UDP datagram, from or for a [`Packet`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UdpDatagram {
     /// The sender's address and port.
@@ -18,7 +18,7 @@ pub struct UdpDatagram {
     pub destination: SocketAddr,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// What the datagram carries.
+    /// The payload.
     pub payload: Bytes,
 }
 
@@ -40,7 +40,7 @@ impl UdpDatagram {
             out[2..4].copy_from_slice(&destination.port().to_be_bytes());
             out[4..6].copy_from_slice(&(length as u16).to_be_bytes());
             out[HEADER_LEN..].copy_from_slice(payload);
-            // RFC 768: a checksum that comes out as zero is sent as all ones.
+            // RFC 768: a checksum of zero is sent as all ones.
             let sum = match transport_checksum(&header, out) {
                 0 => u16::MAX,
                 sum => sum,

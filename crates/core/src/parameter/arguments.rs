@@ -1,26 +1,26 @@
-//! The values that an entry is given.
+//! The values of an entry's parameters.
 
 use std::collections::BTreeMap;
 
 use super::{FromValue, Kind, Otherwise, Parameter, Value};
 
-/// The values of an entry's parameters in one cell, checked, defaults filled in.
+/// The values of an entry's parameters in one cell, checked, with defaults filled in.
 ///
-/// The getters panic when asked for a parameter that the entry did not declare, or by another type
-/// than that of its kind: that is a mistake in the entry, not in a scenario.
+/// The getters panic when called for a parameter that the entry did not declare, or with another
+/// type than that of its kind: that is a bug in the entry, not an error in a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments(BTreeMap<&'static str, Value>);
 
-/// Why values are not those that an entry's parameters take, and what to write instead.
+/// Why values do not match an entry's parameters, and what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the texts say it")]
+#[allow(missing_docs, reason = "the messages describe the fields")]
 pub enum ArgumentError {
-    #[error("\"{name}\" is not a parameter; there are {}", listed(.known))]
+    #[error("unknown parameter \"{name}\"; known: {}", listed(.known))]
     Unknown { name: String, known: Vec<&'static str> },
-    #[error("{name} is given twice; keep one")]
+    #[error("{name} is given twice; remove one")]
     Repeated { name: &'static str },
-    #[error("{name}: \"{value}\" does not fit; write {kind}{}", least(.kind))]
+    #[error("{name}: \"{value}\" is not a valid value; write {kind}{}", least(.kind))]
     Unfit { name: &'static str, kind: Kind, value: Value },
     #[error("{name} is missing; write {kind}")]
     Missing { name: &'static str, kind: Kind },
@@ -30,11 +30,11 @@ impl Arguments {
     /// The values `given` for `parameters`, by their names, and the defaults of the others.
     ///
     /// # Errors
-    /// If a name is unknown or given twice, a value does not fit its parameter, or a required one
+    /// If a name is unknown or given twice, a value does not match its parameter, or a required one
     /// is missing.
     ///
     /// # Panics
-    /// If a declared default does not fit its own kind.
+    /// If a declared default does not match its own kind.
     pub fn read<'p>(
         parameters: impl IntoIterator<Item = &'p Parameter>,
         given: &[(&str, Value)],
@@ -71,34 +71,36 @@ impl Arguments {
         Ok(Arguments(values))
     }
 
-    /// The value of a parameter that is declared as required or with a default.
+    /// The value of a parameter declared as required or with a default.
     ///
     /// # Panics
-    /// If it is declared as optional or not at all, or of a kind that is not read as a `T`.
+    /// If it is declared as optional or not at all, or its kind is not read as a `T`.
     pub fn need<T: FromValue>(&self, name: &str) -> T {
-        self.get(name).unwrap_or_else(|| panic!("the parameter {name} need not have a value"))
+        self.get(name).unwrap_or_else(|| {
+            panic!("the parameter {name} is not declared as required or with a default")
+        })
     }
 
     /// The value of a parameter that may be absent.
     ///
     /// # Panics
-    /// If it is declared of a kind that is not read as a `T`.
+    /// If its kind is not read as a `T`.
     pub fn get<T: FromValue>(&self, name: &str) -> Option<T> {
         let value = self.value(name)?;
         let read = T::from_value(value);
         Some(read.unwrap_or_else(|| {
-            panic!("the parameter {name} is not read as what it is declared to be: {value:?}")
+            panic!("the parameter {name} is read as another type than declared: {value:?}")
         }))
     }
 
-    /// The value of a parameter, whatever its kind.
+    /// The value of a parameter of any kind.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 }
 
 fn listed(known: &[&str]) -> String {
-    if known.is_empty() { "none here".to_owned() } else { known.join(", ") }
+    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
 fn least(kind: &Kind) -> String {
@@ -144,34 +146,35 @@ mod tests {
     fn what_does_not_fit_is_refused_with_advice() {
         for (given, message) in [
             (vec![], "size is missing; write a size such as \"355 B\""),
-            (vec![size(), size()], "size is given twice; keep one"),
+            (vec![size(), size()], "size is given twice; remove one"),
             (
                 vec![("lanes", Value::Count(2))],
-                "\"lanes\" is not a parameter; there are size, count, deadline",
+                "unknown parameter \"lanes\"; known: size, count, deadline",
             ),
             (
                 vec![("size", Value::Flag(true))],
-                "size: \"true\" does not fit; write a size such as \"355 B\"",
+                "size: \"true\" is not a valid value; write a size such as \"355 B\"",
             ),
             (
                 vec![size(), ("count", Value::Count(0))],
-                "count: \"0\" does not fit; write a whole number such as 10, at least 1",
+                "count: \"0\" is not a valid value; write a whole number such as 10, at least 1",
             ),
         ] {
             assert_eq!(read(&given).unwrap_err(), message);
         }
         let nothing = Arguments::read(&[], &[size()]).unwrap_err().to_string();
-        assert_eq!(nothing, "\"size\" is not a parameter; there are none here");
+        assert_eq!(nothing, "unknown parameter \"size\"; known: none");
     }
 
     #[test]
-    #[should_panic(expected = "the parameter deadline need not have a value")]
+    #[should_panic(expected = "the parameter deadline is not declared as required or with a \
+                               default")]
     fn an_entry_that_needs_what_it_declared_optional_is_mistaken() {
         read(&[size()]).unwrap().need::<Duration>("deadline");
     }
 
     #[test]
-    #[should_panic(expected = "the parameter count is not read as what it is declared to be")]
+    #[should_panic(expected = "the parameter count is read as another type than declared")]
     fn an_entry_that_reads_another_type_than_it_declared_is_mistaken() {
         read(&[size()]).unwrap().get::<Duration>("count");
     }

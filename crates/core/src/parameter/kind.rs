@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Value;
 use crate::units::{QuantityError, parse_duration};
 
-/// The kind of value that a parameter takes, and how it is written.
+/// The kind of a parameter's value, and how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `50 Mbit/s`
@@ -20,12 +20,12 @@ pub enum Kind {
     Size,
     /// A whole number of at least this.
     Count {
-        /// The smallest value that makes sense.
+        /// The smallest valid value.
         min: u64,
     },
     /// A positive number, `1.5`.
     Number,
-    /// `10 /s` or `10 Hz`: how often something happens.
+    /// `10 /s` or `10 Hz`: events per second.
     Frequency,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -37,17 +37,17 @@ pub enum Kind {
     Timetable,
     /// The path of a file, relative to the scenario file.
     File,
-    /// The path of a folder, likewise.
+    /// The path of a folder, relative to the scenario file.
     Folder,
     /// Any text that is not empty.
     Text,
 }
 
 impl Kind {
-    /// Reads a value as a scenario writes it, without quotes.
+    /// Reads a value as written in a scenario, without quotes.
     ///
     /// # Errors
-    /// If the text is not of this kind; the message says what to write.
+    /// If the text is not of this kind; the message includes the remedy.
     pub fn parse(self, text: &str) -> Result<Value, QuantityError> {
         match self {
             Kind::Rate => text.parse().map(Value::Rate),
@@ -66,21 +66,21 @@ impl Kind {
             Kind::Counts => self.parse_items(text, parse_item).map(Value::Counts),
             Kind::Timetable => self.parse_items(text, parse_row).map(Value::Timetable),
             Kind::File if text.trim().is_empty() => {
-                Err(QuantityError("an empty path names no file".to_owned()))
+                Err(QuantityError("the path of a file is empty".to_owned()))
             }
             Kind::File => Ok(Value::File(PathBuf::from(text))),
             Kind::Folder if text.trim().is_empty() => {
-                Err(QuantityError("an empty path names no folder".to_owned()))
+                Err(QuantityError("the path of a folder is empty".to_owned()))
             }
             Kind::Folder => Ok(Value::Folder(PathBuf::from(text))),
             Kind::Text if text.trim().is_empty() => {
-                Err(QuantityError(format!("an empty text; write {}", self.example())))
+                Err(QuantityError(format!("the text is empty; write {}", self.example())))
             }
             Kind::Text => Ok(Value::Text(text.trim().to_owned())),
         }
     }
 
-    /// True if `value` is of this kind, and in its range.
+    /// Whether `value` is of this kind, and in its range.
     pub fn accepts(self, value: &Value) -> bool {
         match value {
             Value::Rate(_) => self == Kind::Rate,
@@ -100,12 +100,12 @@ impl Kind {
         }
     }
 
-    /// True if one value is a list, so that a list in a scenario is no choice between values.
+    /// Whether one value is a list, so that a list in a scenario is not a choice between values.
     pub const fn is_list(self) -> bool {
         matches!(self, Kind::Counts | Kind::Timetable)
     }
 
-    /// An example of how a value stands in a scenario, for messages and help.
+    /// An example of a value in a scenario, for messages and help.
     pub fn example(self) -> String {
         match self {
             Kind::Rate => "\"50 Mbit/s\"".to_owned(),
@@ -127,7 +127,7 @@ impl Kind {
         }
     }
 
-    /// The items of a list in text, with commas between them.
+    /// The items of a list in text, separated by commas.
     fn parse_items<T>(
         self,
         text: &str,
@@ -138,7 +138,7 @@ impl Kind {
             .map(|item| parse(item).map_err(|why| QuantityError(format!("{why}; write {self}"))))
             .collect::<Result<_, _>>()?;
         match items.is_empty() {
-            true => Err(QuantityError(format!("an empty list; write {self}"))),
+            true => Err(QuantityError(format!("the list is empty; write {self}"))),
             false => Ok(items),
         }
     }
@@ -172,7 +172,7 @@ fn parse_count(text: &str, min: u64) -> Result<u64, QuantityError> {
         QuantityError(format!("\"{text}\" is not a whole number of at least {min}"))
     })?;
     if count < min {
-        return Err(QuantityError(format!("{count} is too few; write at least {min}")));
+        return Err(QuantityError(format!("{count} is too small; write at least {min}")));
     }
     Ok(count)
 }
@@ -199,7 +199,7 @@ fn parse_frequency(text: &str) -> Result<Duration, QuantityError> {
     let number = number.ok_or_else(|| refuse("has no unit"))?.trim();
     let hertz: f64 = number.parse().map_err(|_| refuse("does not begin with a number"))?;
     if !(1e-9..=1e9).contains(&hertz) {
-        return Err(refuse("is not between 10^-9 and 10^9 times a second"));
+        return Err(refuse("is not between 10^-9 and 10^9 per second"));
     }
     Ok(Duration::from_nanos((1e9 / hertz).round() as u64))
 }
@@ -207,7 +207,7 @@ fn parse_frequency(text: &str) -> Result<Duration, QuantityError> {
 fn parse_choice(text: &str, words: &'static [&'static str]) -> Result<&'static str, QuantityError> {
     words.iter().copied().find(|word| *word == text.trim()).ok_or_else(|| {
         let example = Kind::Choice(words).example();
-        QuantityError(format!("\"{text}\" is not known here; write {example}"))
+        QuantityError(format!("unknown value \"{text}\"; write {example}"))
     })
 }
 
@@ -227,7 +227,7 @@ fn parse_row(text: &str) -> Result<(Duration, Duration), QuantityError> {
 mod tests {
     use super::*;
 
-    /// Every kind, with a value as it is written, and a value out of range where there is one.
+    /// Every kind, with a written value, and an out-of-range value if there is one.
     const KINDS: &[(Kind, &str, Option<Value>)] = &[
         (Kind::Rate, "50 Mbit/s", None),
         (Kind::Time, "10 ms", None),
@@ -266,20 +266,20 @@ mod tests {
             assert!(!kind.to_string().is_empty() && !kind.example().is_empty());
         }
         for (kind, text, message) in [
-            (Kind::Count { min: 1 }, "0", "0 is too few; write at least 1"),
+            (Kind::Count { min: 1 }, "0", "0 is too small; write at least 1"),
             (Kind::Number, "-1", "\"-1\" is not a positive number; write one such as 1.5"),
             (Kind::Number, "inf", "\"inf\" is not a positive number; write one such as 1.5"),
             (
                 Kind::Choice(&["one", "each"]),
                 "two",
-                "\"two\" is not known here; write \"one\" or \"each\"",
+                "unknown value \"two\"; write \"one\" or \"each\"",
             ),
             (
                 Kind::Counts,
                 "3, x",
                 "\"x\" is not a whole number; write whole numbers such as [3, 17]",
             ),
-            (Kind::Counts, ",", "an empty list; write whole numbers such as [3, 17]"),
+            (Kind::Counts, ",", "the list is empty; write whole numbers such as [3, 17]"),
             (
                 Kind::Timetable,
                 "5 s",

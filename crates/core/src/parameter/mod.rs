@@ -1,7 +1,7 @@
-//! Parameters that registry entries declare: one description drives the scenario parser, the
-//! models and workloads that read the values, the command line's lists and the reference page.
+//! Parameters declared by registry entries: one description drives the scenario parser, the models
+//! and workloads that read the values, the command line's lists and the reference page.
 //!
-//! An entry declares [`Parameter`]s. The [`Kind`] of each reads a [`Value`] from text, once, where
+//! An entry declares [`Parameter`]s. The [`Kind`] of each reads a [`Value`] from text once, when
 //! the scenario is read; the entry takes its values from [`Arguments`] as plain Rust types.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //!
 //! const PARAMETERS: &[Parameter] = parameters! {
 //!     "count": Count { min: 1 } = "10" => "messages to send";
-//!     "pause": Time, optional => "the time between two; none if not given";
+//!     "pause": Time, optional => "time between two messages; default: none";
 //! };
 //!
 //! let arguments = Arguments::read(PARAMETERS, &[("pause", Kind::Time.parse("5 ms")?)])?;
@@ -31,12 +31,12 @@ pub use value::{FromValue, Value};
 /// A parameter that a scenario may set.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The name by which its entry reads it. Between words stands `-` or `_`; to a scenario, both
-    /// are the same.
+    /// The name by which its entry reads it. Words are separated by `-` or `_`, which are
+    /// equivalent in a scenario.
     pub name: &'static str,
-    /// What kind of value it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What holds where the scenario says nothing.
+    /// Its default.
     pub otherwise: Otherwise,
     /// One line for help texts: what it means, and its range.
     pub help: &'static str,
@@ -61,14 +61,14 @@ macro_rules! parameters {
     };
 }
 
-/// What holds where a scenario does not set a parameter.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Otherwise {
     /// It must be set.
     Required,
     /// This value, written as in a scenario.
     Default(&'static str),
-    /// It has no value; the help says what that means.
+    /// It has no value; the help describes the effect.
     Absent,
 }
 
@@ -78,12 +78,12 @@ impl Parameter {
         Parameter { name, kind, otherwise: Otherwise::Required, help }
     }
 
-    /// A parameter without a value where none is set; `help` says what that means.
+    /// A parameter without a default; `help` describes the effect.
     pub const fn optional(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
         Parameter { name, kind, otherwise: Otherwise::Absent, help }
     }
 
-    /// A parameter with a value where none is set: `default`, written as in a scenario.
+    /// A parameter with the default `default`, written as in a scenario.
     pub const fn with_default(
         name: &'static str,
         kind: Kind,

@@ -32,19 +32,19 @@ pub enum Value {
     Counts(Vec<u64>),
     /// Of [`Kind::Timetable`](super::Kind::Timetable).
     Timetable(Vec<(Duration, Duration)>),
-    /// Of [`Kind::File`](super::Kind::File): the path, as it comes from the text of a scenario.
+    /// Of [`Kind::File`](super::Kind::File): the path, as written in a scenario.
     File(PathBuf),
-    /// Of [`Kind::File`](super::Kind::File) too: the contents. Whoever reads files puts them in
-    /// the place of the path before an entry that does no input or output sees the value.
+    /// Of [`Kind::File`](super::Kind::File) too: the contents. The code that reads files replaces
+    /// the path with them before an entry that does no input or output sees the value.
     Contents(Arc<str>),
-    /// Of [`Kind::Folder`](super::Kind::Folder): the path, likewise.
+    /// Of [`Kind::Folder`](super::Kind::Folder): the path, as written in a scenario.
     Folder(PathBuf),
     /// Of [`Kind::Text`](super::Kind::Text).
     Text(String),
 }
 
-/// As a scenario writes it, without quotes; equal values give equal texts. The contents of a file
-/// are told by their length.
+/// As written in a scenario, without quotes; equal values give equal texts. Contents of a file are
+/// shown by their length.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -74,7 +74,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A type in which an entry reads its parameters.
+/// A type as which an entry reads its parameters.
 pub trait FromValue: Sized {
     /// The value, if it is of this type.
     fn from_value(value: &Value) -> Option<Self>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{QuantityError, decimal};
 
-/// A rate in bits per second; zero stands for "nothing passes".
+/// A rate in bits per second; zero means that nothing passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bitrate(u64);
 
@@ -37,7 +37,8 @@ impl Bitrate {
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// How many whole bytes pass in `span`: the bandwidth-delay product when `span` is an RTT.
+    /// The number of whole bytes that pass in `span`: the bandwidth-delay product if `span` is an
+    /// RTT.
     pub fn bytes_in(self, span: Duration) -> u64 {
         let bytes = u128::from(self.0) * span.as_nanos() / 8_000_000_000;
         u64::try_from(bytes).unwrap_or(u64::MAX)
@@ -67,7 +68,7 @@ impl FromStr for Bitrate {
     }
 }
 
-/// The largest unit in which the value is whole.
+/// In the largest unit in which the value is whole.
 impl fmt::Display for Bitrate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -40,7 +40,7 @@ impl FromStr for ByteSize {
     }
 }
 
-/// The largest power of ten in which the value is whole.
+/// In the largest power of ten in which the value is whole.
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -1,4 +1,4 @@
-//! Exact decimal numbers with a unit behind them, as in `0.3 %` or `50Mbit/s`.
+//! Exact decimal numbers followed by a unit, as in `0.3 %` or `50Mbit/s`.
 
 use super::QuantityError;
 
@@ -35,7 +35,7 @@ pub(super) fn parse(
     scale(&number, factor).map_err(|why| refuse(format!("\"{text}\" {why}")))
 }
 
-/// `number` times `factor`, which must come out whole and fit 64 bits.
+/// `number` times `factor`; the product must be whole and fit 64 bits.
 pub(super) fn scale(number: &str, factor: u128) -> Result<u64, &'static str> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
@@ -44,7 +44,7 @@ pub(super) fn scale(number: &str, factor: u128) -> Result<u64, &'static str> {
         return Err("is not a number");
     }
     let digits = if digits.is_empty() { "0" } else { &digits };
-    let value: u128 = digits.parse().map_err(|_| "is not a number that fits")?;
+    let value: u128 = digits.parse().map_err(|_| "has too many digits")?;
     let places = u32::try_from(fraction.len()).map_err(|_| "has too many decimals")?;
     let divisor = 10u128.checked_pow(places).ok_or("has too many decimals")?;
     let product = value.checked_mul(factor).ok_or("is too large")?;

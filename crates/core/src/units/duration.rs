@@ -1,4 +1,4 @@
-//! Spans of time as people write them.
+//! Durations as people write them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::{QuantityError, decimal};
 /// Reads `10 ms`, `1.5s`, `250 us`, `2 min`.
 ///
 /// # Errors
-/// If the number or the unit is missing, unknown or negative; the message says what to write.
+/// If the number or the unit is missing, unknown or negative; the message includes the remedy.
 pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
     const UNITS: &decimal::Units = &[
         ("ns", 1),
@@ -21,7 +21,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
     decimal::parse(text, "a time", "10 ms", UNITS).map(Duration::from_nanos)
 }
 
-/// Writes a span in the largest unit in which it is whole, as [`parse_duration`] reads it.
+/// Writes a duration in the largest unit in which it is whole, as [`parse_duration`] reads it.
 pub fn format_duration(span: Duration) -> String {
     match span.as_nanos() {
         n if n > 0 && n % 1_000_000_000 == 0 => format!("{} s", n / 1_000_000_000),

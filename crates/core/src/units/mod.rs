@@ -1,7 +1,7 @@
-//! Quantities with units: integer types, and the text in which people write them.
+//! Quantities with units: integer types, and their text form.
 //!
 //! `50 Mbit/s`, `10 ms`, `0.3 %`, `1500 B`. One Mbit is 10^6 bit, one MB 10^6 bytes, one MiB 2^20.
-//! Parsing is exact (decimal, no floating point) and an error says what to write instead.
+//! Parsing is exact (decimal, no floating point) and errors include the remedy.
 
 mod bitrate;
 mod byte_size;

@@ -1,4 +1,4 @@
-//! Shares of a whole: probabilities of loss and the like.
+//! Shares of a whole, such as loss probabilities.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ impl Ratio {
     /// A number between 0 and 1, rounded to the nearest 10^-9.
     ///
     /// # Errors
-    /// If `value` lies outside, or is not a number.
+    /// If `value` is outside this range, or not a number.
     pub fn from_f64(value: f64) -> Result<Ratio, QuantityError> {
         if !(0.0..=1.0).contains(&value) {
             return Err(QuantityError(format!(
@@ -45,7 +45,7 @@ impl Ratio {
         self.0 as f64 / WHOLE as f64
     }
 
-    /// True if nothing is covered.
+    /// Whether the share is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -73,14 +73,14 @@ impl FromStr for Ratio {
         };
         if parts > WHOLE {
             return Err(QuantityError(format!(
-                "\"{trimmed}\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)"
+                "\"{trimmed}\" is more than 100 %; a share is between 0 and 1 (0 % and 100 %)"
             )));
         }
         Ok(Ratio(parts))
     }
 }
 
-/// In percent, without needless zeros.
+/// In percent, without trailing zeros.
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, fraction) = (self.0 / 10_000_000, self.0 % 10_000_000);

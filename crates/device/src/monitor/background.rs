@@ -1,4 +1,4 @@
-//! The monitor: a sampler on a thread of its own.
+//! The monitor: a sampler on a separate thread.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::monitor::nvml::Nvml;
 use crate::monitor::reading::Reading;
 use crate::monitor::sampler::{Sampler, Units};
 
-/// Takes a reading of this machine at even intervals, until it is dropped.
+/// Takes a reading of this machine at regular intervals, until it is dropped.
 #[derive(Debug)]
 pub struct Monitor {
     orders: Option<Sender<Order>>,
@@ -21,11 +21,11 @@ pub struct Monitor {
 /// Why there is no monitor.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the texts say it")]
+#[allow(missing_docs, reason = "the messages describe the fields")]
 pub enum MonitorError {
     #[error("the interval of a monitor must not be zero")]
     NoInterval,
-    #[error("there is no thread for the monitor: {0}")]
+    #[error("cannot start the monitor's thread: {0}")]
     Thread(io::Error),
 }
 
@@ -36,11 +36,11 @@ struct Order {
 }
 
 impl Monitor {
-    /// Calls `take` with a reading now, and then every `interval`. A reading that is late does not make
-    /// the others late; one that would be late by a whole interval is left out.
+    /// Calls `take` with a reading now, and then every `interval`. A late reading does not delay
+    /// the others; one that would be late by a whole interval is skipped.
     ///
     /// # Errors
-    /// If the interval is zero, or there can be no thread.
+    /// If the interval is zero, or no thread can be started.
     pub fn start(
         interval: Duration,
         roles: &[(&str, u32)],
@@ -61,16 +61,16 @@ impl Monitor {
         Ok(Monitor { orders: Some(orders), thread: Some(thread) })
     }
 
-    /// Lets a process and everything that it starts play a role, from the next reading on.
+    /// Adds a process and its descendants to a role, from the next reading on.
     pub fn add(&self, role: &str, pid: u32) {
         if let Some(orders) = &self.orders {
-            // A thread that has ended has nobody to tell it to.
+            // A thread that has ended has dropped its receiver.
             let _ = orders.send(Order { role: role.to_owned(), pid });
         }
     }
 }
 
-/// Ends the thread, after a reading that it is at.
+/// Ends the thread, after the reading in progress.
 impl Drop for Monitor {
     fn drop(&mut self) {
         drop(self.orders.take());

@@ -1,4 +1,4 @@
-//! The machine's clock, by which a monitor wakes.
+//! The machine's clock, by which a monitor wakes up.
 
 use rustix::time::{ClockId, clock_gettime};
 

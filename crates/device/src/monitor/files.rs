@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The text of a file without white space and NUL at its ends; `None` if it cannot be read, has more
-/// than [`BYTES_MAX`] or is no text.
+/// The text of a file without white space and NUL at its ends; `None` if it cannot be read, has
+/// more than [`BYTES_MAX`] or is not text.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let file = fs::File::open(path).ok()?;
     let mut bytes = Vec::new();
@@ -22,7 +22,8 @@ pub(crate) fn number(path: &Path) -> Option<i64> {
     text(path)?.split_whitespace().next()?.parse().ok()
 }
 
-/// What is in a folder, sorted by name, numbers in names by their value; nothing if it is not there.
+/// The entries of a folder, sorted by name, numbers in names by their value; empty if the folder
+/// does not exist.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();

@@ -13,7 +13,7 @@ pub(crate) struct ProcessorTime {
     stolen: u64,
 }
 
-/// Shares of the time between two looks, in percent of one core.
+/// Shares of the time between two readings, in percent of one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shares {
     pub(crate) busy: f64,
@@ -34,7 +34,8 @@ impl ProcessorTime {
             .map(|ticks| ticks.parse().ok())
             .collect::<Option<_>>()?;
         let cores = lines.take_while(|line| line.starts_with("cpu")).count();
-        // user nice system idle iowait irq softirq steal; what guests used is in user and nice.
+        // user nice system idle iowait irq softirq steal; guests' time is included in user and
+        // nice.
         let ticks = |place: usize| all.get(place).copied().unwrap_or(0);
         if all.len() < 4 {
             return None;
@@ -47,8 +48,9 @@ impl ProcessorTime {
         })
     }
 
-    /// What happened since `before`; `None` if no time has passed. Counters of idle time may go
-    /// backwards a little (proc(5) on iowait), and a core that goes offline takes its own away.
+    /// The shares since `before`; `None` if no time has passed. Counters of idle time may go
+    /// backwards a little (proc(5) on iowait), and a core that goes offline takes its counters
+    /// away.
     pub(crate) fn since(&self, before: &ProcessorTime) -> Option<Shares> {
         let busy = self.busy.saturating_sub(before.busy) as f64;
         let stolen = self.stolen.saturating_sub(before.stolen) as f64;
@@ -58,7 +60,7 @@ impl ProcessorTime {
     }
 }
 
-/// Bytes in use and in all.
+/// Bytes in use and in total.
 pub(crate) fn memory(root: &Path) -> (Option<u64>, Option<u64>) {
     let Some(text) = files::text(&root.join("proc/meminfo")) else { return (None, None) };
     let bytes = |key: &str| {
@@ -85,7 +87,7 @@ mod tests {
         assert_eq!(idle.since(&before), Some(Shares { busy: 0.0, stolen: 0.0 }));
         let full = parse(&format!("cpu  300 100 100 1000 10 25 25 5 0 0{cores}"));
         assert_eq!(full.since(&before), Some(Shares { busy: 400.0, stolen: 0.0 }));
-        // A quarter each: busy, stolen, idle, waiting for a disc.
+        // A quarter each: busy, stolen, idle, waiting for a disk.
         let mixed = parse(&format!("cpu  200 0 50 1100 110 0 0 105 0 0{cores}"));
         assert_eq!(mixed.since(&before), Some(Shares { busy: 100.0, stolen: 100.0 }));
     }

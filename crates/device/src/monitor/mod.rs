@@ -1,9 +1,9 @@
-//! What a machine and groups of its processes use, second by second: processor, memory, clock
-//! frequencies, heat, power, graphics processors.
+//! The resources used by a machine and groups of its processes, second by second: processor,
+//! memory, clock frequencies, temperature, power, graphics processors.
 //!
-//! A [`Sampler`] reads `/proc` and `/sys` (or recorded trees of the same shape) whenever it is told to,
-//! and is told the time; a [`Monitor`] drives one by the clock on a thread of its own. What a machine
-//! does not have is absent from a [`Reading`], not zero.
+//! A [`Sampler`] reads `/proc` and `/sys` (or recorded trees of the same shape) on request, and is
+//! passed the time; a [`Monitor`] runs one by the clock on a separate thread. What a machine does
+//! not have is absent from a [`Reading`], not zero.
 mod background;
 mod clock;
 mod files;

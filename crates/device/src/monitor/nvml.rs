@@ -1,4 +1,4 @@
-//! NVIDIA's graphics processors, by NVIDIA's own library (NVML).
+//! NVIDIA's graphics processors, through NVIDIA's own library (NVML).
 
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml as Library};
@@ -10,16 +10,17 @@ use crate::monitor::reading::Gpu;
 pub struct Nvml(Library);
 
 impl Nvml {
-    /// Opens the library; `None` where there is none, or no such device.
+    /// Opens the library; `None` if there is none, or no such device.
     pub fn open() -> Option<Nvml> {
-        // Only packages for developers bring the name without a number, which is the wrapper's default.
+        // Only development packages install the name without a number, which is the wrapper's
+        // default.
         let name = std::ffi::OsStr::new("libnvidia-ml.so.1");
         let library = Library::builder().lib_path(name).init().or_else(|_| Library::init()).ok()?;
         let count = library.device_count().ok()?;
         (count > 0).then_some(Nvml(library))
     }
 
-    /// All devices. What one does not tell is absent.
+    /// All devices. What one does not report is absent.
     pub fn read(&self) -> Vec<Gpu> {
         let count = self.0.device_count().unwrap_or(0);
         (0..count).filter_map(|number| Some(read(&self.0.device_by_index(number).ok()?))).collect()

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::monitor::files;
 
-/// A process that lives, or whose end nobody has asked for yet. Numbers come again; with the time of
-/// its start a process is itself alone.
+/// A process that exists, possibly as a zombie. Process numbers are reused; together with the start
+/// time they are unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
@@ -15,20 +15,20 @@ pub(crate) struct Identity {
     pub(crate) start: u64,
 }
 
-/// What `/proc/PID/stat` says.
+/// The content of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) identity: Identity,
     pub(crate) parent: u32,
     /// Its own time in user and system mode, in clock ticks.
     pub(crate) own: u64,
-    /// That of children that have ended and that it has waited for.
+    /// The time of ended children that it has waited for.
     pub(crate) children: u64,
-    /// Pages that are resident.
+    /// Resident pages.
     pub(crate) resident: u64,
 }
 
-/// All processes by number. What ends while this is read is left out.
+/// All processes by number. Processes that end meanwhile are left out.
 pub(crate) fn all(root: &Path) -> BTreeMap<u32, Process> {
     let entries = fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -39,10 +39,10 @@ fn of(root: &Path, pid: u32) -> Option<Process> {
     parse(pid, &files::text(&root.join(format!("proc/{pid}/stat")))?)
 }
 
-/// The name of a process may hold spaces and brackets; behind the last bracket stand numbers.
+/// The name of a process may contain spaces and brackets; the numbers follow the last bracket.
 fn parse(pid: u32, stat: &str) -> Option<Process> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
-    // Field 3 of proc(5) is the first of these. Negative times have been seen in some kernels.
+    // Field 3 of proc(5) is the first of these. Some kernels have reported negative times.
     let field = |number: usize| fields.get(number - 3).copied();
     let ticks = |number| field(number)?.parse::<i64>().ok().map(|ticks| ticks.max(0) as u64);
     Some(Process {
@@ -54,7 +54,7 @@ fn parse(pid: u32, stat: &str) -> Option<Process> {
     })
 }
 
-/// Its proportional set size in bytes, if the kernel tells us.
+/// Its proportional set size in bytes, if the kernel reports it.
 pub(crate) fn proportional_bytes(root: &Path, pid: u32) -> Option<u64> {
     let rollup = files::text(&root.join(format!("proc/{pid}/smaps_rollup")))?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;

@@ -1,20 +1,20 @@
-//! What was read at one time.
+//! One reading.
 
 use serde::Serialize;
 
-/// The machine and its roles at one time. Shares of processors are over the time since the reading
-/// before, and absent from the first one.
+/// The machine and its roles at one time. Shares of processors are averaged since the previous
+/// reading, and absent from the first one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reading {
-    /// When, by the clock of whoever took it (`CLOCK_MONOTONIC` for a monitor), in nanoseconds.
+    /// The time of the caller's clock (`CLOCK_MONOTONIC` for a monitor), in nanoseconds.
     pub at_ns: u64,
-    /// All of it.
+    /// The whole machine.
     pub machine: Machine,
     /// One for each role, in the order in which they were added.
     pub roles: Vec<RoleUse>,
 }
 
-/// What a whole machine does.
+/// The resources of a whole machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Machine {
     /// Cores that are online.
@@ -23,13 +23,14 @@ pub struct Machine {
     /// Busy time of all cores in percent: 400 is four full cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
-    /// Time that a hypervisor gave to others while something here wanted to run, likewise.
+    /// Time that a hypervisor gave to other guests while a process here was runnable, in percent of
+    /// one core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stolen_percent: Option<f64>,
-    /// Memory that programs could not have without swapping.
+    /// Memory that programs could not get without swapping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used_bytes: Option<u64>,
-    /// All of it.
+    /// Total memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_total_bytes: Option<u64>,
     /// Clock frequency of each group of cores that share one, in MHz.
@@ -38,37 +39,37 @@ pub struct Machine {
     /// In degrees Celsius.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub temperatures_c: Vec<Named>,
-    /// In watts. Supplies may contain one another, as `VDD_IN` of a Jetson contains all: do not sum
-    /// them up.
+    /// In watts. Supplies may overlap, as `VDD_IN` of a Jetson contains all others: do not add them
+    /// up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub powers_w: Vec<Named>,
-    /// Graphics processors. One on a Jetson's chip may stand here twice: as the kernel knows it, and as
-    /// NVIDIA's library does where that is installed.
+    /// Graphics processors. One on a Jetson's chip may appear twice: as the kernel reports it, and
+    /// as NVIDIA's library does if it is installed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<Gpu>,
 }
 
-/// A value, and of what.
+/// A named value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Named {
-    /// What the system calls it.
+    /// The system's name for it.
     pub name: String,
-    /// In the unit of the list that it stands in.
+    /// In the unit of the list.
     pub value: f64,
 }
 
 /// A graphics processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Gpu {
-    /// What the system calls it.
+    /// The system's name for it.
     pub name: String,
-    /// Share of the time in which it worked, in percent.
+    /// Share of time in which it was busy, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_percent: Option<f64>,
-    /// Memory of its own that is in use.
+    /// Its own memory in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used_bytes: Option<u64>,
-    /// Memory of its own.
+    /// Its own memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_total_bytes: Option<u64>,
     /// Clock frequency.
@@ -82,34 +83,34 @@ pub struct Gpu {
     pub power_w: Option<f64>,
 }
 
-/// What the processes of a role use.
+/// The resources used by the processes of a role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoleUse {
     /// The role.
     pub name: String,
-    /// Its processes that live.
+    /// Its existing processes.
     pub processes: u32,
-    /// Processor time in percent of one core. Absent too once nobody is left.
+    /// Processor time in percent of one core. Also absent once no process is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
-    /// Processor time in user and system mode since the role was first seen, in seconds, those that
-    /// have ended included.
+    /// Processor time in user and system mode since the role was first seen, in seconds, ended
+    /// processes included.
     pub cpu_seconds: f64,
-    /// Memory of all.
+    /// Memory of all its processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// How that was counted.
+    /// How the memory was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_kind: Option<MemoryKind>,
 }
 
-/// How memory is counted that processes share.
+/// How shared memory is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
-    /// Each page counts in parts for those that share it (proportional set size).
+    /// Each page is divided among the processes that share it (proportional set size).
     Pss,
-    /// Each page counts for everybody who has it (resident set size): the kernel told the parts of
-    /// some process to nobody.
+    /// Each page counts fully for every process that has it (resident set size): for some process
+    /// the kernel did not report the proportional size.
     Rss,
 }

@@ -1,16 +1,16 @@
-//! Roles: trees of processes, and the processor time that they have used.
+//! Roles: trees of processes, and their processor time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::monitor::process::{Identity, Process};
 
-/// The processes of a role. Who has belonged to it goes on doing so, whoever its parent becomes.
+/// The processes of a role. A process stays in the role even if its parent changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Role {
     pub(crate) name: String,
-    /// Numbers of processes whose trees begin to belong to it at the next look.
+    /// Numbers of processes whose trees are added at the next reading.
     wanted: Vec<u32>,
-    /// The processes at the last look.
+    /// The processes at the last reading.
     members: BTreeMap<Identity, Process>,
     /// Clock ticks since the role was first seen.
     pub(crate) used: u64,
@@ -21,18 +21,19 @@ impl Role {
         Role { name: name.to_owned(), wanted: Vec::new(), members: BTreeMap::new(), used: 0 }
     }
 
-    /// Adds the tree that begins at this process, if it lives at the next look: whoever has its number
-    /// later is somebody else.
+    /// Adds the tree that begins at this process, if it exists at the next reading: a later process
+    /// with its number is a different one.
     pub(crate) fn add(&mut self, pid: u32) {
         self.wanted.push(pid);
     }
 
-    /// The processes at the last look.
+    /// The processes at the last reading.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Process> {
         self.members.values()
     }
 
-    /// Looks at all processes, and gives the clock ticks that the role has used since the last look.
+    /// Reads all processes, and returns the clock ticks that the role has used since the last
+    /// reading.
     pub(crate) fn look(&mut self, all: &BTreeMap<u32, Process>, below: &Children) -> u64 {
         let new_trees = std::mem::take(&mut self.wanted);
         let new_trees = new_trees.into_iter().filter(|pid| all.contains_key(pid)).collect();
@@ -46,7 +47,7 @@ impl Role {
         descend(below, new_trees, &mut here);
         let now: BTreeMap<Identity, Process> =
             here.iter().filter_map(|pid| all.get(pid)).map(|p| (p.identity, *p)).collect();
-        // Of a tree that is new to us, what it did before is not counted.
+        // Earlier time of a newly added tree is not counted.
         let used = used(&self.members, now.values().filter(|p| before.contains(&p.identity.pid)));
         self.members = now;
         self.used += used;
@@ -65,7 +66,7 @@ pub(crate) fn children(all: &BTreeMap<u32, Process>) -> Children {
     children
 }
 
-/// These processes and all below them.
+/// These processes and all their descendants.
 fn descend(below: &Children, mut open: Vec<u32>, found: &mut BTreeSet<u32>) {
     while let Some(pid) = open.pop() {
         if found.insert(pid) {
@@ -74,11 +75,11 @@ fn descend(below: &Children, mut open: Vec<u32>, found: &mut BTreeSet<u32>) {
     }
 }
 
-/// What was used between two looks, in clock ticks.
+/// The clock ticks used between two readings.
 ///
-/// Whoever ends leaves all its time to the parent that waits for it: what it had used at the look
-/// before was counted then. A parent that does not want to know of its children's ends gets nothing;
-/// then the last bit of them is lost.
+/// A process that ends leaves all its time to the parent that waits for it: its time at the
+/// previous reading was counted then. A parent that ignores its children's ends gets nothing; then
+/// their last ticks are lost.
 fn used<'a>(before: &BTreeMap<Identity, Process>, now: impl Iterator<Item = &'a Process>) -> u64 {
     let (mut own, mut inherited) = (0, 0_u64);
     let mut gone: u64 = before.values().map(|process| process.own + process.children).sum();
@@ -171,7 +172,7 @@ mod tests {
     fn orphans_still_belong_to_it() {
         let mut role = role(10);
         look(&mut role, &[process(10, 5, 1, 100, 0), process(11, 6, 10, 50, 0)]);
-        // Its parent has ended; init has it now.
+        // Its parent has ended; init has adopted it.
         let orphan = [process(1, 0, 0, 0, 100), process(11, 6, 1, 60, 0), process(12, 7, 11, 1, 0)];
         assert_eq!(look(&mut role, &orphan), (11, 2));
     }

@@ -1,4 +1,4 @@
-//! The sampler: files in, readings out.
+//! The sampler: makes readings from files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use crate::monitor::reading::{Machine, MemoryKind, Reading, RoleUse};
 use crate::monitor::role::{Role, children};
 use crate::monitor::sensors::Sensors;
 
-/// Reads `/proc` and `/sys` below a folder. It has no clock: it is told the time of each look.
+/// Reads `/proc` and `/sys` below a folder. It has no clock: the caller passes the time of each
+/// reading.
 #[derive(Debug)]
 pub struct Sampler {
     root: PathBuf,
@@ -18,7 +19,7 @@ pub struct Sampler {
     before: Option<Before>,
 }
 
-/// The units of the kernel that the files come from.
+/// The units of the kernel from which the files come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     /// Clock ticks in a second (`getconf CLK_TCK`), from 1 on.
@@ -34,7 +35,7 @@ struct Before {
 }
 
 impl Units {
-    /// Those of this machine.
+    /// The units of this machine.
     pub fn of_this_machine() -> Units {
         Units {
             ticks_per_second: rustix::param::clock_ticks_per_second().max(1),
@@ -44,8 +45,8 @@ impl Units {
 }
 
 impl Sampler {
-    /// A sampler of the machine whose `/proc` and `/sys` are below `root`: `/` for this one. Sensors are
-    /// looked for now.
+    /// A sampler of the machine whose `/proc` and `/sys` are below `root`: `/` for this one.
+    /// Sensors are searched for now.
     pub fn new(root: &Path, units: Units) -> Sampler {
         Sampler {
             root: root.to_owned(),
@@ -56,9 +57,9 @@ impl Sampler {
         }
     }
 
-    /// Lets a process and everything that it has started or will start play a role. A role may have
-    /// several such trees; their time counts from the next look on. A process that plays two roles counts
-    /// for both.
+    /// Adds a process and all its descendants, also future ones, to a role. A role may have several
+    /// such trees; their time counts from the next reading on. A process in two roles counts for
+    /// both.
     pub fn add(&mut self, role: &str, pid: u32) {
         let place = self.roles.iter().position(|known| known.name == role);
         let place = place.unwrap_or_else(|| {
@@ -68,8 +69,8 @@ impl Sampler {
         self.roles[place].add(pid);
     }
 
-    /// Looks at everything. `now_ns` is the time of this look in nanoseconds, by any clock that goes on
-    /// evenly; shares are over the time since the look before.
+    /// Takes a reading. `now_ns` is its time in nanoseconds, by any steady clock; shares are
+    /// averaged since the previous reading.
     pub fn sample(&mut self, now_ns: u64) -> Reading {
         let processors = ProcessorTime::read(&self.root);
         let mut machine =
@@ -88,7 +89,7 @@ impl Sampler {
         Reading { at_ns: now_ns, machine, roles: self.roles(elapsed) }
     }
 
-    /// What each role has used in these seconds.
+    /// The resources that each role has used in these seconds.
     fn roles(&mut self, elapsed: Option<f64>) -> Vec<RoleUse> {
         if self.roles.is_empty() {
             return Vec::new();
@@ -122,7 +123,8 @@ impl Sampler {
 /// Memory of all processes of a role, counted in the same way for all.
 fn memory_of(root: &Path, units: Units, role: &Role) -> Option<(u64, MemoryKind)> {
     role.members().next()?;
-    // Who has just ended has no memory; the files of others' processes may be closed to us.
+    // A process that has just ended has no memory; files of other users' processes may be
+    // unreadable.
     let living = |process: &&Process| process.resident > 0;
     let parts: Option<u64> = role
         .members()

@@ -1,4 +1,4 @@
-//! Inference as it was measured, as somebody who wants the cores too.
+//! Measured inference that competes for the cores.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ enum Part {
     Parallel,
 }
 
-/// A frame that was done in virtual time.
+/// A frame completed in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// When it began.
@@ -32,12 +32,12 @@ pub struct Frame {
 }
 
 impl Inference {
-    /// Does the frames of a measurement in their order, so that slow ones that stood together still do, and
-    /// over and over; it begins with number `first`, counted from 0 and round the end. Drawn from a run's
-    /// seed, that lets runs differ.
+    /// Replays the frames of a measurement in their order, so that successive slow ones stay
+    /// together, repeatedly; it begins with number `first`, counted from 0 and modulo the number of
+    /// frames. Drawn from a run's seed, it makes runs differ.
     ///
     /// # Panics
-    /// If there is no frame, or none that takes time; what [`Durations::parse`] gives has only such.
+    /// If there is no frame, or none that takes time; [`Durations::parse`] returns only valid ones.
     pub fn new(durations: Durations, first: u64) -> Inference {
         let count = durations.frames.len() as u64;
         let takes_time = |frame: &FrameTime| frame.serial_ns.max(frame.parallel_ns) > 0;
@@ -49,7 +49,7 @@ impl Inference {
         Inference { durations, next, working: None, frame_begin: Time::ZERO }
     }
 
-    /// Begins with the first frame.
+    /// Starts the first frame.
     pub(crate) fn start(&mut self, cores: &mut Cores, now: Time) {
         let frame = self.durations.frames[self.next];
         self.next = (self.next + 1) % self.durations.frames.len();
@@ -58,7 +58,8 @@ impl Inference {
         self.working = Some((job, Part::Serial(frame)));
     }
 
-    /// Goes on if `job`, which has finished, is the part that it was at; the frame, if one is done.
+    /// Continues if `job`, which has finished, is the current part; returns the frame if one is
+    /// complete.
     pub(crate) fn finished(&mut self, cores: &mut Cores, now: Time, job: Job) -> Option<Frame> {
         let (own, part) = self.working?;
         if own != job {

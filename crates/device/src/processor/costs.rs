@@ -1,4 +1,4 @@
-//! What communication costs a host, as text.
+//! The cost of communication for a host, as text.
 //!
 //! ```text
 //! trackbed-costs 1
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! The first line is the format's name and version. Then, in any order, a line for each protocol:
-//! nanoseconds that an exchange of a message takes whatever its length, nanoseconds for each packet
-//! that is sent or received, and picoseconds for each byte of such a packet, without encryption.
-//! `other` stands for every protocol that has no line. A line for each cipher has picoseconds for
-//! each byte that is encrypted or decrypted. Empty lines and those that begin with `#` say nothing.
+//! nanoseconds per message exchange of any length, nanoseconds per packet sent or received, and
+//! picoseconds per byte of such a packet, without encryption. `other` stands for every protocol
+//! without a line. A line for each cipher has picoseconds per byte encrypted or decrypted. Empty
+//! lines and those that begin with `#` are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,48 +21,48 @@ use std::time::Duration;
 
 use crate::processor::host::PacketCost;
 
-/// What protocols and ciphers cost.
+/// The costs of protocols and ciphers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// By the protocol's name; [`OTHER`] stands for those that are not there.
+    /// By the protocol's name; [`OTHER`] stands for all others.
     pub protocols: BTreeMap<String, Cost>,
-    /// For each byte, in picoseconds, by the cipher's name.
+    /// Per byte, in picoseconds, by the cipher's name.
     pub ciphers: BTreeMap<String, u64>,
 }
 
-/// What communication costs.
+/// The cost of communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// For each message with its answer, whatever their length.
+    /// Per message with its answer, whatever their length.
     pub message: Duration,
-    /// For each packet that carries them or acknowledges.
+    /// Per packet, acknowledgements included.
     pub packet: PacketCost,
 }
 
-/// Why a text is no table of costs.
+/// Why a text is not a table of costs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct CostsError {
     /// From 1 on.
     pub line: usize,
-    /// With what should be there.
+    /// What is wrong, and the remedy.
     pub why: String,
 }
 
-/// The name that stands for every protocol without a line of its own.
+/// The name that stands for every protocol without a line.
 pub const OTHER: &str = "other";
-/// The most that a message or a packet costs: a second, in nanoseconds.
+/// The maximum cost of a message or a packet: a second, in nanoseconds.
 pub const COST_MAX_NS: u64 = 1_000_000_000;
-/// The most that a byte costs: a millisecond, in picoseconds.
+/// The maximum cost of a byte: a millisecond, in picoseconds.
 pub const BYTE_MAX_PS: u64 = 1_000_000_000;
-/// The most lines that say something.
+/// The maximum number of lines with content.
 const LINES_MAX: usize = 1_000;
 
 impl Costs {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// At the first line that is not as the format says.
+    /// At the first malformed line.
     pub fn parse(text: &str) -> Result<Costs, CostsError> {
         let mut lines = (1_usize..).zip(text.lines());
         if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
@@ -80,12 +80,12 @@ impl Costs {
             }
         }
         match costs.protocols.is_empty() {
-            true => Err(error(last, "there is no protocol".to_owned())),
+            true => Err(error(last, "there is no protocol line; add one".to_owned())),
             false => Ok(costs),
         }
     }
 
-    /// What a protocol costs without encryption; `None` if neither it nor [`OTHER`] is there.
+    /// The cost of a protocol without encryption; `None` if neither it nor [`OTHER`] has a line.
     pub fn protocol(&self, name: &str) -> Option<Cost> {
         self.protocols.get(name).or_else(|| self.protocols.get(OTHER)).copied()
     }
@@ -120,7 +120,7 @@ fn once(is_new: bool, name: &str) -> Result<(), String> {
 
 fn number(text: &str, most: u64, unit: &str) -> Result<u64, String> {
     let found = u64::from_str(text).ok().filter(|value| *value <= most);
-    found.ok_or_else(|| format!("\"{text}\" is no whole number of {unit} from 0 to {most}"))
+    found.ok_or_else(|| format!("\"{text}\" is not a whole number of {unit} from 0 to {most}"))
 }
 
 /// As [`Costs::parse`] reads it.

@@ -1,4 +1,4 @@
-//! Measured times of frames, as text.
+//! Measured durations of frames, as text.
 //!
 //! ```text
 //! trackbed-durations 1
@@ -8,11 +8,11 @@
 //! frame 4398120 99872314
 //! ```
 //!
-//! The first line is the format's name and version. `threads` is how many threads share the parallel
-//! part of each frame. Then a line for each frame, in order: nanoseconds of its serial part, which is
-//! done by one thread (loading, preparing, finding boxes), and of its parallel part (the model), both
-//! as they passed on a machine that had nothing else to do. Empty lines and those that begin with `#`
-//! say nothing.
+//! The first line is the format's name and version. `threads` is the number of threads that share
+//! the parallel part of each frame. Then a line for each frame, in order: nanoseconds of its serial
+//! part, done by one thread (loading, preparing, finding boxes), and of its parallel part (the
+//! model), both measured on an otherwise idle machine. Empty lines and those that begin with `#`
+//! are ignored.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,11 +22,11 @@ use std::time::Duration;
 pub struct Durations {
     /// Threads that share the parallel part of each frame, from 1 to [`THREADS_MAX`].
     pub threads: u32,
-    /// At least one, in the order in which they were measured.
+    /// At least one, in the order of measurement.
     pub frames: Vec<FrameTime>,
 }
 
-/// How long a frame takes on cores of its own.
+/// The duration of a frame without competition for the cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTime {
     /// On one thread, in nanoseconds.
@@ -35,28 +35,28 @@ pub struct FrameTime {
     pub parallel_ns: u64,
 }
 
-/// Why a text is no measurement.
+/// Why a text is not a measurement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct DurationsError {
     /// From 1 on.
     pub line: usize,
-    /// With what should be there.
+    /// What is wrong, and the remedy.
     pub why: String,
 }
 
-/// The most threads that share a frame.
+/// The maximum number of threads for a frame.
 pub const THREADS_MAX: u32 = 1024;
-/// The most frames of a measurement.
+/// The maximum number of frames in a measurement.
 pub const FRAMES_MAX: usize = 1_000_000;
-/// The longest part of a frame: an hour, in nanoseconds.
+/// The maximum duration of a frame's part: an hour, in nanoseconds.
 pub const PART_MAX_NS: u64 = 3_600_000_000_000;
 
 impl Durations {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// At the first line that is not as the format says.
+    /// At the first malformed line.
     pub fn parse(text: &str) -> Result<Durations, DurationsError> {
         let mut lines = (1_usize..).zip(text.lines());
         if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
@@ -88,13 +88,13 @@ impl Durations {
         }
         let threads = threads.ok_or_else(|| error(last, "\"threads N\" is missing".to_owned()))?;
         if frames.is_empty() {
-            return Err(error(last, "there is no frame".to_owned()));
+            return Err(error(last, "there is no frame line; add one".to_owned()));
         }
         Ok(Durations { threads, frames })
     }
 
-    /// The same frames with another number of threads for the parallel part, which is the same work:
-    /// each thread of twice as many has half as much to do.
+    /// The same frames with another number of threads for the parallel part, which is the same
+    /// total work: with twice as many, each does half as much.
     #[must_use]
     pub fn with_threads(self, threads: u32) -> Durations {
         let (before, threads) = (self.threads, threads.clamp(1, THREADS_MAX));
@@ -106,7 +106,7 @@ impl Durations {
         Durations { threads, frames: self.frames.into_iter().map(of).collect() }
     }
 
-    /// The mean length of a frame on cores of its own.
+    /// The mean duration of a frame without competition for the cores.
     pub fn mean(&self) -> Duration {
         let length =
             |frame: &FrameTime| u128::from(frame.serial_ns) + u128::from(frame.parallel_ns);
@@ -120,11 +120,11 @@ impl FrameTime {
     fn read(serial: &str, parallel: &str) -> Result<FrameTime, String> {
         let part = |text: &str| match text.parse() {
             Ok(nanos) if nanos <= PART_MAX_NS => Ok(nanos),
-            _ => Err(format!("\"{text}\" is no number of nanoseconds from 0 to {PART_MAX_NS}")),
+            _ => Err(format!("\"{text}\" is not a number of nanoseconds from 0 to {PART_MAX_NS}")),
         };
         let frame = FrameTime { serial_ns: part(serial)?, parallel_ns: part(parallel)? };
         if frame.serial_ns + frame.parallel_ns == 0 {
-            return Err("a frame takes some time: write its nanoseconds".to_owned());
+            return Err("a frame must take more than zero nanoseconds".to_owned());
         }
         Ok(frame)
     }
@@ -144,7 +144,7 @@ impl fmt::Display for Durations {
 fn read_threads(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(threads @ 1..=THREADS_MAX) => Ok(threads),
-        _ => Err(format!("\"{text}\" is no number of threads from 1 to {THREADS_MAX}")),
+        _ => Err(format!("\"{text}\" is not a number of threads from 1 to {THREADS_MAX}")),
     }
 }
 

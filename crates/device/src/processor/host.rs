@@ -1,4 +1,4 @@
-//! A host that handles packets by one thread, while inference has the cores too.
+//! A host whose network thread handles packets while inference competes for the cores.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,33 +8,33 @@ use trackbed_core::Time;
 use crate::processor::competitor::{Frame, Inference};
 use crate::processor::sharing::{Claimant, Cores, Job};
 
-/// What a packet costs the host that sends or receives it.
+/// The cost of a packet for the host that sends or receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketCost {
-    /// For each packet.
+    /// Per packet.
     pub packet: Duration,
-    /// For each byte, in picoseconds (encryption, copying).
+    /// Per byte, in picoseconds (encryption, copying).
     pub byte_picos: u64,
 }
 
 impl PacketCost {
-    /// What a packet of so many bytes takes.
+    /// The time for a packet of this size.
     pub fn of(&self, bytes: u64) -> Duration {
         self.packet + Duration::from_nanos(bytes.saturating_mul(self.byte_picos) / 1_000)
     }
 }
 
-/// A host with a network thread and, if it is to have one, inference beside it. Sans-IO: told the time,
-/// it says what was handled and when it wants to be told again.
+/// A host with a network thread and, optionally, inference beside it. Sans-IO: calls pass the time,
+/// and return handled packets and the next wake-up.
 ///
-/// After [`Host::arrive`], [`Host::submit`] and [`Host::advance`], take what was handled with [`Host::next_handled`], and
-/// ask [`Host::next_wake`] anew.
+/// After [`Host::arrive`], [`Host::submit`] and [`Host::advance`], take handled packets with
+/// [`Host::next_handled`], and call [`Host::next_wake`] again.
 #[derive(Clone, Debug)]
 pub struct Host<P> {
     cores: Cores,
     inference: Option<Inference>,
     cost: PacketCost,
-    /// Packets that wait, the one that is being handled first.
+    /// Queued packets, the one being handled first.
     waiting: VecDeque<(P, Duration)>,
     waiting_max: usize,
     handling: Option<Job>,
@@ -43,8 +43,8 @@ pub struct Host<P> {
 }
 
 impl<P> Host<P> {
-    /// A host of so many cores. A packet that arrives is refused while `waiting_max` wait or are being
-    /// handled. Inference begins at [`Time::ZERO`].
+    /// A host with this number of cores. A packet that arrives is refused while `waiting_max` are
+    /// queued or being handled. Inference begins at [`Time::ZERO`].
     pub fn new(
         cores: u32,
         cost: PacketCost,
@@ -67,7 +67,7 @@ impl<P> Host<P> {
         host
     }
 
-    /// A packet of so many bytes comes to be handled; it comes back if too many wait.
+    /// A packet of this size arrives to be handled; it is returned if the queue is full.
     ///
     /// # Errors
     /// The packet, which is to be dropped.
@@ -80,17 +80,17 @@ impl<P> Host<P> {
         Ok(())
     }
 
-    /// Something is to be handled that takes this long, however much waits: what the host's own
-    /// programs ask for waits for as long as it takes. For a packet, see [`PacketCost::of`].
+    /// Queues work of this duration, however long the queue is: requests of the host's own programs
+    /// wait as long as necessary. For a packet, see [`PacketCost::of`].
     pub fn submit(&mut self, now: Time, packet: P, work: Duration) {
         self.advance(now);
         self.waiting.push_back((packet, work));
         self.handle_next(now);
-        // What costs nothing is handled at once.
+        // Work without cost is handled immediately.
         self.advance(now);
     }
 
-    /// Lets the time go on to `now`.
+    /// Advances the time to `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some(due) = self.cores.next_wake()
             && due <= now
@@ -103,23 +103,23 @@ impl<P> Host<P> {
         self.cores.advance(now);
     }
 
-    /// The next packet that has been handled, and when.
+    /// The next handled packet, and the time.
     pub fn next_handled(&mut self) -> Option<(Time, P)> {
         self.handled.pop_front()
     }
 
-    /// The next frame that inference has done.
+    /// The next completed frame of the inference.
     pub fn next_frame(&mut self) -> Option<Frame> {
         self.frames.pop_front()
     }
 
-    /// When it is to be told the time next, so that packets are handled in time; `None` while none
-    /// waits. Inference alone needs nobody to wake it: its frames are made up for, each at its time.
+    /// The next time to call it, so that packets are handled in time; `None` if the queue is empty.
+    /// Inference alone needs no wake-up: its frames are completed later, each at its time.
     pub fn next_wake(&self) -> Option<Time> {
         self.handling.and_then(|_| self.cores.next_wake())
     }
 
-    /// Processor time that somebody's threads have had up to the time that it was last told.
+    /// Processor time of a claimant's threads up to the last time passed.
     pub fn used(&self, whose: Claimant) -> Duration {
         self.cores.used(whose)
     }
@@ -208,7 +208,7 @@ mod tests {
         let handled: Vec<_> = std::iter::from_fn(|| host.next_handled()).collect();
         assert_eq!(handled, [(Time::from_millis(4), 1), (Time::from_millis(5), 2)]);
         assert_eq!(host.next_wake(), None);
-        // What costs nothing is there at once.
+        // Work without cost is done immediately.
         let mut host = Host::new(1, cost(0), 2, None);
         host.arrive(now, 1, 1_500).unwrap();
         assert_eq!(host.next_handled(), Some((now, 1)));
@@ -234,7 +234,8 @@ mod tests {
         assert!((mean / expected - 1.0).abs() < 0.03, "{mean} for {expected}");
     }
 
-    /// With as many threads as cores at all times, no core is ever idle: what packets take, frames lack.
+    /// With at least as many threads as cores at all times, no core is ever idle: time for packets
+    /// is lost to frames.
     #[test]
     fn what_packets_take_frames_lack() {
         let mut host = Host::new(2, cost(MILLI), 100, Some(inference(2, 0, 50 * MILLI)));

@@ -1,39 +1,40 @@
-//! Cores that whoever is runnable shares evenly.
+//! Cores shared evenly by all runnable threads.
 //!
-//! Processor sharing is what a fair scheduler (Linux's EEVDF and CFS before it) tends to when its time
-//! slices are short against the work: n threads on c cores each run at the rate min(1, c / n).
+//! Processor sharing is what a fair scheduler (Linux's EEVDF and CFS before it) tends to when its
+//! time slices are short compared with the work: n threads on c cores each run at the rate min(1, c
+//! / n).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use trackbed_core::Time;
 
-/// The cores of a host. Sans-IO: it is told the time and says when it wants to be told again.
+/// The cores of a host. Sans-IO: calls pass the time and return the next wake-up.
 ///
-/// After [`Cores::begin`] and [`Cores::advance`], [`Cores::next_wake`] may have another answer, and
-/// finished jobs are to be taken by [`Cores::next_finished`].
+/// After [`Cores::begin`] and [`Cores::advance`], [`Cores::next_wake`] may have changed, and
+/// finished jobs must be taken with [`Cores::next_finished`].
 #[derive(Clone, Debug)]
 pub struct Cores {
     count: u64,
     now: Time,
-    /// What a thread that always ran would have been given, in [`PARTS`] of a nanosecond.
+    /// The service of a thread that always ran, in [`PARTS`] of a nanosecond.
     service: u128,
-    /// The service at which each job is finished, its number, its threads and whose they are.
+    /// The service at which each job is finished, its number, its threads and its claimant.
     jobs: BTreeSet<(u128, Job, u32, Claimant)>,
     /// Runnable threads, by claimant.
     threads: [u64; Claimant::COUNT],
     finished: std::collections::VecDeque<(Time, Job)>,
     begun: u64,
-    /// What threads were given, by claimant, in [`PARTS`] of a nanosecond.
+    /// The service received, by claimant, in [`PARTS`] of a nanosecond.
     used: [u128; Claimant::COUNT],
 }
 
-/// Whose threads want the cores, and whose account their time goes to.
+/// The owner of threads that use the cores, to whom their time is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Claimant {
-    /// Those who communicate.
+    /// Communication.
     Network,
-    /// Those who infer.
+    /// Inference.
     Inference,
 }
 
@@ -46,7 +47,7 @@ impl Claimant {
 pub struct Job(u64);
 
 impl Cores {
-    /// So many cores, at least one, with nothing to do.
+    /// This number of cores, at least one, all idle.
     pub fn new(count: u32) -> Cores {
         Cores {
             count: u64::from(count.max(1)),
@@ -60,8 +61,8 @@ impl Cores {
         }
     }
 
-    /// Begins a job of `threads` (at least one) that each have this much to do. Jobs that finish until
-    /// `now` are finished first; an earlier time than before counts as that.
+    /// Begins a job of `threads` (at least one) that each have this much to do. Jobs that finish
+    /// until `now` are finished first; a time earlier than the last one counts as the last one.
     pub fn begin(&mut self, now: Time, whose: Claimant, threads: u32, work: Duration) -> Job {
         self.advance(now);
         let threads = threads.max(1);
@@ -72,7 +73,7 @@ impl Cores {
         job
     }
 
-    /// Lets the time go on to `now`.
+    /// Advances the time to `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some(due) = self.next_wake()
             && due <= now
@@ -91,8 +92,8 @@ impl Cores {
         }
     }
 
-    /// The next job that has finished, and when; what finished at the same time comes in the order of
-    /// its beginning.
+    /// The next finished job, and the time; jobs that finish at the same time come in the order of
+    /// their beginning.
     pub fn next_finished(&mut self) -> Option<(Time, Job)> {
         self.finished.pop_front()
     }
@@ -105,14 +106,15 @@ impl Cores {
         Some(self.now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 
-    /// Processor time that somebody's threads have had up to the time that it was last told, summed
-    /// over cores. All claimants' together are at most the cores times that time.
+    /// Processor time of a claimant's threads up to the last time passed, summed over cores. All
+    /// claimants together get at most the cores times that time.
     pub fn used(&self, whose: Claimant) -> Duration {
         let nanos = self.used[whose as usize] / PARTS;
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Among how many the cores are divided: cores without a thread are nobody's.
+    /// The number of threads that share the cores, at least the number of cores: a core without a
+    /// thread is idle.
     fn crowd(&self) -> u64 {
         self.threads.iter().sum::<u64>().max(self.count)
     }
@@ -129,8 +131,8 @@ impl Cores {
     }
 }
 
-/// Parts of a nanosecond in which service is counted: what division leaves over does not add up to one
-/// in a day of changes at every microsecond.
+/// Parts of a nanosecond in which service is counted: rounding errors of divisions do not add up to
+/// one nanosecond in a day of changes every microsecond.
 const PARTS: u128 = 1 << 40;
 
 #[cfg(test)]
@@ -147,7 +149,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// All that finishes, with its time in milliseconds.
+    /// All finished jobs, with their times in milliseconds.
     fn finish(cores: &mut Cores) -> Vec<(f64, u64)> {
         while let Some(due) = cores.next_wake() {
             cores.advance(due);
@@ -201,7 +203,7 @@ mod tests {
             }
             ends.push(finish(&mut cores));
         }
-        // With long steps jobs are begun late by our reckoning only: they are told their own times.
+        // With long steps, jobs that are begun late still have their own times.
         assert_eq!(ends[0].len(), jobs.len());
         assert_eq!(ends[0], ends[1]);
     }
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(used(&cores), [work(0), work(6)]);
         cores.advance(ms(6));
         assert_eq!(used(&cores), [work(2), work(10)]);
-        // All is done at 11 ms, and nobody is given anything afterwards.
+        // All is done at 11 ms, and no one gets service afterwards.
         cores.advance(ms(100));
         assert_eq!(used(&cores), [work(2), work(20)]);
     }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use trackbed_device::monitor::{Monitor, Sampler, Units};
 
-/// A process that does nothing but work.
+/// A process that only computes.
 struct Worker(Child);
 
 impl Worker {
-    /// One that has begun: right after it is spawned, a process has no memory of its own yet.
+    /// One that has started: right after spawning, a process has no memory yet.
     fn new() -> Worker {
         let script = "echo begun; while :; do :; done";
         let mut command = Command::new("sh");
@@ -47,7 +47,7 @@ fn a_process_that_works_is_seen_to_work() {
     assert!(first.roles[0].memory_bytes.is_some_and(|bytes| bytes > 10_000), "{first:?}");
     assert!(first.machine.cores.is_some_and(|cores| cores > 0));
     assert!(first.machine.memory_total_bytes > first.machine.memory_used_bytes);
-    // One thread cannot use more than the time that passes; ticks are of 10 ms at the longest.
+    // One thread cannot use more than the elapsed time; ticks are at most 10 ms.
     loop {
         let role = sampler.sample(now()).roles.remove(0);
         let passed = (now() - begin) as f64 / 1e9;
@@ -78,7 +78,7 @@ fn a_monitor_reads_again_and_again_until_it_is_dropped() {
         last = next;
     }
     drop(monitor);
-    // The thread has ended: nobody holds the other end any more.
+    // The thread has ended and dropped the other end.
     while inbox.try_recv().is_ok() {}
     assert_eq!(inbox.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
     assert!(Monitor::start(Duration::ZERO, &[], |_| {}).is_err());

@@ -6,7 +6,7 @@ use std::fs;
 
 use trackbed_device::monitor::{MemoryKind, Named, Sampler, Units};
 
-/// A tree of files, gone when it ends.
+/// A temporary tree of files.
 struct Board(tempfile::TempDir);
 
 impl Board {
@@ -95,7 +95,7 @@ fn roles_are_trees_of_processes() {
     let summary: Vec<_> = first.iter().map(|role| (role.name.as_str(), role.processes)).collect();
     assert_eq!(summary, [("inference", 2), ("server", 1)]);
     assert_eq!((first[0].cpu_percent, first[0].cpu_seconds), (None, 0.0));
-    // 200,000 + 12,000 kB of parts; the server shows none, so its 2,500 pages count.
+    // 200,000 + 12,000 kB of parts; the server reports none, so its 2,500 pages count.
     assert_eq!(first[0].memory_bytes, Some(212_000 * 1024));
     assert_eq!(first[0].memory_kind, Some(MemoryKind::Pss));
     assert_eq!(first[1].memory_bytes, Some(2_500 * 16_384));
@@ -118,7 +118,7 @@ fn roles_are_trees_of_processes() {
     assert_eq!((second[1].processes, second[1].cpu_percent), (0, None));
     assert_eq!(second[1].memory_bytes, None);
 
-    // Somebody else has its number now.
+    // Another process has its number now.
     stat(900, 1, 7_777, 99_000);
     let third = sampler.sample(2 * SECOND).roles;
     assert_eq!((third[1].processes, third[1].cpu_percent), (0, None));

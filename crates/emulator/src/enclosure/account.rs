@@ -1,4 +1,4 @@
-//! What a command has used, as its init tells it.
+//! The resources used by a command, as its init reports them.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -8,30 +8,30 @@ use trackbed_linux::reaping::{Usage, used_by_children};
 
 use crate::clock::Clock;
 
-/// When a command ran and what it has used.
+/// When a command ran and the resources it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
     /// `CLOCK_MONOTONIC` just before it was started.
     pub begin: Time,
     /// `CLOCK_MONOTONIC` when it had ended.
     pub end: Time,
-    /// What it and everything that it has waited for has used.
+    /// The resources of the command and of all children that it waited for.
     pub usage: Usage,
 }
 
 impl Account {
-    /// That of a command that began at `begin` and has just ended, in its init.
+    /// The account of a command that began at `begin` and has just ended, in its init.
     pub(super) fn close(begin: Time) -> Account {
         Account { begin, end: Clock::since(0).now(), usage: used_by_children() }
     }
 
-    /// Writes it down; a pipe takes it in one piece.
+    /// Writes it to a pipe, in one piece.
     pub(super) fn tell(self, pipe: OwnedFd) {
         let Account { begin, end, usage } = self;
         let nanos = usage.processor.as_nanos();
         let text =
             format!("{} {} {nanos} {}\n", begin.as_nanos(), end.as_nanos(), usage.memory_bytes);
-        // Nobody may be interested.
+        // The reader may be gone.
         let _ = rustix::io::write(pipe, text.as_bytes());
     }
 

@@ -1,5 +1,5 @@
-//! The first process of an enclosure: it starts the command, buries the dead, passes signals on,
-//! and takes everything with it when it goes.
+//! The first process of an enclosure: it starts the command, reaps processes, forwards signals, and
+//! ends everything when it exits.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,16 +19,16 @@ use super::account::Account;
 use super::resolver;
 use crate::clock::Clock;
 
-/// The arguments of this program that make it an init, before those of the command. `lifeline` is
-/// the number of the descriptor whose end ends everything, `account` of that on which it tells what
-/// the command has used; `resolver` is the new text of /etc/resolv.conf, if there is to be one.
+/// The arguments that start this program as an init, before those of the command. `lifeline` is the
+/// number of the descriptor whose end ends everything, `account` that of the descriptor for the
+/// resources used by the command; `resolver` is the new text of /etc/resolv.conf, if there is one.
 pub(super) fn arguments(lifeline: i32, account: i32, resolver: Option<&str>) -> [String; 4] {
     let resolver = resolver.unwrap_or_default().to_owned();
     [INIT.to_owned(), lifeline.to_string(), account.to_string(), resolver]
 }
 
-/// If this process was started as an init, does that work and returns its exit code; `None`
-/// otherwise. Call it first of all, with all arguments of the process.
+/// If this process was started as an init, does its work and returns the exit code; otherwise
+/// `None`. Call it first, with all arguments of the process.
 pub fn init(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut arguments = arguments.into_iter().skip(1);
     arguments.next().filter(|first| first == INIT)?;
@@ -43,7 +43,7 @@ fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u
         return FAILED;
     };
     if let Err(why) = furnish(resolver) {
-        eprintln!("trackbed: the enclosure has no mounts of its own: {why}");
+        eprintln!("trackbed: cannot separate the enclosure's mounts: {why}");
     }
     // Before the command starts, so that no signal is lost.
     let Ok(signals) = SignalsInfo::<WithOrigin>::new(PASSED_ON) else { return FAILED };
@@ -67,14 +67,14 @@ fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u
 
 /// Ends this process, and all others of the enclosure, when the lifeline ends.
 fn follow(lifeline: &OwnedFd) {
-    // Nobody ever writes.
+    // No data is ever written to it.
     while rustix::io::read(lifeline, &mut [0; 1]) == Err(rustix::io::Errno::INTR) {}
     std::process::exit(FAILED.into());
 }
 
 fn pass_on(mut signals: SignalsInfo<WithOrigin>, child: Pid) {
     for origin in signals.forever() {
-        // What the terminal sends reaches the command without us. Whoever is outside has no number here.
+        // The command gets signals of the terminal directly. Processes outside have no number here.
         let is_from_outside = origin.process.is_some_and(|sender| sender.pid == 0);
         let is_of_keys = [SIGINT, SIGQUIT].contains(&origin.signal);
         if is_of_keys && !is_from_outside {
@@ -87,8 +87,8 @@ fn pass_on(mut signals: SignalsInfo<WithOrigin>, child: Pid) {
     }
 }
 
-/// Waits for the command, and for every orphan until then. An exit by signal `n` is 128 + `n`, as
-/// with a shell.
+/// Waits for the command, and reaps orphans until then. The exit code for signal `n` is 128 + `n`,
+/// as in a shell.
 fn outlive(command: Pid) -> u8 {
     loop {
         match wait(WaitOptions::empty()) {
@@ -103,28 +103,28 @@ fn outlive(command: Pid) -> u8 {
     }
 }
 
-/// `/proc` shows the processes of the enclosure, not the machine's, and names are asked of the
-/// enclosure's resolver.
+/// Makes `/proc` show the processes of the enclosure, and the C library use the enclosure's
+/// resolver.
 fn furnish(resolver: &str) -> io::Result<()> {
     let down = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", down)?;
     if !resolver.is_empty()
         && let Err(why) = resolver::replace(resolver)
     {
-        eprintln!("trackbed: names are not looked up through the link: {why}");
+        eprintln!("trackbed: names are not resolved through the link: {why}");
     }
-    // Containers hide parts of /proc and then do not allow a new one; the old one will do.
+    // Containers hide parts of /proc and then do not allow a new one; the old one suffices.
     let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV, None);
     Ok(())
 }
 
-/// What is meant for the command.
+/// The signals forwarded to the command.
 const PASSED_ON: [i32; 8] = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH];
 
-/// The first argument of an init: no command of ours, and nothing that a shell would write.
+/// The first argument of an init: not a command, and nothing that a user would type.
 const INIT: &str = "@enclosure-init";
 
-/// As env(1), timeout(1) and others have it.
+/// As in env(1), timeout(1) and others.
 const FAILED: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;

@@ -1,9 +1,9 @@
-//! A command in a network namespace of its own, with every process that it starts.
+//! A command in a separate network namespace, with every process that it starts.
 //!
-//! Between us and the command stands an init: this very program, called anew as the first process
-//! of a new process namespace ([`init`]). When it goes, the kernel ends everything that the
-//! command has started; and it goes when we do, however that happens, because it holds the reading
-//! end of a pipe of which only we have the writing end.
+//! Between this process and the command there is an init: the same program, started as the first
+//! process of a new process namespace ([`init`]). When it exits, the kernel ends everything that
+//! the command has started; and it exits when this process does, however that happens, because it
+//! holds the reading end of a pipe whose only writing end is here.
 
 mod account;
 mod init;
@@ -31,9 +31,9 @@ pub use trackbed_linux::reaping::{Reaped, Usage};
 #[derive(Debug)]
 pub struct Enclosure {
     init: Child,
-    /// What ends everything inside when it is closed.
+    /// Closing it ends everything inside.
     lifeline: Option<OwnedFd>,
-    /// On which the init tells what the command has used.
+    /// The init writes the resources used by the command to it.
     account: OwnedFd,
 }
 
@@ -42,13 +42,13 @@ pub struct Enclosure {
 pub struct Enclosed {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// What is added to its environment, or all of it where it runs apart.
+    /// Variables added to its environment, or its whole environment if it runs apart.
     pub environment: Vec<(OsString, OsString)>,
-    /// What /etc/resolv.conf says to it, in place of what it says to others.
+    /// The text of its /etc/resolv.conf, if it differs from the machine's.
     pub resolver: Option<String>,
 }
 
-/// Where a command that runs apart from our terminal writes to.
+/// The output files of a command that runs apart from our terminal.
 #[derive(Debug)]
 pub struct Output {
     /// Its standard output.
@@ -61,8 +61,8 @@ impl Enclosure {
     /// Starts a command in `namespace`, with our standard streams and terminal.
     ///
     /// # Errors
-    /// If the machine does not allow the namespaces, or this program cannot be started anew. A
-    /// command that cannot be started is an exit status, as with a shell: 127 or 126.
+    /// If the machine does not allow the namespaces, or this program cannot be started again. A
+    /// command that cannot be started gives an exit status, as in a shell: 127 or 126.
     pub fn start(
         namespace: &NetNamespace,
         enclosed: &Enclosed,
@@ -70,8 +70,8 @@ impl Enclosure {
         Enclosure::launch(namespace, enclosed, |init| init)
     }
 
-    /// The same without our streams, terminal and environment: there is no input, and Ctrl-C does not reach
-    /// it.
+    /// The same without our streams, terminal and environment: there is no input, and Ctrl-C does
+    /// not reach it.
     ///
     /// # Errors
     /// As [`Enclosure::start`].
@@ -116,36 +116,36 @@ impl Enclosure {
     /// Waits until the command has ended.
     ///
     /// # Errors
-    /// If it cannot be waited for.
+    /// If waiting fails.
     pub fn wait(&mut self) -> std::io::Result<ExitStatus> {
         self.init.wait()
     }
 
-    /// Looks whether the command has ended, and what everything inside has used; call neither this
-    /// nor [`Enclosure::wait`] again when it has.
+    /// Checks whether the command has ended, and the resources used inside; call neither this nor
+    /// [`Enclosure::wait`] again once it has.
     ///
     /// # Errors
-    /// If it cannot be waited for.
+    /// If waiting fails.
     pub fn try_wait(&mut self) -> std::io::Result<Option<Reaped>> {
         reap(self.init.id())
     }
 
-    /// What the command has used, once it has ended by itself.
+    /// The resources used by the command, once it has ended by itself.
     pub fn account(&self) -> Option<Account> {
         Account::read(&self.account)
     }
 
-    /// The process that the others inside descend from, as this process sees it.
+    /// The ancestor of the processes inside, as seen by this process.
     pub fn root(&self) -> u32 {
         self.init.id()
     }
 
-    /// Ends everything inside at once; wait for it afterwards.
+    /// Kills everything inside; wait for it afterwards.
     pub fn end(&mut self) {
         self.lifeline = None;
     }
 
-    /// What passes signals on to the command, from any thread.
+    /// A function that forwards signals to the command, from any thread.
     pub fn forwarder(&self) -> impl Fn(i32) + Send + use<> {
         let init = Pid::from_child(&self.init);
         move |signal| {

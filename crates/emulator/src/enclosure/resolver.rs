@@ -1,5 +1,4 @@
-//! Where the programs of an enclosure learn whom to ask for names: resolv.conf(5), and the
-//! short-cuts past it.
+//! Name resolution inside an enclosure: resolv.conf(5), and daemons that bypass it.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -7,30 +6,30 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
 
-/// Puts a file with this text in the place of /etc/resolv.conf, for this process and those that it
-/// starts. Call it in a mount namespace of its own.
+/// Replaces /etc/resolv.conf with a file of this text, for this process and those that it starts.
+/// Call it in a separate mount namespace.
 ///
 /// # Errors
-/// If there is no such file: what is not there cannot be replaced without changing the machine.
+/// If the file does not exist: it could not be replaced without changing the machine.
 pub(super) fn replace(text: &str) -> io::Result<()> {
     let there = |path| fs::exists(path).unwrap_or(false);
     if !there(FILE) {
-        let why = format!("there is no {FILE}; make one, an empty one will do");
+        let why = format!("{FILE} does not exist; create it, an empty file suffices");
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
-    // A file that is nowhere else: in a file system in memory, whose folder is gone again when the
-    // file has its place. The new /proc will cover the old one anyway.
+    // The file is in an in-memory file system, whose mount point is removed once the file is in
+    // place. The new /proc will cover the old one anyway.
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", SCAFFOLD, "tmpfs", flags, None)?;
     let file = format!("{SCAFFOLD}/resolv.conf");
     let placed = fs::write(&file, text)
         .and_then(|()| fs::set_permissions(&file, Permissions::from_mode(0o444)))
-        // Through a symbolic link to what it points to: many machines have one here.
+        // Follows a symbolic link: many machines have one here.
         .and_then(|()| Ok(mount_bind(&file, FILE)?));
     unmount(SCAFFOLD, UnmountFlags::DETACH)?;
     placed?;
     for socket in SHORT_CUTS.into_iter().filter(|path| there(path)) {
-        // Who speaks to it is refused, and then asks as resolv.conf says.
+        // Connections to it are refused, and clients then use resolv.conf.
         let _ = mount_bind("/dev/null", socket);
     }
     Ok(())

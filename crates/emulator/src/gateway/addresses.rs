@@ -1,4 +1,4 @@
-//! The addresses of a gateway, and how many flows it carries.
+//! The addresses of a gateway, and the limit of its flows.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Once;
@@ -6,7 +6,7 @@ use std::sync::Once;
 use super::names;
 use crate::namespace::Address;
 
-/// The addresses that a gateway has to know.
+/// The addresses that a gateway must know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addresses {
     /// The gateway itself, in both families.
@@ -16,12 +16,12 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Whether packets from here come from behind the link.
+    /// Whether packets from this address come from behind the link.
     pub(super) fn are_inside(&self, address: IpAddr) -> bool {
         self.inside.iter().any(|network| contains(*network, address))
     }
 
-    /// Whether this is an address that a gateway can reach for others.
+    /// Whether a gateway can reach this address on behalf of the command.
     pub(super) fn are_outside(&self, address: IpAddr) -> bool {
         let single = match address {
             IpAddr::V4(to) => !to.is_multicast() && !to.is_broadcast() && !to.is_unspecified(),
@@ -30,13 +30,13 @@ impl Addresses {
         self.own.contains(&address) || single && !address.is_loopback() && !self.are_inside(address)
     }
 
-    /// The gateway's address of the family of `like`.
+    /// The gateway's address of the same family as `like`.
     pub(super) fn own_like(&self, like: IpAddr) -> IpAddr {
         if like.is_ipv4() == self.own[0].is_ipv4() { self.own[0] } else { self.own[1] }
     }
 
-    /// What an address behind the link is on the machine's network: the gateway's own address is
-    /// the machine's loopback address, so that servers of its own can be reached.
+    /// The address on the machine's network for an address behind the link: the gateway's own
+    /// address stands for the machine's loopback address, so that local servers can be reached.
     pub(super) fn seen_from_outside(&self, to: SocketAddr) -> SocketAddr {
         let loopback: IpAddr = match to {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -46,7 +46,7 @@ impl Addresses {
         SocketAddr::new(ip, to.port())
     }
 
-    /// Whether this is where the command's resolver asks.
+    /// Whether this is the name server of the command's resolver.
     pub(super) fn is_name_server(&self, to: SocketAddr) -> bool {
         to.port() == names::PORT && self.own.contains(&to.ip())
     }
@@ -61,16 +61,16 @@ fn contains((network, prefix): Address, address: IpAddr) -> bool {
     same >= u32::from(prefix)
 }
 
-/// Says, once, that there are more flows than we carry.
+/// Warns, once, that there are too many flows.
 pub(super) fn tell_full() {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         eprintln!(
-            "trackbed: the command has more connections outwards than the gateway carries at once \
-             ({DOORS_MAX}, or as many as `ulimit -Hn` allows); some have to wait"
+            "trackbed: the command has more outgoing connections than the gateway can handle at \
+             once ({DOORS_MAX}, or fewer if `ulimit -Hn` is lower); some have to wait"
         );
     });
 }
 
-/// Destinations and connections at a time.
+/// Maximum destinations and connections at a time.
 pub(super) const DOORS_MAX: usize = 4_096;

@@ -1,5 +1,5 @@
-//! TCP connections: dialled before the command's SYN goes on, so that a refusal is a refusal, and
-//! then relayed.
+//! TCP connections: dialled before the command's SYN is forwarded, so that a refusal reaches the
+//! command, and then relayed.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,42 +23,43 @@ use super::relay::{Relay, Side, Turn};
 use super::site::{Site, Source, reason};
 use super::wire;
 
-/// All connections of the command to the world.
+/// All connections between the command and the outside.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     all: Slab<Connection>,
     by_flow: FxHashMap<Flow, usize>,
     listeners: Slab<Listener>,
     listening: FxHashMap<SocketAddr, usize>,
-    /// Relays whose turn ended before their work.
+    /// Relays whose turn ended before their work did.
     unfinished: Vec<usize>,
     scratch: Vec<u8>,
 }
 
-/// Where the command's end is, and what it wants to reach.
+/// The command's end, and its destination.
 type Flow = (SocketAddr, SocketAddr);
 
 #[derive(Debug)]
 struct Connection {
     flow: Flow,
     stage: Stage,
-    /// Ours to the world, until it is relayed. None if the world has reset it already.
+    /// Our connection to the outside, until it is relayed. None if the outside has already reset
+    /// it.
     far: Option<OwnedFd>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The SYN waits for an answer from the world.
+    /// The SYN waits for the outside to answer.
     Dialling { syn: Packet, name_server: Option<SocketAddr> },
-    /// The SYN has gone on; the command's kernel and that of the outer namespace shake hands.
+    /// The SYN was forwarded; the command's kernel and that of the outer namespace shake hands.
     Waiting { since: Time },
-    /// Somebody in the outer namespace listens there himself.
+    /// A program in the outer namespace listens there.
     Local { since: Time },
     /// Both ends are connected.
     Relaying(Relay),
 }
 
-/// Takes connections to one destination, as long as one is expected.
+/// Accepts connections to one destination, as long as one is expected.
 #[derive(Debug)]
 struct Listener {
     socket: OwnedFd,
@@ -67,7 +68,7 @@ struct Listener {
 }
 
 impl Connections {
-    /// The command wants to reach `to`: its SYN waits at the gate.
+    /// The command connects to `to`: its SYN waits at the gate.
     pub(super) fn dial(&mut self, site: &mut Site, from: SocketAddr, to: SocketAddr, syn: Packet) {
         let door = Door::Connection { from, to };
         let flow = (from, to);
@@ -101,7 +102,7 @@ impl Connections {
         index
     }
 
-    /// Listens at `address`, once however many are expected there.
+    /// Listens at `address`, once for all connections expected there.
     fn expect(&mut self, site: &Site, address: SocketAddr) -> io::Result<()> {
         if let Some(index) = self.listening.get(&address) {
             self.listeners[*index].expected += 1;
@@ -111,7 +112,8 @@ impl Connections {
         let index = self.listeners.insert(Listener { socket, address, expected: 1 });
         self.listening.insert(address, index);
         let listener = &self.listeners[index];
-        // At the edge, so that one that cannot be accepted does not keep the thread awake.
+        // Edge-triggered, so that a connection that cannot be accepted does not keep the thread
+        // awake.
         let at_edge = EventFlags::IN | EventFlags::ET;
         site.watch(&listener.socket, Source::Listener(index), at_edge)
             .inspect_err(|_| self.expect_no_more(address))
@@ -126,7 +128,7 @@ impl Connections {
         }
     }
 
-    /// The command's kernel has shaken hands with a listener.
+    /// The command's kernel has completed a handshake with a listener.
     pub(super) fn accept(&mut self, site: &mut Site, index: usize) {
         loop {
             let Some(listener) = self.listeners.get(index) else { return };
@@ -135,14 +137,14 @@ impl Connections {
             let (near, from) = match acceptfrom_with(&listener.socket, flags) {
                 Ok((near, Some(from))) => (near, SocketAddr::try_from(from)),
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                // Nobody is left, or there are no descriptors left; see `tick`.
+                // No connection is left, or no descriptors are left; see `tick`.
                 Err(_) => return,
                 Ok((_, None)) => continue,
             };
             let expected = from.ok().and_then(|from| self.by_flow.get(&(from, to)).copied());
             match expected {
                 Some(expected) => self.join(site, expected, near),
-                // Given up as too late; it is reset when it is closed.
+                // It was given up as too late, and is reset when closed.
                 None => reset(&near),
             }
         }
@@ -155,7 +157,7 @@ impl Connections {
             reset(&near);
             return drop(self.end(site, index));
         };
-        // Small writes were small for a reason.
+        // Small writes should stay small.
         let _ = sockopt::set_tcp_nodelay(&near, true);
         let watched = site.watch(&near, Source::Connection(index, Side::Near), BOTH_WAYS);
         connection.stage = Stage::Relaying(Relay::new(near, far));
@@ -167,7 +169,7 @@ impl Connections {
         }
     }
 
-    /// A socket of a connection has something.
+    /// A socket of a connection is ready.
     pub(super) fn attend(&mut self, site: &mut Site, index: usize, side: Side, flags: EventFlags) {
         let Some(connection) = self.all.get_mut(index) else { return };
         match &mut connection.stage {
@@ -183,12 +185,12 @@ impl Connections {
         }
     }
 
-    /// The world has answered, or it is known that it will not.
+    /// The outside has answered, or the attempt has failed.
     fn dialled(&mut self, site: &mut Site, index: usize) {
         let connection = &mut self.all[index];
         let Some(far) = &connection.far else { return };
         match sockopt::socket_error(far).and_then(|result| result) {
-            // An event about nothing: it is still on its way.
+            // A spurious event: still in progress.
             Ok(()) if getpeername(far).is_err() => return,
             Ok(()) => {}
             Err(Errno::CONNRESET) => connection.far = None,
@@ -199,7 +201,7 @@ impl Connections {
         site.order(Order::Open(Door::Connection { from, to }));
     }
 
-    /// The world does not take the connection.
+    /// The outside refuses the connection.
     fn give_up(&mut self, site: &mut Site, index: usize, why: &io::Error) {
         let Connection { flow, stage, .. } = self.end(site, index);
         if let Stage::Dialling { syn, name_server } = stage {
@@ -220,12 +222,12 @@ impl Connections {
         }
     }
 
-    /// Whether there is work that waits for nothing.
+    /// Whether there is work that can be done now.
     pub(super) fn is_busy(&self) -> bool {
         !self.unfinished.is_empty()
     }
 
-    /// Does some of the work that waits for nothing.
+    /// Does some of the work that can be done now.
     pub(super) fn go_on(&mut self, site: &mut Site) {
         let mut unfinished = std::mem::take(&mut self.unfinished);
         unfinished.sort_unstable();
@@ -238,7 +240,7 @@ impl Connections {
         listeners.into_iter().for_each(|index| self.accept(site, index));
     }
 
-    /// Looks for what was left undone, and gives up what nobody has come for.
+    /// Finds unfinished work, and gives up connections that were not completed.
     pub(super) fn tick(&mut self, site: &mut Site) {
         self.accept_all(site);
         let now = site.now();
@@ -252,8 +254,8 @@ impl Connections {
         late.into_iter().for_each(|index| drop(self.end(site, index)));
     }
 
-    /// The link is gone, and the command with it: what it has sent goes on, and what was for it is
-    /// nobody's. Returns whether the world has taken all.
+    /// The link is gone, and the command with it: data that it has sent is forwarded, data for it
+    /// is dropped. Returns whether the outside has received everything.
     pub(super) fn leave(&mut self, site: &mut Site) -> bool {
         self.accept_all(site);
         let mut is_done = true;
@@ -265,7 +267,7 @@ impl Connections {
         is_done
     }
 
-    /// Forgets a connection. It closes when what is returned is dropped.
+    /// Forgets a connection. It closes when the returned value is dropped.
     fn end(&mut self, site: &mut Site, index: usize) -> Connection {
         let connection = self.all.remove(index);
         let (from, to) = connection.flow;
@@ -278,13 +280,13 @@ impl Connections {
     }
 }
 
-/// Lets the other end hear of a RST when the socket closes.
+/// Sends a RST to the peer when the socket closes.
 fn reset(socket: &OwnedFd) {
-    // A socket that is reset already does not care.
+    // A socket that is already reset needs nothing.
     let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }
 
-/// Tells the command why it cannot have the connection, as the network would.
+/// Tells the command why the connection failed, as the network would.
 fn turn_away(site: &mut Site, (from, to): Flow, syn: &Packet, why: &io::Error) {
     site.order(Order::Close(Door::Connection { from, to }));
     match reason(why) {
@@ -297,7 +299,7 @@ fn turn_away(site: &mut Site, (from, to): Flow, syn: &Packet, why: &io::Error) {
     }
 }
 
-/// Begins to connect, from the network that this thread is in.
+/// Starts to connect, from the network of this thread.
 fn call(target: SocketAddr) -> io::Result<OwnedFd> {
     let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -309,11 +311,11 @@ fn call(target: SocketAddr) -> io::Result<OwnedFd> {
     }
 }
 
-/// Told once whenever something changes.
+/// Edge-triggered.
 const BOTH_WAYS: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 
-/// Read at once: what a fast link brings while another thread has the processor.
+/// Bytes read at once: what a fast link delivers while another thread has the processor.
 const SCRATCH_BYTES: usize = 1 << 18;
 
 /// The kernel repeats its part of a handshake for 63 seconds (`tcp_synack_retries` of tcp(7)).

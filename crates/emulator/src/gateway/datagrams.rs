@@ -1,4 +1,4 @@
-//! Flows of datagrams: a socket in front of the link for each destination, one in the machine's
+//! Flows of datagrams: a socket in front of the link for each destination, and one in the machine's
 //! network for each sender and destination.
 
 use std::io;
@@ -18,7 +18,7 @@ use super::gate::{Door, Order};
 use super::relay::Side;
 use super::site::{Site, Source, reason};
 
-/// All flows of the command to the world.
+/// All datagram flows between the command and the outside.
 #[derive(Debug, Default)]
 pub(super) struct Datagrams {
     destinations: Slab<Destination>,
@@ -28,17 +28,17 @@ pub(super) struct Datagrams {
     inbox: Inbox,
 }
 
-/// Stands for one address and port of the world, in front of the link.
+/// Represents one outside address and port, in front of the link.
 #[derive(Debug)]
 struct Destination {
     endpoint: Endpoint,
     to: SocketAddr,
     flows: usize,
-    /// The gate was told to close: nothing more will come.
+    /// The gate was told to close: no more datagrams will come.
     is_leaving: bool,
 }
 
-/// Stands for one sender, in the machine's network.
+/// Represents one sender, in the machine's network.
 #[derive(Debug)]
 struct Flow {
     endpoint: Endpoint,
@@ -49,16 +49,16 @@ struct Flow {
     name_server: Option<NameServer>,
 }
 
-/// Of a flow to one.
+/// A flow to a name server.
 #[derive(Clone, Copy, Debug)]
 struct NameServer {
     address: SocketAddr,
-    /// The first question that it has not answered.
+    /// The time of the first unanswered query.
     asked: Option<Time>,
 }
 
 impl Datagrams {
-    /// The command wants to reach `to`: its datagrams wait at the gate.
+    /// The command sends to `to`: its datagrams wait at the gate.
     pub(super) fn open(&mut self, site: &mut Site, to: SocketAddr) {
         let door = Door::Datagrams { to };
         if let Some(index) = self.by_address.get(&to) {
@@ -80,13 +80,13 @@ impl Datagrams {
         });
         match watched {
             Ok(()) => site.order(Order::Open(door)),
-            // Somebody in the outer namespace has it himself.
+            // A program in the outer namespace already has this address.
             Err(why) if why.kind() == io::ErrorKind::AddrInUse => site.order(Order::Open(door)),
             Err(_) => site.order(Order::Close(door)),
         }
     }
 
-    /// A socket has something: one batch of it is carried on.
+    /// A socket is ready: one batch is forwarded.
     pub(super) fn attend(&mut self, site: &mut Site, index: usize, side: Side) {
         let mut inbox = std::mem::take(&mut self.inbox);
         match side {
@@ -96,7 +96,7 @@ impl Datagrams {
         self.inbox = inbox;
     }
 
-    /// The link is gone, and the command with it: what it has sent goes on.
+    /// The link is gone, and the command with it: datagrams that it has sent are forwarded.
     pub(super) fn leave(&mut self, site: &mut Site) {
         let mut inbox = std::mem::take(&mut self.inbox);
         let all: Vec<usize> = self.destinations.iter().map(|(index, _)| index).collect();
@@ -159,12 +159,12 @@ impl Datagrams {
         }
         let (from, near) = (flow.from, &self.destinations[self.by_address[&flow.to]].endpoint);
         for train in inbox.trains() {
-            // What the link's end does not take is lost.
+            // Datagrams that the link's end does not take are lost.
             let _ = near.send(from, &train);
         }
     }
 
-    /// Ends flows that have been silent, and destinations without any.
+    /// Ends silent flows, and destinations without flows.
     pub(super) fn tick(&mut self, site: &mut Site) {
         let now = site.now();
         for (_, flow) in &mut self.flows {
@@ -184,7 +184,7 @@ impl Datagrams {
             if destination.flows > 0 {
                 return true;
             }
-            // What has passed the gate before it hears of this still finds the socket.
+            // Datagrams that have already passed the gate still find the socket.
             if !std::mem::replace(&mut destination.is_leaving, true) {
                 site.order(Order::Close(Door::Datagrams { to: destination.to }));
                 return true;
@@ -216,7 +216,8 @@ impl Flow {
         refuse(site, self.from, self.to, why);
     }
 
-    /// A resolver asks anew after five seconds (resolv.conf(5)); by then there is another server.
+    /// A resolver repeats a query after five seconds (resolv.conf(5)); by then another server is
+    /// used.
     fn notice_silence(&mut self, site: &mut Site, now: Time) {
         let Some(server) = &mut self.name_server else { return };
         if server.asked.is_some_and(|asked| now.since(asked) > ANSWER_MAX) {
@@ -230,16 +231,16 @@ impl Flow {
     }
 }
 
-/// Tells the sender that it does not get through.
+/// Tells the sender that its datagram did not get through.
 fn refuse(site: &mut Site, from: SocketAddr, to: SocketAddr, why: &io::Error) {
     if let Some(why) = reason(why) {
-        // What was sent is not known any more; the two ends are enough for the sender's kernel.
+        // The datagram is no longer known; the addresses and ports suffice for the sender's kernel.
         let sent = UdpDatagram::emit(from, to, Ecn::NotCapable, b"");
         site.refuse(&sent, why);
     }
 }
 
-/// A socket that speaks to `target` alone, in the network that this thread is in.
+/// A socket connected to `target`, in the network of this thread.
 fn call(target: SocketAddr) -> io::Result<Endpoint> {
     let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -248,8 +249,8 @@ fn call(target: SocketAddr) -> io::Result<Endpoint> {
     Endpoint::new(socket)
 }
 
-/// Of a silent flow: RFC 4787 section 4.3 for translators of addresses.
+/// Timeout of a silent flow: RFC 4787 section 4.3 for address translators.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A question has one answer.
+/// A query has only one answer.
 const PATIENCE_NAMES: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! Pings: the command's, asked once more from the machine's network where icmp(7) lets this user
+//! Pings of the command, repeated from the machine's network if icmp(7) permits it to this user
 //! (`net.ipv4.ping_group_range`).
 
 use std::io;
@@ -28,7 +28,7 @@ pub(super) struct Echoes {
     by_ends: FxHashMap<Ends, usize>,
 }
 
-/// Who asks whom, and the identifier of the request (RFC 792, RFC 4443 section 4.1).
+/// Source, destination and identifier of the request (RFC 792, RFC 4443 section 4.1).
 type Ends = (IpAddr, IpAddr, [u8; 2]);
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Series {
 }
 
 impl Echoes {
-    /// Asks what the command asks.
+    /// Repeats the command's request outside.
     pub(super) fn ask(&mut self, site: &mut Site, request: &Packet) {
         let Some(message) = wire::echo_request(request) else { return };
         let ends = (request.source(), request.destination(), [message[4], message[5]]);
@@ -49,7 +49,7 @@ impl Echoes {
             let Some(series) = index.map(|index| &mut self.all[index]) else { return Ok(()) };
             series.used = site.now();
             series.request = request.clone();
-            // The kernel puts its own identifier and checksum in.
+            // The kernel inserts its own identifier and checksum.
             send(&series.socket, message, SendFlags::NOSIGNAL)?;
             Ok(())
         });
@@ -76,7 +76,7 @@ impl Echoes {
         Ok(Some(index))
     }
 
-    /// Somebody has answered.
+    /// An answer has arrived.
     pub(super) fn attend(&mut self, site: &mut Site, index: usize) {
         let Some(series) = self.all.get(index) else { return };
         let mut message = vec![0; 1 << 16];
@@ -92,7 +92,7 @@ impl Echoes {
         }
     }
 
-    /// Ends series that have been silent.
+    /// Ends silent series.
     pub(super) fn tick(&mut self, site: &Site) {
         let (now, by_ends) = (site.now(), &mut self.by_ends);
         self.all.retain(|_, series| {
@@ -107,13 +107,13 @@ impl Echoes {
 
 fn refuse(site: &mut Site, request: &Packet, why: &io::Error) {
     match reason(why) {
-        // A host does not refuse pings by their port.
+        // A host does not refuse pings by port.
         Some(Unreachable::Port) | None => {}
         Some(why) => site.refuse(request, why),
     }
 }
 
-/// A socket that pings `target` alone, in the network that this thread is in.
+/// A socket that pings only `target`, in the network of this thread.
 fn call(target: IpAddr) -> io::Result<OwnedFd> {
     let (family, protocol) = match target {
         IpAddr::V4(_) => (AddressFamily::INET, ipproto::ICMP),

@@ -1,5 +1,5 @@
 //! A UDP socket of the gateway, and batches of datagrams between two of them: boundaries and the
-//! ECN field (RFC 3168 section 5) are kept, which QUIC needs.
+//! ECN field (RFC 3168 section 5) are kept, because QUIC needs them.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -22,11 +22,11 @@ pub(super) struct Train<'a> {
     pub(super) from: SocketAddr,
     ecn: Option<EcnCodepoint>,
     bytes: &'a [u8],
-    /// The bytes of each, except for the last.
+    /// The size of each datagram except the last.
     size: usize,
 }
 
-/// Room for what is received at once.
+/// A buffer for one receive call.
 #[derive(Debug)]
 pub(super) struct Inbox {
     memory: Vec<u8>,
@@ -55,34 +55,34 @@ impl Inbox {
 impl Endpoint {
     pub(super) fn new(socket: OwnedFd) -> io::Result<Endpoint> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // Whether the command has asked for "don't fragment" we cannot know, so what is too large
-        // for a link on the way goes in fragments, as UDP's of old.
+        // Whether the command set "don't fragment" is unknown here, so a datagram too large for a
+        // link on the path is fragmented, as for plain UDP.
         allow_fragments(&socket)?;
-        // The kernel gives as much of it as it allows.
+        // The kernel grants as much of it as it allows.
         let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES);
         let _ = sockopt::set_socket_send_buffer_size(&socket, BUFFER_BYTES);
         Ok(Endpoint { socket, state })
     }
 
-    /// Receives what has come, at most an inbox full.
+    /// Receives pending datagrams, up to the size of the inbox.
     ///
     /// # Errors
-    /// As recvmsg(2): the socket's errors among them, each once.
+    /// As recvmsg(2), including pending errors of the socket, each once.
     pub(super) fn receive(&self, inbox: &mut Inbox) -> io::Result<()> {
         inbox.count = 0;
         inbox.memory.resize(TRAINS * TRAIN_BYTES, 0);
         let mut buffers = inbox.memory.chunks_exact_mut(TRAIN_BYTES).map(IoSliceMut::new);
         let mut buffers: [IoSliceMut<'_>; TRAINS] =
-            std::array::from_fn(|_| buffers.next().expect("there is memory for all"));
+            std::array::from_fn(|_| buffers.next().expect("the buffers have the right sizes"));
         inbox.count =
             self.state.recv(UdpSockRef::from(&self.socket), &mut buffers, &mut inbox.meta)?;
         Ok(())
     }
 
-    /// Sends datagrams on. What finds no room is lost, as in any full queue.
+    /// Forwards datagrams. Those without room are lost, as in any full queue.
     ///
     /// # Errors
-    /// As sendmsg(2): errors among them of what was sent earlier.
+    /// As sendmsg(2), including errors of earlier datagrams.
     pub(super) fn send(&self, to: SocketAddr, train: &Train<'_>) -> io::Result<()> {
         let Train { ecn, bytes, size, .. } = *train;
         if bytes.len() <= size {
@@ -90,7 +90,7 @@ impl Endpoint {
         }
         match self.transmit(to, ecn, bytes, Some(size)) {
             Err(why) if why.kind() != io::ErrorKind::ConnectionRefused => {
-                // Datagrams that need fragments, and some interfaces, do not go in batches.
+                // Datagrams that need fragments, and some interfaces, do not allow batches.
                 let mut each = bytes.chunks(size);
                 each.try_for_each(|contents| self.transmit(to, ecn, contents, None))
             }
@@ -109,7 +109,7 @@ impl Endpoint {
         let try_send = || self.state.try_send(UdpSockRef::from(&self.socket), &transmit);
         match try_send() {
             Err(why) if why.kind() == io::ErrorKind::ConnectionRefused => {
-                // That is an earlier datagram's error, and has kept this one from being sent.
+                // This is an earlier datagram's error, which has prevented sending this one.
                 let _ = try_send();
                 Err(why)
             }
@@ -144,7 +144,7 @@ mod tests {
         (Endpoint::new(socket.into()).unwrap(), address)
     }
 
-    /// What arrives until there is nothing left: the ECN field and the bytes of each datagram.
+    /// Receives until nothing is left: the ECN field and the bytes of each datagram.
     fn drain(endpoint: &Endpoint, inbox: &mut Inbox) -> Vec<(Option<EcnCodepoint>, Vec<u8>)> {
         let mut all = Vec::new();
         while endpoint.receive(inbox).is_ok() {

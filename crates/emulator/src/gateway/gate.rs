@@ -1,5 +1,5 @@
-//! What of the packets from the link may go on, and what waits for the gateway: in the emulator's
-//! thread, without locks and without system calls for all but the first packet of a flow.
+//! Decides which packets from the link may pass, and which wait for the gateway: in the emulator's
+//! thread, without locks, and without system calls except for the first packet of a flow.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -12,24 +12,24 @@ use trackbed_core::Packet;
 use super::addresses::{Addresses, DOORS_MAX, tell_full};
 use super::wire::{Opening, opening};
 
-/// Keeps packets back until there is somebody to take them.
+/// Holds packets back until there is a socket for them.
 #[derive(Debug)]
 pub(crate) struct Gate {
     addresses: Addresses,
     doors: FxHashMap<Door, State>,
     knocks: SyncSender<Knock>,
-    /// Wakes the worker, also when the gate has gone.
+    /// Wakes the worker, also when the gate is gone.
     bell: Arc<OwnedFd>,
 }
 
-/// What packets go through once it is open.
+/// What packets pass through once it is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Door {
     /// To one TCP connection.
     Connection {
         /// The command's end.
         from: SocketAddr,
-        /// The end that it wants to reach.
+        /// The destination.
         to: SocketAddr,
     },
     /// To all datagrams for one destination.
@@ -39,21 +39,21 @@ pub(crate) enum Door {
     },
 }
 
-/// What the worker is told.
+/// A message to the worker.
 #[derive(Debug)]
 pub(super) enum Knock {
-    /// Somebody waits, with this packet first.
+    /// This packet is the first to wait at a door.
     At(Door, Packet),
-    /// Somebody asks whether a host outside is there.
+    /// A ping to an outside host.
     Echo(Packet),
 }
 
-/// What the worker tells the gate, and the emulator around it.
+/// A message from the worker to the gate, or to the emulator around it.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// What waits at a door and what comes later may go on.
+    /// Packets at the door, now and later, may pass.
     Open(Door),
-    /// What waits at a door is to be forgotten, and what comes later knocks again.
+    /// Packets at a door are dropped, and later ones knock again.
     Close(Door),
     /// This packet goes back through the link.
     Answer(Packet),
@@ -70,7 +70,7 @@ impl Gate {
         Gate { addresses, doors: FxHashMap::default(), knocks, bell }
     }
 
-    /// A packet that has come through the link: given back if it may go on at once.
+    /// Takes a packet that has passed the link, and returns it if it may pass immediately.
     pub(crate) fn admit(&mut self, packet: Packet) -> Option<Packet> {
         let Some(opening) = opening(&packet) else { return Some(packet) };
         let door = match opening {
@@ -101,7 +101,7 @@ impl Gate {
         }
     }
 
-    /// Whether this comes from behind the link and goes to what a gateway can reach.
+    /// Whether this comes from behind the link and goes to an address that a gateway can reach.
     fn is_between(&self, packet: &Packet) -> bool {
         self.addresses.are_inside(packet.source())
             && self.addresses.are_outside(packet.destination())
@@ -122,14 +122,14 @@ impl Gate {
         None
     }
 
-    /// False if the worker has too much to do: the packet is lost, as in any full queue.
+    /// False if the worker is overloaded: the packet is lost, as in any full queue.
     fn knock(&self, knock: Knock) -> bool {
         let heard = self.knocks.try_send(knock).is_ok();
         let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
         heard
     }
 
-    /// Opens a door, and returns what has waited there.
+    /// Opens a door, and returns the packets that waited there.
     pub(crate) fn open(&mut self, door: Door) -> Vec<Packet> {
         match self.doors.insert(door, State::Open) {
             Some(State::Asked(waiting)) => waiting,
@@ -137,7 +137,7 @@ impl Gate {
         }
     }
 
-    /// Whether datagrams wait for somebody to take them, who will come.
+    /// Whether datagrams wait for a socket that is being opened.
     pub(crate) fn holds_datagrams(&self) -> bool {
         let waits = |(door, state): (&Door, &State)| {
             matches!((door, state), (Door::Datagrams { .. }, State::Asked(_)))
@@ -153,15 +153,15 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        // The worker learns it from the channel, which is gone a moment later; so that it does not
-        // look too early, the channel is replaced by one that nobody reads.
+        // The worker notices it by the closed channel a moment later; the channel is replaced by
+        // one without a reader, so that the worker does not check too early.
         let (nobody, _) = std::sync::mpsc::sync_channel(0);
         self.knocks = nobody;
         let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
     }
 }
 
-/// Datagrams that wait at one door.
+/// Maximum datagrams that wait at one door.
 const WAITING_MAX: usize = 128;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! The way out of a passage: what the command sends to the world goes on from sockets of this
-//! process, in the network it was started in, and nothing of that network is changed.
+//! The way out of a passage: traffic of the command to the outside continues from sockets of this
+//! process, in the network in which it was started, and nothing of that network is changed.
 //!
-//! The kernel of the namespace in front of the link takes packets to any address as its own
-//! ([`open_to_all`]). A [`Gate`] in the emulator looks at what comes out of the link: the first
-//! packet to a destination waits there until the [`worker`] has reached the destination from the
-//! outside and put a socket of that very address in front of the link. Then the packet goes on to
-//! that socket, and the worker relays between the two.
+//! The kernel of the namespace in front of the link accepts packets to any address as its own
+//! ([`open_to_all`]). A [`Gate`] in the emulator examines what leaves the link: the first packet to
+//! a destination waits there until the [`worker`] has reached the destination from the outside and
+//! opened a socket with that very address in front of the link. Then the packet goes on to that
+//! socket, and the worker relays between the two.
 //!
-//! What the worker binds to is in namespaces of our own; towards the machine's network it only
-//! ever dials.
+//! The worker only binds addresses in namespaces of this process; towards the machine's network it
+//! only connects.
 
 mod addresses;
 mod connections;
@@ -40,7 +40,7 @@ pub(crate) use names::inside as resolver_file;
 use worker::Worker;
 use workshop::Workshop;
 
-/// Lets the kernel of the calling thread's namespace take packets to any address as its own,
+/// Makes the kernel of the calling thread's namespace accept packets to any address as its own,
 /// except for those to `inside`, which go through the interface `link`.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub(crate) fn open_to_all(link: &Interface, inside: [Address; 2]) -> Result<(), 
     Ok(())
 }
 
-/// A gate and its worker before they are at work.
+/// A gate and its worker before they start.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     worker: Worker,
@@ -62,10 +62,10 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     /// A worker whose sockets towards the command are made in `outer`, and the gate that sends it
-    /// its work. Towards the world it works in the calling thread's namespace.
+    /// its work. Towards the outside it works in the calling thread's namespace.
     ///
     /// # Errors
-    /// If the kernel has no more descriptors or threads.
+    /// If no descriptors or threads are left.
     pub(crate) fn new(
         outer: &NetNamespace,
         addresses: Addresses,
@@ -81,11 +81,11 @@ impl Gateway {
         Ok((Gateway { worker: worker.map_err(failed)? }, gate))
     }
 
-    /// Works on a thread of its own until the gate is gone; what the worker decides is told to the
-    /// gate by way of `remote`.
+    /// Runs on a separate thread until the gate is gone; the worker's decisions reach the gate
+    /// through `remote`.
     ///
     /// # Errors
-    /// If there can be no thread.
+    /// If the thread cannot be started.
     pub(crate) fn start(self, remote: Remote) -> io::Result<JoinHandle<()>> {
         let thread = std::thread::Builder::new().name("gateway".to_owned());
         thread.spawn(move || self.worker.run(&remote))

@@ -1,4 +1,5 @@
-//! Name servers: those that the machine asks, and the file by which the command finds us instead.
+//! Name servers: those of the machine, and the file that directs the command's queries to the
+//! gateway.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
@@ -14,7 +15,7 @@ const FILE: &str = "/etc/resolv.conf";
 #[derive(Debug)]
 pub(super) struct NameServers {
     file: PathBuf,
-    /// How often one has failed.
+    /// The number of failures so far.
     failures: usize,
 }
 
@@ -23,14 +24,14 @@ impl NameServers {
         NameServers { file: FILE.into(), failures: 0 }
     }
 
-    /// The one to ask now. The file is read anew, for a machine may change its network.
+    /// The current server. The file is read each time, because a machine may change its network.
     pub(super) fn current(&self) -> SocketAddr {
         let text = fs::read_to_string(&self.file).unwrap_or_default();
         let servers = servers(&text);
         servers[self.failures % servers.len()]
     }
 
-    /// A server has not answered; the next one is asked from now on.
+    /// A server has not answered; the next one is used from now on.
     pub(super) fn has_failed(&mut self, server: SocketAddr) {
         if self.current() == server {
             self.failures += 1;
@@ -38,7 +39,7 @@ impl NameServers {
     }
 }
 
-/// The servers that a resolv.conf(5) names; without any, the machine's own.
+/// The servers in a resolv.conf(5); without any, the machine's own.
 fn servers(text: &str) -> Vec<SocketAddr> {
     let named = text.lines().filter_map(|line| address(line.strip_prefix("nameserver")?.trim()));
     let named: Vec<SocketAddr> = named.take(SERVERS_MAX).collect();
@@ -48,7 +49,7 @@ fn servers(text: &str) -> Vec<SocketAddr> {
     }
 }
 
-/// An address, perhaps with a link (`fe80::1%eth0`).
+/// An address, possibly with an interface (`fe80::1%eth0`).
 fn address(text: &str) -> Option<SocketAddr> {
     let Some((address, zone)) = text.split_once('%') else {
         let address: IpAddr = text.parse().ok()?;
@@ -59,7 +60,7 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddrV6::new(address.parse().ok()?, PORT, 0, scope).into())
 }
 
-/// What /etc/resolv.conf says behind the link: the machine's, with `gateway` as the only server.
+/// The text of /etc/resolv.conf behind the link: the machine's, with `gateway` as the only server.
 pub(crate) fn inside(gateway: IpAddr) -> String {
     replace_servers(&fs::read_to_string(FILE).unwrap_or_default(), gateway)
 }
@@ -110,7 +111,7 @@ mod tests {
         let first = names.current();
         names.has_failed(first);
         assert_eq!(names.current(), "192.0.2.2:53".parse().unwrap());
-        // Somebody else's late news about the first one.
+        // A late failure of the first one.
         names.has_failed(first);
         assert_eq!(names.current(), "192.0.2.2:53".parse().unwrap());
     }

@@ -1,4 +1,4 @@
-//! One TCP connection of the command, carried on by one of ours: bytes, ends and aborts.
+//! One TCP connection of the command, relayed to one of ours: data, ends and aborts.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown, sockopt};
 
-/// Two connected sockets, and what is between them.
+/// Two connected sockets, and the data between them.
 #[derive(Debug)]
 pub(super) struct Relay {
     /// Towards the command.
@@ -26,27 +26,27 @@ pub(super) enum Side {
     Far,
 }
 
-/// What comes after a turn of work.
+/// What to do after a turn of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// Nothing, until a socket has something.
+    /// Nothing, until a socket is ready.
     Wait,
-    /// Another turn, after others have had theirs.
+    /// Another turn, after other connections have had theirs.
     Again,
-    /// Nothing at all: both ways have ended, or one end has aborted.
+    /// Nothing at all: both directions have ended, or one end has aborted.
     Over,
 }
 
 /// One direction.
 #[derive(Debug, Default)]
 struct Way {
-    /// What the receiving socket had no room for.
+    /// Data for which the receiving socket had no room.
     rest: Vec<u8>,
-    /// How much of it has found room since.
+    /// How much of it has been sent since.
     gone: usize,
     /// The sender has ended.
     ended: bool,
-    /// And the receiver was told.
+    /// Whether the receiver was told.
     told: bool,
 }
 
@@ -55,7 +55,7 @@ impl Relay {
         Relay { near, far, up: Way::default(), down: Way::default() }
     }
 
-    /// Carries what there is, in both directions, through `scratch`.
+    /// Relays available data in both directions, using `scratch` as a buffer.
     pub(super) fn turn(&mut self, scratch: &mut [u8]) -> Turn {
         let (near, far) = (self.near.as_fd(), self.far.as_fd());
         let up = self.up.carry(near, far, scratch);
@@ -71,7 +71,7 @@ impl Relay {
         }
     }
 
-    /// A socket reports an error. As long as its data is read, reading finds out; this is for the
+    /// A socket reports an error. While its data is read, reading reports errors; this is for the
     /// time after its end. Returns whether the connection is over.
     pub(super) fn has_failed(&mut self, side: Side) -> bool {
         let is_over = match side {
@@ -84,8 +84,8 @@ impl Relay {
         is_over
     }
 
-    /// Carries what has come from the command, which is gone, and forgets what was for it. Returns
-    /// whether the world has taken all.
+    /// Forwards data of the command, which is gone, and drops data for it. Returns whether the
+    /// outside has received everything.
     pub(super) fn leave(&mut self, scratch: &mut [u8]) -> bool {
         // Otherwise the kernel would try to deliver it for minutes, and keep the namespace.
         let _ = sockopt::set_socket_linger(&self.near, Some(Duration::ZERO));
@@ -101,17 +101,17 @@ impl Relay {
         }
     }
 
-    /// Both ends hear of it by a RST (RFC 9293 section 3.10.4: an abort) when the sockets close.
+    /// Both ends get a RST (RFC 9293 section 3.10.4: an abort) when the sockets close.
     fn abort(&self) {
         for socket in [&self.near, &self.far] {
-            // A socket that is reset already does not care.
+            // A socket that is already reset needs nothing.
             let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
         }
     }
 }
 
 impl Way {
-    /// Carries from one socket to the other until one of them can do no more, or for long enough.
+    /// Copies from one socket to the other until one of them blocks, or for one turn.
     fn carry(
         &mut self,
         from: BorrowedFd<'_>,
@@ -143,7 +143,7 @@ impl Way {
         Ok(Turn::Again)
     }
 
-    /// Whether nothing is left.
+    /// Sends leftover data; returns whether nothing is left.
     fn flush(&mut self, to: BorrowedFd<'_>) -> Result<bool, Errno> {
         if self.rest.is_empty() {
             return Ok(true);
@@ -158,7 +158,7 @@ impl Way {
     }
 }
 
-/// Sends what there is room for, and returns how much that was.
+/// Sends as much as there is room for, and returns the number of bytes.
 fn deliver(to: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     let mut sent = 0;
     while sent < bytes.len() {
@@ -172,5 +172,5 @@ fn deliver(to: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     Ok(sent)
 }
 
-/// Of one connection, before others get their turn: at most a few megabytes.
+/// Per connection, before others get their turn: at most a few megabytes.
 const READS_PER_TURN: usize = 16;

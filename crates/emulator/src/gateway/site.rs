@@ -1,4 +1,4 @@
-//! What all flows of a gateway share.
+//! The state shared by all flows of a gateway.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use super::relay::Side;
 use super::workshop::Workshop;
 use crate::clock::Clock;
 
-/// What all flows share.
+/// The state shared by all flows.
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) epoll: OwnedFd,
@@ -24,14 +24,14 @@ pub(super) struct Site {
     pub(super) addresses: Addresses,
     pub(super) names: NameServers,
     pub(super) clock: Clock,
-    /// How many there can be of each kind: connections, flows of datagrams, destinations, series
-    /// of pings.
+    /// The maximum number of each kind: connections, flows of datagrams, destinations, series of
+    /// pings.
     pub(super) room: usize,
-    /// What the gate is to be told, in this order.
+    /// Orders for the gate, in this sequence.
     pub(super) orders: Vec<Order>,
 }
 
-/// Which source has something.
+/// The source that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Bell,
@@ -60,8 +60,7 @@ impl Site {
         self.orders.push(order);
     }
 
-    /// Where the gateway turns for what the command calls `to`, and the name server if that is
-    /// one.
+    /// The outside address for what the command calls `to`, and the name server if it is one.
     pub(super) fn target(&self, to: SocketAddr) -> (SocketAddr, Option<SocketAddr>) {
         match self.addresses.is_name_server(to) {
             true => {
@@ -74,7 +73,7 @@ impl Site {
 
     /// Tells the sender of `packet` why it did not arrive.
     pub(super) fn refuse(&mut self, packet: &Packet, why: Unreachable) {
-        // Of a port the host itself speaks, of everything else a router.
+        // For a port the host itself sends the message, for everything else a router.
         let router = match why {
             Unreachable::Port => packet.destination(),
             _ => self.addresses.own_like(packet.source()),
@@ -111,8 +110,7 @@ impl Source {
     }
 }
 
-/// What a router, or the host, would say to the sender if this is why it could not be reached;
-/// `None` if nothing would be heard.
+/// The ICMP message of a router or host for this error; `None` if there would be none.
 pub(super) fn reason(why: &io::Error) -> Option<Unreachable> {
     let errno = why.raw_os_error().map(Errno::from_raw_os_error)?;
     match errno {
@@ -121,7 +119,7 @@ pub(super) fn reason(why: &io::Error) -> Option<Unreachable> {
             Some(Unreachable::Network)
         }
         Errno::ACCESS | Errno::PERM => Some(Unreachable::Prohibited),
-        // This too comes to an end, and TCP tries again.
+        // This condition also ends, and TCP tries again.
         Errno::TIMEDOUT | Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => None,
         _ => Some(Unreachable::Host),
     }

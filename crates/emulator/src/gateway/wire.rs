@@ -1,22 +1,22 @@
-//! What the gateway reads from packets, and the answers that it writes itself.
+//! Parses packets for the gateway, and builds the answers that it sends itself.
 
 use std::net::{IpAddr, SocketAddr};
 
 use trackbed_core::Packet;
 use trackbed_core::packet::{Ecn, IpHeader, protocol, transport_checksum};
 
-/// What a packet begins, if it begins anything.
+/// What a packet starts, if anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// A TCP connection: SYN without ACK.
     Connection { from: SocketAddr, to: SocketAddr },
-    /// Perhaps a flow of datagrams.
+    /// A flow of datagrams, possibly a known one.
     Datagram { from: SocketAddr, to: SocketAddr },
-    /// "Are you there?"
+    /// A ping.
     Echo,
 }
 
-/// Looks at one packet. Later fragments of a packet begin nothing: they belong to the first.
+/// Examines one packet. Later fragments start nothing: they belong to the first.
 pub(super) fn opening(packet: &Packet) -> Option<Opening> {
     let (protocol, transport) = transport(packet.bytes())?;
     let ends = || {
@@ -36,7 +36,8 @@ pub(super) fn opening(packet: &Packet) -> Option<Opening> {
     }
 }
 
-/// The transport protocol and what follows the IP header, in a whole packet or a first fragment.
+/// The transport protocol and the bytes after the IP header, in a complete packet or a first
+/// fragment.
 fn transport(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let offset = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
     if bytes.first()? >> 4 == 4 {
@@ -54,7 +55,7 @@ fn transport(bytes: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// The ICMP message of a ping (RFC 792, RFC 4443 section 4.1), if the packet holds all of it.
+/// The ICMP message of a ping (RFC 792, RFC 4443 section 4.1), if the packet contains all of it.
 pub(super) fn echo_request(packet: &Packet) -> Option<&[u8]> {
     let bytes = packet.bytes();
     let (protocol, message) = transport(bytes)?;
@@ -65,7 +66,7 @@ pub(super) fn echo_request(packet: &Packet) -> Option<&[u8]> {
     (!is_fragment && message.len() >= ECHO_HEADER).then_some(message)
 }
 
-/// What a host answers to a SYN for a port where nobody listens (RFC 9293 section 3.10.7.1).
+/// A host's answer to a SYN for a port without a listener (RFC 9293 section 3.10.7.1).
 pub(super) fn reset(syn: &Packet, from: SocketAddr, to: SocketAddr) -> Option<Packet> {
     let (_, segment) = transport(syn.bytes())?;
     let sequence = u32::from_be_bytes(segment.get(4..8)?.try_into().ok()?);
@@ -126,7 +127,7 @@ mod tests {
     fn only_a_syn_opens_a_connection() {
         let (from, to) = ("100.64.0.2:4096".parse().unwrap(), "192.0.2.1:80".parse().unwrap());
         assert_eq!(opening(&syn(SYN)), Some(Opening::Connection { from, to }));
-        // Of one that asks for ECN (RFC 3168 section 6.1.1) too.
+        // Also for one that asks for ECN (RFC 3168 section 6.1.1).
         assert_eq!(opening(&syn(0b1100_0010)), Some(Opening::Connection { from, to }));
         for other in [SYN | ACK, ACK, RST, ACK | 1] {
             assert_eq!(opening(&syn(other)), None);

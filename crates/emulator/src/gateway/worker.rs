@@ -1,4 +1,4 @@
-//! The gateway's thread: waits for the gate and for its sockets, and does what each asks for.
+//! The gateway's thread: it waits for the gate and for its sockets, and handles them.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,7 +23,7 @@ use super::workshop::Workshop;
 use crate::clock::Clock;
 use crate::emulator::Remote;
 
-/// What works behind a gate.
+/// The worker behind a gate.
 #[derive(Debug)]
 pub(super) struct Worker {
     site: Site,
@@ -44,7 +44,7 @@ impl Worker {
     ) -> io::Result<Worker> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let names = NameServers::new();
-        // Known when the command is there.
+        // Known once the command has started.
         let room = 0;
         let site = Site { epoll, workshop, addresses, names, clock, room, orders: Vec::new() };
         site.watch(&*bell, Source::Bell, epoll::EventFlags::IN)?;
@@ -66,7 +66,7 @@ impl Worker {
             events.clear();
             match epoll::wait(&self.site.epoll, spare_capacity(&mut events), Some(&timeout)) {
                 Ok(_) | Err(Errno::INTR) => {}
-                // Only a descriptor that is none could be the reason.
+                // Only an invalid descriptor could be the reason.
                 Err(why) => unreachable!("epoll_wait(2): {why}"),
             }
             for event in &events {
@@ -90,18 +90,18 @@ impl Worker {
         }
     }
 
-    /// Hands on what the command has sent, which has ended.
+    /// Forwards data of the command, which has ended.
     fn leave(mut self) {
         self.datagrams.leave(&mut self.site);
         let begun = self.site.now();
         while !self.connections.leave(&mut self.site) && self.site.now().since(begun) < PATIENCE {
-            // Woken early by some of the sockets, it only looks again.
+            // An early wake-up by one of the sockets only causes another check.
             let mut events = Vec::with_capacity(EVENTS);
             let _ = epoll::wait(&self.site.epoll, spare_capacity(&mut events), Some(&MOMENT));
         }
     }
 
-    /// Does what a source asks for; false if the gate is gone.
+    /// Handles a ready source; false if the gate is gone.
     fn attend(&mut self, source: Source, flags: epoll::EventFlags) -> bool {
         let site = &mut self.site;
         match source {
@@ -133,24 +133,24 @@ impl Worker {
     }
 }
 
-/// Raises the limit of descriptors as far as it goes, and returns how many connections, flows and
-/// destinations that is enough for. Called when there is a first packet: the command was started
-/// before, and keeps the limit that it was given.
+/// Raises the limit of descriptors to its maximum, and returns the resulting number of connections,
+/// flows and destinations. Called at the first packet: the command was started before, and keeps
+/// its own limit.
 fn make_room() -> usize {
     let room = allow_descriptors().saturating_sub(DESCRIPTORS_OTHER) / DESCRIPTORS_EACH;
     usize::try_from(room).unwrap_or(usize::MAX).min(DOORS_MAX)
 }
 
-/// What this process has open besides.
+/// Other open descriptors of this process.
 const DESCRIPTORS_OTHER: u64 = 64;
-/// A connection has three with its listener, and one of the other kinds one.
+/// A connection needs three with its listener, the other kinds need one.
 const DESCRIPTORS_EACH: u64 = 6;
 
-/// How often flows are looked through for those that are over.
+/// The interval for finding flows that are over.
 const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 const TICK_TIME: Duration = Duration::from_secs(1);
 const EVENTS: usize = 256;
 
-/// How long the world may take for what the command has left.
+/// How long the outside may take to receive the command's remaining data.
 const PATIENCE: Duration = Duration::from_secs(2);
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };

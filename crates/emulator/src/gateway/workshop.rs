@@ -1,4 +1,4 @@
-//! Sockets in front of the link: made in the outer namespace, used from anywhere.
+//! Sockets in front of the link: made in the outer namespace, usable from anywhere.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,8 +10,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_w
 use super::addresses::DOORS_MAX;
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
-/// A thread in the outer namespace. A thread cannot leave the machine's own network and come back
-/// without privileges there, so this one never comes back.
+/// A thread in the outer namespace. Without privileges a thread cannot return to the machine's own
+/// network, so this one never leaves.
 #[derive(Debug)]
 pub(super) struct Workshop {
     wishes: Sender<(SocketAddr, SocketType)>,
@@ -19,10 +19,10 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// Opens one in `outer`; it closes when it is dropped.
+    /// Starts one in `outer`; it ends when this is dropped.
     ///
     /// # Errors
-    /// If there can be no thread, or the thread cannot get there.
+    /// If the thread cannot be started or cannot enter the namespace.
     pub(super) fn open(outer: &NetNamespace) -> Result<Workshop, NamespaceError> {
         let (wishes, wished) = channel();
         let (results, made) = channel();
@@ -46,7 +46,7 @@ impl Workshop {
         Ok(Workshop { wishes, made })
     }
 
-    /// A socket that is bound to `address`, whosever it is; of streams, one that listens.
+    /// A socket bound to `address`, even if no interface has it; a stream socket listens.
     ///
     /// # Errors
     /// As socket(2), bind(2) and listen(2).
@@ -67,7 +67,7 @@ fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
         SocketAddr::V6(_) => sockopt::set_ipv6_freebind(&socket, true)?,
     }
     if kind == SocketType::STREAM {
-        // Connections that are over hold the port for a minute (TIME-WAIT).
+        // Finished connections hold the port for a minute (TIME-WAIT).
         sockopt::set_socket_reuseaddr(&socket, true)?;
     }
     bind(&socket, &address)?;
@@ -77,5 +77,5 @@ fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Every connection in it has been waited for, so none should ever find it full.
+/// Every connection in it is expected, so it should never be full.
 const BACKLOG: i32 = DOORS_MAX as i32;

@@ -1,9 +1,9 @@
-//! What can keep a machine from giving us namespaces, and what to do about it.
+//! Why a machine does not allow namespaces, and the remedy.
 
 use std::fs;
 use std::io;
 
-/// Something about namespaces that did not work, and what would help.
+/// A failed operation on namespaces, and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {why}{}", .remedy.as_ref().map(|what| format!("\n  help: {what}")).unwrap_or_default())]
 pub struct NamespaceError {
@@ -12,18 +12,18 @@ pub struct NamespaceError {
     remedy: Option<String>,
 }
 
-/// What was being done.
+/// The failed step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the texts say it")]
+#[allow(missing_docs, reason = "the messages describe them")]
 pub enum Step {
-    #[error("this machine does not let you make a user namespace")]
+    #[error("this machine does not let you create a user namespace")]
     User,
-    #[error("the user namespace got no identity")]
+    #[error("cannot set the identity of the user namespace")]
     UserMap,
-    #[error("this machine does not let you make a network namespace")]
+    #[error("this machine does not let you create a network namespace")]
     Network,
-    #[error("this machine does not let you make mount and process namespaces")]
+    #[error("this machine does not let you create mount and process namespaces")]
     Process,
     #[error("cannot move into a network namespace")]
     Enter,
@@ -44,13 +44,13 @@ impl NamespaceError {
         NamespaceError { step, why, remedy }
     }
 
-    /// Whether what was to be made is there already.
+    /// Whether the object already exists.
     pub(crate) fn is_taken(&self) -> bool {
         self.why.kind() == io::ErrorKind::AlreadyExists
     }
 }
 
-/// The settings of a machine that keep users from making namespaces.
+/// The settings of a machine that prevent users from creating namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Machine {
     /// `user.max_user_namespaces`.
@@ -59,7 +59,7 @@ struct Machine {
     unprivileged_clone: Option<u64>,
     /// `kernel.apparmor_restrict_unprivileged_userns`, of Ubuntu from 23.10 on.
     apparmor_restricts: Option<u64>,
-    /// A container engine has left its mark.
+    /// Whether this looks like a container.
     in_container: bool,
 }
 
@@ -94,15 +94,15 @@ fn remedy(machine: &Machine, why: &io::Error) -> Option<String> {
             set("user.max_net_namespaces=10000 user.max_user_namespaces=10000")
         }
         _ if why.kind() == io::ErrorKind::PermissionDenied => Some(
-            "something (a seccomp filter, a security module) forbids it; run this as root, or \
-             outside of the sandbox"
+            "a seccomp filter or a security module forbids it; run this as root, or outside of the \
+             sandbox"
                 .to_owned(),
         ),
         _ => None,
     }
 }
 
-/// What the kernel says when there are too many namespaces.
+/// The kernel's error for too many namespaces.
 const ENOSPC: i32 = rustix::io::Errno::NOSPC.raw_os_error();
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use super::NetNamespace;
 use super::error::{NamespaceError, Step};
 use super::netlink::{Request, request};
 
-/// An address and the number of bits that its network has.
+/// An address and the prefix length of its network.
 pub type Address = (IpAddr, u8);
 
 /// An interface of the calling thread's namespace.
@@ -36,7 +36,7 @@ pub struct Interface {
     index: u32,
 }
 
-/// What a pair of virtual Ethernet devices is to be.
+/// The properties of a pair of virtual Ethernet devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Veth<'a> {
     /// The name of the end in the calling thread's namespace.
@@ -57,7 +57,7 @@ impl Interface {
     /// # Errors
     /// If there is none.
     pub fn named(name: &str) -> Result<Interface, NamespaceError> {
-        let failed = |why| configure(format!("there is no interface \"{name}\""), why);
+        let failed = |why| configure(format!("interface \"{name}\" does not exist"), why);
         let socket = rustix::net::socket_with(
             rustix::net::AddressFamily::INET,
             rustix::net::SocketType::DGRAM,
@@ -69,8 +69,8 @@ impl Interface {
         Ok(Interface { name: name.to_owned(), index })
     }
 
-    /// Makes a pair of devices: one here, its peer in `there`. Neither answers nor asks who has an
-    /// address: what one sends, the other gets.
+    /// Creates a pair of devices: one here, its peer in `there`. Address resolution is off: what
+    /// one sends, the other receives.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -94,7 +94,9 @@ impl Interface {
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
         ]));
         let made = request(Request::NewLink(link));
-        made.map_err(|why| configure(format!("cannot make the interface \"{}\"", veth.name), why))?;
+        made.map_err(|why| {
+            configure(format!("cannot create the interface \"{}\"", veth.name), why)
+        })?;
         Interface::named(veth.name)
     }
 
@@ -103,12 +105,12 @@ impl Interface {
         &self.name
     }
 
-    /// Its number.
+    /// Its index.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Lets it work.
+    /// Sets it up.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -121,7 +123,7 @@ impl Interface {
         set.map_err(|why| configure(format!("cannot set up \"{}\"", self.name), why))
     }
 
-    /// Takes it away, and with it the other end of a pair.
+    /// Removes it, and with it the other end of a pair.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -132,8 +134,7 @@ impl Interface {
         removed.map_err(|why| configure(format!("cannot remove \"{}\"", self.name), why))
     }
 
-    /// Sets its largest packet in bytes, IP header included, and how many packets wait in it for
-    /// whoever carries them on.
+    /// Sets its MTU in bytes, IP header included, and its queue length in packets.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -145,21 +146,22 @@ impl Interface {
         set.map_err(|why| configure(format!("cannot set the MTU of \"{}\"", self.name), why))
     }
 
-    /// Gives it an address, ready for use at once; the interface has to be up. On a machine without
-    /// IPv6 an IPv6 address is passed over.
+    /// Adds an address, ready for use immediately; the interface must be up. On a machine without
+    /// IPv6 an IPv6 address is ignored.
     ///
     /// # Errors
-    /// If it has the address already, or the kernel refuses.
+    /// If it already has the address, or the kernel refuses.
     pub fn add_address(&self, (address, prefix): Address) -> Result<(), NamespaceError> {
         if address.is_ipv6() && !has_ipv6() {
             return Ok(());
         }
         let mut message = self.address_message((address, prefix));
-        // Nobody else can have it, so looking for duplicates would only take time (RFC 4862).
+        // No other host can have it, so duplicate address detection would only take time (RFC
+        // 4862).
         message.header.flags = AddressHeaderFlags::Nodad;
         let added = request(Request::NewAddress(message));
         added.map_err(|why| {
-            configure(format!("cannot give \"{}\" the address {address}", self.name), why)
+            configure(format!("cannot add the address {address} to \"{}\"", self.name), why)
         })?;
         if let IpAddr::V6(address) = address {
             wait_until_local(address);
@@ -167,8 +169,8 @@ impl Interface {
         Ok(())
     }
 
-    /// Takes an address away from it, at once and for good: sockets that are bound to it stay, but
-    /// nothing comes or goes any more. On a machine without IPv6 an IPv6 address is passed over.
+    /// Removes an address, immediately and for good: sockets bound to it remain, but can no longer
+    /// send or receive. On a machine without IPv6 an IPv6 address is ignored.
     ///
     /// # Errors
     /// If it does not have the address, or the kernel refuses.
@@ -179,11 +181,11 @@ impl Interface {
         let message = self.address_message((address, prefix));
         let removed = request(Request::RemoveAddress(message)).and_then(|()| match address {
             IpAddr::V4(_) => Ok(()),
-            // Here the kernel does not look whether a socket's address still exists.
+            // Here the kernel does not check whether a socket's address still exists.
             IpAddr::V6(_) => request(Request::Rule(rule_from(address, RuleAction::Blackhole))),
         });
         removed.map_err(|why| {
-            configure(format!("cannot take the address {address} from \"{}\"", self.name), why)
+            configure(format!("cannot remove the address {address} from \"{}\"", self.name), why)
         })
     }
 
@@ -198,8 +200,8 @@ impl Interface {
         message
     }
 
-    /// Sends what goes to this network through the interface; a prefix of 0 is everything that
-    /// has no other route. On a machine without IPv6 an IPv6 network is passed over.
+    /// Routes this network through the interface; a prefix of 0 is the default route. On a machine
+    /// without IPv6 an IPv6 network is ignored.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -207,9 +209,9 @@ impl Interface {
         self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), None)
     }
 
-    /// The same, and TCP connections that go there, opened or accepted, get this congestion
-    /// control unless a program asks for another (`congctl` of ip-route(8)). It takes the place of
-    /// a route to the same network.
+    /// The same, and TCP connections through this route, in either direction, use this congestion
+    /// control unless a program asks for another (`congctl` of ip-route(8)). It replaces a route to
+    /// the same network.
     ///
     /// # Errors
     /// As [`Interface::add_route`], or if the kernel has no such congestion control.
@@ -222,9 +224,9 @@ impl Interface {
         self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), Some(metric))
     }
 
-    /// Sends what comes from `source` through the interface, whatever it goes to: a machine with
-    /// several paths has an address on each, and packets take the path of the address that they
-    /// come from. On a machine without IPv6 an IPv6 address is passed over.
+    /// Routes packets from `source` through the interface, whatever their destination: a machine
+    /// with several paths has an address on each, and packets take the path of their source
+    /// address. On a machine without IPv6 an IPv6 address is ignored.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -232,7 +234,7 @@ impl Interface {
         if source.is_ipv6() && !has_ipv6() {
             return Ok(());
         }
-        // Every interface has a table of its own, beyond those that the kernel knows.
+        // Every interface has a separate table, beyond those that the kernel uses.
         let table = SOURCE_TABLES + self.index;
         let everything = match source {
             IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -243,23 +245,23 @@ impl Interface {
         message.attributes.push(RuleAttribute::Table(table));
         let added = request(Request::Rule(message));
         added.map_err(|why| {
-            configure(format!("cannot route what comes from {source} by \"{}\"", self.name), why)
+            configure(format!("cannot route packets from {source} through \"{}\"", self.name), why)
         })
     }
 
-    /// Takes what goes to this network as meant for this machine, whatever the address, and lets
-    /// sockets speak from there; `self` is the loopback interface. A prefix of 0 is everything
-    /// that has no other route.
+    /// Makes this machine accept packets to this network, whatever the address, and lets sockets
+    /// send from there; `self` is the loopback interface. A prefix of 0 is everything without
+    /// another route.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn add_local_route(&self, network: Address) -> Result<(), NamespaceError> {
-        // Where the kernel looks whether an address is its own.
+        // The table in which the kernel looks up its own addresses.
         self.route(network, RouteType::Local, TABLE_LOCAL, None)
     }
 
-    /// As [`Interface::add_route`], ahead of what [`Interface::add_local_route`] says of a network
-    /// around this one.
+    /// As [`Interface::add_route`], with priority over a wider network of
+    /// [`Interface::add_local_route`].
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -303,7 +305,7 @@ impl Interface {
     }
 }
 
-/// Sets `/proc/sys/net/NAME` of the calling thread's namespace, where the machine lets us.
+/// Sets `/proc/sys/net/NAME` of the calling thread's namespace, if the machine permits it.
 pub fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/{name}"), value)
 }
@@ -315,7 +317,7 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-/// What is to be done with packets from `source`.
+/// A rule for packets from `source`.
 fn rule_from(source: IpAddr, action: RuleAction) -> RuleMessage {
     let mut message = RuleMessage::default();
     message.header.family = family(source);
@@ -329,13 +331,12 @@ fn configure(what: String, why: io::Error) -> NamespaceError {
     NamespaceError::new(Step::Configure(what), why)
 }
 
-/// `RT_TABLE_LOCAL` of rtnetlink(7): looked at before all others.
+/// `RT_TABLE_LOCAL` of rtnetlink(7): consulted before all others.
 const TABLE_LOCAL: u32 = 255;
 
-/// Whether this machine speaks IPv6 at all; it may be switched off when it starts.
-/// The kernel takes an IPv6 address into use a little after it has said yes: until then sockets
-/// cannot be bound to it, or packets to it are thrown away. On a machine that keeps it from that for
-/// long, that is a loss like others.
+/// Whether this machine supports IPv6; it may be disabled at boot. The kernel makes an IPv6 address
+/// usable shortly after it has accepted it: until then sockets cannot bind to it, and packets to it
+/// are dropped. If that takes long, packets are lost.
 #[expect(
     clippy::disallowed_methods,
     reason = "it waits for the kernel, outside of any run's clock"
@@ -343,7 +344,7 @@ const TABLE_LOCAL: u32 = 255;
 fn wait_until_local(address: Ipv6Addr) {
     let wanted: String = address.octets().iter().map(|byte| format!("{byte:02x}")).collect();
     for _ in 0..LOCAL_WITHIN.as_micros() / LOOK_AGAIN.as_micros() {
-        // Of the thread, whose namespace need not be that of its process.
+        // Of the thread, whose namespace may differ from that of its process.
         let Ok(routes) = fs::read_to_string("/proc/thread-self/net/ipv6_route") else { return };
         if routes.lines().any(|line| is_local_route(line, &wanted)) {
             return;
@@ -352,7 +353,7 @@ fn wait_until_local(address: Ipv6Addr) {
     }
 }
 
-/// Whether a line of `ipv6_route` says that this machine has the address: destination, its prefix,
+/// Whether a line of `ipv6_route` shows that this machine has the address: destination, its prefix,
 /// six more columns, flags.
 fn is_local_route(line: &str, address: &str) -> bool {
     let mut columns = line.split_ascii_whitespace();
@@ -367,12 +368,12 @@ fn has_ipv6() -> bool {
     fs::exists("/proc/net/if_inet6").unwrap_or(false)
 }
 
-/// In the flags of a route: to this machine itself (`linux/ipv6_route.h`).
+/// Flag of a route to this machine itself (`linux/ipv6_route.h`).
 const RTF_LOCAL: u32 = 0x8000_0000;
 
 /// An idle kernel needs less than a millisecond.
 const LOCAL_WITHIN: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
-/// Tables of routes below this number have other uses.
+/// Routing tables below this number have other uses.
 const SOURCE_TABLES: u32 = 1_000;

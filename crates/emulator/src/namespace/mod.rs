@@ -1,4 +1,4 @@
-//! Network namespaces: machines of their own as far as the network goes, which vanish with the
+//! Network namespaces: separate machines as far as the network is concerned, which vanish with the
 //! last process and descriptor that uses them.
 
 mod error;
@@ -24,10 +24,10 @@ pub struct NetNamespace {
 }
 
 impl NetNamespace {
-    /// A new namespace with nothing in it but a loopback interface that works.
+    /// A new namespace with only a loopback interface, which is up.
     ///
     /// # Errors
-    /// If this process may not make one; call [`acquire`] first.
+    /// If this process may not create one; call [`acquire`] first.
     pub fn new() -> Result<NetNamespace, NamespaceError> {
         let make = || {
             unshare(&[Kind::Network]).map_err(|why| NamespaceError::new(Step::Network, why))?;
@@ -41,23 +41,24 @@ impl NetNamespace {
     /// The namespace of the calling thread.
     ///
     /// # Errors
-    /// If `/proc` is not there.
+    /// If `/proc` is missing.
     pub fn current() -> Result<NetNamespace, NamespaceError> {
         let handle = File::open("/proc/thread-self/ns/net");
         let handle = handle.map_err(|why| NamespaceError::new(Step::Proc, why))?;
         Ok(NetNamespace { handle })
     }
 
-    /// The same namespace once more.
+    /// Another handle on the same namespace.
     ///
     /// # Errors
-    /// If this process has no more descriptors.
+    /// If no descriptors are left.
     pub fn try_clone(&self) -> Result<NetNamespace, NamespaceError> {
         let handle = self.handle.try_clone();
         Ok(NetNamespace { handle: handle.map_err(|why| NamespaceError::new(Step::Enter, why))? })
     }
 
-    /// Moves the calling thread here, for good: its sockets and children are made here from now on.
+    /// Moves the calling thread here for good: its sockets and children are created here from now
+    /// on.
     ///
     /// # Errors
     /// If the process may not.
@@ -66,10 +67,10 @@ impl NetNamespace {
             .map_err(|why| NamespaceError::new(Step::Enter, why.into()))
     }
 
-    /// Calls `action` on a thread of its own that is here.
+    /// Calls `action` on a separate thread in this namespace.
     ///
     /// # Errors
-    /// If the thread cannot get here.
+    /// If the thread cannot enter it.
     pub fn run<T: Send>(&self, action: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
         in_thread(|| {
             self.enter()?;
@@ -84,7 +85,7 @@ impl AsFd for NetNamespace {
     }
 }
 
-/// Calls `action` on a fresh thread, whose namespaces may change without a trace.
+/// Calls `action` on a new thread, whose namespaces may change without affecting others.
 fn in_thread<T: Send>(
     action: impl FnOnce() -> Result<T, NamespaceError> + Send,
 ) -> Result<T, NamespaceError> {

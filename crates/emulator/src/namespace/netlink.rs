@@ -17,26 +17,26 @@ use netlink_sys::{Socket, SocketAddr};
 /// A request.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// Makes an interface.
+    /// Creates an interface.
     NewLink(LinkMessage),
     /// Changes an interface.
     SetLink(LinkMessage),
-    /// Takes an interface away.
+    /// Removes an interface.
     RemoveLink(LinkMessage),
-    /// Gives an interface an address.
+    /// Adds an address to an interface.
     NewAddress(AddressMessage),
-    /// Takes an address away from an interface.
+    /// Removes an address from an interface.
     RemoveAddress(AddressMessage),
-    /// Adds a route, in place of one to the same destination.
+    /// Adds a route, replacing one to the same destination.
     Route(RouteMessage),
-    /// Adds a rule that says which packets a table of routes is for.
+    /// Adds a rule that selects packets for a routing table.
     Rule(RuleMessage),
 }
 
 /// Sends a request in the calling thread's network namespace and waits for the answer.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub(super) fn request(request: Request) -> io::Result<()> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
@@ -61,7 +61,8 @@ pub(super) fn request(request: Request) -> io::Result<()> {
     message.serialize(&mut bytes);
     socket.send(&bytes, 0)?;
     let (answer, _) = socket.recv_from_full()?;
-    let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "the kernel's answer is garbled");
+    let invalid =
+        |_| io::Error::new(io::ErrorKind::InvalidData, "the kernel's answer is malformed");
     let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(invalid)?;
     match answer.payload {
         NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),

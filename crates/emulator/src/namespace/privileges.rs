@@ -1,4 +1,4 @@
-//! The right to make network namespaces: by capability, or by a user namespace of one's own.
+//! The right to create network namespaces: by capability, or in a separate user namespace.
 
 use std::fs;
 
@@ -10,24 +10,23 @@ use trackbed_linux::namespaces::{Kind, unshare};
 
 use super::error::{NamespaceError, Step};
 
-/// By what right this process makes namespaces.
+/// How this process may create namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privileges {
-    /// It has the capabilities anyway: as root, or inside a user namespace.
+    /// It already has the capabilities: as root, or inside a user namespace.
     Capable,
-    /// It now is in a user namespace of its own, in which it is the same user as before, and there
-    /// has all capabilities.
+    /// It has moved to a new user namespace, in which it is the same user and has all capabilities.
     UserNamespace,
 }
 
-/// Makes sure that this process, and the programs that it starts, can make network namespaces and
-/// configure what is in them. Outside nothing changes.
+/// Ensures that this process, and the programs that it starts, can create network namespaces and
+/// configure them. Nothing outside changes.
 ///
-/// Call it before the process has a second thread: the kernel gives user namespaces to processes
-/// with a single one only.
+/// Call it before the process has a second thread: the kernel moves only single-threaded processes
+/// to a user namespace.
 ///
 /// # Errors
-/// If the machine forbids it; the message says how to allow it.
+/// If the machine forbids it; the message includes the remedy.
 pub fn acquire() -> Result<Privileges, NamespaceError> {
     if is_capable() {
         return Ok(Privileges::Capable);
@@ -38,7 +37,7 @@ pub fn acquire() -> Result<Privileges, NamespaceError> {
         let written = fs::write(format!("/proc/self/{file}"), text);
         written.map_err(|why| NamespaceError::new(Step::UserMap, why))
     };
-    // A group map is allowed to those only who cannot drop groups (CVE-2014-8989).
+    // Only processes that cannot drop groups may write a group map (CVE-2014-8989).
     write("setgroups", "deny".to_owned())?;
     write("uid_map", format!("{user} {user} 1"))?;
     write("gid_map", format!("{group} {group} 1"))?;
@@ -51,8 +50,8 @@ fn is_capable() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Lets the programs that we start keep the capabilities, so that they can do the same again
-/// inside: a user other than root loses them at execve(2) unless they are ambient.
+/// Lets started programs keep the capabilities, so that they can do the same again inside: a user
+/// other than root loses them at execve(2) unless they are ambient.
 fn hand_down() -> rustix::io::Result<()> {
     let mut sets = capabilities(None)?;
     let handed = [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::NET_RAW];

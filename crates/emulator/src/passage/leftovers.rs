@@ -1,15 +1,15 @@
-//! What programs leave to the kernel when they exit: bytes and ends of TCP connections that the
-//! other side has not acknowledged yet.
+//! Data that programs leave to the kernel when they exit: bytes and ends of TCP connections that
+//! the peer has not acknowledged yet.
 
 use std::fs;
 use std::time::Duration;
 
 use crate::namespace::NetNamespace;
 
-/// Waits until the kernel has nothing left to send in `namespace`, and for `patience` at most. Call
-/// it when there are no processes inside any more.
+/// Waits until the kernel has nothing left to send in `namespace`, but at most for `patience`. Call
+/// it when no processes are left inside.
 pub(super) fn wait(namespace: &NetNamespace, patience: Duration) {
-    // Without a thread there, or without /proc, nothing is known and nothing is waited for.
+    // Without a thread there, or without /proc, nothing is known and there is no wait.
     let _ = namespace.run(|| {
         for _ in 0..patience.as_millis() / LOOK_EVERY.as_millis() {
             let is_sending = |file: &&str| {
@@ -25,12 +25,12 @@ pub(super) fn wait(namespace: &NetNamespace, patience: Duration) {
     });
 }
 
-/// Whether a line of proc(5)'s `net/tcp` is a connection with something to send: its fourth column
-/// is the state, its fifth the queues.
+/// Whether a line of proc(5)'s `net/tcp` is a connection with unsent data: its fourth column is the
+/// state, its fifth the queues.
 fn is_unfinished(line: &str) -> bool {
     let mut columns = line.split_whitespace().skip(3);
     let (Some(state), Some(queues)) = (columns.next(), columns.next()) else { return false };
-    // The end counts as a byte.
+    // The FIN counts as a byte.
     let ends = [FIN_WAIT1, CLOSING, LAST_ACK].contains(&state);
     let unsent = queues.split_once(':').is_some_and(|(sent, _)| sent.bytes().any(|c| c != b'0'));
     ends || (state == ESTABLISHED || state == CLOSE_WAIT) && unsent

@@ -1,5 +1,5 @@
-//! One link between a namespace of its own and the world outside: what `trackbed link` puts its
-//! command behind.
+//! One link between a separate namespace and the outside: `trackbed link` runs its command behind
+//! it.
 
 mod leftovers;
 mod place;
@@ -19,7 +19,7 @@ use crate::namespace::{Interface, NamespaceError, NetNamespace, Step, set_sysctl
 use crate::port::{Backstage, Port, PortOptions, SuperPackets};
 use place::Place;
 
-/// An inner namespace behind a link, at work until it is closed.
+/// An inner namespace behind a link, active until it is closed.
 #[derive(Debug)]
 pub struct Passage {
     inner: NetNamespace,
@@ -32,37 +32,37 @@ pub struct Passage {
     gateway: Option<JoinHandle<()>>,
 }
 
-/// How far a passage leads.
+/// The destinations that can be reached through a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// To whatever this process reaches, from sockets of its own: TCP, UDP and names. The outer
+    /// Everything that this process can reach, from its own sockets: TCP, UDP and names. The outer
     /// end's own addresses stand for this machine's loopback addresses.
     World,
-    /// To the outer end of the link.
+    /// Only the outer end of the link.
     OuterEnd,
 }
 
-/// What happened on a link.
+/// The statistics of a link.
 #[derive(Debug)]
 pub struct Report {
-    /// What became of the packets from the inside to the outside.
+    /// The counters of packets from the inside to the outside.
     pub up: Counters,
-    /// What became of the packets from the outside to the inside.
+    /// The counters of packets from the outside to the inside.
     pub down: Counters,
     /// Whether this machine kept up.
     pub certificate: Certificate,
 }
 
 impl Passage {
-    /// Opens one whose link is `link`, forward being from the inside to the outside, and that
-    /// leads as far as `reach`; `tap` sees its packets, timed by `clock`.
+    /// Opens a passage whose link is `link`, forward being from the inside to the outside, with the
+    /// destinations of `reach`; `tap` sees its packets, timed by `clock`.
     ///
-    /// Inside a passage the outside is the present namespace, and `reach` is the enclosing
-    /// passage's. Elsewhere it is a namespace of its own too, and nothing of this machine's network
+    /// Inside a passage the outside is the current namespace, and `reach` is the enclosing
+    /// passage's. Otherwise it is a separate namespace too, and nothing of this machine's network
     /// is changed.
     ///
-    /// A direction that takes super-packets gets them, unless there is a tap, which is to see what
-    /// a cable would carry.
+    /// A direction that supports super-packets gets them, unless there is a tap, which must see
+    /// single packets.
     ///
     /// # Errors
     /// If the machine forbids it; call [`crate::namespace::acquire`] first.
@@ -90,7 +90,8 @@ impl Passage {
         let mut builder = NetworkBuilder::new();
         let (inside, outside) = (builder.edge("inside"), builder.edge("outside"));
         let link = builder.connect(End::new(inside, []), End::new(outside, []), link);
-        let mut network = builder.build().expect("two edges and the link between them");
+        let mut network =
+            builder.build().expect("the network has two edges and the link between them");
         network.set_tap(tap);
         let failed = |why| NamespaceError::new(Step::Thread, why);
         let attach = |node, port| Attachment { port, edges: Edges::One(node) };
@@ -107,7 +108,7 @@ impl Passage {
         Ok(Passage { inner, _outer: outer, place, link, remote, emulation, gateway })
     }
 
-    /// What /etc/resolv.conf has to say inside; `None` if it may stay as it is.
+    /// The text of /etc/resolv.conf inside; `None` if it stays unchanged.
     pub fn resolver(&self) -> Option<String> {
         let (gateway, _) = self.place.outer()[0];
         self.gateway.as_ref().map(|_| gateway::resolver_file(gateway))
@@ -118,7 +119,7 @@ impl Passage {
         &self.inner
     }
 
-    /// What a process inside must have in its environment for passages inside this one.
+    /// The environment variable that processes inside need for nested passages.
     pub fn environment(&self) -> io::Result<(OsString, OsString)> {
         let mark = self.inner.run(|| self.place.mark()).map_err(io::Error::other)?;
         mark.map(|(name, value)| (name.into(), value.into()))
@@ -129,12 +130,12 @@ impl Passage {
         self.link
     }
 
-    /// Reaches the link while it works.
+    /// Controls the link while it is active.
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
 
-    /// Ends it when what was sent inside has arrived, or after a few seconds: programs leave much
+    /// Closes it when the data sent inside has arrived, or after a few seconds: programs leave much
     /// of their work to the kernel when they exit.
     ///
     /// # Errors
@@ -158,7 +159,7 @@ impl Passage {
     }
 }
 
-/// What is in front of the link: the present passage, or a namespace of its own.
+/// The namespace in front of the link: the current passage, or a separate namespace.
 fn outside(
     backstage: &mut Backstage,
     far: &PortOptions<'_>,
@@ -173,7 +174,7 @@ fn outside(
     }
 }
 
-/// Gives both ends of the link their addresses and routes.
+/// Configures the addresses and routes of both ends of the link.
 fn set_up(place: Place, inner: &NetNamespace, outer: &NetNamespace) -> Result<(), NamespaceError> {
     inner.run(|| {
         let interface = Interface::named(INTERFACE)?;
@@ -187,7 +188,7 @@ fn set_up(place: Place, inner: &NetNamespace, outer: &NetNamespace) -> Result<()
     })?
 }
 
-/// Lets packets for anywhere arrive in `outer`, and a gateway take them from there.
+/// Lets packets to anywhere arrive in `outer`, where a gateway takes them.
 fn way_out(
     place: Place,
     outer: &NetNamespace,
@@ -199,7 +200,7 @@ fn way_out(
     Gateway::new(outer, Addresses { own, inside }, clock)
 }
 
-/// Takes a place in the present passage, which passes on what goes in and out from now on.
+/// Takes a place in the current passage, which forwards its packets from now on.
 fn nested(
     backstage: &mut Backstage,
     enclosing: Place,
@@ -218,25 +219,28 @@ fn nested(
                         set_sysctl("ipv4/ip_forward", "1")
                     })?
                     .map_err(|why| {
-                        let what = "cannot let the enclosing namespace pass packets on".to_owned();
+                        let what = "cannot enable forwarding in the enclosing namespace".to_owned();
                         NamespaceError::new(Step::Configure(what), why)
                     })?;
                 return Ok((place, outer, far));
             }
-            // Another one has this place.
+            // Another passage has this place.
             Err(why) => refusal = Some(why),
         }
     }
     let limit = match refusal {
-        None => "links are nested too deeply, at most six",
-        Some(why) if why.is_taken() => "too many links side by side inside another, at most seven",
+        None => "links are nested too deeply; the maximum is six",
+        Some(why) if why.is_taken() => {
+            "too many parallel links inside another; the maximum is \
+                                        seven"
+        }
         Some(why) => return Err(why),
     };
     let why = io::ErrorKind::QuotaExceeded.into();
     Err(NamespaceError::new(Step::Configure(limit.to_owned()), why))
 }
 
-/// How long what is still to be sent is waited for, at each stage.
+/// Maximum wait for data still to be sent, at each stage.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The name of the link inside.

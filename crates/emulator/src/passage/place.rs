@@ -1,9 +1,9 @@
-//! Where a passage stands among others: its addresses, and those of the passages inside it.
+//! The place of a passage among others: its addresses, and those of the passages inside it.
 //!
-//! The outermost has the whole of 100.64.0.0/10 (RFC 6598: space for translators, which no host
-//! outside has) and of fd74:7261::/32. Each level divides its space by eight, keeps the first part
-//! for its own two ends and gives the others to passages inside, so that every enclosing passage
-//! reaches them all by one route.
+//! The outermost has the whole of 100.64.0.0/10 (RFC 6598: space for address translators, which no
+//! outside host uses) and of fd74:7261::/32. Each level divides its space by eight, keeps the first
+//! part for its own two ends and gives the others to passages inside, so that every enclosing
+//! passage reaches them all by one route.
 
 use std::env;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::namespace::Address;
 /// The address space of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// How many passages are around it.
+    /// The number of enclosing passages.
     depth: u8,
     /// The first address of its space.
     base: u32,
@@ -25,18 +25,18 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// That of a passage inside no other.
+    /// The place of an outermost passage.
     pub(super) fn outermost() -> Place {
         Place { depth: 0, base: SPACE.to_bits(), number: 0 }
     }
 
-    /// Whether it is that of a passage inside no other.
+    /// Whether it is the place of an outermost passage.
     pub(super) fn is_outermost(self) -> bool {
         self.depth == 0
     }
 
-    /// The passage that this process is in, told by its environment; `None` if the environment was
-    /// inherited across a change of the namespace.
+    /// The passage that this process is in, according to its environment; `None` if the environment
+    /// was inherited across a change of the namespace.
     pub(super) fn enclosing() -> Option<Place> {
         let mark = env::var(MARK).ok()?;
         let mut parts = mark.split(':');
@@ -47,7 +47,8 @@ impl Place {
         (inode == here.to_string()).then_some(Place { depth, base: base.to_bits(), number: 0 })
     }
 
-    /// What tells processes in the calling thread's namespace that it is this passage's inside.
+    /// The environment variable that identifies this passage to processes in the calling thread's
+    /// namespace.
     pub(super) fn mark(self) -> io::Result<(&'static str, String)> {
         let base = Ipv4Addr::from_bits(self.base);
         Ok((MARK, format!("{}:{}:{base}", here()?, self.depth)))
@@ -65,7 +66,7 @@ impl Place {
         })
     }
 
-    /// The name of the link's end outside. Inside, it is always the same.
+    /// The name of the link's outer end. The inner end always has the same name.
     pub(super) fn outer_interface(self) -> String {
         match self.depth {
             0 => "link".to_owned(),
@@ -87,13 +88,13 @@ impl Place {
         [(self.v4(host).into(), 32), (self.v6(host).into(), 128)]
     }
 
-    /// Everything that is reached through the outer end: this passage and those inside.
+    /// All addresses reached through the outer end: this passage and those inside.
     pub(super) fn inside(self) -> [Address; 2] {
         let prefix = prefix(self.depth);
         [(self.v4(0).into(), prefix), (self.v6(0).into(), prefix - 10 + 32)]
     }
 
-    /// Everything that is reached through the inner end.
+    /// All addresses reached through the inner end.
     pub(super) fn everywhere(self) -> [Address; 2] {
         [(Ipv4Addr::UNSPECIFIED.into(), 0), (Ipv6Addr::UNSPECIFIED.into(), 0)]
     }
@@ -102,7 +103,7 @@ impl Place {
         Ipv4Addr::from_bits(self.base + host)
     }
 
-    /// The bits that passages differ in stand at the top behind the prefix.
+    /// The bits in which passages differ directly follow the prefix.
     fn v6(self, host: u32) -> Ipv6Addr {
         let offset = u128::from(self.base - SPACE.to_bits()) << (96 - 22);
         Ipv6Addr::from_bits(SPACE_V6.to_bits() + offset + u128::from(host))

@@ -1,4 +1,4 @@
-//! Where packets of a namespace come into the emulation and leave it again.
+//! Ports, where packets of a namespace enter and leave the emulation.
 
 mod options;
 mod rooms;
@@ -21,7 +21,7 @@ use rooms::Rooms;
 use tun::TunPort;
 use veth::VethPort;
 
-/// The namespace in which the far ends of all interfaces are, out of everybody's sight.
+/// A separate namespace that holds the far ends of all interfaces.
 #[derive(Debug)]
 pub struct Backstage {
     namespace: NetNamespace,
@@ -36,7 +36,7 @@ pub struct Port {
     supers: SuperPackets,
     rooms: Rooms,
     outgoing: Vec<Packet>,
-    /// Packets that were lost because one end could not take them in time.
+    /// Packets lost because one end could not take them in time.
     overflow: u64,
 }
 
@@ -50,19 +50,19 @@ impl Backstage {
     /// An empty one.
     ///
     /// # Errors
-    /// If this process may not make namespaces.
+    /// If this process may not create namespaces.
     pub fn new() -> Result<Backstage, NamespaceError> {
         Ok(Backstage { namespace: NetNamespace::new()?, ports: 0 })
     }
 
-    /// Puts an interface called `name` into the namespace `host`, up but without addresses, and
+    /// Creates an interface called `name` in the namespace `host`, up but without addresses, and
     /// returns our side of it.
     ///
-    /// Checksums and segments are made before a packet leaves the host: what a link model sees is
-    /// what a cable would carry.
+    /// Checksums and segments are completed before a packet leaves the host: a link model sees what
+    /// a cable would carry.
     ///
     /// # Errors
-    /// If there is an interface of that name, or the kernel refuses something.
+    /// If an interface of that name exists, or the kernel refuses something.
     pub fn attach(
         &mut self,
         host: &NetNamespace,
@@ -72,11 +72,11 @@ impl Backstage {
         self.attach_with(host, &PortOptions::new(name, mtu))
     }
 
-    /// The same for an interface of any kind. Where super-packets are allowed, what a link model
-    /// sees may be many packets in one piece; its counters count what a cable would carry.
+    /// The same for an interface of any kind. If super-packets are allowed, a link model may see
+    /// many packets in one piece; its counters count what a cable would carry.
     ///
     /// # Errors
-    /// If there is an interface of that name, or the kernel refuses something.
+    /// If an interface of that name exists, or the kernel refuses something.
     pub fn attach_with(
         &mut self,
         host: &NetNamespace,
@@ -89,7 +89,7 @@ impl Backstage {
         let device = match options.device {
             DeviceKind::Veth => veth()?,
             DeviceKind::Tun => tun()?,
-            // What keeps both from being made is told of the one that is better.
+            // If neither can be made, the error of the better one is reported.
             DeviceKind::Any => veth().or_else(|why| tun().map_err(|_| why))?,
         };
         host.run(|| keep_quiet(options.name))?;
@@ -99,17 +99,17 @@ impl Backstage {
     }
 }
 
-/// Keeps an interface from speaking on its own.
+/// Stops an interface from sending packets by itself.
 fn keep_quiet(name: &str) {
-    // Routers are not looked for, and there is no address but those that are given. These settings
-    // only spare a few packets; a machine where they cannot be set has no IPv6 or forbids it.
+    // No router discovery, and only the given addresses. These settings only save a few packets; a
+    // machine on which they cannot be set has no IPv6 or forbids it.
     for (setting, value) in [("accept_ra", "0"), ("addr_gen_mode", "1"), ("dad_transmits", "0")] {
         let _ = set_sysctl(&format!("ipv6/conf/{name}/{setting}"), value);
     }
 }
 
 impl Port {
-    /// Whether [`Port::receive`] would give a packet. Costs no system call with virtual Ethernet.
+    /// Whether [`Port::receive`] would return a packet. Needs no system call with virtual Ethernet.
     pub fn is_ready(&mut self) -> bool {
         match &mut self.device {
             Device::Veth(port) => port.is_ready(),
@@ -117,8 +117,8 @@ impl Port {
         }
     }
 
-    /// The next packet that the host has sent, and when. What is no IP packet, and what is only
-    /// for the nearest neighbours, is passed over.
+    /// The next packet that the host has sent, and when. Packets other than IP, and link-local
+    /// ones, are ignored.
     pub fn receive(&mut self, calendar: Calendar) -> Option<(Time, Packet)> {
         loop {
             let rooms = &mut self.rooms;
@@ -143,8 +143,8 @@ impl Port {
         }
     }
 
-    /// Lays a packet ready for [`Port::flush`]. One that the host's MTU has no room for is lost
-    /// and counted, and so is a super-packet for a host that is not to get any.
+    /// Queues a packet for [`Port::flush`]. One larger than the host's MTU is lost and counted, and
+    /// so is a super-packet for a host that must not get any.
     pub fn queue(&mut self, packet: Packet) {
         let complete = packet.offload() == Offload::default();
         match (complete || self.supers.to_host) && packet.longest_segment() <= self.mtu as usize {
@@ -153,7 +153,7 @@ impl Port {
         }
     }
 
-    /// Hands the host all packets that lie ready. What it refuses is lost and counted.
+    /// Delivers all queued packets to the host. Refused ones are lost and counted.
     pub fn flush(&mut self) {
         let mut waiting = &self.outgoing[..];
         while !waiting.is_empty() {
@@ -172,11 +172,11 @@ impl Port {
         self.outgoing.clear();
     }
 
-    /// The number of packets that were lost since the last call because the emulation did not fetch
-    /// them in time, or the host did not take them.
+    /// The number of packets lost since the last call because the emulation did not fetch them in
+    /// time, or the host did not take them.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub fn take_overflow(&mut self) -> io::Result<u64> {
         let dropped = match &mut self.device {
             Device::Veth(port) => port.take_overflow(),
@@ -185,7 +185,7 @@ impl Port {
         Ok(std::mem::take(&mut self.overflow) + dropped?)
     }
 
-    /// What can be read when the host has sent something.
+    /// Descriptors that become readable when the host has sent something.
     pub(crate) fn sources(&self) -> Vec<BorrowedFd<'_>> {
         match &self.device {
             Device::Veth(port) => port.sources().collect(),
@@ -194,8 +194,8 @@ impl Port {
     }
 }
 
-/// Multicast that no router passes on (RFC 5771 section 4, RFC 4291 section 2.7) and link-local
-/// addresses: neighbours' talk, which does not cross a link between networks.
+/// Multicast that no router forwards (RFC 5771 section 4, RFC 4291 section 2.7) and link-local
+/// addresses: traffic that does not cross a link between networks.
 fn stays_on_link(destination: IpAddr) -> bool {
     match destination {
         IpAddr::V4(to) => to.octets()[..3] == [224, 0, 0] || to.is_broadcast(),

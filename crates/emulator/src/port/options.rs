@@ -1,61 +1,61 @@
-//! What an interface is to be, and what comes out of it.
+//! The options of an interface, and received packets.
 
 use std::time::Duration;
 
 use trackbed_core::packet::Offload;
 use trackbed_net::Link;
 
-/// What an interface is to be.
+/// The options of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortOptions<'a> {
     /// Its name in the host.
     pub name: &'a str,
     /// The largest packet in bytes, IP header included.
     pub mtu: u32,
-    /// Whether packets may come and go in one piece with others of their flow.
+    /// Whether packets of one flow may travel in one piece.
     pub supers: SuperPackets,
-    /// By what means.
+    /// The kind of device.
     pub device: DeviceKind,
 }
 
-/// Which way packets of one flow may travel in one piece, up to 64 kB: *super-packets*, which the
-/// kernel makes anyway and cuts for a network card. It costs the processor less, and makes no
-/// difference to a link that lets packets through that come together together
-/// ([`Link::takes_super_packets`]).
+/// The directions in which packets of one flow may travel in one piece, up to 64 kB:
+/// *super-packets*, which the kernel makes anyway and cuts for a network card. They cost less
+/// processor time, and make no difference to a link that releases packets that arrive together at
+/// the same time ([`Link::takes_super_packets`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuperPackets {
-    /// What the host sends. All links that it meets must take them, and lead to ports that have
-    /// `to_host`.
+    /// Packets that the host sends. All links on their way must support them, and lead to ports
+    /// that have `to_host`.
     pub from_host: bool,
-    /// What the host is given.
+    /// Packets that the host receives.
     pub to_host: bool,
 }
 
-/// What carries packets between the host's kernel and us.
+/// The device between the host's kernel and this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// A pair of virtual Ethernet devices, or a TUN device where the machine refuses that.
+    /// A pair of virtual Ethernet devices, or a TUN device if the machine refuses that.
     #[default]
     Any,
     /// A pair of virtual Ethernet devices: the kernel notes when each packet came, and many are
-    /// handed over in one system call.
+    /// delivered in one system call.
     Veth,
-    /// A TUN device: needs `/dev/net/tun`, and neither packet sockets nor virtual Ethernet. A packet
-    /// counts as sent when we read it.
+    /// A TUN device: needs `/dev/net/tun`, but neither packet sockets nor virtual Ethernet. A
+    /// packet counts as sent when it is read.
     Tun,
 }
 
-/// A packet that a host has sent, as it lies in the kernel's memory.
+/// A packet that a host has sent, still in the kernel's memory.
 pub(super) struct Received<'a> {
     /// When, since 1970-01-01T00:00:00Z.
     pub(super) arrived: Duration,
     pub(super) packet: &'a [u8],
-    /// What is left to do to it; `None` if it did not come whole.
+    /// The work left to do on it; `None` if it is incomplete.
     pub(super) offload: Option<Offload>,
 }
 
 impl SuperPackets {
-    /// For a host that sends through `out` and gets what comes through `back`.
+    /// For a host that sends through `out` and receives through `back`.
     pub fn between(out: &dyn Link, back: &dyn Link) -> SuperPackets {
         let (from_host, to_host) = (out.takes_super_packets(), back.takes_super_packets());
         SuperPackets { from_host, to_host }
@@ -72,7 +72,7 @@ impl SuperPackets {
 }
 
 impl<'a> PortOptions<'a> {
-    /// Single packets, by whatever means the machine allows.
+    /// Single packets, with any device that the machine allows.
     pub fn new(name: &'a str, mtu: u32) -> PortOptions<'a> {
         let (supers, device) = (SuperPackets::default(), DeviceKind::Any);
         PortOptions { name, mtu, supers, device }

@@ -1,26 +1,26 @@
-//! Memory for packets on the way.
+//! Memory for packets in flight.
 
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-/// Pieces of memory that packets share, used again when their packets are gone: the kernel clears
-/// every page that it gives out, which costs a tenth of what a packet costs.
+/// Blocks of memory shared by packets and reused when their packets are gone: the kernel clears
+/// every page that it allocates, which costs a tenth of the cost of a packet.
 #[derive(Debug)]
 pub(super) struct Rooms {
-    /// What the next packets are copied to.
+    /// The block for the next packets.
     open: BytesMut,
     /// Full ones, oldest first.
     full: VecDeque<BytesMut>,
 }
 
 impl Rooms {
-    /// One room to begin with.
+    /// One block to begin with.
     pub(super) fn new() -> Rooms {
         Rooms { open: BytesMut::with_capacity(ROOM_BYTES), full: VecDeque::new() }
     }
 
-    /// Copies a packet to memory that it shares with others.
+    /// Copies a packet to shared memory.
     pub(super) fn keep(&mut self, packet: &[u8]) -> Bytes {
         if self.open.capacity() < packet.len() {
             self.change(packet.len());
@@ -29,11 +29,11 @@ impl Rooms {
         self.open.split().freeze()
     }
 
-    /// Opens a room for at least so many bytes.
+    /// Opens a block of at least this size.
     fn change(&mut self, least: usize) {
         let room = least.max(ROOM_BYTES);
-        // Packets leave about in the order in which they came, so if the oldest room is not free
-        // yet, no other is.
+        // Packets leave about in the order of arrival, so if the oldest block is not free yet, no
+        // other is.
         let free = self.full.front_mut().is_some_and(|oldest| oldest.try_reclaim(room));
         let next = match free {
             true => self.full.pop_front().unwrap_or_default(),
@@ -42,7 +42,7 @@ impl Rooms {
         let full = std::mem::replace(&mut self.open, next);
         self.full.push_back(full);
         if self.full.len() > ROOMS_MAX {
-            // It is left to its packets, which lie in a long queue.
+            // It is left to its packets, which are in a long queue.
             self.full.pop_front();
         }
     }
@@ -69,7 +69,7 @@ mod tests {
                 assert!(bytes.iter().all(|byte| *byte == number as u8), "{number}");
             }
         }
-        // 300 packets of 4,500 B in the mean lie in six rooms.
+        // 300 packets of 4,500 B on average fit six blocks.
         assert!(rooms.full.len() <= 10, "{}", rooms.full.len());
     }
 

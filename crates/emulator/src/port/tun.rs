@@ -1,4 +1,5 @@
-//! Ports on a TUN device: one system call a packet, and packets have come when they are read.
+//! Ports on a TUN device: one system call per packet, and packets count as arrived when they are
+//! read.
 
 use std::fs::{self, File};
 use std::io::{IoSlice, Read as _, Write as _};
@@ -19,13 +20,13 @@ use crate::namespace::{Interface, NamespaceError, NetNamespace, Step};
 pub(super) struct TunPort {
     file: File,
     name: String,
-    /// The host; it counts what the device had no room for.
+    /// The host, which counts packets dropped by the device.
     host: NetNamespace,
     virtio: bool,
     buffer: Vec<u8>,
-    /// A packet that lies in the buffer: when it was read, and its length.
+    /// A packet in the buffer: when it was read, and its length.
     read: Option<(Duration, usize)>,
-    /// What the host had counted at the last call of [`TunPort::take_overflow`].
+    /// The host's count at the last call of [`TunPort::take_overflow`].
     counted: u64,
 }
 
@@ -40,7 +41,10 @@ impl TunPort {
         let file = host.run(|| {
             let made = open_tun(name, TunOptions { virtio, offload: supers.from_host });
             let file = made.map_err(|why| {
-                NamespaceError::new(Step::Configure(format!("cannot make the TUN \"{name}\"")), why)
+                NamespaceError::new(
+                    Step::Configure(format!("cannot create the TUN device \"{name}\"")),
+                    why,
+                )
             })?;
             let interface = Interface::named(name)?;
             interface.set_limits(mtu, QUEUE)?;
@@ -60,7 +64,7 @@ impl TunPort {
         self.read.is_some()
     }
 
-    /// Gives the next packet to `take`.
+    /// Passes the next packet to `take`.
     pub(super) fn receive<T>(&mut self, take: impl FnOnce(Received<'_>) -> T) -> Option<T> {
         if !self.is_ready() {
             return None;
@@ -77,7 +81,7 @@ impl TunPort {
         Some(take(Received { arrived, packet, offload }))
     }
 
-    /// Hands the first packet over; `None` if the kernel refuses it.
+    /// Delivers the first packet; `None` if the kernel refuses it.
     pub(super) fn send(&self, packets: &[Packet]) -> Option<usize> {
         let packet = packets.first()?;
         let written = match self.virtio {
@@ -90,7 +94,7 @@ impl TunPort {
         written.is_ok().then_some(1)
     }
 
-    /// Packets that the device had no room for since the last call.
+    /// Packets dropped by the device since the last call.
     pub(super) fn take_overflow(&mut self) -> std::io::Result<u64> {
         let dropped = self.host.run(|| dropped(&self.name)).map_err(std::io::Error::other)??;
         Ok(dropped - std::mem::replace(&mut self.counted, dropped))
@@ -101,13 +105,13 @@ impl TunPort {
     }
 }
 
-/// What the interface could not send, by the calling thread's namespace: proc_net(5).
+/// Packets that the interface could not send, in the calling thread's namespace: proc_net(5).
 fn dropped(name: &str) -> std::io::Result<u64> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     let line = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(':'));
     // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
     let count = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
-    count.ok_or_else(|| std::io::Error::other(format!("/proc/net/dev has no figures of {name}")))
+    count.ok_or_else(|| std::io::Error::other(format!("/proc/net/dev has no entry for {name}")))
 }
 
 fn time_of_day() -> Duration {
@@ -115,5 +119,5 @@ fn time_of_day() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Packets that the device holds for us; as many as the ring of a packet socket.
+/// The device's queue in packets; the same as the ring of a packet socket.
 const QUEUE: u32 = 4_096;

@@ -18,8 +18,8 @@ use crate::namespace::{Interface, NamespaceError, NetNamespace, Step, Veth, set_
 #[derive(Debug)]
 pub(super) struct VethPort {
     socket: PacketSocket,
-    /// Gets what is longer than the MTU, where that may come: a ring whose every slot has room for
-    /// a super-packet would be large and hold few small ones.
+    /// Receives packets longer than the MTU, if allowed: a ring with room for a super-packet in
+    /// each slot would be large and hold few small ones.
     long: Option<PacketSocket>,
     supers: SuperPackets,
     /// Ethernet headers for IPv4 and IPv6.
@@ -27,7 +27,7 @@ pub(super) struct VethPort {
 }
 
 impl VethPort {
-    /// Makes the pair, one end here in the calling thread's namespace, the other in `host`.
+    /// Creates the pair, one end here in the calling thread's namespace, the other in `host`.
     pub(super) fn open(
         backstage: &NetNamespace,
         number: u32,
@@ -70,7 +70,7 @@ impl VethPort {
         self.socket.is_ready() || self.long.as_ref().is_some_and(PacketSocket::is_ready)
     }
 
-    /// Gives the next packet to `take`.
+    /// Passes the next packet to `take`.
     pub(super) fn receive<T>(&mut self, take: impl FnOnce(Received<'_>) -> T) -> Option<T> {
         let has_header = self.supers.any();
         let frame = self.next_socket()?.receive()?;
@@ -84,13 +84,13 @@ impl VethPort {
         Some(take(Received { arrived: frame.arrived, packet, offload }))
     }
 
-    /// The socket with the frame that came first.
+    /// The socket with the earliest frame.
     fn next_socket(&mut self) -> Option<&mut PacketSocket> {
         let Some(long) = &mut self.long else { return Some(&mut self.socket) };
         let mut short_at = self.socket.next_arrival();
         let long_at = long.next_arrival();
         if short_at.is_none() && long_at.is_some() {
-            // A short one that came before the long one may have come since we looked.
+            // An earlier short frame may have arrived since the first check.
             short_at = self.socket.next_arrival();
         }
         match (short_at, long_at) {
@@ -100,7 +100,7 @@ impl VethPort {
         }
     }
 
-    /// Hands over as many packets as the kernel takes at once; `None` if it refuses the first.
+    /// Delivers as many packets as the kernel takes at once; `None` if it refuses the first.
     pub(super) fn send(&self, packets: &[Packet]) -> Option<usize> {
         let packets = &packets[..packets.len().min(BATCH)];
         let sent = match self.supers.any() {
@@ -114,7 +114,7 @@ impl VethPort {
         match sent {
             Ok(sent) if sent > 0 => Some(sent.min(packets.len())),
             Err(why) if why.kind() == std::io::ErrorKind::WouldBlock => {
-                // What was sent before has not been looked at by the host yet.
+                // The host has not read earlier packets yet.
                 let mut writable = [PollFd::new(&self.socket, PollFlags::OUT)];
                 let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
                 poll(&mut writable, Some(&patience)).is_ok_and(|ready| ready > 0).then_some(0)
@@ -140,7 +140,7 @@ impl VethPort {
         &self.headers[usize::from(packet.bytes()[0] >> 4 != 4)]
     }
 
-    /// Frames that the rings had no room for since the last call.
+    /// Frames dropped by full rings since the last call.
     pub(super) fn take_overflow(&mut self) -> std::io::Result<u64> {
         let mut dropped = u64::from(self.socket.statistics()?.dropped);
         if let Some(long) = &self.long {
@@ -154,19 +154,19 @@ impl VethPort {
     }
 }
 
-/// Makes our end work.
+/// Configures our end.
 fn prepare(
     ours: &Interface,
     options: &PortOptions<'_>,
 ) -> Result<(PacketSocket, Option<PacketSocket>), NamespaceError> {
-    // Nobody speaks here, and a machine that does not know the setting has no IPv6.
+    // Nothing is sent here, and a machine without the setting has no IPv6.
     let _ = set_sysctl(&format!("ipv6/conf/{}/disable_ipv6", ours.name()), "1");
     ours.set_up()?;
     let opened = sockets(ours.index(), options.mtu, options.supers);
     opened.map_err(|why| NamespaceError::new(Step::PacketSocket, why))
 }
 
-/// Makes the host's end work.
+/// Configures the host's end.
 fn configure(PortOptions { name, supers, .. }: &PortOptions<'_>) -> Result<(), NamespaceError> {
     match supers.from_host {
         true => leave_work_to_us(name)?,
@@ -199,7 +199,7 @@ fn sockets(
     Ok((socket, long))
 }
 
-/// Lets the host finish checksums and segments before a packet leaves it.
+/// Makes the host finish checksums and segments before a packet leaves it.
 fn do_all_work(name: &str) -> Result<(), NamespaceError> {
     [
         Feature::TcpSegmentation,
@@ -211,8 +211,8 @@ fn do_all_work(name: &str) -> Result<(), NamespaceError> {
     .try_for_each(|feature| switch(name, feature))
 }
 
-/// Lets the host leave to us what a [`VirtioHeader`] can say, and nothing else: what is inside a
-/// tunnel, for example, it segments itself.
+/// Lets the host leave to us only what a [`VirtioHeader`] can describe: it segments packets inside
+/// a tunnel itself, for example.
 fn leave_work_to_us(name: &str) -> Result<(), NamespaceError> {
     let udp = has_udp_segments();
     let unwanted = |feature: &str| match feature {
@@ -227,11 +227,11 @@ fn leave_work_to_us(name: &str) -> Result<(), NamespaceError> {
         }
     };
     switch_features_off(name, unwanted).map_err(|why| {
-        NamespaceError::new(Step::Configure("cannot switch offloads off".to_owned()), why)
+        NamespaceError::new(Step::Configure("cannot disable offloads".to_owned()), why)
     })
 }
 
-/// From Linux 6.2 on a [`VirtioHeader`] can say that a packet is many UDP datagrams.
+/// From Linux 6.2 on a [`VirtioHeader`] can describe many UDP datagrams in one packet.
 fn has_udp_segments() -> bool {
     let name = rustix::system::uname();
     let release = name.release().to_string_lossy();
@@ -241,7 +241,7 @@ fn has_udp_segments() -> bool {
 
 fn switch(name: &str, feature: Feature) -> Result<(), NamespaceError> {
     set_offload(name, feature, false).map_err(|why| {
-        NamespaceError::new(Step::Configure(format!("cannot switch {feature:?} off")), why)
+        NamespaceError::new(Step::Configure(format!("cannot disable {feature:?}")), why)
     })
 }
 
@@ -253,9 +253,9 @@ const ETHERTYPE_IPV6: u16 = 0x86dd;
 const FRAMES: usize = 4_096;
 /// Super-packets, 16 MB at most.
 const LONG_FRAMES: usize = 256;
-/// The kernel makes no longer ones unless it is told to.
+/// The kernel makes no longer ones by default.
 const LONGEST_FRAME: usize = (1 << 16) + ETHERNET_HEADER + VirtioHeader::BYTES;
 /// Frames in one system call.
 const BATCH: usize = 64;
-/// How long the host may take to make room for more.
+/// How long the host may take to free room.
 const PATIENCE: Duration = Duration::from_millis(1);

@@ -1,11 +1,11 @@
-//! What is left to do to a packet, as the kernel says it and as a packet carries it.
+//! Converts offloaded work between the kernel's header and a packet.
 
 use trackbed_core::Packet;
 use trackbed_core::packet::{Offload, Segmentation};
 use trackbed_linux::VirtioHeader;
 
-/// What `header` leaves to do to a packet that begins `link` bytes behind the start of the frame;
-/// `None` for a kind of segmentation that nobody here asked for.
+/// The work that `header` leaves for a packet that begins `link` bytes after the start of the
+/// frame; `None` for a kind of segmentation that was not requested.
 pub(super) fn read(header: VirtioHeader, link: usize) -> Option<Offload> {
     let segmentation = match (header.kind & !VirtioHeader::CWR, header.kind & VirtioHeader::CWR) {
         (0, 0) => Segmentation::None,
@@ -16,7 +16,7 @@ pub(super) fn read(header: VirtioHeader, link: usize) -> Option<Offload> {
     };
     let checksum = header.flags & VirtioHeader::NEEDS_CHECKSUM != 0;
     if !checksum {
-        // The kernel leaves the sum undone wherever it leaves the cutting undone.
+        // The kernel leaves the checksum undone wherever it leaves the segmentation undone.
         return (segmentation == Segmentation::None).then(Offload::default);
     }
     Some(Offload {
@@ -28,7 +28,7 @@ pub(super) fn read(header: VirtioHeader, link: usize) -> Option<Offload> {
     })
 }
 
-/// The header for a packet behind a link header of `link` bytes.
+/// The header for a packet after a link header of `link` bytes.
 pub(super) fn write(packet: &Packet, link: usize) -> VirtioHeader {
     let offload = packet.offload();
     if offload == Offload::default() {

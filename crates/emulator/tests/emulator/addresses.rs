@@ -1,5 +1,5 @@
-//! Addresses that a machine gets and loses while its programs run. Where the machine does not allow
-//! namespaces the test says so and passes.
+//! Addresses added and removed while programs run. If the machine does not allow namespaces the
+//! test prints so and passes.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -76,7 +76,7 @@ fn nothing_comes_or_goes_from_an_address_that_is_gone() {
             assert!(interface.remove_address((old, bits(old))).is_err(), "it is gone");
         };
         near.run(change).unwrap();
-        // The kernel may refuse it, or take it and throw it away.
+        // The kernel may refuse it, or accept it and drop it.
         let _ = client.send_to(b"from nowhere", there);
         server.send_to(b"to nowhere", from).unwrap();
         let moved = bind(&near, new).unwrap();
@@ -87,7 +87,7 @@ fn nothing_comes_or_goes_from_an_address_that_is_gone() {
         server.send_to(b"back", from).unwrap();
         moved.set_read_timeout(Some(PATIENCE)).unwrap();
         assert_eq!(moved.recv(&mut buffer).unwrap(), 4);
-        // What was sent to the old address before that has arrived by now, or never will.
+        // Packets sent to the old address before have arrived by now, or never will.
         client.set_nonblocking(true).unwrap();
         assert_eq!(client.recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
         assert_eq!(bind(&near, old).unwrap_err().kind(), ErrorKind::AddrNotAvailable);

@@ -1,4 +1,4 @@
-//! UDP: datagrams that a sender hands to the kernel in one piece arrive one by one.
+//! UDP: datagrams passed to the kernel in one piece arrive one by one.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;

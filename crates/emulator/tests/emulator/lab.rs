@@ -37,7 +37,7 @@ pub struct Setting {
     pub names: [&'static str; 2],
 }
 
-/// What has happened.
+/// The results.
 pub struct Ended {
     pub forward: Counters,
     pub backward: Counters,
@@ -53,7 +53,7 @@ impl Setting {
     }
 }
 
-/// The devices with which this machine lets us test; says which it does not.
+/// The devices that this machine allows; prints those that it does not.
 pub fn devices() -> Vec<DeviceKind> {
     let allowed = |device: &DeviceKind| match Lab::try_new(Setting::new(*device, true, true)) {
         Ok(lab) => {
@@ -83,7 +83,7 @@ impl Lab {
         Ok(lab)
     }
 
-    /// A link between two hosts that are there; the interfaces have no addresses yet.
+    /// A link between two existing hosts; the interfaces have no addresses yet.
     pub fn join(
         near: NetNamespace,
         far: NetNamespace,
@@ -137,7 +137,7 @@ pub fn give(
     host.run(|| Interface::named(interface)?.add_address((address, prefix)))?
 }
 
-/// Sees how many packets travel in one piece.
+/// Records how many packets travel in one piece.
 struct Largest(Arc<Mutex<[u64; 2]>>);
 
 impl Tap for Largest {
@@ -147,7 +147,7 @@ impl Tap for Largest {
     }
 }
 
-/// The address of the far end in both families; only the first where there is no IPv6.
+/// The address of the far end in both families; only the first without IPv6.
 pub fn far_addresses(lab: &Lab) -> Vec<SocketAddr> {
     let addresses = ["10.0.0.2:7", "[fd00::2]:7"].map(|text| text.parse().unwrap());
     let works = |address: &SocketAddr| {

@@ -1,5 +1,5 @@
-//! Several paths between two machines: packets take the path of the address that they come from.
-//! Where the machine does not allow namespaces the test says so and passes.
+//! Several paths between two machines: packets take the path of their source address. If the
+//! machine does not allow namespaces the test prints so and passes.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -21,7 +21,7 @@ fn addresses(machine: u8, path: u8) -> [IpAddr; 2] {
     [Ipv4Addr::new(10, path, 0, machine).into(), v6.into()]
 }
 
-/// A machine with an interface on every path, and what carries packets between them.
+/// A machine with an interface on every path, and the emulators between them.
 fn machine(
     backstage: &mut Backstage,
     number: u8,
@@ -40,7 +40,7 @@ fn machine(
                 };
                 interface.add_address((address, bits))?;
                 interface.add_route_from(address)?;
-                // Who does not say where from takes the first path.
+                // Without a source address a socket takes the first path.
                 if path == 0 {
                     interface.add_route((everything, 0))?;
                 }
@@ -82,7 +82,7 @@ fn packets_take_the_path_of_the_address_that_they_come_from() {
     for family in 0..if has_ipv6 { 2 } else { 1 } {
         exchanges += 1;
         for path in 0..PATHS {
-            // The server's address lies on the other path: what counts is where a packet is from.
+            // The server's address is on the other path: only the source counts.
             let server = SocketAddr::new(addresses(2, 1 - path)[family], PORT);
             let server = far.run(|| UdpSocket::bind(server).unwrap()).unwrap();
             let own = SocketAddr::new(addresses(1, path)[family], 0);

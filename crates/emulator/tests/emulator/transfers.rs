@@ -1,4 +1,4 @@
-//! TCP: the bytes that arrive are those that were sent, in both directions at once.
+//! TCP: the received bytes are those sent, in both directions at once.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,8 +11,8 @@ use trackbed_net::Counters;
 
 use crate::lab::{Lab, Setting, devices, far_addresses, give};
 
-/// Words of a generator with a long period (SplitMix64), so that a byte that is lost, doubled or
-/// moved shows.
+/// Words of a generator with a long period (SplitMix64), so that a lost, duplicated or moved byte
+/// is detected.
 fn words(seed: u64) -> impl Iterator<Item = u64> {
     (1_u64..).map(move |number| {
         let z = seed.wrapping_add(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -95,8 +95,8 @@ fn ends_of_different_mtu_agree_on_segments() {
     }
 }
 
-/// A host between two links passes on what came in one piece: its kernel cuts it and finishes its
-/// checksums, as a link of single packets asks for.
+/// A host between two links forwards super-packets: its kernel cuts them and finishes their
+/// checksums, as a link of single packets requires.
 #[test]
 fn a_host_between_links_cuts_super_packets_for_the_next_link() {
     for device in devices() {

@@ -1,4 +1,4 @@
-//! What became of the messages of a schedule: each was answered in time, or late, or lost.
+//! The outcome of a schedule's messages: in time, late or lost.
 
 use std::time::Duration;
 
@@ -10,43 +10,42 @@ use super::messages::gather;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "sent_count", |records| counted(records, |account| account.sent) =>
-        "messages that the schedule had in the measured window; each was answered in time, or \
-         late, or lost";
+        "messages scheduled in the measured window; each is in time, late or lost";
     "in_time_count", |records| counted(records, |account| account.in_time) =>
-        "of these, the ones answered within the deadline after their intended time";
+        "of these, answered within the deadline after their intended time";
     "late_count", |records| counted(records, |account| account.late) =>
-        "of these, the ones answered after the deadline";
+        "of these, answered after the deadline";
     "lost_count", |records| counted(records, |account| account.lost) =>
-        "of these, the ones without an answer: patience came to its end, the connection broke, or \
-         they could not be sent";
+        "of these, without an answer: patience exceeded, connection broken, or not sent";
     "unsent_count", |records| counted(records, |account| account.unsent) =>
-        "of those that were lost, the ones that could not be sent: there was no connection, or \
-         too many waited for their answers";
+        "lost messages that were never sent, because there was no connection or too many messages \
+         were waiting for answers";
     "answer_rate_hz", |records| {
         let (Some(account), Some(window)) = (account(records), window(records)) else {
             return Vec::new();
         };
         vec![(account.in_time + account.late) as f64 / window.as_secs_f64()]
-    } => "messages of the measured window that were answered, in time or late, over its length";
+    } => "messages of the measured window that were answered, in time or late, divided by its \
+          length";
 };
 
-/// What became of the messages of the measured window of a schedule.
+/// The outcome of the messages of a schedule's measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Those that the schedule had, as the phones say that carried it out.
+    /// The scheduled messages, as the phones report.
     pub sent: u64,
     /// Those answered within the deadline.
     pub in_time: u64,
     /// Those answered after it.
     pub late: u64,
-    /// Those of which it is known that they were lost.
+    /// Those known to be lost.
     pub lost: u64,
-    /// Those of the lost that were never sent.
+    /// Lost messages that were never sent.
     pub unsent: u64,
 }
 
-/// The account of a run; `None` if no phone has a schedule. Each figure is counted by itself, so that a
-/// message which nobody answers for is missed.
+/// The account of a run; `None` if no phone has a schedule. Each number is counted separately, so
+/// that a message missing from all of them is noticed.
 pub fn account(records: &[Record]) -> Option<Account> {
     window(records)?;
     let deadline = deadline(records)?;

@@ -1,4 +1,4 @@
-//! How old what the server knows is.
+//! The age of the server's information.
 
 use std::collections::BTreeMap;
 
@@ -28,17 +28,17 @@ pub(super) const METRICS: &[Metric] = metrics! {
         }
         ages.values().filter_map(Age::mean_ms).collect()
     } =>
-        "for each phone, the time average of the age of the freshest message that the server has, \
-         from its first to its last reception; a message is born when it is to be sent";
+        "age of the newest message at the server, since its intended time: time average of each \
+         phone from its first to its last reception";
 };
 
 /// The age of information at one receiver (Kaul, Yates, Gruteser, "Real-time status: How often
-/// should one update?", INFOCOM 2012): a sawtooth that rises with time and falls, whenever a
-/// fresher message arrives, to that message's age.
+/// should one update?", INFOCOM 2012): a sawtooth that rises with time and falls, whenever a newer
+/// message arrives, to that message's age.
 struct Age {
     first: Time,
     last: Time,
-    /// When the freshest message so far was born.
+    /// When the newest message so far was generated.
     freshest: Time,
     /// The area under the sawtooth between `first` and `last`, in square nanoseconds.
     area: f64,
@@ -57,7 +57,7 @@ impl Age {
         self.freshest = self.freshest.max(born);
     }
 
-    /// Nothing where there was one reception only: an average needs a span.
+    /// None after a single reception: an average needs a time span.
     fn mean_ms(&self) -> Option<f64> {
         let span = (self.last - self.first).as_nanos() as f64;
         (span > 0.0).then(|| self.area / span / 1e6)

@@ -1,4 +1,4 @@
-//! How long everything took.
+//! The completion time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::account::window;
 pub(super) const METRICS: &[Metric] = metrics! {
     "completion_ms",
         |records| spans(records).values().map(|span| span.as_secs_f64() * 1e3).collect() =>
-        "from the start of the measured part, connection set-up included, to the last answer, the \
-         last byte of the transfer or the end of a client's command; with several phones one \
-         sample each, from the phone's first attempt to connect";
+        "time of each phone from the start of the measured part (with several phones: from its first \
+         attempt to connect), connection set-up included, to its last answer, the last byte of its \
+         transfer or the end of a third-party client";
 };
 
-/// The time that each phone took, for the phones that got an answer or a transfer, or came to
-/// their end. What is sent by a schedule takes as long as that says, so there it is none.
+/// The time of each phone that got an answer or a transfer, or finished. Workloads with a schedule
+/// have none, because the schedule determines it.
 pub(super) fn spans(records: &[Record]) -> BTreeMap<u32, Duration> {
     if window(records).is_some() {
         return BTreeMap::new();

@@ -1,4 +1,4 @@
-//! How many messages were taken, refused and given up: together, all of them.
+//! The numbers of accepted, refused and given-up messages.
 
 use trackbed_core::event::{Event, Record};
 
@@ -11,7 +11,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
             records,
             |event| matches!(event, Event::Answered { status, .. } if TAKEN.contains(status)),
         )
-    } => "messages that the server took (status 200 to 299)";
+    } => "messages that the server accepted (status 200 to 299)";
     "refused_count", |records| {
         count(
             records,
@@ -19,10 +19,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
         )
     } => "messages that the server refused (status 400 to 499), such as malformed ones";
     "failed_count", |records| count(records, |event| matches!(event, Event::Failed { .. })) =>
-        "messages, transfers and connections that were given up; a run with any is a failed run";
+        "messages, transfers and connections given up; a run with any of them is a failed run";
 };
 
-/// One sample for every run that was measured at all, also where it is zero.
+/// One sample for every measured run, also if it is zero.
 fn count(records: &[Record], wanted: fn(&Event) -> bool) -> Vec<f64> {
     if !records.iter().any(|record| record.event == Event::Started) {
         return Vec::new();

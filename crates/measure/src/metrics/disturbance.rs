@@ -1,4 +1,4 @@
-//! What it costs to lose a connection, or an address, on purpose.
+//! The cost of losing a connection, or an address, on purpose.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "reconnect_ms", |records| millis(&gather(records), |spell| spell.reconnected) =>
-        "for each connection that a phone had to replace, from the disturbance that cost it until \
-         a request may be sent over the next one, time-outs and failed attempts included";
+        "time from the disturbance that breaks a phone's connection until the next one can send a \
+         request, timeouts and failed attempts included";
     "interruption_ms", |records| millis(&gather(records), |spell| spell.interruption) =>
-        "for each disturbance, how long no new byte arrived, in its order, at the phone that \
-         fetches or the server that is sent to: until the first one over the next connection or, \
-         where the connection was kept, the longest such time until the next disturbance";
+        "time without new in-order data at the receiver after each disturbance: until the first \
+         byte over the next connection or, if the connection survives, the longest gap before the \
+         next disturbance";
     "reconnection_count", |records| count(records, |spell| spell.has_reconnected) =>
-        "connections that phones lost to disturbances and replaced";
+        "connections broken by disturbances and replaced";
     "migration_count", |records| {
         count(records, |spell| spell.what == Disturbance::Move && !spell.has_reconnected)
-    } => "moves to another network that a phone's connection outlived";
+    } => "moves to another network that a phone's connection survived";
 };
 
-/// A disturbance and what followed until the phone's next one.
+/// A disturbance and its consequences until the phone's next one.
 struct Spell {
     what: Disturbance,
     at: Time,
     has_reconnected: bool,
-    /// How long it took until the next connection could be used.
+    /// The time until the next connection could be used.
     reconnected: Option<Duration>,
     interruption: Option<Duration>,
 }
 
-/// All disturbances in the order in which they came.
+/// All disturbances in order of time.
 fn gather(records: &[Record]) -> Vec<Spell> {
     let mut spells: Vec<Spell> = Vec::new();
     let mut last_of = BTreeMap::new();
@@ -74,7 +74,7 @@ fn millis(spells: &[Spell], span: impl Fn(&Spell) -> Option<Duration>) -> Vec<f6
     spells.iter().filter_map(span).map(|span| span.as_secs_f64() * 1e3).collect()
 }
 
-/// One sample for every run with disturbances, also where it is zero.
+/// One sample for every run with disturbances, also if it is zero.
 fn count(records: &[Record], wanted: impl Fn(&Spell) -> bool) -> Vec<f64> {
     let spells = gather(records);
     match spells.is_empty() {

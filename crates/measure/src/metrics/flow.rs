@@ -1,4 +1,4 @@
-//! What flows during a given time, and around handovers.
+//! Throughput during a given time, and around handovers.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let seconds = (end - start).as_secs_f64();
         flows(records).map(|(bytes, _)| bytes as f64 * 8.0 / seconds / 1e6).collect()
     } =>
-        "for each phone, the bytes of its flow over the measured part, connection set-up \
-         included; without headers and retransmissions, in 10^6 bit/s";
+        "payload bytes of each phone's flow over the measured part, connection set-up included, in \
+         10^6 bit/s; without headers and retransmissions";
     "handover_goodput_mbps", |records| {
         let Some((start, end)) = span(records) else { return Vec::new() };
         let arrivals = arrivals(records);
@@ -27,11 +27,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let whole = |middle: &Time| *middle >= start + WINDOW / 2 && *middle + WINDOW / 2 <= end;
         middles(records).filter(whole).map(goodput).collect()
     } =>
-        "for each handover of any path, what arrives at all phones in the second around the \
-         middle of its outage, in 10^6 bit/s; only of seconds that lie within the measured part";
+        "payload bytes that arrive at all phones in the one-second window centred on each \
+         handover's outage, on any path, in 10^6 bit/s; only windows within the measured part";
     "gap_ms", |records| flows(records).map(|(_, gap)| gap.as_secs_f64() * 1e3).collect() =>
-        "for each phone, the longest time without an arrival, from the first byte of its flow to \
-         the end";
+        "longest gap between arrivals at each phone, from the first byte of its flow to the end";
     "handover_count", |records| {
         let Some((start, end)) = span(records) else { return Vec::new() };
         if !records.iter().any(|record| matches!(record.event, Event::Handover { .. })) {
@@ -42,10 +41,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
     } => "handovers of all paths during the measured part";
 };
 
-/// About how long a handover is felt (papers measure "instantaneous" throughput so).
+/// About how long a handover has an effect (papers measure "instantaneous" throughput so).
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// When the measured part began and ended.
+/// The start and end of the measured part.
 fn span(records: &[Record]) -> Option<(Time, Time)> {
     let at = |event: Event| records.iter().find(|record| record.event == event);
     let (start, end) = (at(Event::Started)?.at, at(Event::Finished)?.at);
@@ -59,7 +58,7 @@ fn flows(records: &[Record]) -> impl Iterator<Item = (u64, Duration)> {
     })
 }
 
-/// When how much had arrived, in order of time.
+/// The bytes that arrived, with their times, in order of time.
 fn arrivals(records: &[Record]) -> Vec<(Time, u64)> {
     let arrival = |record: &Record| match record.event {
         Event::Flowing { last, bytes, .. } => Some((last, bytes)),

@@ -1,4 +1,4 @@
-//! How connections began.
+//! Handshakes of connections.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "handshake_ms", durations =>
-        "for each connection, from the attempt to connect until a request may be sent; next to \
-         nothing with early data over QUIC";
+        "time from the attempt to connect until a request can be sent, per connection; almost zero \
+         with early data over QUIC";
     "resumed_ratio", |records| {
         share(records, |event| matches!(event, Event::Secured { resumed: true, .. }))
-    } => "share of the encrypted connections that took up an earlier session";
+    } => "share of encrypted connections that resumed an earlier session";
     "early_data_ratio",
         |records| share(records, |event| matches!(event, Event::Secured { early: true, .. })) =>
-        "share of the encrypted connections on which the server accepted early data";
+        "share of encrypted connections whose early data the server accepted";
 };
 
 fn durations(records: &[Record]) -> Vec<f64> {
@@ -37,7 +37,7 @@ fn durations(records: &[Record]) -> Vec<f64> {
     durations
 }
 
-/// The share of the secured connections that `wanted` picks.
+/// The share of the secured connections for which `wanted` is true.
 fn share(records: &[Record], wanted: fn(&Event) -> bool) -> Vec<f64> {
     let secured = records.iter().filter(|r| matches!(r.event, Event::Secured { .. })).count();
     let picked = records.iter().filter(|record| wanted(&record.event)).count();

@@ -1,4 +1,4 @@
-//! Inference beside the communication: how many frames, and how long each took.
+//! Inference beside the communication: the number of frames, and their durations.
 
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
@@ -14,13 +14,13 @@ pub(super) const METRICS: &[Metric] = metrics! {
             true => vec![frames(records).count() as f64 / (until - from).as_secs_f64()],
             false => Vec::new(),
         }
-    } => "frames of the inference that were done in the measured part, over its length";
+    } => "inference frames completed in the measured part, divided by its length";
     "frame_ms", |records| {
         frames(records).map(|[begin, end]| (end - begin).as_secs_f64() * 1e3).collect()
-    } => "for each of these frames, from its beginning to its end; the next one follows at once";
+    } => "duration of each of these frames; the next one follows immediately";
 };
 
-/// Beginning and end of each frame that was done in the measured part.
+/// The start and end of each frame completed in the measured part.
 fn frames(records: &[Record]) -> impl Iterator<Item = [Time; 2]> {
     let measured = measured(records);
     let counts = move |at: Time| measured.is_some_and(|[from, until]| from <= at && at < until);

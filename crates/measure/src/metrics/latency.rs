@@ -1,4 +1,4 @@
-//! How long each message took, and whether that was in time.
+//! The latency of each message, and whether it met the deadline.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let latencies = gather(records).into_values().filter_map(|message| message.latency());
         latencies.map(|latency| latency.as_secs_f64() * 1e3).collect()
     } =>
-        "for each answered message, from the time at which it was to be sent to the end of the \
-         answer; in a closed loop it is to be sent when it is";
+        "time of each answered message from its intended time to the end of the answer; in a \
+         closed loop it is intended when it is sent";
     "deadline_miss_ratio", miss_ratio =>
-        "share of the messages that were not answered within the deadline after the time at which \
-         they were to be sent; those given up are missed, those refused in time are not";
+        "share of messages not answered within the deadline after their intended time; given-up \
+         messages count as missed, those refused in time do not";
 };
 
 fn miss_ratio(records: &[Record]) -> Vec<f64> {
@@ -30,7 +30,7 @@ fn miss_ratio(records: &[Record]) -> Vec<f64> {
     vec![missed.count() as f64 / messages.len() as f64]
 }
 
-/// What is in time.
+/// The deadline.
 pub(super) fn deadline(records: &[Record]) -> Option<Duration> {
     records.iter().find_map(|record| match record.event {
         Event::DeadlineSet { after } => Some(after),

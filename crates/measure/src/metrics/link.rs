@@ -1,4 +1,4 @@
-//! What went over the links.
+//! Traffic of the links.
 
 use trackbed_core::event::{Event, Record};
 
@@ -6,21 +6,21 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "loss_percent", |records| Total::of(records).percent(|total| total.lost_packets) =>
-        "packets that the links lost by chance or by schedule, of those that entered them, all \
-         directions together, over the whole run";
+        "share of packets entering the links that were lost by chance or by schedule, in all \
+         directions, over the whole run";
     "queue_drop_percent",
         |records| Total::of(records).percent(|total| total.queue_dropped_packets) =>
-        "packets that the links' queues dropped, of those that entered the links, all directions \
-         together, over the whole run";
+        "share of packets entering the links that the links' queues dropped, in all directions, \
+         over the whole run";
     "wire_bytes", |records| {
         let total = Total::of(records);
         if total.links == 0 { Vec::new() } else { vec![total.offered_bytes as f64] }
     } =>
-        "bytes that entered the links, IP headers included, all directions together, over the \
-         whole run, warm-up included";
+        "bytes that entered the links, IP headers included, in all directions, over the whole run, \
+         warm-up included";
 };
 
-/// The sum of the links' accounts.
+/// The sum of the links' counters.
 #[derive(Default)]
 struct Total {
     links: u64,

@@ -1,4 +1,4 @@
-//! What a run takes of the machine while it goes on, reading by reading.
+//! The machine load during a run, reading by reading.
 
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Load, Record, RoleLoad};
@@ -9,34 +9,35 @@ pub(super) const METRICS: &[Metric] = metrics! {
     "cpu_percent", |records| {
         values(records, |load| of_device(load, |role| role.millipercent).map(thousandth))
     } =>
-        "processor time of the clients and the inference together, in each second of the measured \
-         part; 400 is four full cores; where the scenario has [inference]";
+        "processor time of clients and inference together, in each second of the measured part; \
+         400 is four full cores; with [inference] only";
     "client_cpu_percent",
         |records| values(records, |load| load.client.millipercent.map(thousandth)) =>
-        "the part of it that is the clients'";
+        "processor time of the clients alone, as for cpu_percent";
     "inference_cpu_percent",
         |records| values(records, |load| load.inference.millipercent.map(thousandth)) =>
-        "the part of it that is the inference's";
+        "processor time of the inference alone, as for cpu_percent";
     "server_cpu_percent",
         |records| values(records, |load| load.server.millipercent.map(thousandth)) =>
-        "processor time of the server, where it is on this machine, likewise";
+        "processor time of the server, if it is on this machine, as for cpu_percent";
     "machine_cpu_percent",
         |records| values(records, |load| load.machine_millipercent.map(thousandth)) =>
-        "processor time of everything on this machine, the emulated links included, likewise";
+        "processor time of everything on this machine, the emulated links included, as for \
+         cpu_percent";
     "memory_percent", |records| {
         values(records, |load| {
             let total = load.memory_total_bytes.filter(|total| *total > 0)?;
             let used = of_device(load, |role| role.memory_bytes)?;
             Some(used as f64 / total as f64 * 100.0)
         })
-    } => "memory of the clients and the inference together, in percent of the machine's";
+    } => "memory of clients and inference together, in percent of the machine's";
     "gpu_percent", |records| values(records, |load| load.gpu_millipercent.map(thousandth)) =>
-        "share of its time in which the busiest graphics processor worked, where there is one";
+        "busy share of the busiest graphics processor, if there is one";
     "temperature_celsius", |records| {
         values(records, |load| load.temperature_millicelsius.map(|value| value as f64 / 1e3))
-    } => "the hottest of the temperatures that the machine tells";
+    } => "highest temperature that the machine reports";
     "power_watts", |records| values(records, |load| load.power_milliwatts.map(thousandth)) =>
-        "the largest of the powers that the machine tells; they may contain one another";
+        "highest power that the machine reports; sensors may overlap";
 };
 
 /// The measured part of a run: the window of its schedule if it has one, until the run's end at the
@@ -56,7 +57,7 @@ pub(super) fn measured(records: &[Record]) -> Option<[Time; 2]> {
     window.or_else(whole).filter(|[from, until]| from < until)
 }
 
-/// A value of each reading whose span lies within the measured part.
+/// A value of each reading whose span is within the measured part.
 fn values(records: &[Record], of: impl Fn(&Load) -> Option<f64>) -> Vec<f64> {
     let Some([from, until]) = measured(records) else { return Vec::new() };
     let loads = records.iter().filter_map(|record| match &record.event {
@@ -66,7 +67,7 @@ fn values(records: &[Record], of: impl Fn(&Load) -> Option<f64>) -> Vec<f64> {
     loads.filter_map(of).collect()
 }
 
-/// What the clients and the inference use together; the latter is not always there.
+/// The sum of clients and inference; the latter is not always present.
 fn of_device(load: &Load, of: impl Fn(&RoleLoad) -> Option<u64>) -> Option<u64> {
     Some(of(&load.client)? + of(&load.inference).unwrap_or(0))
 }

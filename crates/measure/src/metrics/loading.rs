@@ -9,17 +9,16 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "loading_delay_ms", loading_delays =>
-        "for each piece of media that a viewer waited for, from when it was needed and asked for to its \
-         last byte, waiting for a connection and for what is before it included: the first piece of a \
-         start or after a jump from its request, a piece fetched ahead that comes too late from when \
-         pictures stood still; what is there in time is not counted, nor what a jump leaves";
+        "waiting time for each piece of media not there in time, from its request (at a start or \
+         after a jump) or from the stall until its last byte, connection included; pieces \
+         abandoned by a jump do not count";
     "startup_delay_ms", |records| {
         let begins = |event: &Event| match event {
             Event::ConnectStarted { phone, connection: 0 } => Some(*phone),
             _ => None,
         };
         until_playing(records, begins, false)
-    } => "for each player, from its first attempt to connect until pictures move";
+    } => "time from each player's first attempt to connect until playback starts";
     "seek_delay_ms", |records| {
         let begins = |event: &Event| match event {
             Event::Playback { phone, step: Playback::Sought { .. } } => Some(*phone),
@@ -27,8 +26,8 @@ pub(super) const METRICS: &[Metric] = metrics! {
         };
         until_playing(records, begins, true)
     } =>
-        "for each jump of the viewer that came to play, from the jump until pictures move again; \
-         of jumps in a row the last one counts";
+        "time from each jump of the viewer until playback resumes; of successive jumps the last \
+         counts";
 };
 
 fn loading_delays(records: &[Record]) -> Vec<f64> {
@@ -54,11 +53,11 @@ fn loading_delays(records: &[Record]) -> Vec<f64> {
     delays
 }
 
-/// Whether the viewer waits for the piece that is to be played at that moment.
+/// Whether the viewer waits for the piece to be played next.
 struct Viewer {
-    /// Since when nothing is there to play.
+    /// Since when there is nothing to play.
     needs_since: Option<Time>,
-    /// The last piece that was asked for, and when for the first time.
+    /// The last requested piece, and the time of its first request.
     asked: Option<(u32, Time)>,
 }
 
@@ -69,8 +68,8 @@ impl Default for Viewer {
     }
 }
 
-/// From what `begins` picks, for a phone, to the next time that its pictures move. Where
-/// something begins twice before that, the last one counts if `latest`, else the first.
+/// For each phone, the time from an event that `begins` picks to the next start of playback. If
+/// several come first, the last one counts if `latest`, else the first.
 fn until_playing(
     records: &[Record],
     begins: impl Fn(&Event) -> Option<u32>,

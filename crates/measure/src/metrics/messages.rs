@@ -9,10 +9,10 @@ use trackbed_core::event::{Event, Record};
 /// A phone and its message.
 pub(super) type MessageId = (u32, u32);
 
-/// When a message was to be sent, and when its answer came.
+/// The intended time of a message, and the time of its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
-    /// Time zero only where the message was given up before it could be sent.
+    /// Zero only if the message was given up before it could be sent.
     pub(super) intended: Time,
     pub(super) bytes: u64,
     pub(super) answer: Option<Answer>,
@@ -37,8 +37,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
 }
 
-/// Every message that was sent or given up, by phone and number. A message that was sent again,
-/// on another connection, counts from its first sending.
+/// Every message that was sent or given up, by phone and number. A message that was sent again, on
+/// another connection, counts from its first sending.
 pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
     let mut messages = BTreeMap::new();
     for record in records {
@@ -68,8 +68,8 @@ pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
     messages
 }
 
-/// Statuses of messages that the server took.
+/// Statuses of accepted messages.
 pub(super) const TAKEN: std::ops::RangeInclusive<u16> = 200..=299;
 
-/// Statuses of messages that the server refused.
+/// Statuses of refused messages.
 pub(super) const REFUSED: std::ops::RangeInclusive<u16> = 400..=499;

@@ -1,11 +1,10 @@
 //! Metrics: pure functions from the events of one run to samples.
 //!
-//! A metric is an entry of [`registry`]; its name ends in its unit. A run gives a metric no
-//! sample, one, or many (the round-trip times of its messages). Every metric takes one or two
-//! passes over the events, so a run of ten thousand phones costs no more per event than a run of
-//! one.
+//! A metric is an entry of [`registry`]; its name ends in its unit. A run has no sample of a
+//! metric, one, or many (the round-trip times of its messages). Every metric takes one or two
+//! passes over the events, so the cost per event is the same for ten thousand phones as for one.
 
-/// A table of metrics: the name of each, what computes its samples, and its help.
+/// A table of metrics: name, function and help of each.
 macro_rules! metrics {
     ($($name:literal, $compute:expr => $help:literal;)*) => {
         &[$(Metric { name: $name, help: $help, compute: $compute }),*]
@@ -46,18 +45,18 @@ pub use account::{Account, account};
 pub use outcome::outcome;
 pub use registry::{find, registry};
 
-/// A quantity that is computed from a run's events.
+/// A quantity computed from a run's events.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// The name under which results hold it; it ends in the unit.
+    /// Its name in results, which ends in the unit.
     pub name: &'static str,
     /// One line for lists and the reference page: what is measured, from when to when.
     pub help: &'static str,
-    /// The samples of a run, in a fixed order; none where the run has nothing of the kind.
+    /// The samples of a run, in a fixed order; none if the run has no such data.
     pub compute: fn(&[Record]) -> Vec<f64>,
 }
 
-/// A metric by which cells are compared run by run.
+/// A metric by which cells are compared, paired by run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compared {
     /// Its name.
@@ -89,7 +88,7 @@ impl Compared {
     }
 }
 
-/// The metrics by which cells are compared, the most telling one first: the first that a cell has
+/// The metrics by which cells are compared, the most significant first: the first that a cell has
 /// ranks it.
 pub const COMPARED: &[Compared] = &[
     less("completion_ms", "completion time"),
@@ -116,8 +115,8 @@ const fn more(name: &'static str, title: &'static str) -> Compared {
     Compared { name, title, less_is_better: false }
 }
 
-/// Whether less of a metric is better, or more of it; `None` where that cannot be said. Times, misses and
-/// losses are better if they are less; rates if they are more.
+/// Whether less of a metric is better, or more of it; `None` if neither is. Less is better for
+/// times, misses and losses; more is better for rates.
 pub fn less_is_better(name: &str) -> Option<bool> {
     let compared = compared(name);
     let less = ["_ms", "_miss_ratio", "late_verdict_ratio", "lost_count", "failed_count"];
@@ -133,8 +132,7 @@ pub fn less_is_better(name: &str) -> Option<bool> {
     }
 }
 
-/// Between which values a metric lies by what it is, in its unit: a time is never below zero, a share never
-/// above one.
+/// The possible range of a metric in its unit: a time is never below zero, a share never above one.
 pub fn range(name: &str) -> [f64; 2] {
     let least = if name.ends_with("_celsius") { f64::NEG_INFINITY } else { 0.0 };
     let most = if name.ends_with("_ratio") { 1.0 } else { f64::INFINITY };

@@ -1,14 +1,14 @@
-//! Whether a run went through.
+//! Whether a run succeeded.
 
 use trackbed_core::event::{Event, Record};
 
 use super::messages::{REFUSED, TAKEN};
 
-/// Whether the run went through: it came to its end, nothing was given up, every transfer arrived
-/// intact, and every answer was one that the server gives on purpose (a refusal is).
+/// Whether the run succeeded: it finished, nothing was given up, every transfer arrived intact, and
+/// every answer was intended by the server (a refusal is).
 ///
 /// # Errors
-/// The first thing that went wrong, in words, and how many more did.
+/// The first failure in words, and the number of further ones.
 pub fn outcome(records: &[Record]) -> Result<(), String> {
     let mut failures = records.iter().filter_map(failure);
     if let Some(first) = failures.next() {
@@ -17,9 +17,7 @@ pub fn outcome(records: &[Record]) -> Result<(), String> {
             more => format!("{first} (and {more} more)"),
         });
     }
-    for (event, what) in
-        [(Event::Started, "was never started"), (Event::Finished, "was not finished")]
-    {
+    for (event, what) in [(Event::Started, "did not start"), (Event::Finished, "did not finish")] {
         if !records.iter().any(|record| record.event == event) {
             return Err(format!("the measured part {what}"));
         }
@@ -34,7 +32,7 @@ fn failure(record: &Record) -> Option<String> {
             Some(format!("at {at}, phone {phone} gave up message {message}: {reason}"))
         }
         Event::Transferred { phone, bytes, intact: false } => Some(format!(
-            "at {at}, the {bytes} bytes that arrived from or at phone {phone} were not those sent"
+            "at {at}, the {bytes} bytes received from or at phone {phone} differ from those sent"
         )),
         Event::Answered { phone, message, status }
             if !TAKEN.contains(status) && !REFUSED.contains(status) =>

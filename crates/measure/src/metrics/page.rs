@@ -1,4 +1,4 @@
-//! How soon a web page was there, and its objects.
+//! The loading times of a web page and its objects.
 
 use std::collections::BTreeMap;
 
@@ -9,42 +9,39 @@ use super::Metric;
 
 pub(super) const TIMES: &[Metric] = metrics! {
     "plt_ms", |records| each(records, |page| page.loaded) =>
-        "page loading time: from the start of the measured part, connection set-up included, \
-         until every object of the page has arrived and was parsed or executed; one sample for \
-         each phone";
+        "page load time of each phone: from the start of the measured part, connection set-up \
+         included, until every object has arrived and was parsed or executed";
     "first_paint_ms", |records| each(records, |page| page.painted.or_else(|| first_paint(page))) =>
-        "when a browser could first paint a page: from the start of the measured part until the \
-         document and all that blocks painting (style sheets, and scripts unless they are \
-         declared not to) have arrived and were parsed or executed; with a browser of others when \
-         it did";
+        "time from the start of the measured part until a page can first be painted: the document \
+         and all blocking objects (style sheets, and scripts unless declared otherwise) have \
+         arrived and were parsed or executed; with a third-party browser, its own first paint";
     "ttfb_ms", |records| each(records, |page| page.objects.get(&DOCUMENT)?.begun) =>
-        "time to first byte of a page: from the start of the measured part, connection set-up \
-         included, until the document's response begins";
+        "time to first byte: from the start of the measured part, connection set-up included, \
+         until the document's response begins";
 };
 
 pub(super) const OBJECTS: &[Metric] = metrics! {
     "objects_count", |records| {
         let pages = pages(records).into_values();
         pages.map(|page| page.done().count() as f64).collect()
-    } => "objects of a page that arrived whole";
+    } => "completely received objects of a page";
     "connections_count", |records| {
-        // Clients that are not ours do not tell.
+        // Third-party clients do not report this.
         let pages = pages(records).into_values().filter(|page| page.connections > 0);
         pages.map(|page| f64::from(page.connections)).collect()
     } =>
-        "connections that a phone opened to load a page, those that came too late to be used \
-         included";
+        "connections that a phone opened to load a page, including those too late to be used";
     "object_requested_ms", |records| waterfall(records, |object| object.requested) =>
-        "for each object of a page, in the page's order: from the start of the measured part \
-         until it was requested, the last time if a connection broke; with the next two the \
-         waterfall of the page";
+        "time of each object of a page, in page order, from the start of the measured part to its \
+         request, the last one if a connection broke; the page's waterfall together with the next \
+         two";
     "object_begun_ms", |records| waterfall(records, |object| object.begun) =>
-        "likewise until the object's response began";
+        "time from the start of the measured part until each object's response began";
     "object_done_ms", |records| waterfall(records, |object| object.done) =>
-        "likewise until the object's last byte arrived";
+        "time from the start of the measured part until each object's last byte";
 };
 
-/// The document's place among the objects.
+/// The document's index among the objects.
 const DOCUMENT: u32 = 0;
 
 /// One phone's page.
@@ -71,7 +68,7 @@ impl Page {
     }
 }
 
-/// The pages of all phones that began to load one.
+/// The pages of all phones that started to load one.
 fn pages(records: &[Record]) -> BTreeMap<u32, Page> {
     let mut pages: BTreeMap<u32, Page> = BTreeMap::new();
     let mut connections: BTreeMap<u32, u32> = BTreeMap::new();
@@ -126,7 +123,7 @@ fn start(records: &[Record]) -> Option<Time> {
     started.map(|record| record.at)
 }
 
-/// When the last object was ready that painting waits for.
+/// When the last blocking object was ready.
 fn first_paint(page: &Page) -> Option<Time> {
     let awaited =
         page.objects.iter().filter(|(number, object)| **number == DOCUMENT || object.blocking);

@@ -1,4 +1,4 @@
-//! What a viewer sees: interruptions and resolution.
+//! Playback quality: interruptions and resolution.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,27 +13,25 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let players = gather(records).into_values();
         players.map(|player| player.stalled.as_secs_f64() * 1e3).collect()
     } =>
-        "for each player, how long in all pictures stood still because the buffer had run empty; \
-         waiting at the start and after a jump of the viewer is not counted";
+        "total time that each player stalled because its buffer was empty; waits at the start and \
+         after a jump do not count";
     "rebuffering_count",
         |records| gather(records).into_values().map(|player| player.stalls.into()).collect() =>
-        "for each player, how often the buffer ran empty";
+        "number of times that each player's buffer ran empty";
     "resolution_switch_count",
         |records| gather(records).into_values().map(|player| player.switches.into()).collect() =>
-        "for each player, how often a piece that arrived had another resolution than the one \
-         before";
+        "number of times that a player's piece had a different resolution from the one before";
     "media_bitrate_mbps", |records| {
         let players = gather(records).into_values().filter(|player| player.pieces > 0);
         players.map(|player| player.bytes as f64 * 8.0 / f64::from(player.pieces) / 1e6).collect()
     } =>
-        "for each player, the mean bit rate of the pieces that arrived, a second of media each, \
-         in 10^6 bit/s";
+        "mean bit rate of each player's received pieces of one second, in 10^6 bit/s";
     "seek_count",
         |records| gather(records).into_values().map(|player| player.seeks.into()).collect() =>
-        "for each player, how often the viewer jumped to another place";
+        "number of jumps by each viewer";
 };
 
-/// A player's account.
+/// A player's counters.
 #[derive(Default)]
 struct Player {
     seeks: u32,
@@ -43,7 +41,7 @@ struct Player {
     switches: u32,
     pieces: u32,
     bytes: u64,
-    /// Of the piece that is under way, and of the last one that arrived.
+    /// The resolution of the piece in progress, and of the last one that arrived.
     asked_lines: Option<u32>,
     lines: Option<u32>,
 }
@@ -73,7 +71,7 @@ impl Player {
     }
 }
 
-/// The account of every player.
+/// The counters of every player.
 fn gather(records: &[Record]) -> BTreeMap<u32, Player> {
     let mut players: BTreeMap<u32, Player> = BTreeMap::new();
     for record in records {

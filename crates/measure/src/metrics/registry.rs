@@ -7,7 +7,7 @@ use super::{
     link, load, loading, page, playing, throughput, transport, usage, verification, warnings,
 };
 
-/// Every metric, in the order in which reports show them.
+/// Every metric, in the order of reports.
 pub fn registry() -> &'static [Metric] {
     &REGISTRY
 }

@@ -1,4 +1,4 @@
-//! Event lists written by hand, with the values that their metrics have by hand calculation.
+//! Event lists written by hand, with metric values calculated by hand.
 
 mod account;
 mod load;
@@ -100,14 +100,14 @@ fn a_closed_loop_of_ten_messages() {
     close(&compute("total_throughput_mbps", &records), &[rate]);
     close(&compute("answered_count", &records), &[10.0]);
     close(&compute("refused_count", &records), &[0.0]);
-    // Each message is 5 ms old when it comes in and 15 ms old when the next one does.
+    // Each message is 5 ms old when it arrives and 15 ms old when the next one does.
     close(&compute("age_of_information_ms", &records), &[10.0]);
     assert_eq!(outcome(&records), Ok(()));
 }
 
 #[test]
 fn latency_counts_from_the_intended_time_though_the_connection_was_late() {
-    // Wanted at 0, 10 and 20 ms; the connection opens at 15 ms; answers take 10 ms.
+    // Scheduled at 0, 10 and 20 ms; the connection opens at 15 ms; answers take 10 ms.
     let mut records = vec![
         at(0, Event::Started),
         at(0, Event::DeadlineSet { after: Duration::from_millis(15) }),
@@ -166,7 +166,7 @@ fn several_phones_count_from_their_own_start() {
 
 #[test]
 fn an_overtaken_message_does_not_make_the_server_younger() {
-    // Born at 0, 10, 20; they arrive at 5, 40 (message 2) and 60 (message 1, stale), then 80.
+    // Generated at 0, 10, 20; they arrive at 5, 40 (message 2) and 60 (message 1, stale), then 80.
     let records = [
         sent(0, 0, (7, 0)),
         sent(10, 10, (7, 1)),
@@ -208,7 +208,7 @@ fn transfers_count_when_they_are_intact() {
     close(&compute("throughput_mbps", &transfer(true)), &[50.0]);
     assert_eq!(outcome(&transfer(true)), Ok(()));
     close(&compute("throughput_mbps", &transfer(false)), &[0.0]);
-    assert!(outcome(&transfer(false)).unwrap_err().contains("not those sent"));
+    assert!(outcome(&transfer(false)).unwrap_err().contains("differ from those sent"));
 }
 
 #[test]
@@ -247,8 +247,8 @@ fn accounts_are_added_up_before_they_are_divided() {
 fn a_run_without_an_end_or_with_a_strange_status_is_no_success() {
     let mut records = ten_messages();
     records.pop();
-    assert_eq!(outcome(&records), Err("the measured part was not finished".to_owned()));
-    assert_eq!(outcome(&[]), Err("the measured part was never started".to_owned()));
+    assert_eq!(outcome(&records), Err("the measured part did not finish".to_owned()));
+    assert_eq!(outcome(&[]), Err("the measured part did not start".to_owned()));
     let mut records = ten_messages();
     records.push(answered(1200, (0, 3), 503));
     assert!(outcome(&records).unwrap_err().contains("status 503"));

@@ -1,4 +1,4 @@
-//! How much arrived per second.
+//! Bytes per second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let bytes = useful_bytes(records);
         let rate =
             |(phone, span): (&u32, &Duration)| mbps(bytes.get(phone).copied().unwrap_or(0), *span);
-        // What a client sends that is not ours is not known.
+        // The bytes sent by a third-party client are unknown.
         let completed = |record: &Record| match record.event {
             Event::Completed { phone } => Some(phone),
             _ => None,
@@ -27,9 +27,8 @@ pub(super) const METRICS: &[Metric] = metrics! {
             None => spans(records).iter().filter(ours).filter_map(rate).collect(),
         }
     } =>
-        "for each phone, the bytes of its messages that were taken, or of its transfer, over its \
-         completion time, or over the measured window of a schedule; without headers and \
-         retransmissions, in 10^6 bit/s";
+        "bytes of each phone's accepted messages, or of its transfer, over its completion time or \
+         the measured window of a schedule, in 10^6 bit/s; without headers and retransmissions";
     "total_throughput_mbps", |records| {
         let bytes = useful_bytes(records).values().sum();
         if let Some(window) = window(records) {
@@ -43,10 +42,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
         mbps(bytes, last.at - started.at).into_iter().collect()
     } =>
         "the same bytes of all phones together, over the time from the start of the measured part \
-         to the last answer or the last byte of all, or over the measured window";
+         to the last answer or last byte of all, or over the measured window";
 };
 
-/// The bytes of each phone that fulfilled their purpose.
+/// The useful bytes of each phone.
 fn useful_bytes(records: &[Record]) -> BTreeMap<u32, u64> {
     let mut bytes = BTreeMap::new();
     for ((phone, _), message) in gather(records) {

@@ -1,4 +1,4 @@
-//! What the transport had to send again.
+//! Retransmissions.
 
 use trackbed_core::event::Event;
 
@@ -15,6 +15,6 @@ pub(super) const METRICS: &[Metric] = metrics! {
         }
         if sent == 0 { Vec::new() } else { vec![lost as f64 * 100.0 / sent as f64] }
     } =>
-        "TCP segments sent again, or QUIC packets declared lost, of all that were sent, over \
-         every sender's account of the run, warm-up included";
+        "share of retransmitted TCP segments, or of QUIC packets declared lost, among all sent by \
+         any sender, over the whole run, warm-up included";
 };

@@ -1,4 +1,4 @@
-//! What the ends cost the machine, where they are processes of their own.
+//! The resources of the endpoints' processes.
 
 use trackbed_core::event::{Event, Record, Role};
 
@@ -6,13 +6,13 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "client_cpu_ms", |records| processor(records, Role::Client) =>
-        "processor time of the clients' process, from its start to its end; on the kernel only";
+        "processor time of the clients' process over its lifetime; emulated substrate only";
     "server_cpu_ms", |records| processor(records, Role::Server) =>
-        "processor time of the server's process, from its start to its end; on the kernel only";
+        "processor time of the server's process over its lifetime; emulated substrate only";
     "client_memory_bytes", |records| memory(records, Role::Client) =>
-        "the most resident memory of the clients' process; on the kernel only";
+        "peak resident memory of the clients' process; emulated substrate only";
     "server_memory_bytes", |records| memory(records, Role::Server) =>
-        "the most resident memory of the server's process; on the kernel only";
+        "peak resident memory of the server's process; emulated substrate only";
 };
 
 fn processor(records: &[Record], whose: Role) -> Vec<f64> {

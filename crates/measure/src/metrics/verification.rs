@@ -1,4 +1,4 @@
-//! What became of signed messages, and what their verification took.
+//! The outcome of signed messages, and the cost of their verification.
 
 use std::time::Duration;
 
@@ -12,50 +12,48 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let verdicts = judged(records).filter(Judged::is_verified);
         verdicts.map(|judged| judged.latency.as_secs_f64() * 1e3).collect()
     } =>
-        "for each message of the measured window whose signature was verified, from its arrival \
-         to the verdict";
+        "time from arrival to verdict of each message in the measured window whose signature was \
+         verified";
     "late_verdict_ratio", late =>
-        "share of the messages of the measured window that had no verdict within the deadline \
-         after their arrival; those refused without one, because something else was wrong, are \
-         not late";
+        "share of messages in the measured window without a verdict within the deadline after \
+         their arrival; messages refused for another reason are not late";
     "signature_rate_hz", |records| {
         accounts(records, |account| {
             let seconds = account.span.as_secs_f64();
             (seconds > 0.0).then(|| account.signatures as f64 / seconds)
         })
     } =>
-        "signatures that were verified, of messages and of certificates, over the time from the \
-         first message to the last decision";
+        "verified signatures, of messages and certificates, over the time from the first message \
+         to the last decision";
     "verification_cpu_percent", |records| {
         accounts(records, |account| {
             let whole = account.span.as_secs_f64() * f64::from(account.cores);
             (whole > 0.0).then(|| account.busy.as_secs_f64() / whole * 100.0)
         })
     } =>
-        "processor time of verification and of the checks around it, as a share of all cores over \
-         the same time";
+        "processor time of verification and its checks, as a share of all cores over the same time";
     "waiting_max_count", |records| accounts(records, |account| Some(account.waiting_max as f64)) =>
-        "the most signatures that waited for their verification at once";
+        "maximum signatures in the queue";
     "heard_count", |records| {
         accounts(records, |account| (account.heard > 0).then_some(account.heard as f64))
     } =>
-        "messages of the measured window that vehicles sent, forged ones included and floods not; \
+        "messages that vehicles sent in the measured window, including forged ones but not floods; \
          each was accepted, refused or dropped";
     "accepted_count",
         |records| counted(records, |judged| judged.judgement == Judgement::Accepted) =>
-        "of these, the ones that were believed";
+        "of these, accepted";
     "bad_signature_count",
         |records| counted(records, |judged| judged.judgement == Judgement::BadSignature) =>
-        "of these, the ones refused because a signature is not valid";
+        "of these, refused because a signature is not valid";
     "unknown_signer_count",
         |records| counted(records, |judged| judged.judgement == Judgement::UnknownSigner) =>
-        "of these, the ones refused because their certificate had not been heard yet";
+        "of these, refused because their certificate had not been received yet";
     "otherwise_refused_count",
         |records| counted(records, |judged| judged.judgement == Judgement::Refused) =>
-        "of these, the ones refused for their form, time, place, permission or a revocation";
+        "of these, refused for their form, time, place, permission or a revocation";
     "dropped_count", |records| counted(records, Judged::is_dropped) =>
-        "of these, the ones that were not looked at: too many waited, or the deadline had passed \
-         before it was their turn";
+        "of these, dropped unread: the queue was full, or the deadline had passed before their \
+         turn";
     "repelled_count", |records| {
         let mut flood = flood(records).peekable();
         match flood.peek() {
@@ -78,12 +76,12 @@ pub(super) const METRICS: &[Metric] = metrics! {
             true => vec![(wrong.count() as u64 + believed) as f64],
             false => Vec::new(),
         }
-    } => "messages that were believed and forged, or refused for a signature that was valid";
+    } => "accepted forgeries, and messages refused despite a valid signature";
     "tables_bytes", |records| accounts(records, |account| Some(account.tables_bytes as f64)) =>
-        "the most memory that precomputed tables of keys took";
+        "peak memory of precomputed tables of keys";
 };
 
-/// A decision about a message that a vehicle sent, in the measured window.
+/// A decision about a vehicle's message in the measured window.
 struct Judged {
     latency: Duration,
     genuine: bool,

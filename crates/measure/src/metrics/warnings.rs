@@ -1,4 +1,4 @@
-//! How soon listeners know.
+//! How soon listeners are warned.
 
 use trackbed_core::event::{Event, Record};
 
@@ -17,6 +17,6 @@ pub(super) const METRICS: &[Metric] = metrics! {
         };
         records.iter().filter_map(told).collect()
     } =>
-        "for each accepted message and each listener, from the time at which it was to be sent \
-         until all of it had arrived there";
+        "time of each accepted message from its intended time until it has arrived completely, for \
+         each listener";
 };

@@ -1,7 +1,7 @@
-//! The frame that every pcapng block has, and options within it.
+//! The common structure of pcapng blocks, and their options.
 
-/// Puts one block together (draft-ietf-opsawg-pcapng section 3.1): type, total length, body,
-/// total length again, all little-endian and in multiples of 4 bytes.
+/// Builds one block (draft-ietf-opsawg-pcapng section 3.1): type, total length, body, total length
+/// again, all little-endian and in multiples of 4 bytes.
 pub(super) struct Block {
     bytes: Vec<u8>,
     has_options: bool,
@@ -35,7 +35,7 @@ impl Block {
         self.u32((nanos >> 32) as u32).u32(nanos as u32)
     }
 
-    /// Bytes of any length, filled up with zeros to a multiple of 4.
+    /// Bytes of any length, padded with zeros to a multiple of 4.
     pub(super) fn padded(&mut self, data: &[u8]) -> &mut Block {
         self.bytes.extend(data);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
@@ -49,8 +49,8 @@ impl Block {
         self.u16(code).u16(value.len() as u16).padded(value)
     }
 
-    /// An option that holds text, or none if the text is empty. Text beyond what an option can
-    /// hold (65,535 bytes) is cut off.
+    /// An option that holds text, or none if the text is empty. Text beyond the maximum of an
+    /// option (65,535 bytes) is cut off.
     pub(super) fn text_option(&mut self, code: u16, text: &str) -> &mut Block {
         if text.is_empty() {
             return self;
@@ -73,7 +73,7 @@ impl Block {
         self.u16(code).u16(8).timestamp(nanos)
     }
 
-    /// The whole block.
+    /// The complete block.
     pub(super) fn finish(&mut self) -> &[u8] {
         if self.has_options {
             self.u16(END_OF_OPTIONS).u16(0);

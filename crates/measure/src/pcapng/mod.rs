@@ -1,6 +1,6 @@
-//! Captures in the pcapng format (draft-ietf-opsawg-pcapng), with the TLS secrets in them.
+//! Captures in the pcapng format (draft-ietf-opsawg-pcapng) that include the TLS secrets.
 //!
-//! The format is written here because a capture without a Decryption Secrets Block is of little
+//! The format is implemented here because a capture without a Decryption Secrets Block is of little
 //! use for QUIC and TLS, and neither the stable release of the `pcap-file` crate (2.0) nor its
 //! release candidates write that block.
 
@@ -14,17 +14,17 @@ use trackbed_core::{Packet, Time};
 use crate::keylog::{KeyLog, KeyLogCursor};
 use block::Block;
 
-/// What a capture says about its making.
+/// How a capture was made.
 ///
-/// The same run gives the same bytes only if these do not depend on the machine, so describe the
-/// simulated hardware, not this one, where the substrate is virtual. Empty texts are left out.
+/// The same run gives the same bytes only if these do not depend on the machine, so on the virtual
+/// substrate describe the simulated hardware, not this one. Empty texts are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// The hardware that captured, for example `virtual`.
     pub hardware: String,
     /// The operating system that captured.
     pub os: String,
-    /// The command line that makes this capture again.
+    /// The command line that recreates this capture.
     pub command_line: String,
     /// The start of the run, [`Time::ZERO`], since 1970-01-01 00:00 UTC.
     pub epoch: Duration,
@@ -35,7 +35,7 @@ pub struct Section {
 pub struct TapPoint {
     /// Its name, for example `uplink`.
     pub name: String,
-    /// What it is, in a sentence; may be empty.
+    /// A one-sentence description; may be empty.
     pub description: String,
     /// How many bytes of each packet are kept; 0 keeps all.
     pub snap_len: u32,
@@ -47,12 +47,12 @@ pub struct TapId(u32);
 
 /// Writes a capture to `sink` as packets come: no packet is held back, so memory stays bounded.
 ///
-/// Write the packets in order of time. TLS secrets must stand before the packets that they open;
-/// with [`PcapngWriter::follow_keys`] they do, because a TLS library reports a secret before it
-/// encrypts with it, and this writer takes over new secrets before each packet.
+/// Write the packets in order of time. TLS secrets must precede the packets that they decrypt; with
+/// [`PcapngWriter::follow_keys`] they do, because a TLS library reports a secret before it encrypts
+/// with it, and this writer writes new secrets before each packet.
 ///
-/// Call [`PcapngWriter::finish`] at the end: without it the statistics are missing, but the file
-/// is valid up to the last packet.
+/// Call [`PcapngWriter::finish`] at the end: without it the statistics are missing, but the file is
+/// valid up to the last packet.
 #[derive(Debug)]
 pub struct PcapngWriter<W> {
     sink: W,
@@ -71,7 +71,7 @@ struct TapState {
 impl<W: Write> PcapngWriter<W> {
     /// Begins a capture with its Section Header Block (section 4.1).
     ///
-    /// Give a buffered sink: every block is one write.
+    /// Use a buffered sink: every block is one write.
     ///
     /// # Errors
     /// Those of `sink`.
@@ -108,7 +108,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(TapId((self.taps.len() - 1) as u32))
     }
 
-    /// Takes the secrets that are in `keys` now, or come later, into the capture.
+    /// Includes the current and future secrets of `keys` in the capture.
     pub fn follow_keys(&mut self, keys: &KeyLog) {
         self.keys = Some(keys.cursor());
     }
@@ -140,8 +140,8 @@ impl<W: Write> PcapngWriter<W> {
         self.write_packet(at, tap, packet, &format!("dropped: {why}"))
     }
 
-    /// Writes an Interface Statistics Block for each tap point (section 4.6), with the packets that
-    /// came to it and those dropped there until `end`, and gives the sink back, flushed.
+    /// Writes an Interface Statistics Block for each tap point (section 4.6), with its numbers of
+    /// received and dropped packets until `end`, and returns the flushed sink.
     ///
     /// # Errors
     /// Those of the sink.
@@ -161,7 +161,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(self.sink)
     }
 
-    /// An Enhanced Packet Block (section 4.3), after the secrets that may open it.
+    /// An Enhanced Packet Block (section 4.3), after the secrets that may decrypt it.
     fn write_packet(
         &mut self,
         at: Time,
@@ -178,7 +178,7 @@ impl<W: Write> PcapngWriter<W> {
         self.sink.write_all(block.finish())
     }
 
-    /// A Decryption Secrets Block (section 4.7) with the lines that the key log has gained.
+    /// A Decryption Secrets Block (section 4.7) with the new lines of the key log.
     fn write_new_secrets(&mut self) -> io::Result<()> {
         let lines = self.keys.as_mut().map(KeyLogCursor::take_new).unwrap_or_default();
         if lines.is_empty() {
@@ -196,7 +196,7 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// Nanoseconds since 1970, which 64 bits hold until the year 2554.
+    /// Nanoseconds since 1970, which fit 64 bits until the year 2554.
     fn timestamp(&self, at: Time) -> u64 {
         self.epoch_nanos.saturating_add(at.as_nanos())
     }
@@ -209,7 +209,7 @@ const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 const DECRYPTION_SECRETS: u32 = 10;
 
-/// Read in the wrong byte order, this gives another number (section 4.1).
+/// In the wrong byte order, this is another number (section 4.1).
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// A section whose length is not known when it begins: -1.
 const UNSPECIFIED_LENGTH: u64 = u64::MAX;

@@ -1,4 +1,4 @@
-//! Captures as the `pcap-parser` crate understands them.
+//! Captures as the `pcap-parser` crate reads them.
 
 use pcap_parser::{Block, OptionCode, PcapNGOption, parse_pcapng};
 use trackbed_core::Time;
@@ -7,7 +7,7 @@ use trackbed_measure::pcapng::{PcapngWriter, Section};
 
 use crate::{EPOCH, packet, section, tap_point};
 
-/// Writes a capture with `write`, then gives the blocks, as another implementation sees them, to
+/// Writes a capture with `write`, then passes the blocks, as another implementation reads them, to
 /// `check`.
 fn read_back(
     write: impl FnOnce(PcapngWriter<Vec<u8>>) -> Vec<u8>,
@@ -86,7 +86,7 @@ fn packets_keep_tap_time_length_and_comment() {
     });
 }
 
-/// Before a packet stand all secrets that were known when it was written, each once.
+/// Each packet is preceded by all secrets known when it was written, each once.
 #[test]
 fn secrets_stand_before_the_packets_that_need_them() {
     let keys = KeyLog::new();

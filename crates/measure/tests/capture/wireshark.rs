@@ -1,4 +1,4 @@
-//! Captures as Wireshark sees them, where it is installed.
+//! Captures as Wireshark reads them, if it is installed.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::{CLIENT, SERVER, packet, scratch_file, section, tap_point};
 
 const SESSION: &str = include_str!("../data/tls13-session.txt");
 
-/// What `tool` prints about `file`, or `None` where the tool is not installed, which only the
-/// project's own continuous integration (`CI=true`) does not forgive.
+/// The output of `tool` for `file`, or `None` if the tool is not installed, which fails the test
+/// only in the project's own continuous integration (`CI=true`).
 fn ask(tool: &str, file: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(tool);
     // `capinfos` takes the file last, `tshark` anywhere; a fixed locale keeps numbers as they are.
@@ -104,7 +104,7 @@ fn write_tls_session(path: &Path, has_keys: bool) {
     let tap = writer.add_tap(&tap_point("uplink", 0)).unwrap();
     let secrets = SESSION.lines().filter_map(|line| line.strip_prefix("key "));
     for (number, segment) in tcp_session().into_iter().enumerate() {
-        // Two packets of the TCP handshake and the client's hello go before.
+        // The two packets of the TCP handshake and the client hello come before.
         if number == 3 && has_keys {
             secrets.clone().for_each(|line| keys.push(line));
         }
@@ -113,7 +113,7 @@ fn write_tls_session(path: &Path, has_keys: bool) {
     writer.finish(Time::from_millis(100)).unwrap();
 }
 
-/// The recorded TLS session in TCP segments, one per flight, without acknowledgements of their own.
+/// The recorded TLS session in TCP segments, one per flight, without separate acknowledgements.
 fn tcp_session() -> Vec<Packet> {
     const SYN: u8 = 0x02;
     const ACK: u8 = 0x10;

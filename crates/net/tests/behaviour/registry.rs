@@ -65,7 +65,7 @@ fn refusals_name_the_model_and_the_remedy() {
         (rate(&[]), ["rate: ", "write a rate such as \"50 Mbit/s\""]),
         (rate(&[("rate", "0 bit/s")]), ["nothing passes", "above"]),
         (rate(&[("rate", "1 Mbit/s"), ("lanes", "2")]), ["\"lanes\"", "queue_packets"]),
-        (rate(&[("rate", "1 Mbit/s"), ("rate", "1 Mbit/s")]), ["twice", "keep one"]),
+        (rate(&[("rate", "1 Mbit/s"), ("rate", "1 Mbit/s")]), ["twice", "remove one"]),
         (rate(&[("rate", "1 Mbit/s"), ("codel_target", "1 ms")]), ["codel_target", "queue_bytes"]),
         (refusal("delay-uniform", &[("least", "2 ms"), ("most", "1 ms")]), ["least", "swap"]),
         (refusal("loss-periodic", &[("every", "0")]), ["every", "1 or more"]),
@@ -89,23 +89,28 @@ fn refusals_name_the_model_and_the_remedy() {
 fn values_of_another_kind_are_refused() {
     let path = || Value::File("trace.txt".into());
     for (model, name, value, message) in [
-        ("rate", "rate", Value::Flag(true), "\"true\" does not fit; write a rate such as"),
+        ("rate", "rate", Value::Flag(true), "\"true\" is not a valid value; write a rate such as"),
         (
             "rate",
             "queue",
             Value::Choice("red"),
-            "\"red\" does not fit; write one of drop-tail, codel",
+            "\"red\" is not a valid value; write one of drop-tail, codel",
         ),
-        ("loss", "loss", Value::Number(0.003), "\"0.003\" does not fit; write a share such as"),
+        (
+            "loss",
+            "loss",
+            Value::Number(0.003),
+            "\"0.003\" is not a valid value; write a share such as",
+        ),
         ("loss-list", "packets", Value::Counts(vec![]), "write whole numbers such as [3, 17]"),
         (
             "delay-pareto",
             "shape",
             Value::Number(-1.0),
-            "\"-1\" does not fit; write a positive number",
+            "\"-1\" is not a valid value; write a positive number",
         ),
         ("delay-trace", "trace", path(), "trace.txt has not been read; give its contents"),
-        ("delay", "delay", path(), "\"trace.txt\" does not fit; write a time such as"),
+        ("delay", "delay", path(), "\"trace.txt\" is not a valid value; write a time such as"),
     ] {
         let entry = ModelEntry::find(model).unwrap();
         let error = entry.model(&[(name, value)]).unwrap_err().to_string();

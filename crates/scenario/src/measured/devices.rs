@@ -1,16 +1,18 @@
-//! Devices that others measured, as models: fitted to a stated part of what they printed.
+//! Models of published devices, each fitted to a stated part of the published figures.
 
-/// A device of the study of secure communication beside inference, as a model: even sharing of `cores`.
+/// A model of a device of the study of secure communication beside inference: even sharing of
+/// `cores`.
 ///
-/// Fitted are, by hand, of each device and with AES-128-GCM: the frame rate at low load (of any protocol) and
-/// at high load of those protocols whose frame rate the study gives, and the processor time at low load.
-/// Everything else of its tables is not used, and shows how far the model carries. Its link is not known: the
-/// round trips are those of the scenario's.
+/// These figures of each device, with AES-128-GCM, are fitted by hand: the frame rate at low load
+/// (of any protocol) and at high load of those protocols whose frame rate the study gives, and the
+/// processor time at low load. The rest of its tables is not used, and shows how well the model
+/// generalises. The study's link is not known: the round trips are those of the scenario.
 #[derive(Debug)]
 pub(crate) struct ModelledDevice {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// Cores that share the work evenly: as many as its two busy parts of a program had, not those of the chip.
+    /// Cores that share the work evenly: the number of busy threads in the study's program, not the
+    /// cores of the chip.
     pub cores: u64,
     /// What frames take, as `trackbed infer --durations` would write it.
     pub durations: &'static str,
@@ -19,23 +21,24 @@ pub(crate) struct ModelledDevice {
 }
 
 impl ModelledDevice {
-    /// Whose figures it is made of.
+    /// The source of the figures.
     pub const ABOUT: &'static str = "a device fitted to a part of the tables of \"Analysis of secure \
                                      communication overhead for on-device AI\"";
 
-    /// The one of this name.
+    /// The device with this name.
     pub fn find(name: &str) -> Option<&'static ModelledDevice> {
         DEVICES.iter().find(|device| device.name == name)
     }
 }
 
-/// Their names, as a parameter offers them.
+/// The names, as choices of a parameter.
 pub(crate) const NAMES: &[&str] = &["raspberry-pi-5", "jetson-orin-nano"];
 
 const DEVICES: [ModelledDevice; 2] = [
-    // 2.93 frames a second at 190 % of a processor: 341 ms a frame, of which 34 by one thread and 307 by two.
-    // A message that takes w takes two of three threads a third of their rate for 1.5 w: at 100 a second a frame
-    // rate of 2.81 (HTTPS) and 2.91 (DTLS) makes 0.8 and 0.14 ms. Of HTTP/3 and MQTT no frame rate is printed.
+    // 2.93 frames a second at 190 % of a processor: 341 ms a frame, of which 34 by one thread and
+    // 307 by two. A message that takes w takes two of three threads a third of their rate for 1.5
+    // w: at 100 a second a frame rate of 2.81 (HTTPS) and 2.91 (DTLS) makes 0.8 and 0.14 ms. The
+    // study gives no frame rate for HTTP/3 and MQTT.
     ModelledDevice {
         name: NAMES[0],
         cores: 2,
@@ -44,9 +47,9 @@ const DEVICES: [ModelledDevice; 2] = [
                 protocol other 400000 0 0\ncipher aes128gcm 0\ncipher aes256gcm 0\n\
                 cipher chacha20poly1305 0\n",
     },
-    // 8.0 frames a second at 102 %: one thread is busy all the time, and what a message takes is taken from
-    // frames. At 100 a second 6.75 (HTTPS), 7.3 (HTTP/3), 7.65 (MQTT) and 7.965 (DTLS) make 1.56, 0.875, 0.44 and
-    // 0.044 ms. The graphics processor is no part of the model.
+    // 8.0 frames a second at 102 %: one thread is always busy, so messages slow the frames down. At
+    // 100 a second 6.75 (HTTPS), 7.3 (HTTP/3), 7.65 (MQTT) and 7.965 (DTLS) make 1.56, 0.875, 0.44
+    // and 0.044 ms. The model does not include the graphics processor.
     ModelledDevice {
         name: NAMES[1],
         cores: 1,

@@ -1,4 +1,4 @@
-//! Cells, factors, networks, and what a plan's digest depends on.
+//! Cells, factors, networks, and the inputs of a plan's digest.
 
 use std::time::Duration;
 
@@ -240,11 +240,15 @@ fn a_congestion_control_that_only_one_transport_has_leaves_the_other_out() {
         scenario("congestion = [\"cubic\", \"bbr3\"]").replace("\"quic\"", "[\"quic\", \"http2\"]");
     let plan = plan_with(&text, &[]).unwrap();
     assert_eq!(factors(&plan).len(), 3);
-    assert!(plan.notes.iter().any(|note| note.contains("http2 has no congestion control bbr3")));
-    assert!(plan.notes.iter().any(|note| note.contains("differ a little each time")));
+    assert!(
+        plan.notes
+            .iter()
+            .any(|note| note.contains("http2 does not support congestion control bbr3"))
+    );
+    assert!(plan.notes.iter().any(|note| note.contains("vary slightly even with the same seed")));
 }
 
-/// Both ends know the smallest MTU on the way, but never fill more than Ethernet's.
+/// Both endpoints know the smallest MTU on the path, but never fill more than Ethernet's.
 #[test]
 fn packets_fit_the_smallest_link() {
     let fitting = |link: &str, access: &str| {

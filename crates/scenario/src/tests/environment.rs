@@ -52,20 +52,20 @@ fn what_does_not_go_together_is_refused_at_its_place() {
             streaming("delay = \"5 ms\"")
                 .replace("streaming", "messages")
                 .replace("[workload]", "seek = 0.3\n[workload]"),
-            ["the workload messages takes no notice of environment.seek", "remove it"],
+            ["the workload messages ignores environment.seek", "remove it"],
         ),
-        (streaming("deviation = \"5 ms\""), ["deviation: a deviation of nothing", "delay = "]),
+        (streaming("deviation = \"5 ms\""), ["deviation: a deviation needs a delay", "delay = "]),
         (
             streaming("reconnect = \"migration\"\nreconnections = 101\nduration = \"10 min\""),
-            ["a phone has no 102 addresses in a row", "write at most 100 reconnections"],
+            ["a phone does not have 102 successive addresses", "write at most 100 reconnections"],
         ),
         (
             streaming("reconnect = \"new-address\"").replace("streaming", "messages"),
-            ["the workload messages takes no notice of environment.reconnect", "remove it"],
+            ["the workload messages ignores environment.reconnect", "remove it"],
         ),
         (streaming("reconnections = 60"), ["there are 59 within", "or a shorter period"]),
         (streaming("delai = \"5 ms\""), ["unknown key \"delai\"", "did you mean \"delay\""]),
-        (streaming("seek = \"130 %\""), ["more than everything", "0 % and 100 %"]),
+        (streaming("seek = \"130 %\""), ["more than 100 %", "0 % and 100 %"]),
         (streaming("timeline = \"/nowhere.csv\""), ["cannot read /nowhere.csv", "a.toml:5"]),
     ] {
         let message = mistake(&text);
@@ -86,7 +86,10 @@ fn a_timeline_comes_from_a_file_and_stands_alone() {
     fs::write(&file, "at,change,value\n0 s,delay,41 ms\n").unwrap();
     assert_ne!(plan(&text).hash, given.hash);
     let message = mistake(&text.replace("timeline =", "seek = 0.3\ntimeline ="));
-    assert!(message.contains("environment.seek has no effect beside a timeline"), "{message}");
+    assert!(
+        message.contains("environment.seek has no effect together with a timeline"),
+        "{message}"
+    );
     let message = mistake(&text.replace("rate =", "up = { delay = \"5 ms\" }\nrate ="));
     assert!(message.contains("link.up.delay has no effect"), "{message}");
     fs::write(&file, "at,change,value\n5 s,delay,40 ms\n").unwrap();
@@ -112,7 +115,7 @@ fn the_digest_follows_what_is_in_a_folder_of_media() {
     assert!(message.contains("fhd") && message.contains("0000.m4s"), "{message}");
 }
 
-/// Without a delay that changes there is nothing to overtake.
+/// Without a changing delay there is nothing to overtake.
 #[test]
 fn overtaking_needs_a_delay_that_changes() {
     let text = |keys: &str| {
@@ -120,5 +123,5 @@ fn overtaking_needs_a_delay_that_changes() {
             .replace("[link]", &format!("[environment]\nduration = \"1 s\"\n{keys}\n[link]"))
     };
     let error = plan_with(&text("overtaking = true"), &[]).unwrap_err().to_string();
-    assert!(error.contains("nothing changes it; write `delay`"), "{error}");
+    assert!(error.contains("without a delay, nothing can overtake; set `delay`"), "{error}");
 }

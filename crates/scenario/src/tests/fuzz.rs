@@ -1,4 +1,4 @@
-//! Whatever the text, there is a plan or an error, and never a panic.
+//! Any text gives a plan or an error, and never a panic.
 
 use trackbed_core::{Rng, Seed};
 
@@ -23,7 +23,7 @@ fn mutated_scenarios_are_planned_or_refused() {
             }
         }
     }
-    // Both ways are taken, or the mutations are too tame or too wild.
+    // Both outcomes occur, or the mutations are too tame or too wild.
     assert!(planned > ROUNDS / 20 && refused > ROUNDS / 20, "{planned} planned, {refused} refused");
 }
 

@@ -40,7 +40,7 @@ fn the_digest_follows_what_is_run() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("model.onnx");
     let model = format!("kind = \"detector\"\nmodel = {:?}", file.display().to_string());
-    // No text: a model is anything but.
+    // Not a text, as a model need not be one.
     std::fs::write(&file, [8, 0xff, 0xfe]).unwrap();
     let first = digest(&model);
     std::fs::write(&file, [8, 0xff, 0xfd]).unwrap();
@@ -66,7 +66,7 @@ fn what_makes_no_sense_is_refused_at_its_place() {
         ("kind = \"command\"", ["the command is missing", "command = "]),
         ("kind = \"command\"\ncommand = \"x\"\nthreads = 2", ["threads has no effect", "detector"]),
         ("threads = 3", ["threads has no effect", "kind = \"detector\""]),
-        ("kind = \"detector\"\nthreads = 5000", ["share no work", "at most 1024"]),
+        ("kind = \"detector\"\nthreads = 5000", ["too many threads", "at most 1024"]),
         (
             "kind = \"detector\"\nmodel = \"/nowhere.onnx\"",
             ["cannot read /nowhere.onnx", "a.toml:6"],
@@ -95,8 +95,8 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
     let [none, short, negative, mqtt, bare] = [none, &short, &negative, mqtt, bare].map(temporary);
     let detector = |lines: String| format!("kind = \"detector\"\n{lines}");
     for (lines, words) in [
-        (detector("cores = 0".to_owned()), ["0 is too few", "a.toml:6"]),
-        (detector("cores = 1025".to_owned()), ["so many cores", "at most 1024"]),
+        (detector("cores = 0".to_owned()), ["0 is too small", "a.toml:6"]),
+        (detector("cores = 1025".to_owned()), ["too many cores", "at most 1024"]),
         (
             detector("durations = \"/nowhere.txt\"".to_owned()),
             ["cannot read /nowhere.txt", "a.toml:6"],
@@ -105,12 +105,12 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
             detector(format!("durations = {none:?}")),
             ["line 2: there is no frame", "trackbed infer"],
         ),
-        (detector(format!("durations = {short:?}")), ["less than 100 us", "a.toml:6"]),
+        (detector(format!("durations = {short:?}")), ["below 100 us", "a.toml:6"]),
         (detector(format!("durations = {negative:?}")), ["line 3: \"-5\"", "trackbed infer"]),
         (detector(format!("costs = {none:?}")), ["line 1", "trackbed-costs 1"]),
         (detector(format!("costs = {mqtt:?}")), ["what http2 costs", "protocol http2 MESSAGE"]),
         (detector(format!("costs = {bare:?}")), ["what aes128gcm costs", "cipher aes128gcm BYTE"]),
-        (detector("packet-cost = \"2 s\"".to_owned()), ["more than a second", "a.toml:6"]),
+        (detector("packet-cost = \"2 s\"".to_owned()), ["more than one second", "a.toml:6"]),
         (format!("durations = {short:?}"), ["durations has no effect", "kind = \"detector\""]),
     ] {
         let message = mistake(&telemetry(&lines, ""));
@@ -124,7 +124,7 @@ fn the_device_is_as_the_table_says() {
         "trackbed-costs 1\nprotocol http2 41000 9000 120\nprotocol other 30000 8000 100\n\
          cipher aes128gcm 300\ncipher chacha20poly1305 900\n",
     );
-    // More threads than cores are what a device may well have.
+    // A device may have more threads than cores.
     let lines = format!("kind = \"detector\"\ncores = 2\nthreads = 16\ncosts = {costs:?}");
     let text =
         telemetry(&lines, "").replace("\"http3\"]", "\"coap\"]\ncipher = \"chacha20poly1305\"");
@@ -146,7 +146,7 @@ fn the_device_is_as_the_table_says() {
     assert_eq!(device.cost.message.as_nanos(), 5_000);
 }
 
-/// What is built in suffices for every protocol and cipher.
+/// The built-in tables suffice for every protocol and cipher.
 #[test]
 fn the_built_in_tables_know_everything() {
     let names = trackbed_protocols::registry().iter().map(|protocol| protocol.name());
@@ -166,7 +166,7 @@ fn the_built_in_tables_know_everything() {
 }
 
 #[test]
-fn a_scenario_says_where_it_is_at_home() {
+fn a_scenario_sets_its_substrate() {
     let text = telemetry("kind = \"none\"", "");
     assert_eq!(plan(&text).home, Home::Virtual);
     let at_home = plan(&format!("substrate = \"emulated\"\n{text}"));
@@ -187,10 +187,10 @@ fn idle_ends_speak_nothing_whatever_their_keys_say() {
     assert_eq!(factors(&plan(&none)), ["protocol=none inference=detector"]);
     let sent = telemetry("kind = \"none\"", "").replace("\"http3\"", "\"none\"");
     let message = mistake(&sent);
-    assert!(message.contains("carries nothing") && message.contains("\"idle\""), "{message}");
+    assert!(message.contains("sends nothing") && message.contains("\"idle\""), "{message}");
 }
 
-/// 34 ms by one thread and 307 by two; what the scenario says itself wins.
+/// 34 ms by one thread and 307 by two; the scenario's own values win.
 #[test]
 fn a_device_of_the_study_is_a_model_with_a_name() {
     let device = |lines: &str| {

@@ -1,12 +1,12 @@
-//! Every mistake that people make has one clear message.
+//! Every common mistake has one clear message.
 
 use std::path::{Path, PathBuf};
 
 use super::super::{Source, load};
 use super::{plan_with, scenario, scenario_with_link as link};
 
-/// The one mistake of `text`: the last place where `marked` stands is marked, with `message` above
-/// and `help` below, which may be empty.
+/// Expects one error in `text`, marked at the last occurrence of `marked`, with `message` above and
+/// `help` below, which may be empty.
 #[track_caller]
 fn expect(text: &str, marked: &str, message: &str, help: &str) {
     let at = text.rfind(marked).expect("the mark is in the text");
@@ -50,11 +50,11 @@ fn all_mistakes_are_reported_together_in_the_order_of_the_file() {
         firsts,
         [
             "error: unknown key \"runns\"",
-            "error: \"htp2\" is not known here; write \"coap\" or \"coap+dtls\" or \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \
+            "error: unknown value \"htp2\"; write \"coap\" or \"coap+dtls\" or \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \
              \"sctp\" or \"sctp+dtls\" or \"tcp\" or \"tcp+tls\" or \"none\"",
             "error: unknown key \"dely\"",
-            "error: \"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
-            "error: 0 is too few; write at least 1",
+            "error: \"1.5\" is more than 100 %; a share is between 0 and 1 (0 % and 100 %)",
+            "error: 0 is too small; write at least 1",
             "error: \"-1mbit\" is negative; write a rate as \"50 Mbit/s\"",
         ]
     );
@@ -76,7 +76,7 @@ fn quantities() {
     expect(&link("rate = \"0 Mbit/s\""), "\"0 Mbit/s\"", message, "");
     let models = "loss also takes a model: gilbert-elliott, periodic, list, timetable";
     for (value, message) in [
-        ("1.5", "\"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)"),
+        ("1.5", "\"1.5\" is more than 100 %; a share is between 0 and 1 (0 % and 100 %)"),
         ("-0.1", "\"-0.1\" is negative; write a share as \"0.3 %\""),
         ("true", "\"true\" does not begin with a number; write a share as \"0.3 %\""),
         ("nan", "\"nan\" does not begin with a number; write a share as \"0.3 %\""),
@@ -84,8 +84,8 @@ fn quantities() {
         expect(&link(&format!("loss = {value}")), value, message, models);
     }
     expect(&link("mtu = 1500"), "1500", "\"1500\" has no unit; write a size as \"355 B\"", "");
-    let help = "write one between 1280 B and 65535 B";
-    expect(&link("mtu = \"100 B\""), "\"100 B\"", "no link has an MTU of 100 B here", help);
+    let help = "write a size from 1280 B to 65535 B";
+    expect(&link("mtu = \"100 B\""), "\"100 B\"", "an MTU of 100 B is not supported", help);
     let text = scenario("") + "rate = \"10\"\n";
     let message = "\"10\" has no unit; write a frequency as \"10 /s\" or \"10 Hz\"";
     expect(&text, "\"10\"", message, "");
@@ -95,11 +95,11 @@ fn quantities() {
 
 #[test]
 fn numbers_beyond_reason() {
-    let too_few = "0 is too few; write at least 1";
+    let too_few = "0 is too small; write at least 1";
     expect(&(scenario("") + "count = 0\n"), "0", too_few, "");
     let error = plan_with(&scenario("runs = 0"), &[]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("error: {too_few}\n --> a.toml:2:8\n")), "{error}");
-    let help = "at most 10000000 runs in all fit one plan; write fewer";
+    let help = "a plan has at most 10000000 runs in all; write fewer";
     let text = scenario("runs = 1000000000");
     expect(&text, "1000000000", "1000000000 runs of 1 cells", help);
     let huge = "99999999999999999999999";
@@ -126,27 +126,27 @@ fn sweeps() {
     let help = "write at least one value, for example [\"coap\"]";
     expect(&text, "[]", "the list of protocol is empty, so nothing would run", help);
     let text = link("delay = [\"4 ms\", \"5 ms\", \"5000 us\"]");
-    let message = "this value stands twice in the list";
-    expect(&text, "\"5000 us\"", message, "keep one of the two");
+    let message = "duplicate value in the list";
+    expect(&text, "\"5000 us\"", message, "remove one of the two");
     let text = link("delay = [\"5 ms\", [\"6 ms\"]]");
     let message = "delay takes a value, not a list inside a list";
     expect(&text, "[\"6 ms\"]", message, "write \"10 ms\"");
-    let message = "the whole scenario has one value of this, not a list";
+    let message = "this key takes a single value for the whole scenario, not a list";
     expect(&scenario("runs = [1, 2]"), "[1, 2]", message, "write runs = 10");
     for (range, message, help) in [
         (
             "{ from = \"1 ms\", to = \"9 ms\" }",
-            "the range is not complete",
-            "write { from = \"10 ms\", to = ..., step = ... } or points = 5 for the step",
+            "the range is incomplete",
+            "write { from = \"10 ms\", to = ..., step = ... }, or points = 5 instead of the step",
         ),
         (
             "{ from = \"1 ms\", to = \"1 h\", step = \"1 ns\" }",
-            "3599999000001 values; write a larger step, at most 10000 values fit a sweep",
+            "3599999000001 values; write a larger step: a sweep has at most 10000 values",
             "",
         ),
         (
             "{ from = \"9 ms\", to = \"1 ms\", points = 3 }",
-            "from (9 ms) lies above to (1 ms); write the smaller one first",
+            "from (9 ms) is larger than to (1 ms); swap the two",
             "",
         ),
     ] {
@@ -156,23 +156,23 @@ fn sweeps() {
 
 #[test]
 fn models() {
-    let help = "did you mean \"uniform\"? there are delay, uniform, normal, pareto, timetable, \
+    let help = "did you mean \"uniform\"? the models are delay, uniform, normal, pareto, timetable, \
                 trace";
     let text = link("delay = { unifrom = { least = \"5 ms\", most = \"1 ms\" } }");
-    expect(&text, "unifrom", "link.delay knows no model \"unifrom\"", help);
+    expect(&text, "unifrom", "unknown model \"unifrom\" for link.delay", help);
     let text = link("delay = { uniform = { least = \"5 ms\" } }");
     expect(&text, "uniform", "most is missing; write a time such as \"10 ms\"", "");
     let text = link("delay = { uniform = { least = \"5 ms\", most = \"1 ms\" } }");
     expect(&text, "uniform", "least exceeds most; swap the two", "");
     let help = "write { uniform = { least = \"10 ms\", most = \"10 ms\" } }";
     let text = link("delay = { uniform = 5 }");
-    expect(&text, "5", "uniform takes a table of parameters", help);
+    expect(&text, "5", "uniform needs a table of parameters", help);
     let text = link("queue = \"100 packets\"");
-    let help = "write a rate, for example link.rate = \"50 Mbit/s\"";
-    expect(&text, "queue", "a queue without a rate: nothing ever waits", help);
+    let help = "set the rate too, for example link.rate = \"50 Mbit/s\"";
+    expect(&text, "queue", "queue without a rate: nothing is ever queued", help);
     let text = link("rate = \"1 Mbit/s\"\nqueue = \"many\"");
     let help = "queue takes \"100 packets\" or \"355 B\", or a model: codel";
-    expect(&text, "\"many\"", "\"many\" does not fit", help);
+    expect(&text, "\"many\"", "\"many\" is not a valid value", help);
     let text = link("delay = \"1 ms\"\nup = { delay = \"2 ms\" }\ndown.delay = \"3 ms\"");
     let error = plan_with(&text, &[]).unwrap_err().to_string();
     assert!(error.starts_with("error: link.delay has no effect: both directions"), "{error}");
@@ -185,7 +185,7 @@ fn lists_that_are_one_value() {
     for (value, why) in [
         ("\"5 s\"", "\"5 s\" is not a pair of times"),
         ("[[\"1 s\", \"2\"]]", "\"2\" has no unit; write a time as \"10 ms\""),
-        ("\"\"", "an empty list"),
+        ("\"\"", "the list is empty"),
     ] {
         let text = link(&format!("outage = {value}"));
         expect(&text, value, &format!("{why}; {pairs}"), "");
@@ -193,11 +193,11 @@ fn lists_that_are_one_value() {
     let text = link("loss = { list = [3, \"x\"] }");
     let message = "\"x\" is not a whole number; write whole numbers such as [3, 17]";
     expect(&text, "[3, \"x\"]", message, "");
-    let message = "this is no list of values that belong together";
+    let message = "this list is not a valid value";
     expect(&link("loss = { list = [] }"), "[]", message, "write packets = [3, 17]");
     let text =
         link("delay = { pareto = { least = \"1 ms\", shape = { from = 1, to = 2, step = 1 } } }");
-    let message = "only quantities make a range; list the values";
+    let message = "only quantities can form a range; list the values";
     expect(&text, "{ from = 1, to = 2, step = 1 }", message, "");
 }
 
@@ -217,12 +217,11 @@ fn combinations_that_no_protocol_can_do() {
     let message = "tls 1.3 occurs in no cell: no protocol of this scenario has a use for it";
     expect(&text, "\"1.3\"", message, "remove \"1.3\", or add what it goes with");
     let text = scenario("congestion = \"bbr3\"").replace("quic", "http2");
-    let message = "congestion bbr3 occurs in no cell: http2 has no congestion control bbr3; it \
-                   has cubic, reno";
+    let message = "congestion bbr3 occurs in no cell: http2 does not support congestion control bbr3; it supports cubic, reno";
     expect(&text, "\"bbr3\"", message, "remove \"bbr3\", or add what it goes with");
 }
 
-/// The second of two protocols alone cannot send it.
+/// Only the second of two protocols cannot send it.
 #[test]
 fn coap_without_blocks_refuses_what_no_datagram_of_its_own_takes() {
     let text = |block_wise: bool| {
@@ -231,8 +230,8 @@ fn coap_without_blocks_refuses_what_no_datagram_of_its_own_takes() {
              [workload]\nkind = \"telemetry\"\nsize = \"9000 B\"\n"
         )
     };
-    let message = "CoAP without block-wise transfer sends at most 8192 B at once";
-    let help = "write less, or leave block-wise out";
+    let message = "CoAP without block-wise transfer sends at most 8192 B per message";
+    let help = "write a smaller size, or remove block-wise";
     expect(&text(false), "\"9000 B\"", message, help);
     plan_with(&text(true), &[]).unwrap();
 }
@@ -253,28 +252,28 @@ fn what_is_missing() {
     let kinds = "write kind = \"bulk\" or \"flow\" or \"idle\" or \"messages\" or \"page\" or \
                  \"streaming\" or \"telemetry\" or \"verification\"";
     let text = scenario("").replace("kind = \"messages\"", "count = 10");
-    expect(&text, "workload", "[workload] does not say its kind", kinds);
+    expect(&text, "workload", "[workload] has no kind", kinds);
     let text = scenario("").replace("messages", "mesages");
     let help = format!("did you mean \"messages\"? {kinds}");
-    expect(&text, "\"mesages\"", "there is no workload \"mesages\"", &help);
+    expect(&text, "\"mesages\"", "unknown workload \"mesages\"", &help);
     let text = scenario("").replace("\"messages\"", "[\"messages\", \"bulk\"]");
-    let message = "a scenario has one kind of workload, as each kind has its own metrics";
+    let message = "a scenario has only one kind of workload, as each has its own metrics";
     expect(&text, "[\"messages\", \"bulk\"]", message, kinds);
 }
 
 #[test]
 fn form() {
     let message = "string values must be quoted, expected literal string";
-    let help = "a value with a unit, and every word, stands in quotes: \"50 Mbit/s\"";
+    let help = "quote words, and values that have a unit: \"50 Mbit/s\"";
     expect(&link("rate = 50 Mbit/s"), "50 Mbit/s", message, help);
-    let help = "every key stands once; to compare several values write a list of them";
+    let help = "remove one of the two; to compare several values, write a list";
     expect(&scenario("tls = 1.3\ntls = 1.2"), "tls", "duplicate key", help);
     let text = scenario("send-buffer = \"1 MB\"\nsend_buffer = \"2 MB\"");
-    let message = "\"send_buffer\" is written a second time";
-    expect(&text, "send_buffer", message, "keep one of the two");
+    let message = "\"send_buffer\" is set twice";
+    expect(&text, "send_buffer", message, "remove one of the two");
     let text = scenario("name = \"../../etc\"");
-    let help = "write at most 64 letters, digits, and - or _ between them";
-    let message = "results cannot be kept under this name";
+    let help = "write at most 64 letters and digits, separated by - or _";
+    let message = "results cannot be stored under this name";
     expect(&text, "\"../../etc\"", message, help);
 }
 
@@ -290,7 +289,7 @@ fn files() {
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
     let (here, help) = (
         folder.display(),
-        "write the path of a file, or a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk",
+        "write the path of a file, or the name of a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk",
     );
     assert_eq!(
         error(&folder.join("none.toml")),
@@ -299,16 +298,16 @@ fn files() {
         )
     );
     assert_eq!(error(folder), format!("error: {here} is a folder\n = {help}"));
-    let advice = "write a scenario, for example a copy of a built-in one";
+    let advice = "write a scenario, for example by copying a built-in one";
     for nothing in ["", "# only words\n"] {
         let empty = named("empty.toml", nothing.as_bytes());
-        assert_eq!(error(&empty), format!("error: {here}/empty.toml says nothing\n = {advice}"));
+        assert_eq!(error(&empty), format!("error: {here}/empty.toml is empty\n = {advice}"));
     }
     let latin = named("latin.toml", b"runs = 3\nname = \"B\xfccher\"\n");
     assert_eq!(
         error(&latin),
         format!(
-            "error: {here}/latin.toml is not a text in UTF-8, see line 2\n = save the file as UTF-8"
+            "error: {here}/latin.toml is not valid UTF-8, see line 2\n = save the file as UTF-8"
         )
     );
     let large = named("large.toml", &vec![b'\n'; 1_000_001]);
@@ -326,8 +325,7 @@ fn names_of_scenarios() {
     let error = load(&Source::named("vrus"), &[]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "error: there is no scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, \
-         or a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk"
+        "error: unknown scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, or the name of a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk"
     );
     assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
     assert_eq!(Source::named("./vru"), Source::File("./vru".into()));

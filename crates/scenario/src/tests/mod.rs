@@ -1,4 +1,4 @@
-//! From text to plans, as a user meets it.
+//! From text to plans, as a user sees it.
 
 mod cells;
 mod environment;
@@ -12,7 +12,7 @@ mod programs;
 
 use super::{Factor, Override, Plan, ScenarioError, Source, load};
 
-/// Loads `text` with `settings` laid over it.
+/// Loads `text` with the overrides `settings`.
 fn plan_with(text: &str, settings: &[&str]) -> Result<Plan, ScenarioError> {
     let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
     load(&Source::recorded("a.toml", text), &overrides)
@@ -30,7 +30,7 @@ fn factors(plan: &Plan) -> Vec<String> {
     plan.cells.iter().map(|cell| line(&cell.factors)).collect()
 }
 
-/// A scenario with nothing to complain about; `more` is put before its tables.
+/// A valid scenario; `more` is put before its tables.
 fn scenario(more: &str) -> String {
     format!(
         "protocol = \"quic\"\n{more}\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -38,7 +38,7 @@ fn scenario(more: &str) -> String {
     )
 }
 
-/// The same with `link` in place of its link.
+/// The same with `link` as its link.
 fn scenario_with_link(link: &str) -> String {
     format!("protocol = \"quic\"\n[link]\n{link}\n[workload]\nkind = \"messages\"\n")
 }

@@ -72,7 +72,7 @@ fn runs_and_seed_can_be_set() {
 }
 
 #[test]
-fn whoever_picks_a_protocol_need_not_rewrite_the_rest() {
+fn another_protocol_does_not_require_rewriting_the_rest() {
     assert_eq!(
         factors(&vru(&["protocol=quic"])),
         ["new", "resumed", "early"].map(|h| format!("protocol=quic tls=1.3 handshake={h}"))
@@ -89,7 +89,7 @@ fn what_is_set_must_be_of_use() {
     assert!(error.contains("--> --set\n |\n | tls=1.2\n |     ^^^"), "{error}");
 }
 
-/// Who sends a scenario from elsewhere learns nothing of the files here.
+/// The sender of an untrusted scenario learns nothing about the files here.
 #[test]
 fn files_of_a_scenario_from_elsewhere_are_not_looked_for() {
     let there = std::env::current_exe().unwrap();
@@ -100,7 +100,11 @@ fn files_of_a_scenario_from_elsewhere_are_not_looked_for() {
         let error = load_without_files(&Source::recorded("a.toml", &text), &[]).unwrap_err();
         error.to_string().replace(path, "PATH")
     };
-    assert!(error(&missing).contains("files are not read for others"), "{}", error(&missing));
+    assert!(
+        error(&missing).contains("a scenario from another machine must not name files"),
+        "{}",
+        error(&missing)
+    );
     assert_eq!(error(there), error(&missing));
 }
 

@@ -55,7 +55,7 @@ fn each_part_has_cells_of_its_own_over_the_common_keys() {
     assert_eq!(plan.runs, 3);
 }
 
-/// A part comes to the same as a scenario of its own that says all of its keys.
+/// A part is equal to a separate scenario with all of its keys.
 #[test]
 fn a_part_alone_is_the_scenario_that_it_spells_out() {
     let chosen = plan_with(PARTS, &["part=by delay"]).unwrap();
@@ -107,15 +107,15 @@ fn what_makes_no_part_is_refused_with_its_place_and_a_remedy() {
     }
 }
 
-/// A mistake in what parts share is told once.
+/// An error in the common keys is reported once.
 #[test]
 fn common_mistakes_are_reported_once() {
     let error = plan_with(&PARTS.replace("rate =", "rtae ="), &[]).unwrap_err();
     assert_eq!(error.reports().len(), 1, "{error}");
 }
 
-/// What all parts have in common need not be of use to one that chooses another protocol; what a part says
-/// itself must be.
+/// A common key may be useless for a part that chooses another protocol; a part's own keys must be
+/// useful.
 #[test]
 fn a_part_may_choose_a_protocol_that_has_no_use_for_a_common_key() {
     let common = "protocol = \"quic\"\ntls = \"1.3\"\nruns = 1\n[link]\nrate = \"50 Mbit/s\"\n\

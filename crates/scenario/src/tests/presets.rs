@@ -10,7 +10,7 @@ fn hash(protocol: &str, settings: &[&str]) -> String {
     plan_with(&text, settings).unwrap_or_else(|error| panic!("{error}")).hash
 }
 
-/// The digest is of all that a result depends on.
+/// The digest covers all that a result depends on.
 #[test]
 fn a_preset_is_the_same_as_its_keys_written_out() {
     for preset in presets() {
@@ -25,7 +25,7 @@ fn a_preset_is_the_same_as_its_keys_written_out() {
     }
 }
 
-/// Read off the sources that the presets name: quic-go's initialCongestionWindow, renoBeta,
+/// Values from the sources that the presets name: quic-go's initialCongestionWindow, renoBeta,
 /// MaxPacketSizeIPv4 and DefaultMaxReceiveStreamFlowControlWindow; ns-3's InitialCwnd, SegmentSize,
 /// SndBufSize, RcvBufSize and MinRto.
 #[test]
@@ -67,7 +67,7 @@ fn a_preset_is_for_its_protocol_alone() {
     assert_eq!(plan.conditions, [""; 0]);
 }
 
-/// BBR is a library's: what would change nothing is refused, from a preset as well.
+/// BBR comes from a library: a setting without effect is refused, also from a preset.
 #[test]
 fn a_controller_without_parameters_takes_none() {
     for setting in ["initial-window=32", "beta=70%", "hystart=true", "preset.quic=quic-go-2020"] {
@@ -76,7 +76,7 @@ fn a_controller_without_parameters_takes_none() {
     }
 }
 
-/// SCTP and TCP have a key of one name; what SCTP allows is no bound for TCP.
+/// SCTP and TCP share the name of a key; SCTP's bounds do not apply to TCP.
 #[test]
 fn the_least_timeout_of_tcp_has_no_bounds_of_sctp() {
     let tcp = scenario("").replace("quic", "tcp");
@@ -89,8 +89,8 @@ fn the_least_timeout_of_tcp_has_no_bounds_of_sctp() {
 #[test]
 fn what_does_not_fit_is_refused_with_what_does() {
     for (setting, words) in [
-        ("preset.tcp=quic-go-2020", "\"quic-go-2020\" is not known here; write \"ns-3\""),
-        ("preset.quic=quic-go", "\"quic-go\" is not known here; write \"quic-go-2020\""),
+        ("preset.tcp=quic-go-2020", "unknown value \"quic-go-2020\"; write \"ns-3\""),
+        ("preset.quic=quic-go", "unknown value \"quic-go\"; write \"quic-go-2020\""),
         ("preset.coap=lksctp", "[preset] takes http3, mpquic, mptcp, quic, sctp, tcp"),
         ("preset.sctp=lksctp", "no protocol of this scenario has a use for it"),
         ("beta=1", "more than nothing is left and less than all"),

@@ -1,8 +1,8 @@
-//! Programs of others at the ends.
+//! Third-party programs at the endpoints.
 
 use super::{factors, plan_with};
 
-/// A scenario whose ends are `more`; without the keys of our own.
+/// A scenario whose endpoints are `more`; without the keys of the built-in ones.
 fn text(more: &str) -> String {
     format!("{more}\n[link]\ndelay = \"5 ms\"\n")
 }
@@ -11,7 +11,7 @@ fn with_workload(more: &str) -> String {
     text(more) + "[workload]\nkind = \"messages\"\n"
 }
 
-/// The error that `text` leads to.
+/// The error in `text`.
 #[track_caller]
 fn error(text: &str) -> String {
     match plan_with(text, &[]) {
@@ -34,7 +34,7 @@ fn a_server_is_a_factor_like_a_protocol() {
             "protocol=http3 server=caddy",
         ]
     );
-    assert_eq!(plan.notes, ["left out 1 combination: nginx speaks http1, http2, not http3"]);
+    assert_eq!(plan.notes, ["left out 1 combination: nginx supports http1, http2, not http3"]);
     let ours: Vec<bool> = plan.cells.iter().map(|cell| cell.endpoint.programs.is_empty()).collect();
     assert_eq!(ours, [true, false, false, true, false]);
 }
@@ -62,7 +62,7 @@ fn two_programs_bring_their_own_protocol_and_workload() {
     let alone = error(&text("server = \"mosquitto\""));
     assert!(alone.contains("does not say its protocol"), "{alone}");
     let ours = error(&text("server = \"trackbed\"\nclient-command = \"curl {address}\""));
-    assert!(ours.contains("our own server needs a protocol"), "{ours}");
+    assert!(ours.contains("the built-in server needs a protocol"), "{ours}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_client_is_a_factor_too() {
             "protocol=quic client=trackbed",
         ]
     );
-    let why = "left out 1 combination: chromium speaks http1, http2, http3, not quic";
+    let why = "left out 1 combination: chromium supports http1, http2, http3, not quic";
     assert_eq!(plan.notes, [why]);
     let client = plan.cells[1].endpoint.programs.client.as_ref().unwrap();
     assert_eq!((client.program.name(), client.timeout.as_secs()), ("chromium", 600));
@@ -86,27 +86,27 @@ fn a_client_is_a_factor_too() {
 #[test]
 fn what_a_program_cannot_be_held_to_is_refused() {
     for (ends, message) in [
-        ("protocol = \"quic\"\nserver = \"nginx\"", "nginx speaks http1, http2, not quic"),
+        ("protocol = \"quic\"\nserver = \"nginx\"", "nginx supports http1, http2, not quic"),
         (
             "protocol = \"http2\"\nserver = \"nghttpd\"\nhandshake = \"early\"",
-            "nghttpd takes no early data over http2",
+            "nghttpd does not support early data over http2",
         ),
         (
             "server = \"nghttpd\"\ntls = \"1.3\"\nclient-command = \"h2load {address}\"",
-            "nghttpd cannot be told to take TLS 1.3 alone",
+            "nghttpd cannot restrict its clients to TLS 1.3",
         ),
         (
             "server = \"caddy\"\ntls = \"1.3\"\ncipher = \"aes128gcm\"\n\
              client-command = \"curl {address}\"",
-            "caddy cannot be told to take one cipher of TLS 1.3 alone",
+            "caddy cannot restrict its clients to one cipher of TLS 1.3",
         ),
         (
             "server = \"nginx\"\ncipher = \"aes128gcm\"\nclient-command = \"curl {address}\"",
-            "it goes with a version: write tls too",
+            "a cipher needs a TLS version: set tls too",
         ),
         (
             "server = \"coap-server\"\ntls = \"1.3\"\nclient-command = \"coap-client {address}\"",
-            "coap-server has no TLS 1.3",
+            "coap-server does not support TLS 1.3",
         ),
         (
             "protocol = \"http2\"\nclient-command = \"curl {adress}\"",
@@ -114,7 +114,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
         ),
         (
             "server = \"nginx\"\nclient = \"curl\"",
-            "curl has to be told what to speak: write protocol = \"http2\"",
+            "curl needs a protocol: write protocol = \"http2\"",
         ),
         ("protocol = \"http2\"\nclient = \"chromum\"", "did you mean \"chromium\"?"),
         ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
@@ -125,7 +125,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
     }
 }
 
-/// What our client offers alone, the server need not be told.
+/// The built-in client offers only one version, so the server needs no restriction.
 #[test]
 fn our_own_client_holds_any_server_to_a_version_and_a_cipher() {
     let ends = "protocol = \"http2\"\nserver = [\"nghttpd\", \"caddy\"]\ntls = [\"1.2\", \"1.3\"]\n\
@@ -149,7 +149,7 @@ fn a_plan_is_told_by_its_programs_and_what_none_uses_is_a_mistake() {
     assert!(error.contains("client-command curl occurs in no cell"), "{error}");
 }
 
-/// A user has typed the settings; whoever wrote the file has chosen the rest.
+/// The user has typed the settings; the author of the file has chosen the rest.
 #[test]
 fn commands_of_the_file_are_named_and_those_of_settings_are_not() {
     let commands = |ends: &str, settings: &[&str]| {

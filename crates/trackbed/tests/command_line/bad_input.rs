@@ -24,15 +24,15 @@ fn mistakes_in_a_scenario_are_shown_with_their_line_and_the_remedy() {
         ("\"5 ms\"", "\"5\"", ["bad.toml:5:9", "has no unit", "write a time as \"10 ms\""]),
         ("\"5 ms\"", "\"5 kg\"", ["bad.toml:5:9", "not a unit of a time", "write a time as"]),
         ("rate = \"50", "rate = \"-50", ["bad.toml:4:8", "is negative", "write a rate as"]),
-        ("delay =", "loss = 1.5\ndelay =", ["bad.toml:5:8", "more than everything", "0 and 1"]),
-        (
-            "delay =",
-            "delay = \"1 ms\"\ndelay =",
-            ["bad.toml:6:1", "duplicate key", "a list of them"],
-        ),
-        ("runs = 2", "runs = 0", ["bad.toml:2:8", "0 is too few", "write at least 1"]),
+        ("delay =", "loss = 1.5\ndelay =", ["bad.toml:5:8", "more than 100 %", "0 and 1"]),
+        ("delay =", "delay = \"1 ms\"\ndelay =", ["bad.toml:6:1", "duplicate key", "write a list"]),
+        ("runs = 2", "runs = 0", ["bad.toml:2:8", "0 is too small", "write at least 1"]),
         ("\"quic\"", "[]", ["bad.toml:1:12", "nothing would run", "write at least one value"]),
-        ("\"quic\"", "\"quik\"", ["bad.toml:1:12", "not known here", "did you mean \"quic\"?"]),
+        (
+            "\"quic\"",
+            "\"quik\"",
+            ["bad.toml:1:12", "unknown value \"quik\"", "did you mean \"quic\"?"],
+        ),
         (
             "count = 2",
             "payload = \"none.bin\"",
@@ -55,11 +55,11 @@ fn files_that_are_no_scenario_are_called_so() {
     fs::create_dir(scratch.path("folder.toml")).unwrap();
     let built_in = "a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk";
     for (name, parts) in [
-        ("binary.toml", ["not a text in UTF-8", "save the file as UTF-8"]),
-        ("empty.toml", ["says nothing", "write a scenario"]),
+        ("binary.toml", ["not valid UTF-8", "save the file as UTF-8"]),
+        ("empty.toml", ["is empty", "write a scenario"]),
         ("folder.toml", ["is a folder", built_in]),
         ("missing.toml", ["cannot read missing.toml", built_in]),
-        ("vrv", ["there is no scenario \"vrv\"", "did you mean \"vru\"?"]),
+        ("vrv", ["unknown scenario \"vrv\"", "did you mean \"vru\"?"]),
     ] {
         refused(&scratch, &format!("run {name}"), &parts);
     }
@@ -71,7 +71,7 @@ fn arguments_are_refused_with_advice() {
     scratch.write("a.toml", SCENARIO);
     for (words, part) in [
         ("run a.toml --set link.loss", "write key=value, for example link.loss=0.3%"),
-        ("run a.toml --set link.loss=150%", "a share lies between 0 and 1"),
+        ("run a.toml --set link.loss=150%", "a share is between 0 and 1"),
         ("run a.toml --set link.los=1%", "did you mean \"loss\"?"),
         ("run a.toml --runs 0", "write a whole number from 1 on"),
         ("run a.toml --jobs many", "write a whole number from 1 to"),
@@ -80,7 +80,7 @@ fn arguments_are_refused_with_advice() {
         ("run a.toml --substrate cloud", "[possible values: virtual, emulated, live]"),
         ("run a.toml --substrate live", "--server <HOST[:PORT]>"),
         ("relay", "--transparent <ADDRESS:PORT>|--socks <ADDRESS:PORT>"),
-        ("run a.toml --set name=../../etc", "cannot be kept under this name"),
+        ("run a.toml --set name=../../etc", "cannot be stored under this name"),
         ("paper nothing", "write trackbed paper vru"),
         ("list nothing", "[possible values: scenarios, protocols"),
         ("replay", "<DIRECTORY>"),

@@ -148,7 +148,7 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     server.scratch.write("message.json", "{}");
     server
         .run(&["vru", "--set", "workload.payload=message.json"])
-        .says(2, &["files are not read for others"]);
+        .says(2, &["a scenario from another machine must not name files"]);
     server.run(&["train", "--quick"]).says(2, &["a radio and a second link are not"]);
 }
 

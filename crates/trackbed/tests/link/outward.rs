@@ -188,7 +188,7 @@ fn connections_beyond_the_limit_wait_and_are_told_of_once() {
             let text = String::from_utf8_lossy(&output.stdout);
             assert!(text.contains("all came back"), "{output:?}");
             let told = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(told.matches("more connections outwards").count(), 1, "{told}");
+            assert_eq!(told.matches("more outgoing connections").count(), 1, "{told}");
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What a signature takes, by whose key it is.
+//! The cost of a signature, depending on its key.
 
 use trackbed_verifier::cache::{Policy, Residence};
 
 use super::Costs;
 
-/// What the key of the authority that has certified all others is called: no other has this number.
+/// The number of the authority's key, which has certified all others; no other key has it.
 pub(crate) const AUTHORITY: u64 = u64::MAX;
 
-/// The costs of signatures by different keys, of which a board's verifier keeps tables.
+/// The costs of signatures by different keys, for which a board's verifier keeps tables.
 #[derive(Debug)]
 pub(crate) struct KeyCosts {
     costs: Costs,
@@ -16,13 +16,14 @@ pub(crate) struct KeyCosts {
 }
 
 impl KeyCosts {
-    /// Of a board with these costs, while no key is known.
+    /// Costs on this board while no key is known.
     pub(crate) fn new(costs: Costs, policy: Policy) -> KeyCosts {
         let bytes = costs.tables.map_or(usize::MAX, |tables| tables.bytes);
         KeyCosts { costs, tables: Residence::new(policy, bytes), tables_max: 0 }
     }
 
-    /// What the next signature by this key takes, in nanoseconds, with the table that it may get.
+    /// The cost of the next signature by this key, in nanoseconds, including building a table for
+    /// it.
     pub(crate) fn signature(&mut self, key: u64) -> u64 {
         let Some(costs) = self.costs.tables else { return self.costs.signature };
         let mut built = 0;
@@ -34,7 +35,7 @@ impl KeyCosts {
         }
     }
 
-    /// The most memory that tables took.
+    /// The peak memory of the tables.
     pub(crate) fn tables_bytes(&self) -> u64 {
         let bytes = self.costs.tables.map_or(0, |tables| tables.bytes);
         (bytes * self.tables_max) as u64

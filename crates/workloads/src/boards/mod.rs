@@ -1,4 +1,4 @@
-//! Units whose speed is known: what signatures take their cores. Each figure says where it comes from.
+//! Units of known speed: the time that signatures take on their cores. Each figure has its source.
 
 mod keys;
 
@@ -7,22 +7,22 @@ use trackbed_verifier::engine::model::Core;
 
 pub(crate) use keys::{AUTHORITY, KeyCosts};
 
-/// A unit's processors, and what signatures take them.
+/// A unit's processors, and the time that signatures take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Board {
     /// The name that scenarios use.
     pub name: &'static str,
     /// Its cores: how many, and how much slower each is than the first, in thousandths.
     pub cores: &'static [(usize, u32)],
-    /// How many of them verify unless somebody says so.
+    /// The default number of cores that verify.
     pub usual: usize,
-    /// Nanoseconds of its first core.
+    /// Nanoseconds on its first core.
     pub costs: Costs,
 }
 
 impl Board {
-    /// The cores that verify, the first ones of the board: as many as are wanted and there, or as are
-    /// usual.
+    /// The cores that verify, the first ones of the board: the wanted number, as far as available,
+    /// or the default.
     pub(crate) fn cores(&self, wanted: Option<usize>) -> Vec<Core> {
         let core = |slowdown_permille| Core { batch_nanos: self.costs.batch, slowdown_permille };
         let all = self.cores.iter().flat_map(|(count, slowdown)| vec![core(*slowdown); *count]);
@@ -30,12 +30,12 @@ impl Board {
     }
 }
 
-/// What a core takes, in nanoseconds.
+/// The time on a core, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
-    /// All checks of a message but its signature: decoding, policy, hash.
+    /// All checks of a message except its signature: decoding, policy, hash.
     pub message: u64,
-    /// A batch of signatures, whatever is in it.
+    /// A batch of signatures, whatever its size.
     pub batch: u64,
     /// A signature by a key without a table.
     pub signature: u64,
@@ -48,13 +48,13 @@ pub(crate) struct Costs {
 pub(crate) struct Tables {
     /// A signature by a key with a table, in nanoseconds.
     pub signature: u64,
-    /// Working a table out, in nanoseconds.
+    /// Building a table, in nanoseconds.
     pub build: u64,
     /// Its memory.
     pub bytes: usize,
 }
 
-/// The board of this name; all that parameters take are there.
+/// The board of this name; every choice of the parameter exists.
 pub(crate) fn find(name: &str) -> &'static Board {
     BOARDS.iter().find(|board| board.name == name).unwrap_or(&BOARDS[0])
 }
@@ -66,16 +66,17 @@ pub(crate) const WORKERS_MAX: u64 = 64;
 pub(crate) const NAMES: &[&str] =
     &["here", "epyc-portable", "xeon-openssl", "odroid-xu4", "udoo-quad"];
 
-pub(crate) const HELP: &str = "the unit's processors: in real time always `here`, this machine; in \
-     virtual time `here` is a Sapphire Rapids Xeon that verifies as this program does, with AVX-512, \
-     epyc-portable a Zen 3 EPYC without it, xeon-openssl the Xeon with OpenSSL 3.0, odroid-xu4 four \
-     Cortex-A15 and four A7, udoo-quad four Cortex-A9";
+pub(crate) const HELP: &str = "processors of the unit; real time: always `here`; virtual time: \
+                               `here` is a Sapphire Rapids Xeon with AVX-512 running this \
+                               program, epyc-portable a Zen 3 EPYC without it, xeon-openssl the \
+                               Xeon with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, \
+                               udoo-quad four Cortex-A9";
 
 const BOARDS: &[Board] = &[
-    // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and the
-    // benches of `trackbed-verifier` have some 7 % less in those of 128; without tables they have a sixth
-    // of aws-lc's 70.5 us. What a table and the checks take was not measured there: a table is given what
-    // it may take at most, the checks are those of the EPYC.
+    // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and
+    // the benches of `trackbed-verifier` take some 7 % less in batches of 128; without tables they
+    // take a sixth of aws-lc's 70.5 us. The cost of a table and of the checks was not measured
+    // there: a table has the maximum, the checks are those of the EPYC.
     Board {
         name: "here",
         cores: &[(64, 1000)],
@@ -87,9 +88,9 @@ const BOARDS: &[Board] = &[
             tables: Some(Tables { signature: 3_170, build: 150_000, bytes: KeyTable::BYTES }),
         },
     },
-    // One core of an EPYC of 2021: `trackbed verify`, with `--policy none` and with tables, 21.3 us in
-    // batches of one and 16.8 in those of 32; checks by `cargo bench -p trackbed-v2x`; tables from a
-    // profile of `run v2x` on it.
+    // One core of an EPYC of 2021: `trackbed verify`, with `--policy none` and with tables, 21.3 us
+    // in batches of 1 and 16.8 us in batches of 32; checks by `cargo bench -p trackbed-v2x`; tables
+    // from a profile of `run v2x` on it.
     Board {
         name: "epyc-portable",
         cores: &[(64, 1000)],
@@ -108,15 +109,15 @@ const BOARDS: &[Board] = &[
         usual: 2,
         costs: Costs { message: 2_600, batch: 0, signature: 82_000, tables: None },
     },
-    // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under load,
-    // and eight 9,183.12/s, so that 721/s are left for each A7. Nothing is known of their other checks.
+    // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under
+    // load, and eight 9,183.12/s, which leaves 721/s for each A7. Their other checks are unknown.
     Board {
         name: "odroid-xu4",
         cores: &[(4, 1000), (4, 2184)],
         usual: 8,
         costs: Costs { message: 0, batch: 0, signature: 635_050, tables: None },
     },
-    // ETRI 2018: one thread of the four takes 1,613.67 us.
+    // ETRI 2018: one of the four threads takes 1,613.67 us.
     Board {
         name: "udoo-quad",
         cores: &[(4, 1000)],

@@ -5,18 +5,18 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::Disturbance;
 
-/// The disturbances of a transfer, in their order.
+/// The disturbances of a transfer, in order.
 ///
-/// They stand at points of progress and not of time, so that every protocol loses its connection
-/// with the same work done: a slower one is not disturbed more often. The points divide the
-/// transfer evenly and are the same in every run; what differs from run to run is what the links
-/// do. A move comes before a reconnection at the same point.
+/// They happen at points of progress, not of time, so that every protocol loses its connection
+/// after the same work: a slower one is not disturbed more often. The points divide the transfer
+/// evenly and are the same in every run; only the links differ from run to run. A move comes before
+/// a reconnection at the same point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Disturbances(Vec<(u64, Disturbance)>);
 
 impl Disturbances {
-    /// So many reconnections and moves of a transfer of `bytes`, number k of N of a kind when
-    /// k / (N + 1) of the bytes are there.
+    /// These numbers of reconnections and moves in a transfer of `bytes`: number k of N of a kind
+    /// happens when k / (N + 1) of the bytes have arrived.
     pub(super) fn new(bytes: u64, reconnections: u32, moves: u32) -> Disturbances {
         let points = |count: u32, disturbance| {
             let parts = u128::from(count) + 1;
@@ -38,13 +38,13 @@ impl Disturbances {
         self.0.is_empty()
     }
 
-    /// Disturbance number `index`, counted from 0: how many bytes are there when it comes, and what
-    /// it is.
+    /// Disturbance number `index`, counted from 0: the number of bytes at which it happens, and its
+    /// kind.
     pub(super) fn get(&self, index: usize) -> Option<(u64, Disturbance)> {
         self.0.get(index).copied()
     }
 
-    /// How many disturbances come before more than `bytes` are there.
+    /// The number of disturbances up to `bytes`.
     pub(super) fn up_to(&self, bytes: u64) -> usize {
         self.0.partition_point(|(point, _)| *point <= bytes)
     }
@@ -59,12 +59,12 @@ pub(super) struct Silence {
 }
 
 impl Silence {
-    /// From a disturbance on.
+    /// Starts at a disturbance.
     pub(super) fn since(disturbance: Time) -> Silence {
         Silence { longest: Duration::ZERO, last: disturbance }
     }
 
-    /// Something arrives.
+    /// Data arrives.
     pub(super) fn end(&mut self, now: Time) {
         self.longest = self.longest.max(now - self.last);
         self.last = now;

@@ -1,4 +1,4 @@
-//! A phone fetches its data.
+//! A phone downloads its data.
 
 use futures_util::StreamExt as _;
 use trackbed_connection::{Request, body};
@@ -10,7 +10,7 @@ use crate::data::Arrived;
 use crate::phone::Line;
 
 impl Transfer {
-    /// Fetches over `line` what has not arrived yet.
+    /// Downloads over `line` what has not arrived yet.
     pub(super) async fn download(
         &self,
         line: &Line,
@@ -28,8 +28,8 @@ impl Transfer {
                 && let Ok(missing) = usize::try_from(point - arrived.bytes)
                 && missing <= piece.len()
             {
-                // What the phone has beyond the point it has not read when it is disturbed, so that
-                // all protocols have done the same by then.
+                // Data beyond the disturbance's point is left unread, so that all protocols have
+                // the same progress.
                 let (read, unread) = piece.split_at(missing);
                 arrived.take(read);
                 piece = unread;

@@ -1,7 +1,7 @@
-//! A bulk transfer: each phone fetches or sends one long piece of data, verified by its digest.
+//! A bulk transfer: each phone downloads or uploads one long piece of data, verified by its digest.
 //!
-//! On the way, a phone may be made to open a new connection, or move to another network
-//! ([`disturbances`]); the transfer then goes on where it was.
+//! During the transfer, a phone may have to open a new connection or move to another network
+//! ([`disturbances`]); the transfer then resumes where it was.
 
 mod disturbances;
 mod download;
@@ -33,7 +33,7 @@ impl Workload for Bulk {
     }
 
     fn summary(&self) -> &'static str {
-        "phones download or upload one long piece of data each, verified by a BLAKE3 digest"
+        "each phone downloads or uploads one long piece of data, verified by its BLAKE3 digest"
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -71,8 +71,8 @@ impl Prepared for Transfers {
 
     fn site(&self) -> Result<Site, String> {
         if !self.0.disturbances.is_empty() {
-            let why = "only our own server lets a transfer go on where it was: set reconnections \
-                       and moves to 0";
+            let why = "only the built-in server can resume a transfer: set reconnections and moves \
+                       to 0";
             return Err(why.to_owned());
         }
         match self.0.direction {
@@ -81,7 +81,7 @@ impl Prepared for Transfers {
                 Ok(Site { files: vec![warm_up::site_file(), transfer] })
             }
             Direction::Upload => {
-                Err("only our own server checks what an upload brings: download from this one"
+                Err("only the built-in server verifies uploads: set direction = \"download\""
                     .to_owned())
             }
         }
@@ -89,20 +89,20 @@ impl Prepared for Transfers {
 }
 
 const PARAMETERS: &[Parameter] = parameters! {
-    "size": Size = "10 MB" => "bytes that each phone transfers";
+    "size": Size = "10 MB" => "bytes transferred per phone";
     "direction": Choice(&["download", "upload"]) = "download" =>
-        "from the server to the phones, or from the phones to the server";
+        "from the server to the phones (download) or from the phones to the server (upload)";
     "phones": Count { min: 1 } = "1" =>
-        "phones that transfer at once, each on a host of its own, up to 10000";
+        "phones that transfer at the same time, each on a separate host, up to 10000";
     "timeout": Time = "60 s" =>
-        "a transfer of which no byte has moved for this long is given up, and the run has failed";
+        "a transfer without any progress for this long is given up, and the run fails";
     "reconnections": Count { min: 0 } = "0" =>
-        "how often each phone drops its connection and opens another one, which goes on where the \
-         transfer was: number k of N when k / (N + 1) of the bytes are there, up to 100";
+        "times that each phone drops its connection and resumes on a new one, number k of N after \
+         k / (N + 1) of the bytes, up to 100";
     "moves": Count { min: 0 } = "0" =>
-        "how often each phone moves to another network, at points of progress likewise: its old \
-         address is gone at once; QUIC's connections migrate, others are replaced, up to 100";
+        "times that each phone moves to another network and loses its old address, at the same \
+         points of progress, up to 100; QUIC connections migrate, others are replaced";
     "notice": Flag = "true" =>
-        "whether a phone that moves is told so by its system, as those of Android and iOS are; \
-         otherwise a connection has to time out before it is replaced";
+        "whether the system notifies a phone of its move, as Android and iOS do; without it a \
+         connection must time out before it is replaced";
 };

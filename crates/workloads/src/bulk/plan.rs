@@ -1,4 +1,4 @@
-//! A bulk transfer of one cell: every value resolved and checked.
+//! A bulk transfer of one cell, resolved and checked.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use super::disturbances::Disturbances;
 use crate::contract::WorkloadError;
 use crate::data::Expected;
 
-/// What the runs of a cell share.
+/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     pub(super) direction: Direction,
     pub(super) phones: u32,
     pub(super) timeout: Duration,
     pub(super) disturbances: Disturbances,
-    /// How often each phone moves.
+    /// The number of moves of each phone.
     pub(super) moves: u32,
-    /// How often each phone drops its connection.
+    /// The number of reconnections of each phone.
     pub(super) reconnections: u32,
-    /// Whether phones are told that they have moved.
+    /// Whether phones are notified of their moves.
     pub(super) notice: bool,
     /// The data that is transferred.
     pub(super) expected: Expected,
@@ -36,13 +36,13 @@ impl Plan {
         if size.as_bytes() == 0 {
             return Err(WorkloadError::new(
                 "size",
-                "there is nothing to transfer; write \"10 MB\"",
+                "no data to transfer; write at least 1 B, for example \"10 MB\"",
             ));
         }
         let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
         let timeout: Duration = arguments.need("timeout");
         if timeout.is_zero() {
-            let advice = "nothing moves in no time; write \"60 s\"";
+            let advice = "must be longer than zero; write for example \"60 s\"";
             return Err(WorkloadError::new("timeout", advice));
         }
         let (reconnections, moves) =
@@ -52,7 +52,7 @@ impl Plan {
                 true => ("moves", moves),
                 false => ("reconnections", reconnections),
             };
-            let advice = format!("{size} have no {count} points in between; write fewer");
+            let advice = format!("{size} cannot be divided by {count} disturbances; write fewer");
             return Err(WorkloadError::new(parameter, advice));
         }
         Ok(Plan {
@@ -73,7 +73,7 @@ impl Plan {
     }
 }
 
-/// How often something happens to a transfer.
+/// The number of disturbances of a kind.
 fn count(arguments: &Arguments, parameter: &'static str) -> Result<u32, WorkloadError> {
     let count: u64 = arguments.need(parameter);
     let count = u32::try_from(count).ok().filter(|count| *count <= DISTURBANCES_MAX);
@@ -81,5 +81,5 @@ fn count(arguments: &Arguments, parameter: &'static str) -> Result<u32, Workload
 }
 
 const PHONES_MAX: u32 = 10_000;
-/// Of a kind; with so many phones each has an address of its own for every move.
+/// Of each kind; it leaves every phone a separate address for each move.
 const DISTURBANCES_MAX: u32 = 100;

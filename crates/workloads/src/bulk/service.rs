@@ -15,13 +15,14 @@ use super::uploads::Uploads;
 use crate::contract::SiteFile;
 use crate::data::{Arrived, pieces};
 
-/// Answers transfers, anything else with 404:
+/// Answers these requests, and any other with 404:
 ///
-/// - `/bulk/{bytes}` with that many bytes, `/bulk/{bytes}/from/{offset}` with those behind an offset;
-/// - `/bulk/upload/{phone}` with what became of the data in the request;
-/// - for transfers that are [disturbed](super::disturbances), `/bulk/upload/{phone}/have` with how
-///   much of a phone's data there is, and `/bulk/upload/{phone}/from/{offset}`, whose request goes
-///   on from there, with a count whenever the phone waits for one.
+/// - `/bulk/{bytes}` with that many bytes, `/bulk/{bytes}/from/{offset}` with those after an
+///   offset;
+/// - `/bulk/upload/{phone}` with the result of the upload in the request;
+/// - for transfers that are [disturbed](super::disturbances), `/bulk/upload/{phone}/have` with the
+///   number of bytes received from a phone, and `/bulk/upload/{phone}/from/{offset}`, whose request
+///   resumes there, with a count whenever the phone waits for one.
 pub(super) struct BulkService {
     plan: Arc<Plan>,
     uploads: Rc<Uploads>,
@@ -76,7 +77,7 @@ async fn receive(phone: u32, body: Body, plan: Arc<Plan>, log: EventLog) -> Resp
     }
 }
 
-/// The file from which a server that is not ours sends so many bytes.
+/// The file from which a third-party server sends this many bytes.
 pub(super) fn site_file(bytes: u64) -> SiteFile {
     let content = Arc::new(move |file: &mut dyn io::Write| {
         pieces(0, bytes).try_for_each(|piece| file.write_all(&piece))
@@ -93,31 +94,31 @@ async fn take_in(mut body: Body) -> Result<Arrived, Error> {
     Ok(arrived)
 }
 
-/// What a request is about.
+/// The subject of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// To send the bytes from one offset to another.
+    /// Send the bytes from one offset to another.
     Download {
         /// Where the data ends.
         bytes: u64,
         /// Where to begin.
         from: u64,
     },
-    /// To receive the data of this phone, all in one.
+    /// Receive this phone's data in one request.
     Upload(u32),
-    /// To say how much of this phone's data there is.
+    /// Report how many bytes of this phone have arrived.
     Have(u32),
-    /// To receive the data of this phone from an offset on.
+    /// Receive this phone's data from an offset on.
     Rest {
         /// Which phone.
         phone: u32,
-        /// How much is there already.
+        /// The number of bytes that have already arrived.
         from: u64,
     },
 }
 
 impl Target {
-    /// The path of a request about this.
+    /// The path of a request for this target.
     pub(super) fn path(self) -> String {
         match self {
             Target::Download { bytes, from: 0 } => format!("/bulk/{bytes}"),
@@ -145,8 +146,8 @@ impl Target {
     }
 }
 
-/// The data of a phone does not go on there (RFC 9110 section 15.5.10): what it had sent over a
-/// connection that it has given up arrived after it had asked how much there is.
+/// The data of a phone does not continue there (RFC 9110 section 15.5.10): data from a connection
+/// that the phone has given up arrived after it had asked for the count.
 pub(super) const CONFLICT: u16 = 409;
 
 fn refuse(status: u16, reason: String) -> Response {

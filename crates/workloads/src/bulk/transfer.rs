@@ -1,5 +1,5 @@
-//! The phones: each transfers its data, all of them at once, each over one connection after the
-//! other where it is disturbed.
+//! The phones: each transfers its data, all at once, each over successive connections if it is
+//! disturbed.
 
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
@@ -55,52 +55,52 @@ async fn transfer(plan: Arc<Plan>, phone: Rc<Phone>) -> Option<Rc<Line>> {
         Either::Left((Err(reason), _)) => transfer.phone.give_up(0, reason),
         Either::Right(_) => {
             let timeout = trackbed_core::units::format_duration(transfer.plan.timeout);
-            transfer.phone.give_up(0, format!("not a byte has moved for {timeout}"));
+            transfer.phone.give_up(0, format!("no progress for {timeout}"));
         }
     }
     transfer.line.take()
 }
 
-/// A transfer that goes on.
+/// A transfer in progress.
 pub(super) struct Transfer {
     pub(super) plan: Arc<Plan>,
     pub(super) phone: Rc<Phone>,
-    /// The present connection.
+    /// The current connection.
     line: RefCell<Option<Rc<Line>>>,
-    /// When a byte last moved, or a connection was last sought, as far as this end can see.
+    /// When a byte last moved, or a connection was last attempted, as seen from this end.
     moved: Rc<Cell<Time>>,
-    /// How many bytes are at the receiving end, as far as the phone knows.
+    /// The number of bytes at the receiver, as far as the phone knows.
     pub(super) there: Cell<u64>,
-    /// How many disturbances there were.
+    /// The number of disturbances so far.
     disturbed: Cell<usize>,
-    /// What the last one has left.
+    /// The effect of the last one.
     aftermath: Cell<Aftermath>,
 }
 
-/// What a disturbance has left.
+/// The effect of a disturbance.
 #[derive(Clone, Copy)]
 enum Aftermath {
-    /// Nothing: all goes on.
+    /// None any more.
     Over,
-    /// The connection goes on, it seems.
+    /// The connection seems to have survived.
     Outlived(Silence),
-    /// The connection is lost, and nothing has come over another one yet.
+    /// The connection is lost, and nothing has arrived over another one yet.
     Lost,
 }
 
-/// How the work of one connection ended.
+/// How a connection's session ended.
 pub(super) enum Session {
     /// Everything is transferred.
     Complete,
-    /// The phone has given the connection up, and goes on over another one.
+    /// The phone has dropped the connection, and continues over another one.
     Disturbed,
 }
 
-/// Why the work of one connection ended too early.
+/// Why a connection's session ended too early.
 pub(super) enum Trouble {
-    /// The connection broke: another one may do.
+    /// The connection broke: another one may work.
     Broken(String),
-    /// It would happen again.
+    /// Another connection would not help.
     Lasting(String),
 }
 
@@ -126,7 +126,7 @@ impl Transfer {
         }
     }
 
-    /// Carries the transfer out, over as many connections as it takes.
+    /// Runs the transfer over as many connections as it takes.
     async fn run(&self) -> Result<(), String> {
         let mut arrived = Arrived::default();
         let mut breaks = 0;
@@ -144,7 +144,7 @@ impl Transfer {
             match ended {
                 Ok(Session::Complete) => return Ok(()),
                 Ok(Session::Disturbed) => {}
-                // Whoever can go on after a disturbance can do so after an accident too.
+                // A transfer that can resume after a disturbance can also resume after an error.
                 Err(Trouble::Broken(_))
                     if !self.plan.disturbances.is_empty() && breaks < BREAKS_MAX =>
                 {
@@ -176,12 +176,12 @@ impl Transfer {
         }
     }
 
-    /// The disturbance that comes next, and how many bytes are there then.
+    /// The next disturbance, and the number of bytes at which it happens.
     pub(super) fn next_disturbance(&self) -> Option<(u64, Disturbance)> {
         self.plan.disturbances.get(self.disturbed.get())
     }
 
-    /// Disturbs the phone; says whether it keeps its connection.
+    /// Disturbs the phone; returns whether it keeps its connection.
     pub(super) fn disturb(&self, line: &Line, disturbance: Disturbance) -> Result<bool, Trouble> {
         self.settle();
         self.disturbed.set(self.disturbed.get() + 1);
@@ -195,7 +195,7 @@ impl Transfer {
             Disturbance::Move => {
                 let notice = self.plan.notice;
                 self.phone.move_on(notice).map_err(Trouble::Lasting)?;
-                // Who is not told believes that all is well.
+                // Without a notification the phone does not know that it moved.
                 !notice || line.follows_its_phone()
             }
         };
@@ -209,7 +209,7 @@ impl Transfer {
         Ok(keeps)
     }
 
-    /// Takes note that data has arrived at the phone.
+    /// Notes that data has arrived at the phone.
     pub(super) fn note_arrival(&self) {
         self.note();
         match self.aftermath.get() {
@@ -225,7 +225,7 @@ impl Transfer {
         }
     }
 
-    /// Ends the time after a disturbance, because another one comes or all is done.
+    /// Ends the time after a disturbance, at the next one or at the end.
     pub(super) fn settle(&self) {
         let fetches = self.plan.direction == Direction::Download;
         if let Aftermath::Outlived(silence) = self.aftermath.replace(Aftermath::Over)
@@ -236,18 +236,18 @@ impl Transfer {
         }
     }
 
-    /// Notes that something has moved.
+    /// Notes progress.
     pub(super) fn note(&self) {
         self.moved.set(now());
     }
 
-    /// What notes that something has moved.
+    /// A callback that notes progress.
     pub(super) fn notes(&self) -> impl Fn() + use<> {
         let moved = Rc::clone(&self.moved);
         move || moved.set(now())
     }
 
-    /// Resolves when nothing has moved for too long.
+    /// Resolves when there has been no progress for too long.
     async fn stalled(&self) {
         let timeout: Duration = self.plan.timeout;
         loop {
@@ -260,7 +260,7 @@ impl Transfer {
     }
 }
 
-/// The server did not answer with what was asked for.
+/// The server did not give the requested response.
 pub(super) fn check_status(status: u16) -> Result<(), Trouble> {
     match status {
         200 => Ok(()),
@@ -268,8 +268,8 @@ pub(super) fn check_status(status: u16) -> Result<(), Trouble> {
     }
 }
 
-/// How often opening a connection is tried.
+/// Maximum attempts to open a connection.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// How many connections in a row may break before they have brought anything.
+/// Maximum number of successive connections that break without any progress.
 const BREAKS_MAX: u32 = 10;

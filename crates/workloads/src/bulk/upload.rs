@@ -1,4 +1,4 @@
-//! A phone sends its data.
+//! A phone uploads its data.
 
 use futures_util::{StreamExt as _, stream};
 use trackbed_connection::{Body, Request, body};
@@ -9,7 +9,8 @@ use crate::data::pieces;
 use crate::phone::Line;
 
 impl Transfer {
-    /// Sends over `line` what the server does not have yet; it records when it has everything.
+    /// Sends over `line` what the server does not have yet, and records when the server has
+    /// everything.
     pub(super) async fn upload(&self, line: &Line, resumes: bool) -> Result<Session, Trouble> {
         if self.plan.disturbances.is_empty() {
             return self.upload_at_once(line).await;
@@ -23,7 +24,7 @@ impl Transfer {
         let path = Target::Rest { phone, from }.path();
         let response = line.exchange(Request::new(path, self.data(from))).await?;
         if response.status == CONFLICT {
-            return Err(Trouble::Broken("data of a lost connection came in between".to_owned()));
+            return Err(Trouble::Broken("data of a lost connection arrived meanwhile".to_owned()));
         }
         check_status(response.status)?;
         let mut reports = Counts(response.body, Vec::new());
@@ -40,7 +41,7 @@ impl Transfer {
         }
         match self.there.get() {
             all if all == self.plan.expected.bytes() => Ok(Session::Complete),
-            part => Err(Trouble::Lasting(format!("the server took in no more than {part} bytes"))),
+            part => Err(Trouble::Lasting(format!("the server received only {part} bytes"))),
         }
     }
 
@@ -52,13 +53,15 @@ impl Transfer {
         Ok(Session::Complete)
     }
 
-    /// How much the server has, as it says itself.
+    /// The number of bytes that the server has received.
     async fn ask(&self, line: &Line) -> Result<u64, Trouble> {
         let path = Target::Have(self.phone.number).path();
         let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
         let count = Counts(response.body, Vec::new()).next().await?;
-        count.ok_or_else(|| Trouble::Lasting("the server did not say what it has".to_owned()))
+        count.ok_or_else(|| {
+            Trouble::Lasting("the server did not report how many bytes it has".to_owned())
+        })
     }
 
     fn data(&self, from: u64) -> Body {
@@ -70,7 +73,7 @@ impl Transfer {
     }
 }
 
-/// The counts in a body, of 8 bytes each, and what is there of the next one.
+/// The counts in a body, of 8 bytes each, and the incomplete next one.
 struct Counts(Body, Vec<u8>);
 
 impl Counts {

@@ -1,4 +1,4 @@
-//! What the server has of each phone's data, where uploads are disturbed.
+//! What the server has received from each phone, where uploads are disturbed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use super::disturbances::Silence;
 use super::plan::Plan;
 use crate::data::Arrived;
 
-/// Uploads that outlive their connections.
+/// Uploads that survive their connections.
 pub(super) struct Uploads {
     plan: Arc<Plan>,
     log: EventLog,
@@ -26,22 +26,22 @@ pub(super) struct Uploads {
 #[derive(Default)]
 struct Upload {
     arrived: Arrived,
-    /// Counts the requests that brought data. Only the last one may bring more: an older one is
-    /// of a connection that its phone has given up, though its data may still arrive.
+    /// Counts the requests with data. Only the last one may add data: an older one belongs to a
+    /// connection that its phone has given up, though its data may still arrive.
     request: u32,
-    /// Whether all of it is there, and that is recorded.
+    /// Whether it is complete, and recorded.
     is_complete: bool,
 }
 
-/// A request that brings data.
+/// A request with data.
 struct Receiving {
     uploads: Rc<Uploads>,
     phone: u32,
     request: u32,
     body: Body,
-    /// Whether nothing has come yet.
+    /// Whether nothing has arrived yet.
     is_first: bool,
-    /// Since the phone was last told that it has reached a disturbance.
+    /// Starts when the phone was last told that it has reached a disturbance.
     silence: Option<Silence>,
     is_over: bool,
 }
@@ -51,22 +51,21 @@ impl Uploads {
         Uploads { plan, log, phones: RefCell::default() }
     }
 
-    /// How many bytes there are of a phone's data. Nothing comes to these any more until the phone
-    /// goes on.
+    /// The number of bytes received from a phone. No more are added until the phone resumes.
     pub(super) fn interrupt(&self, phone: u32) -> u64 {
         let mut phones = self.phones.borrow_mut();
         let upload = phones.entry(phone).or_default();
         upload.request += 1;
         if upload.arrived.bytes == self.plan.expected.bytes() {
-            // Of the request that brought the last byte, only the end has not come.
+            // Only the end of the request with the last byte is missing.
             self.complete(phone, upload);
         }
         upload.arrived.bytes
     }
 
-    /// Takes in the data of a phone from byte `from` on; `None` if that is not where it goes on. The
-    /// answer is the number of bytes that are there (8 bytes, big-endian) whenever it reaches a
-    /// disturbance, and at the end.
+    /// Receives a phone's data from byte `from` on; `None` if the data does not continue there. The
+    /// response is the number of bytes received (8 bytes, big-endian) at each disturbance, and at
+    /// the end.
     pub(super) fn take(self: Rc<Self>, phone: u32, from: u64, body: Body) -> Option<Body> {
         let request = {
             let mut phones = self.phones.borrow_mut();
@@ -89,7 +88,7 @@ impl Uploads {
         Some(Box::pin(stream::try_unfold(receiving, Receiving::report)))
     }
 
-    /// Takes in a piece, and says how many bytes are there now and how many were before.
+    /// Adds a piece, and returns the number of bytes after and before it.
     fn add(&self, phone: u32, request: u32, piece: &[u8]) -> Option<(u64, u64)> {
         let mut phones = self.phones.borrow_mut();
         let upload = phones.get_mut(&phone).filter(|upload| upload.request == request)?;
@@ -98,7 +97,7 @@ impl Uploads {
         Some((before, upload.arrived.bytes))
     }
 
-    /// Ends a request that brought data; says how many bytes there are.
+    /// Ends a request with data; returns the number of bytes received.
     fn end(&self, phone: u32, request: u32) -> Option<u64> {
         let mut phones = self.phones.borrow_mut();
         let upload = phones.get_mut(&phone).filter(|upload| upload.request == request)?;
@@ -106,7 +105,7 @@ impl Uploads {
         Some(upload.arrived.bytes)
     }
 
-    /// Records that a phone's data is there.
+    /// Records that a phone's data is complete.
     fn complete(&self, phone: u32, upload: &mut Upload) {
         if !std::mem::replace(&mut upload.is_complete, true) {
             let bytes = upload.arrived.bytes;
@@ -117,7 +116,7 @@ impl Uploads {
 }
 
 impl Receiving {
-    /// Takes in data until there is something to report.
+    /// Receives data until there is something to report.
     async fn report(mut self) -> Result<Option<(Bytes, Receiving)>, Error> {
         if self.is_over {
             return Ok(None);
@@ -147,7 +146,7 @@ impl Receiving {
 }
 
 impl Receiving {
-    /// If the phone still sends over the connection on which it was disturbed, it has kept it.
+    /// A phone that still sends over the disturbed connection has kept it.
     fn settle(&mut self) {
         if let Some(silence) = self.silence.take() {
             let (phone, silence) = (self.phone, silence.longest());
@@ -161,5 +160,5 @@ fn count(bytes: u64) -> Bytes {
 }
 
 fn overtaken() -> Error {
-    Error::Body { reason: "the phone goes on over another connection".to_owned() }
+    Error::Body { reason: "the phone continues over another connection".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! A timeline set into a run.
+//! A timeline at its place in a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use trackbed_core::Time;
 use crate::environment::parameters::Reconnect;
 use crate::environment::timeline::{Change, Timeline};
 
-/// A timeline and when it begins in the time of a run. The default is that nothing changes, from
-/// the start of the run on.
+/// A timeline and its start in the time of a run. The default is no change, from the start of the
+/// run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
     begin: Time,
@@ -18,7 +18,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// `timeline`, counted from `begin` on.
+    /// `timeline`, starting at `begin`.
     pub fn new(begin: Time, timeline: Arc<Timeline>) -> Course {
         Course { begin, timeline, reconnect: Reconnect::default() }
     }
@@ -28,17 +28,17 @@ impl Course {
         Course { reconnect, ..self }
     }
 
-    /// What a reconnection is.
+    /// The kind of reconnection.
     pub fn reconnect(&self) -> Reconnect {
         self.reconnect
     }
 
-    /// When it begins. The measured part of the run should not begin before.
+    /// When it begins. The measured part of the run should not begin earlier.
     pub fn begin(&self) -> Time {
         self.begin
     }
 
-    /// What changes.
+    /// The changes.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -48,8 +48,8 @@ impl Course {
         self.timeline.moments().iter().map(|moment| (self.begin + moment.at, moment.change))
     }
 
-    /// From when on in the run which link delay holds, the last one for good. The first one holds
-    /// from the start of the run on; nothing if the timeline says nothing of delays.
+    /// The link delays with their start times in the run; the last one stays. The first one holds
+    /// from the start of the run; empty if the timeline has no delays.
     pub fn delays(&self) -> impl Iterator<Item = (Time, Duration)> + '_ {
         let delays = self.timeline.delays();
         delays.map(|(at, delay)| match at.is_zero() {

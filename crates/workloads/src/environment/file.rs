@@ -7,7 +7,7 @@
 //! 12 s,reconnect,
 //! ```
 //!
-//! Empty lines, and those that begin with `#`, say nothing.
+//! Empty lines, and those that begin with `#`, are ignored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,8 +39,8 @@ impl FromStr for Timeline {
     /// Reads the text of a table.
     ///
     /// # Errors
-    /// If a line is not one, or the changes make no timeline; the message names the line and says
-    /// what to write.
+    /// If a line is malformed, or the changes are inconsistent; the message names the line and the
+    /// remedy.
     fn from_str(text: &str) -> Result<Timeline, String> {
         let lines = (1u32..).zip(text.lines().map(str::trim));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -51,7 +51,9 @@ impl FromStr for Timeline {
                     "line {number}: \"{line}\" is not the heading; write {HEADING}"
                 ));
             }
-            None => return Err(format!("an empty timeline; write {HEADING} and changes below it")),
+            None => {
+                return Err(format!("the timeline is empty; write {HEADING} and changes below it"));
+            }
         }
         let mut places: Vec<(u32, Moment)> = Vec::new();
         for (number, line) in lines {
@@ -59,7 +61,8 @@ impl FromStr for Timeline {
             if let Some((_, before)) = places.last().filter(|(_, before)| before.at > moment.at) {
                 let before = format_duration(before.at);
                 return Err(format!(
-                    "line {number}: it comes after one for {before}; give them in order of time"
+                    "line {number}: earlier than the line before, at {before}; sort the lines by \
+                     time"
                 ));
             }
             places.push((number, moment));
@@ -78,7 +81,7 @@ fn moment(line: &str) -> Result<Moment, String> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [at, change, value] = fields[..] else {
         let example = "0 s,delay,100 ms";
-        return Err(format!("\"{line}\" has not three fields; write one like {example}"));
+        return Err(format!("\"{line}\" does not have three fields; write a line like {example}"));
     };
     let time =
         |text| -> Result<Duration, String> { parse_duration(text).map_err(|why| why.to_string()) };
@@ -86,13 +89,15 @@ fn moment(line: &str) -> Result<Moment, String> {
         "delay" => Change::Delay(time(value)?),
         "reconnect" if value.is_empty() => Change::Reconnect,
         "reconnect" => {
-            return Err("a reconnect has no value; write nothing after the comma".to_owned());
+            return Err(
+                "a reconnect takes no value; write nothing after the second comma".to_owned()
+            );
         }
         "seek" => {
             let place: Result<_, trackbed_core::units::QuantityError> = value.parse();
             Change::Seek(place.map_err(|why| why.to_string())?)
         }
-        _ => return Err(format!("\"{change}\" is no change; write delay, reconnect or seek")),
+        _ => return Err(format!("unknown change \"{change}\"; write delay, reconnect or seek")),
     };
     Ok(Moment { at: time(at)?, change })
 }

@@ -1,14 +1,14 @@
-//! What changes around the two ends of a connection while they talk: the link's delay, forced
-//! reconnections, and where a viewer jumps to.
+//! What changes between the two endpoints during a connection: the link's delay, forced
+//! reconnections, and the viewer's jumps.
 //!
 //! This is the *network environment manager* of the study "Performance Analysis of QUIC Protocol
 //! for Web and Streaming Services" (KIPS Transactions, 2021): a [`StatusChanger`] draws, at a fixed
 //! period, a new link delay and whether to reconnect; a [`SeekChanger`] moves the playing position
-//! at random. What they draw is a [`Timeline`], known before the run begins and a matter of the
-//! seed alone: all protocols meet the same one, it can be written to a file, and a file can take
-//! its place. Set into a run it is a [`Course`].
+//! at random. Their draws form a [`Timeline`], known before the run begins and determined by the
+//! seed alone: it is the same for all protocols, can be written to a file, and can be read from
+//! one. Placed in a run it is a [`Course`].
 //!
-//! The crate knows no network: it says what changes when, and others see to it.
+//! The crate has no network code: it decides what changes when, and its users make the changes.
 //!
 //! ```
 //! use trackbed_core::parameter::Arguments;

@@ -1,4 +1,4 @@
-//! What a scenario says of the environment.
+//! The environment's parameters in a scenario.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::environment::status::StatusChanger;
 use crate::environment::timeline::{Change, Timeline};
 use crate::environment::truncated_normal::TruncatedNormal;
 
-/// How the environment of a run comes about. The default is one that does not change.
+/// The source of a run's environment. The default is one that does not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     origin: Origin,
@@ -18,20 +18,20 @@ pub struct Environment {
     overtaking: bool,
 }
 
-/// What a reconnection is to a phone.
+/// What a reconnection does to a phone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reconnect {
-    /// A new connection from the address that it has.
+    /// A new connection from the same address.
     #[default]
     SameAddress,
-    /// A change of access point, and a new connection from the address that the new one gives.
+    /// A change of access point, and a new connection from the new address.
     NewAddress,
-    /// A change of access point likewise, which a connection that can migrate outlives.
+    /// Also a change of access point, which a connection survives if it can migrate.
     Migration,
 }
 
 impl Reconnect {
-    /// What scenarios write, in the order of the kinds.
+    /// The names in scenarios, in the order of the kinds.
     const NAMES: &[&str] = &["same-address", "new-address", "migration"];
 
     fn from_name(name: &str) -> Reconnect {
@@ -47,7 +47,7 @@ impl Reconnect {
 enum Origin {
     /// Each run draws its own.
     Drawn { status: StatusChanger, seek: SeekChanger, duration: Duration },
-    /// All runs have the same.
+    /// The same for all runs.
     Given(Arc<Timeline>),
 }
 
@@ -59,11 +59,11 @@ impl Default for Environment {
 }
 
 impl Environment {
-    /// The environment that the values of [`PARAMETERS`] describe. A file is not read here: in the
-    /// place of its path its contents are wanted.
+    /// The environment that the values of [`PARAMETERS`] describe. A file is not read here: the
+    /// value must be its contents, not its path.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values are inconsistent.
     pub fn read(arguments: &Arguments) -> Result<Environment, EnvironmentError> {
         let reconnect = arguments.get::<&str>("reconnect").map(Reconnect::from_name);
         let environment = Environment {
@@ -72,24 +72,23 @@ impl Environment {
             overtaking: arguments.get("overtaking").unwrap_or_default(),
         };
         if environment.overtaking && !environment.has_delay() {
-            let advice = "packets overtake others when the delay falls, and nothing changes it; write \
-                          `delay`, or leave this out";
+            let advice = "without a delay, nothing can overtake; set `delay`, or remove this";
             return Err(EnvironmentError::new("overtaking", advice));
         }
         Ok(environment)
     }
 
-    /// What a reconnection is.
+    /// The kind of reconnection.
     pub fn reconnect(&self) -> Reconnect {
         self.reconnect
     }
 
-    /// Whether packets overtake one another when the delay falls.
+    /// Whether packets overtake one another when the delay decreases.
     pub fn lets_packets_overtake(&self) -> bool {
         self.overtaking
     }
 
-    /// How often clients reconnect in a run.
+    /// The number of reconnections in a run.
     pub fn reconnections(&self) -> u32 {
         match &self.origin {
             Origin::Given(timeline) => {
@@ -100,7 +99,7 @@ impl Environment {
         }
     }
 
-    /// The timeline of the run with this seed. It depends on nothing else, so all protocols meet
+    /// The timeline of the run with this seed. It depends on nothing else, so all protocols have
     /// the same one.
     pub fn timeline(&self, seed: &Seed) -> Arc<Timeline> {
         match &self.origin {
@@ -108,12 +107,14 @@ impl Environment {
             Origin::Drawn { status, seek, duration } => {
                 let mut moments = status.moments(seed, *duration);
                 moments.extend(seek.moments(seed, *duration));
-                Arc::new(Timeline::new(moments).expect("changers change a thing once at a time"))
+                Arc::new(
+                    Timeline::new(moments).expect("a changer makes at most one change at a time"),
+                )
             }
         }
     }
 
-    /// Whether it says what delay the link has.
+    /// Whether it sets the link's delay.
     pub fn has_delay(&self) -> bool {
         match &self.origin {
             Origin::Given(timeline) => timeline.has_delays(),
@@ -121,7 +122,7 @@ impl Environment {
         }
     }
 
-    /// Whether anything changes in any run.
+    /// Whether nothing changes in any run.
     pub fn is_still(&self) -> bool {
         match &self.origin {
             Origin::Given(timeline) => timeline.moments().is_empty(),
@@ -147,23 +148,23 @@ impl Origin {
                 .unwrap_or(u32::MAX),
         };
         if period < PERIOD_MIN {
-            let advice = "too short for a period; write at least \"1 ms\"";
+            let advice = "too short; write at least \"1 ms\"";
             return Err(EnvironmentError::new("period", advice));
         }
         if duration.is_zero() || duration > DURATION_MAX {
-            let advice = "write at least \"1 ms\" and at most \"24 h\"";
+            let advice = "write \"1 ms\" to \"24 h\"";
             return Err(EnvironmentError::new("duration", advice));
         }
         let decisions = status.decisions(duration);
         if decisions > DECISIONS_MAX {
             let advice =
-                format!("{decisions} periods in the duration; at most {DECISIONS_MAX} fit");
+                format!("{decisions} periods in the duration; the maximum is {DECISIONS_MAX}");
             return Err(EnvironmentError::new("period", advice));
         }
         if u64::from(status.reconnections) > decisions {
             let advice = format!(
                 "clients reconnect at the ends of periods, and there are {decisions} within the \
-                 duration; write at most so many, or a shorter period"
+                 duration; write at most this number, or a shorter period"
             );
             return Err(EnvironmentError::new("reconnections", advice));
         }
@@ -177,7 +178,7 @@ fn delay(arguments: &Arguments) -> Result<Option<TruncatedNormal>, EnvironmentEr
     match (arguments.get::<Duration>("delay"), deviation) {
         (None, None) => Ok(None),
         (None, Some(_)) => {
-            let advice = "a deviation of nothing; write the average too: delay = \"100 ms\"";
+            let advice = "a deviation needs a delay; set it too: delay = \"100 ms\"";
             Err(EnvironmentError::new("deviation", advice))
         }
         (Some(mean), deviation) => {
@@ -187,7 +188,7 @@ fn delay(arguments: &Arguments) -> Result<Option<TruncatedNormal>, EnvironmentEr
     }
 }
 
-/// Why values describe no environment.
+/// Why values do not describe an environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{parameter}: {advice}")]
 pub struct EnvironmentError {
@@ -203,34 +204,33 @@ impl EnvironmentError {
     }
 }
 
-/// What a scenario may set.
+/// The keys of the table.
 pub const PARAMETERS: &[Parameter] = parameters! {
     "delay": Time, optional =>
-        "the average link delay, one way, in place of link.delay: at the start and after each \
-         period a new delay is drawn from a normal distribution, negative ones again";
+        "mean one-way link delay, instead of link.delay; drawn at the start and after each period \
+         from a normal distribution, negative values again";
     "deviation": Time, optional =>
-        "the standard deviation of the delay; without it a fifth of the delay";
-    "period": Time = "1 s" => "how long a delay holds; clients reconnect at the ends of periods";
+        "standard deviation of the delay; default: a fifth of the delay";
+    "period": Time = "1 s" => "time between changes of the delay; clients reconnect at the ends of \
+                               periods";
     "reconnections": Count { min: 0 } = "0" =>
-        "how often clients drop their connections and open new ones within the duration, at ends \
-         of periods drawn at random";
+        "number of times that clients reconnect within the duration, at the ends of random periods";
     "reconnect": Choice(Reconnect::NAMES), optional =>
-        "what a reconnection is: a new connection from the same-address (without this key too), or from \
-         a new-address, as after a change of access point, which drops what waits in its queue; with \
-         migration likewise, but QUIC's connections go on";
+        "kind of reconnection: same-address, new-address (a new access point, whose queued packets \
+         are dropped) or migration (also, but QUIC connections survive); default: same-address";
     "overtaking": Flag, optional =>
-        "whether packets overtake one another when the delay falls, as with netem; else they keep \
-         their order";
-    "seek": Share = "0 %" => "the probability, each second, that viewers jump to a random place";
+        "whether packets overtake one another when the delay decreases, as with netem; default: \
+         false";
+    "seek": Share = "0 %" => "probability per second that viewers jump to a random place";
     "duration": Time = "60 s" =>
-        "how long anything changes, from the start of the measured part on; then all stays as it \
-         is";
+        "duration of the changes, from the start of the measured part; afterwards everything stays \
+         constant";
     "timeline": File, optional =>
-        "a table of changes in place of drawn ones, the same for all runs: lines of \
-         at,change,value such as 0 s,delay,100 ms or 7 s,seek,37.5 % or 12 s,reconnect,";
+        "file of changes instead of random ones, the same for all runs: lines of at,change,value \
+         such as 0 s,delay,100 ms or 7 s,seek,37.5 % or 12 s,reconnect,";
 };
 
-/// The deviation of a delay is its mean over this, unless a scenario says otherwise.
+/// The default deviation of a delay is its mean divided by this.
 const DEVIATION_OF_DELAY: u32 = 5;
 
 const PERIOD_MIN: Duration = Duration::from_millis(1);

@@ -6,8 +6,8 @@ use trackbed_core::{Ratio, Seed};
 
 use crate::environment::timeline::{Change, Moment};
 
-/// Moves the playing position, each second with some probability, to a place that is uniform over
-/// the whole media.
+/// Moves the playing position, with some probability each second, to a place uniform over the whole
+/// media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekChanger {
     /// The probability at each second.
@@ -15,12 +15,12 @@ pub struct SeekChanger {
 }
 
 impl SeekChanger {
-    /// What it does from the first second on and before `duration` is over, in order of time.
+    /// Its changes from the first second until `duration` is over, in order of time.
     pub fn moments(&self, seed: &Seed, duration: Duration) -> Vec<Moment> {
         let mut rng = seed.stream("environment/seek");
         let seconds = (1u64..).map(Duration::from_secs).take_while(|at| *at < duration);
         let moment = |at| {
-            // Both are drawn in any case: another probability moves no target.
+            // Both are drawn in any case, so that another probability changes no target.
             let jumps = rng.chance(self.probability);
             let target = Ratio::from_parts(rng.below(PLACES), PLACES);
             jumps.then_some(Moment { at, change: Change::Seek(target) })
@@ -29,5 +29,5 @@ impl SeekChanger {
     }
 }
 
-/// How many places there are; a file takes few digits for each.
+/// The number of places; few digits in a file.
 const PLACES: u64 = 1_000_000;

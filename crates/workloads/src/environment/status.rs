@@ -7,30 +7,29 @@ use trackbed_core::Seed;
 use crate::environment::timeline::{Change, Moment};
 use crate::environment::truncated_normal::TruncatedNormal;
 
-/// Decides at the start and after each period which delay the link has from then on, and whether
+/// Decides at the start and after each period the link's delay until the next decision, and whether
 /// clients reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChanger {
-    /// What link delays are drawn from; `None` leaves the delay alone.
+    /// The distribution of link delays; `None` leaves the delay unchanged.
     pub delay: Option<TruncatedNormal>,
-    /// From one decision to the next; above zero.
+    /// The time between two decisions; above zero.
     pub period: Duration,
-    /// How often clients reconnect in all. Which of the periods' ends they do so at is drawn
-    /// without replacement, so that it happens exactly so often; with one more, all the others
-    /// stay where they are.
+    /// The number of reconnections. The ends of periods at which they happen are drawn without
+    /// replacement, so that the number is exact; with one more, all the others stay where they are.
     pub reconnections: u32,
 }
 
 impl StatusChanger {
-    /// How many decisions come after the first one within `duration`; so often clients can
-    /// reconnect at the most.
+    /// The number of decisions after the first one within `duration`, and so the maximum number of
+    /// reconnections.
     pub fn decisions(&self, duration: Duration) -> u64 {
         let (duration, period) = (duration.as_nanos(), self.period.as_nanos());
         // The last one must be before the end.
         u64::try_from(duration.div_ceil(period).saturating_sub(1)).unwrap_or(u64::MAX)
     }
 
-    /// What it decides within `duration`, in no particular order.
+    /// Its decisions within `duration`, in no particular order.
     pub fn moments(&self, seed: &Seed, duration: Duration) -> Vec<Moment> {
         let decisions = self.decisions(duration);
         let period = u64::try_from(self.period.as_nanos()).unwrap_or(u64::MAX);
@@ -46,7 +45,7 @@ impl StatusChanger {
         moments
     }
 
-    /// The first so many of a shuffled deck of all decisions (Fisher and Yates, from the front).
+    /// The first cards of a shuffled deck of all decisions (Fisher and Yates, from the front).
     fn reconnect_at(&self, seed: &Seed, decisions: u64) -> Vec<u64> {
         let mut rng = seed.stream("environment/reconnections");
         let mut deck: Vec<u64> = (1..=decisions).collect();

@@ -1,13 +1,13 @@
-//! What changes when.
+//! The changes of a run, with their times.
 
 use std::time::Duration;
 
 use trackbed_core::Ratio;
 
-/// Something that changes.
+/// A change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// From now on a packet takes this long from one end to the other, in either direction.
+    /// From now on the one-way delay of a packet, in both directions.
     Delay(Duration),
     /// Clients drop their connections and open new ones.
     Reconnect,
@@ -15,12 +15,12 @@ pub enum Change {
     Seek(Ratio),
 }
 
-/// A change and when it happens.
+/// A change and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
-    /// Counted from the start of the measured part of a run.
+    /// Since the start of the measured part of a run.
     pub at: Duration,
-    /// What happens.
+    /// The change.
     pub change: Change,
 }
 
@@ -32,11 +32,11 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The timeline of `moments`, which may come in any order.
+    /// The timeline of `moments`, which may be in any order.
     ///
     /// # Errors
-    /// If two are equal or say two delays for one time, there are delays but none from the start
-    /// on, or a seek goes to the very end.
+    /// If two are equal or set two delays at one time, there are delays but none from the start, or
+    /// a seek goes to the very end.
     pub fn new(mut moments: Vec<Moment>) -> Result<Timeline, TimelineError> {
         moments.sort();
         let problem = |at: Duration, what: &'static str| Err(TimelineError { at, what });
@@ -47,14 +47,20 @@ impl Timeline {
             one.at == other.at && kind(one) == kind(other)
         };
         if let Some(pair) = moments.windows(2).find(rivals) {
-            return problem(pair[0].at, "the same is changed twice at one time; keep one of them");
+            return problem(
+                pair[0].at,
+                "two changes of the same kind at one time; remove one of them",
+            );
         }
         if let Some(first) = moments.iter().find(is_delay).filter(|first| !first.at.is_zero()) {
             return problem(first.at, "the first delay must hold from the start; add one at 0 s");
         }
         let beyond = |moment: &&Moment| moment.change == Change::Seek(Ratio::ONE);
         if let Some(moment) = moments.iter().find(beyond) {
-            return problem(moment.at, "nothing is left to play there; seek to less than 100 %");
+            return problem(
+                moment.at,
+                "there is nothing to play at the end; seek to less than 100 %",
+            );
         }
         Ok(Timeline { moments })
     }
@@ -64,7 +70,7 @@ impl Timeline {
         &self.moments
     }
 
-    /// From when on which link delay holds, the last one for good; nothing if it never says.
+    /// The link delays with their start times, the last one stays; empty if it has none.
     pub fn delays(&self) -> impl Iterator<Item = (Duration, Duration)> + '_ {
         self.moments.iter().filter_map(|moment| match moment.change {
             Change::Delay(delay) => Some((moment.at, delay)),
@@ -72,18 +78,18 @@ impl Timeline {
         })
     }
 
-    /// Whether it says anything of the link's delay.
+    /// Whether it sets the link's delay.
     pub fn has_delays(&self) -> bool {
         self.delays().next().is_some()
     }
 }
 
-/// Why changes make no timeline.
+/// Why changes do not form a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {}: {what}", trackbed_core::units::format_duration(*.at))]
 pub struct TimelineError {
-    /// The time of the change that is wrong.
+    /// The time of the wrong change.
     pub at: Duration,
-    /// What is wrong with it, and what to do.
+    /// What is wrong with it, and the remedy.
     pub what: &'static str,
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use trackbed_core::Rng;
 
-/// A span of time by the normal distribution, given that it is not negative.
+/// A normally distributed duration, given that it is not negative.
 ///
-/// A negative draw is drawn again. So no weight gathers at zero, as it would if it were cut off
-/// there; the mean lies above that of the whole distribution by `deviation * phi(a) / Phi(a)` with
-/// `a = mean / deviation`.
+/// A negative draw is repeated. So no weight gathers at zero, as clamping would cause; the mean
+/// exceeds that of the whole distribution by `deviation * phi(a) / Phi(a)` with `a = mean /
+/// deviation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruncatedNormal {
     /// The mean of the whole distribution.
@@ -18,8 +18,8 @@ pub struct TruncatedNormal {
 }
 
 impl TruncatedNormal {
-    /// A span, to the microsecond; at most 584 years. At least every second draw is not negative, so
-    /// it comes to an end.
+    /// A duration, to the microsecond; at most 584 years. On average at least every second draw is
+    /// not negative, so it ends.
     pub fn draw(&self, rng: &mut Rng) -> Duration {
         let (mean, deviation) = (self.mean.as_secs_f64(), self.deviation.as_secs_f64());
         loop {

@@ -54,13 +54,13 @@ async fn download(plan: Plan, phone: &Rc<Phone>, end: Time) -> Result<(), String
             return Err(format!("the server answered with status {}", response.status));
         }
         Some(begun) => begun,
-        None => return Err("the time was over before anything could arrive".to_owned()),
+        None => return Err("the time was over before anything arrived".to_owned()),
     };
     let mut expected = Expected::new();
     while let Some(piece) = within(plan, end, next_piece(&mut response.body)).await? {
         arrivals.count(phone, piece.len() as u64);
         if !expected.goes_on_with(&piece) {
-            return Err("what arrived was not what was sent".to_owned());
+            return Err("the received data differs from the data sent".to_owned());
         }
     }
     arrivals.end(phone, end);
@@ -72,18 +72,18 @@ async fn download(plan: Plan, phone: &Rc<Phone>, end: Time) -> Result<(), String
 async fn next_piece(body: &mut Body) -> Result<Bytes, Error> {
     match body.next().await {
         Some(piece) => piece,
-        None => Err(Error::Body { reason: "the data came to an end".to_owned() }),
+        None => Err(Error::Body { reason: "the data ended".to_owned() }),
     }
 }
 
-/// What comes of `step`; `None` if the time is over before.
+/// The result of `step`; `None` if the time is over first.
 async fn within<T>(
     plan: Plan,
     end: Time,
     step: impl Future<Output = Result<T, Error>>,
 ) -> Result<Option<T>, String> {
     let mut step = pin!(step);
-    // What is there already needs no timer.
+    // Available data needs no timer.
     if let Some(outcome) = step.as_mut().now_or_never() {
         return outcome.map(|value| Some(value).filter(|_| now() < end)).map_err(|e| e.to_string());
     }
@@ -93,17 +93,17 @@ async fn within<T>(
         Either::Right(_) if now() >= end => Ok(None),
         Either::Right(_) => {
             let timeout = trackbed_core::units::format_duration(plan.timeout);
-            Err(format!("not a byte has arrived for {timeout}"))
+            Err(format!("no byte arrived for {timeout}"))
         }
     }
 }
 
-/// What arrives, interval by interval.
+/// Arriving data, interval by interval.
 struct Arrivals {
     interval: Duration,
     /// When the next interval begins.
     next: Time,
-    /// What has arrived in this one.
+    /// Bytes that have arrived in this one.
     bytes: u64,
     last: Time,
     silence: Duration,
@@ -146,7 +146,7 @@ impl Arrivals {
     }
 }
 
-/// What has to arrive next.
+/// The data expected next.
 struct Expected {
     pieces: Box<dyn Iterator<Item = Bytes>>,
     rest: Bytes,

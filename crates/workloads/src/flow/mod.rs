@@ -1,6 +1,6 @@
 //! A flow: each phone downloads as fast as it can for a given time.
 //!
-//! What is asked is how much arrives meanwhile, and when: around a handover, say.
+//! It shows how much arrives, and when: around a handover, for example.
 
 mod download;
 mod service;
@@ -26,7 +26,7 @@ impl Workload for Flow {
     }
 
     fn summary(&self) -> &'static str {
-        "phones download as fast as they can for a given time, each byte checked"
+        "each phone downloads as fast as it can for a given time, every byte checked"
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -41,9 +41,12 @@ impl Workload for Flow {
         };
         let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
         Ok(Box::new(Plan {
-            duration: positive("duration", "nothing flows in no time; write \"60 s\"")?,
-            interval: positive("interval", "write how finely arrivals are counted: \"10 ms\"")?,
-            timeout: positive("timeout", "nothing arrives in no time; write \"60 s\"")?,
+            duration: positive("duration", "must be longer than zero; write for example \"60 s\"")?,
+            interval: positive(
+                "interval",
+                "must be longer than zero; write for example \"10 ms\"",
+            )?,
+            timeout: positive("timeout", "must be longer than zero; write for example \"60 s\"")?,
             phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
                 WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
             })?,
@@ -54,11 +57,11 @@ impl Workload for Flow {
 /// A flow with everything resolved.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// How long, from the start of the measured part.
+    /// The duration, from the start of the measured part.
     duration: Duration,
-    /// How finely arrivals are counted.
+    /// The interval of counting.
     interval: Duration,
-    /// How long no byte may arrive.
+    /// The maximum time without a byte.
     timeout: Duration,
     phones: u32,
 }
@@ -77,18 +80,18 @@ impl Prepared for Plan {
     }
 
     fn site(&self) -> Result<Site, String> {
-        Err("only our own server has data without end: use the workload bulk".to_owned())
+        Err("only the built-in server has endless data: use the workload bulk".to_owned())
     }
 }
 
 const PARAMETERS: &[Parameter] = parameters! {
-    "duration": Time = "60 s" => "how long phones download, connection set-up included";
+    "duration": Time = "60 s" => "duration of the download, connection set-up included";
     "interval": Time = "10 ms" =>
-        "how finely what arrives is counted, for throughput around handovers";
+        "interval in which arriving bytes are counted, for throughput around handovers";
     "phones": Count { min: 1 } = "1" =>
-        "phones that download at once, each on a host of its own, up to 10000";
+        "phones that download at the same time, each on a separate host, up to 10000";
     "timeout": Time = "60 s" =>
-        "a phone at which no byte has arrived for this long gives up, and the run has failed";
+        "a phone that receives no byte for this long gives up, and the run fails";
 };
 
 const PHONES_MAX: u32 = 10_000;

@@ -1,4 +1,4 @@
-//! The server: data without end.
+//! The server: endless data.
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::stream;
@@ -6,7 +6,7 @@ use trackbed_connection::{Request, Response, Service, body};
 
 use crate::data::pieces;
 
-/// Answers [`PATH`] with data until the client has had enough, anything else with 404.
+/// Answers [`PATH`] with data until the client stops, and any other path with 404.
 pub(super) struct FlowService;
 
 impl Service for FlowService {
@@ -23,5 +23,5 @@ impl Service for FlowService {
     }
 }
 
-/// Where the data is.
+/// The path of the data.
 pub(super) const PATH: &str = "/flow";

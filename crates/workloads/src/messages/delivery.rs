@@ -66,7 +66,7 @@ struct Sender {
     phone: Rc<Phone>,
     lines: Lines,
     seed: Seed,
-    /// Messages that the service has said it accepts, of all phones.
+    /// Messages of all phones that the service has accepted.
     accepted: Rc<Cell<u64>>,
 }
 
@@ -82,8 +82,8 @@ impl Sender {
         spawn(async move { self.lines.close().await })
     }
 
-    /// Each message is sent when the one before is answered or given up. When no connection can
-    /// be had, nothing more is sent.
+    /// Each message is sent when the one before is answered or given up. Without a connection,
+    /// nothing more is sent.
     async fn closed_loop(&self) {
         for message in 0..self.plan.count {
             let mut delivery = Delivery { sender: self, message, intended: None };
@@ -97,7 +97,7 @@ impl Sender {
         }
     }
 
-    /// Each message is sent at its own time, whatever became of those before.
+    /// Each message is sent at its scheduled time, whatever happened to the earlier ones.
     async fn open_loop(self: Rc<Self>, start: Time, period: Duration) {
         let mut deliveries = Vec::new();
         for message in 0..self.plan.count {
@@ -118,24 +118,24 @@ impl Sender {
     }
 }
 
-/// A message on its way.
+/// A message in flight.
 struct Delivery<'a> {
     sender: &'a Sender,
     message: u32,
-    /// When the schedule wants it sent. In a closed loop that is when it can be.
+    /// Its scheduled time. In a closed loop that is the first possible time.
     intended: Option<Time>,
 }
 
 /// Why a message was given up.
 struct Failure {
     reason: String,
-    /// There was no connection to be had.
+    /// No connection could be opened.
     unreachable: bool,
 }
 
 impl Delivery<'_> {
-    /// Sends the message and waits for the answer. If a connection fails that may not be the
-    /// message's fault, it is sent again on a new one.
+    /// Sends the message and waits for the answer. If a connection fails, possibly not because of
+    /// the message, it is sent again on a new one.
     async fn run(&mut self, deadline: Time) -> Result<(), Failure> {
         let lines = &self.sender.lines;
         let mut attempt = 1;
@@ -175,12 +175,12 @@ impl Delivery<'_> {
         }
     }
 
-    /// Sends the message on `line` and returns the status of the whole answer.
+    /// Sends the message on `line` and returns the status of the complete answer.
     async fn exchange(&mut self, line: &Line) -> Result<u16, Error> {
         let Sender { plan, phone, seed, .. } = self.sender;
         let intended = *self.intended.get_or_insert_with(now);
         let content = plan.payload.message(seed, phone.number, self.message, intended)?;
-        // In real time it has just taken as long as it takes.
+        // In real time the signing itself has just taken its time.
         if is_simulating() && !plan.signing.is_zero() {
             sleep(plan.signing).await;
         }
@@ -205,7 +205,7 @@ impl Delivery<'_> {
 /// How often a message is sent, on different connections, before it is given up.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// Our server's answers are far shorter; others send the message back.
+/// The built-in server's answers are far shorter; third-party servers echo the message.
 fn answer_bytes_max(plan: &Plan) -> usize {
     let longest = usize::try_from(plan.payload.longest()).unwrap_or(usize::MAX);
     longest.max(ANSWER_BYTES)

@@ -18,28 +18,29 @@ use trackbed_core::{Seed, Time};
 use super::moment::time_of_day;
 use super::walk::Walk;
 
-/// How the built-in messages of a cell are made: of which containers, filled up to which length.
+/// The form of a cell's built-in messages: their containers, and their padded length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Denm {
     len: usize,
-    /// How many of the containers, from the first on, the message has. The standard demands
-    /// the first two; the others are optional. Below their length only the header is left.
+    /// The number of containers in the message, counted from the first. The standard requires the
+    /// first two; the others are optional. If the message is shorter than these, only the header is
+    /// left.
     containers: usize,
 }
 
 impl Denm {
     /// The length of a message with every container.
     pub(super) const COMPLETE_LEN: usize = 355;
-    /// The length of a message with the header alone.
+    /// The length of a message with only the header.
     pub(super) const LEN_MIN: usize = 64;
 
-    /// Messages of `len` bytes with as many containers as fit; the rest is filled up.
+    /// Messages of `len` bytes with as many containers as fit; the rest is padding.
     ///
     /// # Panics
     /// If `len` is less than [`Denm::LEN_MIN`].
     pub(super) fn of_len(len: usize) -> Denm {
         let fitting = CONTAINER_LENS.iter().take_while(|fitting| **fitting <= len).count();
-        assert!(fitting > 0, "no message is that short");
+        assert!(fitting > 0, "the message is too short");
         Denm { len, containers: fitting }
     }
 
@@ -48,8 +49,8 @@ impl Denm {
         self.len
     }
 
-    /// Message number `message` of phone `phone`, born at `time`: the phone moves with time, and
-    /// the seed says from where and how fast.
+    /// Message number `message` of phone `phone`, generated at `time`: the phone moves with time,
+    /// from a place and at a speed that the seed determines.
     pub(super) fn message(&self, seed: &Seed, phone: u32, message: u32, time: Time) -> Bytes {
         let mut text = String::with_capacity(self.len);
         let walk = Walk::of(seed, phone).at(time, message);
@@ -80,8 +81,8 @@ impl Denm {
         Bytes::from(text)
     }
 
-    /// Whether a message that arrived is one of these: JSON with the mandatory fields, every field
-    /// in its range.
+    /// Whether an arrived message is one of these: JSON with the mandatory fields, every field in
+    /// its range.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -89,8 +90,8 @@ impl Denm {
         check::check(message, self.containers)
     }
 
-    /// Fills up to the last brace: with a string, or where that is too long with spaces, which
-    /// JSON ignores (RFC 8259 section 2).
+    /// Pads the message before its last brace: with a string, or if that is too long with spaces,
+    /// which JSON ignores (RFC 8259 section 2).
     fn fill_up(&self, text: &mut String) {
         let missing = self.len - 1 - text.len();
         match missing.checked_sub(PADDING.len()) {

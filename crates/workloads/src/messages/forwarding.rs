@@ -1,8 +1,8 @@
-//! Accepted messages on their way to those who listen.
+//! Accepted messages, forwarded to listeners.
 //!
-//! A listener asks for what comes after the messages that it has, and is answered as soon as there is
-//! one, or that there is none yet: nobody has to be called who may have gone, and nothing is lost when a
-//! connection is.
+//! A listener asks for the message after those that it has, and is answered as soon as there is
+//! one, or after a while that there is none yet. So the server need not call a listener that may be
+//! gone, and a lost connection loses nothing.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -10,24 +10,24 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_channel::oneshot;
 
-/// What a listener is told of.
+/// A forwarded message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Warning {
-    /// Its place among all that were accepted, from 0.
+    /// Its index among all accepted messages, from 0.
     pub number: u64,
-    /// Whose message it is.
+    /// The phone that sent it.
     pub phone: u32,
-    /// Which one of that phone's.
+    /// Its number among that phone's messages.
     pub message: u32,
     /// The message.
     pub content: Bytes,
 }
 
 impl Warning {
-    /// The length of what comes before the content.
+    /// The length of the header before the content.
     pub(super) const HEADER_LEN: usize = 16;
 
-    /// As it is sent: the three numbers, big-endian, and the content.
+    /// The encoded form: the three numbers, big-endian, and the content.
     pub(super) fn encode(&self) -> Bytes {
         let mut out = BytesMut::with_capacity(Warning::HEADER_LEN + self.content.len());
         out.put_u64(self.number);
@@ -37,7 +37,7 @@ impl Warning {
         out.freeze()
     }
 
-    /// What was sent; `None` if it is too short to be that.
+    /// Decodes a warning; `None` if it is too short.
     pub(super) fn decode(bytes: &Bytes) -> Option<Warning> {
         let (header, _) = bytes.split_first_chunk::<{ Warning::HEADER_LEN }>()?;
         let (number, rest) = header.split_first_chunk::<8>()?;
@@ -52,30 +52,30 @@ impl Warning {
     }
 }
 
-/// The messages that a service has accepted, the last ones of them, and whoever waits for the next.
+/// The last messages that a service has accepted, and the listeners that wait for the next one.
 #[derive(Default)]
 pub(super) struct Forwarding(RefCell<State>);
 
 #[derive(Default)]
 struct State {
-    /// The number of the first that is kept.
+    /// The number of the first kept one.
     first: u64,
     kept: VecDeque<Kept>,
-    /// Bytes of them, as they are sent.
+    /// Their encoded bytes.
     bytes: usize,
-    /// Whose messages these are: one that was sent again is handed on once.
+    /// The messages seen so far: a retransmitted one is forwarded once.
     known: BTreeSet<(u32, u32)>,
     waiting: Vec<oneshot::Sender<()>>,
 }
 
-/// A message as it is sent to every listener, and whose it is.
+/// An encoded message, and its origin.
 struct Kept {
     id: (u32, u32),
     encoded: Bytes,
 }
 
 impl Forwarding {
-    /// Hands on an accepted message.
+    /// Forwards an accepted message.
     pub(super) fn accept(&self, phone: u32, message: u32, content: Bytes) {
         let mut state = self.0.borrow_mut();
         if !state.known.insert((phone, message)) {
@@ -87,13 +87,13 @@ impl Forwarding {
         state.kept.push_back(Kept { id: (phone, message), encoded });
         state.forget();
         for whoever in state.waiting.drain(..) {
-            // It may have gone.
+            // The listener may be gone.
             let _ = whoever.send(());
         }
     }
 
-    /// The message of this number as it is sent, as soon as there is one; the first that is kept if that
-    /// one is not any more.
+    /// The encoded message of this number, as soon as there is one; the first one kept if that one
+    /// has been dropped.
     pub(super) async fn wait_for(&self, number: u64) -> Bytes {
         loop {
             let next = {
@@ -107,14 +107,14 @@ impl Forwarding {
                 state.waiting.push(whoever);
                 next
             };
-            // Only who is told is dropped.
+            // A sender is dropped only when it has sent.
             let _ = next.await;
         }
     }
 }
 
 impl State {
-    /// Lets go of the oldest beyond what is kept.
+    /// Drops the oldest messages beyond the limits.
     fn forget(&mut self) {
         while self.kept.len() > KEPT_MAX || self.bytes > KEPT_BYTES_MAX {
             let Some(oldest) = self.kept.pop_front() else { return };
@@ -125,9 +125,9 @@ impl State {
     }
 }
 
-/// So many are kept for listeners that are behind, of which signed ones are 23 MB.
+/// The number of messages kept for listeners that lag behind; signed ones take 23 MB.
 const KEPT_MAX: usize = 65_536;
-/// And no more than this, which holds any message whole.
+/// The limit of their bytes, which is larger than any message.
 const KEPT_BYTES_MAX: usize = 64_000_000;
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_whoever_is_behind_learns_of_it() {
+    fn memory_is_bounded_and_a_late_listener_learns_of_it() {
         let forwarding = Forwarding::default();
         for message in 0..KEPT_MAX as u32 + 5 {
             forwarding.accept(0, message, Bytes::new());

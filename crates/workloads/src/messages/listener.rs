@@ -1,4 +1,4 @@
-//! The listeners: vehicles that the service tells of every message that it has accepted.
+//! The listeners: vehicles to which the service forwards every message that it has accepted.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -23,20 +23,20 @@ use crate::phone::{Line, Phone};
 /// All listeners of a run.
 pub(super) struct Audience(Vec<Listening>);
 
-/// A listener at work.
+/// An active listener.
 struct Listening {
     listener: Rc<Listener>,
     task: Task<Result<(), String>>,
-    /// Is told how many messages there are, once that is known.
+    /// Receives the final number of messages, once it is known.
     end: oneshot::Sender<u64>,
 }
 
 impl Audience {
-    /// Lets those connect and listen that `plan` wants, the clients after those that send. Their
-    /// connections are not part of what is measured.
+    /// Connects and starts the listeners of `plan`, the clients after those that send. Their
+    /// connections are not measured.
     ///
     /// # Errors
-    /// What is to be recorded if one of them cannot.
+    /// The failure to record if one of them cannot connect.
     pub(super) async fn gather(plan: &Plan, stage: &Stage) -> Result<Audience, Event> {
         let (silent, deadline) = (EventLog::default(), now() + plan.timeout);
         let phones = Phone::all(stage, &silent).into_iter().skip(plan.phones as usize);
@@ -62,8 +62,8 @@ impl Audience {
         Ok(Audience(audience))
     }
 
-    /// Waits until each has been told of the `accepted` messages, and gives back what closes their
-    /// connections. Who has not been told in time is recorded.
+    /// Waits until each has received the `accepted` messages, and returns the tasks that close
+    /// their connections. A listener that misses some in time is recorded.
     pub(super) async fn hear_the_rest(
         self,
         accepted: u64,
@@ -72,7 +72,7 @@ impl Audience {
     ) -> impl Future<Output = ()> + use<> {
         let deadline = now() + plan.timeout;
         let tell = |Listening { listener, task, end }| {
-            // Who has failed does not listen; the task says why.
+            // A failed listener does not listen; its task returns the reason.
             let _ = end.send(accepted);
             (listener, task)
         };
@@ -81,12 +81,13 @@ impl Audience {
         for (listener, task) in told {
             let failure = match before(deadline, task).await {
                 Some(Ok(())) => None,
-                Some(Err(why)) => Some(format!("a listener could not go on: {why}")),
-                None => Some("a listener was not told in time".to_owned()),
+                Some(Err(why)) => Some(format!("a listener failed: {why}")),
+                None => Some("a listener did not receive all messages in time".to_owned()),
             };
             if let Some(why) = failure {
                 let heard = listener.heard.get();
-                let reason = format!("{why}; of {accepted} accepted messages it has {heard}");
+                let reason =
+                    format!("{why}; it has received {heard} of {accepted} accepted messages");
                 let phone = listener.phone.number;
                 stage.log.record(now(), Event::Failed { phone, message: heard as u32, reason });
             }
@@ -98,9 +99,9 @@ impl Audience {
     }
 }
 
-/// Between the beginnings of two listeners' connections, as in a warm-up.
+/// The time between the first connections of two listeners, as in a warm-up.
 const SPACING: Duration = Duration::from_millis(5);
-/// How often something is tried on different connections, as by phones that send.
+/// Maximum attempts on different connections, as for phones that send.
 const ATTEMPTS_MAX: u32 = 3;
 
 async fn connect(phone: &Rc<Phone>, deadline: Time) -> Result<Rc<Line>, String> {
@@ -118,17 +119,17 @@ async fn connect(phone: &Rc<Phone>, deadline: Time) -> Result<Rc<Line>, String> 
 /// A vehicle with a connection to the service.
 struct Listener {
     phone: Rc<Phone>,
-    /// Another one after each that was lost.
+    /// Replaced after each loss.
     line: RefCell<Rc<Line>>,
-    /// Messages that it has been told of.
+    /// The number of messages received.
     heard: Cell<u64>,
-    /// For another connection.
+    /// The timeout of a new connection.
     timeout: Duration,
     log: EventLog,
 }
 
 impl Listener {
-    /// Listens until it has heard as many as it is told that there are.
+    /// Listens until it has received the final number of messages.
     async fn listen(self: Rc<Self>, mut told: oneshot::Receiver<u64>) -> Result<(), String> {
         loop {
             let next = pin!(self.hear());
@@ -138,7 +139,7 @@ impl Listener {
                     continue;
                 }
                 Either::Right((total, next)) => {
-                    // Nobody says so if the run is given up.
+                    // The sender is dropped if the run is given up.
                     let total = total.unwrap_or(0);
                     if self.heard.get() < total {
                         next.await?;
@@ -153,8 +154,8 @@ impl Listener {
         }
     }
 
-    /// Asks for the next message, on another connection if one is lost, and takes it if there is one
-    /// by now.
+    /// Asks for the next message, on another connection if one is lost, and counts it if there is
+    /// one by now.
     async fn hear(&self) -> Result<(), String> {
         let expected = self.heard.get();
         let mut attempt = 1;
@@ -163,7 +164,7 @@ impl Listener {
                 Ok((200, content)) => break content,
                 Ok((status, content)) => {
                     let reason = String::from_utf8_lossy(&content).into_owned();
-                    return Err(format!("it was answered with status {status}: {reason}"));
+                    return Err(format!("the server answered with status {status}: {reason}"));
                 }
                 Err(why) if why.is_retryable() && attempt < ATTEMPTS_MAX => {
                     attempt += 1;
@@ -177,11 +178,14 @@ impl Listener {
             return Ok(());
         }
         let Some(warning) = Warning::decode(&content) else {
-            return Err(format!("it was answered with {} B that are no message", content.len()));
+            return Err(format!(
+                "the server answered with {} B that are not a message",
+                content.len()
+            ));
         };
         if warning.number != expected {
             let lost = warning.number.saturating_sub(expected);
-            return Err(format!("it was so far behind that {lost} were lost to it"));
+            return Err(format!("it lagged so far behind that it missed {lost} messages"));
         }
         self.heard.set(expected + 1);
         let Warning { phone, message, .. } = warning;
@@ -190,7 +194,7 @@ impl Listener {
         Ok(())
     }
 
-    /// The whole answer to the question for message number `number`.
+    /// The complete response to the request for message number `number`.
     async fn ask(&self, number: u64) -> Result<(u16, Bytes), Error> {
         let line = Rc::clone(&self.line.borrow());
         let response = line.exchange(Request::new(warning_path(number), body::empty())).await?;

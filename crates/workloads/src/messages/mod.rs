@@ -38,7 +38,7 @@ impl Workload for Messages {
     }
 
     fn summary(&self) -> &'static str {
-        "phones send short messages, such as DENM warnings, and wait for the acknowledgements"
+        "phones send short messages, such as DENM warnings, and wait for acknowledgements"
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -81,10 +81,10 @@ impl Prepared for Messenger {
 
     fn site(&self) -> Result<Site, String> {
         if let Payload::Signed(_) = *self.0.payload {
-            return Err("signed messages are verified by Trackbed's own server alone".to_owned());
+            return Err("only the built-in server verifies signed messages".to_owned());
         }
         if self.0.listeners > 0 {
-            return Err("nobody but Trackbed's own server tells listeners".to_owned());
+            return Err("only the built-in server forwards messages to listeners".to_owned());
         }
         Ok(Site { files: vec![warm_up::site_file()] })
     }
@@ -114,48 +114,45 @@ impl Prepared for Messenger {
     }
 }
 
-/// What fits the first flight of every transport with headers and encryption: the initial window
-/// is at least 10 segments of TCP (RFC 6928), and 12,000 bytes of QUIC (RFC 9002 section 7.2).
+/// The bytes that fit the first flight of every transport with headers and encryption: the initial
+/// window is at least 10 segments of TCP (RFC 6928), and 12,000 bytes of QUIC (RFC 9002 section
+/// 7.2).
 const FIRST_FLIGHT_BYTES: u64 = 10_000;
 
 const PARAMETERS: &[Parameter] = parameters! {
-    "count": Count { min: 1 } = "10" => "messages that each phone sends";
+    "count": Count { min: 1 } = "10" => "messages per phone";
     "size": Size, optional =>
-        "bytes of each built-in message, from 64 B to 10 MB; 355 B, a complete DENM, where \
-         neither this nor a payload is given";
+        "size of each built-in message, from 64 B to 10 MB; default: 355 B, a complete DENM";
     "payload": File, optional =>
-        "a file to send in place of the built-in message: .json is one JSON message, .jsonl or \
-         .ndjson one message in each line, taken in turn, anything else one message of any bytes";
+        "file sent instead of the built-in message: .json is one JSON message, .jsonl or .ndjson \
+         one message per line in turn, any other file one message of any bytes";
     "rate": Frequency, optional =>
-        "how often each phone sends (open loop: it does not wait for answers, and latency counts \
-         from the scheduled time); without it each message waits for the answer to the one before \
-         (closed loop)";
+        "message rate of each phone, an open loop with latency from the scheduled time; default: a \
+         closed loop, in which each message waits for the answer to the one before";
     "connection": Choice(&["one", "each"]) = "one" =>
-        "one connection for all messages of a phone, or a new one for each, resumed where the \
-         handshake says so";
+        "one connection for all messages of a phone, or a new one for each, resumed according to \
+         handshake";
     "signed": Flag = "false" =>
-        "messages are DENMs as they go on the air, signed (IEEE 1609.2, TS 103 097), and the \
-         service is a roadside unit that verifies each before it answers";
+        "send signed DENMs (IEEE 1609.2, TS 103 097) to a roadside unit, which verifies each \
+         before it answers";
     "signing": Time, optional =>
-        "with signed = true, what signing takes a phone in virtual time, 0.1 ms unless this says \
-         so; in real time it takes what it takes";
+        "with signed = true: time to sign a message, in virtual time; default: 0.1 ms";
     "board": Choice(boards::NAMES), optional =>
-        "with signed = true, the roadside unit's processors, of those that the workload \
-         verification knows; here unless this says so";
+        "with signed = true: processors of the roadside unit, as in the workload verification; \
+         default: here";
     "workers": Count { min: 1 }, optional =>
-        "with signed = true, cores of the board that verify, up to 64, where more than it has \
-         gain nothing; as many as it has, of a Xeon two, unless this says so; in real time one \
-         thread does everything";
+        "with signed = true, virtual time: cores that verify, up to 64; more than the board has \
+         give no benefit; default: all, of a Xeon two; in real time one thread does everything";
     "phones": Count { min: 1 } = "1" =>
-        "phones that send at once, each on a host of its own, up to 10000";
+        "phones that send at the same time, each on a separate host, up to 10000";
     "listeners": Count { min: 0 } = "0" =>
-        "vehicles that the service tells of every message it has accepted, each on a host of its \
-         own and connected beforehand by the same protocol, up to 1000";
+        "vehicles to which the service forwards every accepted message, each on a separate host \
+         and connected in advance by the same protocol, up to 1000";
     "stagger": Time, optional =>
-        "the span over which the phones' starts are spread at random; without it 0 for one phone, \
-         and for several the time between two messages, or 1 s in a closed loop";
+        "time over which the phones' starts are spread at random; default: 0 for one phone, else \
+         the time between two messages, or 1 s in a closed loop";
     "deadline": Time = "100 ms" =>
         "an answer later than this after the intended time misses the deadline";
     "timeout": Time = "60 s" =>
-        "a message without an answer after this long is given up, and the run has failed";
+        "a message without an answer for this long is given up, and the run fails";
 };

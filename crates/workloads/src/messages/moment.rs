@@ -1,12 +1,12 @@
-//! The time of day, for what messages say of it.
+//! The time of day in messages.
 
 use trackbed_core::Time;
 use trackbed_substrate::{clock::wall_clock, now};
 use trackbed_v2x::ItsTime;
 
-/// The time of day at `time`, which may be past or yet to come.
+/// The time of day at `time`, which may be past or future.
 pub(super) fn time_of_day(time: Time) -> ItsTime {
-    // Of these two spans one is zero.
+    // One of these two spans is zero.
     let (ahead, ago) = (time - now(), now() - time);
     ItsTime::from_unix(wall_clock() + ahead - ago)
 }

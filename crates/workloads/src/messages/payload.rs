@@ -1,4 +1,4 @@
-//! What the messages consist of, and what makes one well-formed.
+//! The content of messages, and the check that it is well-formed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::contract::WorkloadError;
 
 /// The content of the messages.
 pub(super) enum Payload {
-    /// Messages made for each phone and each time.
+    /// Messages generated for each phone and time.
     BuiltIn(Denm),
-    /// The same, signed: whoever takes them has to verify them.
+    /// The same, signed: the receiver must verify them.
     Signed(Arc<Signed>),
-    /// The user's own, in turn, and what the server expects of them.
+    /// The user's own messages, in turn, and the form that the server checks.
     File(Vec<Bytes>, Form),
 }
 
-/// What the server expects of a message from a file.
+/// The form that the server checks for a message from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A JSON text (RFC 8259).
@@ -42,21 +42,20 @@ impl Payload {
                 "size",
                 format!(
                     "a built-in message has {min} to {max} bytes, not {size}; write such a size, \
-                     give a `payload` for shorter messages, or use the workload `bulk` for \
-                     longer transfers"
+                     set `payload` for shorter messages, or use the workload `bulk` for longer \
+                     transfers"
                 ),
             ));
         }
         Ok(Payload::BuiltIn(Denm::of_len(size as usize)))
     }
 
-    /// The messages in a file. They are not checked here: a malformed one is for the server to
-    /// refuse.
+    /// The messages in a file. They are not checked here: the server is to refuse malformed ones.
     pub(super) fn read(path: &Path) -> Result<Payload, WorkloadError> {
         let refuse = |why: String| {
             WorkloadError::new(
                 "payload",
-                format!("{} {why}; give the path of a file with a message", path.display()),
+                format!("{} {why}; write the path of a file with a message", path.display()),
             )
         };
         let content = Bytes::from(
@@ -78,10 +77,10 @@ impl Payload {
         Ok(Payload::File(messages, form))
     }
 
-    /// Makes what messages of so many phones need, before anything is measured.
+    /// Prepares the messages of this number of phones, before anything is measured.
     ///
     /// # Errors
-    /// If they cannot be signed, in words.
+    /// If they cannot be signed, as a message.
     pub(super) fn prepare(&self, phones: u32) -> Result<(), String> {
         match self {
             Payload::Signed(signed) => signed.prepare(phones).map_err(unsigned),
@@ -89,7 +88,7 @@ impl Payload {
         }
     }
 
-    /// Message number `message` of phone `phone`, born at `time`.
+    /// Message number `message` of phone `phone`, generated at `time`.
     ///
     /// # Errors
     /// If it cannot be signed.
@@ -109,8 +108,7 @@ impl Payload {
         }
     }
 
-    /// Whether a message that arrived is well-formed; that of signed ones is the roadside unit's to
-    /// find out.
+    /// Whether an arrived message is well-formed; the roadside unit checks signed ones.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -138,13 +136,13 @@ fn unsigned(refusal: Refusal) -> String {
     format!("a message cannot be signed: {refusal}")
 }
 
-/// The lines of a file that are not blank, without their ends.
+/// The lines of a file that are not blank, without their line ends.
 fn lines(content: &Bytes) -> Vec<Bytes> {
     let text = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     text.filter(|line| !line.is_empty()).map(|line| content.slice_ref(line)).collect()
 }
 
-/// The longest message: it is held in memory, at both ends.
+/// The longest message: both endpoints hold it in memory.
 pub(super) const MESSAGE_BYTES_MAX: usize = 10_000_000;
 
 #[cfg(test)]

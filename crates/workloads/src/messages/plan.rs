@@ -1,4 +1,4 @@
-//! The workload of one cell: every value resolved and checked.
+//! The workload of one cell, resolved and checked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::boards;
 use crate::contract::WorkloadError;
 use crate::lines::Policy;
 
-/// What the runs of a cell share.
+/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     pub(super) count: u32,
     pub(super) phones: u32,
-    /// Clients that come after these and are told of what the service has accepted.
+    /// Clients, numbered after these, to which accepted messages are forwarded.
     pub(super) listeners: u32,
     pub(super) payload: Arc<Payload>,
-    /// The time from one message to the next; `None` in a closed loop.
+    /// The time between two messages; `None` in a closed loop.
     pub(super) period: Option<Duration>,
     pub(super) policy: Policy,
     pub(super) stagger: Duration,
     pub(super) deadline: Duration,
     pub(super) timeout: Duration,
-    /// What signing a message takes a phone in virtual time.
+    /// The time for signing a message in virtual time.
     pub(super) signing: Duration,
-    /// What whoever takes signed messages has.
+    /// The equipment of the receiver of signed messages.
     pub(super) equipment: Equipment,
 }
 
@@ -67,8 +67,8 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((parameter, _)) => Err(WorkloadError::new(
                 parameter,
-                "signed messages are built in, and as long as they are; leave it out, or write \
-                 signed = false",
+                "signed messages are built in, and have a fixed size; remove this, or write signed \
+                 = false",
             )),
             None => Ok(Payload::Signed(Arc::default())),
         };
@@ -76,14 +76,14 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
     match (file, size) {
         (Some(_), Some(_)) => Err(WorkloadError::new(
             "size",
-            "the size of a message from a file is the file's; leave out `size` or `payload`",
+            "a message from a file has the file's size; remove `size` or `payload`",
         )),
         (Some(file), None) => Payload::read(&base.join(file)),
         (None, size) => Payload::built_in(size),
     }
 }
 
-/// What signing takes: nothing where nothing is signed.
+/// The time for signing; zero without signatures.
 fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
     match (arguments.need("signed"), arguments.get("signing")) {
         (true, Some(span)) if span > SIGNING_MAX => {
@@ -96,7 +96,7 @@ fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
 }
 
 fn without_effect(parameter: &'static str) -> WorkloadError {
-    WorkloadError::new(parameter, "nothing is signed; leave it out, or write signed = true")
+    WorkloadError::new(parameter, "messages are not signed; remove this, or write signed = true")
 }
 
 fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
@@ -134,20 +134,20 @@ fn span(arguments: &Arguments, parameter: &'static str) -> Result<Duration, Work
     let span: Duration = arguments.need(parameter);
     match span.is_zero() {
         true => {
-            let advice = "no answer comes within no time; write for example \"1 s\"";
+            let advice = "must be longer than zero; write for example \"1 s\"";
             Err(WorkloadError::new(parameter, advice))
         }
         false => Ok(span),
     }
 }
 
-/// What a built-in message can number in its fields of fixed width, and a sensible run can hold.
+/// The limit of the fixed-width fields in built-in messages, and of a reasonable run.
 const PHONES_MAX: u32 = 10_000;
 
-/// Each has a connection that is always waiting.
+/// Each has a connection with a pending request.
 const LISTENERS_MAX: u32 = 1_000;
 
-/// About what this program takes, which signs in software, on a fast core: 0.17 ms on a Zen 4.
+/// About the time that this program takes to sign in software on a fast core: 0.17 ms on a Zen 4.
 const SIGNING: Duration = Duration::from_micros(100);
 const SIGNING_MAX: Duration = Duration::from_secs(1);
 

@@ -1,4 +1,4 @@
-//! The server: it parses every message and says whether it takes it.
+//! The server: it parses every message and accepts or refuses it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use super::forwarding::Forwarding;
 use super::payload::{MESSAGE_BYTES_MAX, Payload};
 use super::roadside::{Equipment, Roadside};
 
-/// Answers messages: 200 to one that is well-formed and, if they are signed, to be believed, 400 with
-/// the reason to one that is not, and 404 to a request for anything else.
+/// Answers messages: 200 if well-formed and, if signed, valid; 400 with the reason otherwise; 404
+/// to any other request.
 pub(super) struct MessageService {
     payload: Arc<Payload>,
-    /// Whoever verifies, where messages are signed.
+    /// The verifier of signed messages.
     roadside: Option<Rc<Roadside>>,
-    /// Whoever is told, where anybody listens.
+    /// The forwarder, if there are listeners.
     forwarding: Option<Rc<Forwarding>>,
     log: EventLog,
 }
@@ -77,7 +77,7 @@ impl Service for MessageService {
     }
 }
 
-/// Where a message goes: the server learns from it whose and which message it is.
+/// The path of a message, from which the server knows its phone and number.
 pub(super) fn path(phone: u32, message: u32) -> String {
     format!("/messages/{phone}/{message}")
 }
@@ -87,7 +87,7 @@ fn parse_path(path: &str) -> Option<(u32, u32)> {
     Some((phone.parse().ok()?, message.parse().ok()?))
 }
 
-/// Where a listener asks for message number `number` of those that were accepted.
+/// The path of a listener's request for accepted message number `number`.
 pub(super) fn warning_path(number: u64) -> String {
     format!("/warnings/{number}")
 }
@@ -101,8 +101,8 @@ fn refuse(status: u16, reason: &str) -> Response {
     Response { status, body: body::full(answer.to_string()) }
 }
 
-/// A listener is answered after this long even if there is nothing: connections on which nothing moves are
-/// given up, after 30 s unless a scenario says otherwise.
+/// A listener is answered after this time even if there is no message: idle connections are given
+/// up, after 30 s by default.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 const ACCEPTED: &[u8] = b"{\"status\":\"accepted\"}";

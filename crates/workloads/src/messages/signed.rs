@@ -1,9 +1,9 @@
-//! Signed messages: a DENM of a pedestrian on the road as it goes on the air.
+//! Signed messages: a DENM of a pedestrian on the road as sent over the air.
 //!
-//! The DENM (EN 302 637-3 V1.3.1) is in packed encoding, behind the headers of GeoNetworking and BTP,
-//! and signed as TS 103 097 V2.1.1 section 7.1.2 says of DENMs: with the place and the time of its
-//! generation, and always with the signer's certificate. Who is trusted is the same in every run: the
-//! root, the authority and the phones' tickets come from one seed.
+//! The DENM (EN 302 637-3 V1.3.1) is in packed encoding, behind the headers of GeoNetworking and
+//! BTP, and signed as TS 103 097 V2.1.1 section 7.1.2 requires for DENMs: with the place and the
+//! time of its generation, and always with the signer's certificate. Trust is the same in every
+//! run: the root, the authority and the phones' tickets come from one seed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -24,14 +24,14 @@ use trackbed_v2x::{ItsTime, PointForm, Receiver, Refusal};
 use super::moment::time_of_day;
 use super::walk::{ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM, Walk};
 
-/// Whoever signs messages, and whoever trusts them.
+/// Signs messages, and gives receivers the trusted certificates.
 #[derive(Default)]
 pub(super) struct Signed {
     trusted: OnceLock<Result<Trusted, Refusal>>,
     tickets: Mutex<BTreeMap<u32, Arc<Holder>>>,
 }
 
-/// Whom a receiver has to trust.
+/// What a receiver has to trust.
 struct Trusted {
     infrastructure: Infrastructure,
     authority: Holder,
@@ -39,10 +39,10 @@ struct Trusted {
 }
 
 impl Signed {
-    /// Message number `message` of phone `phone`, born at `time`.
+    /// Message number `message` of phone `phone`, generated at `time`.
     ///
     /// # Errors
-    /// If the time of day is one that certificates cannot tell (from 2140 on).
+    /// If certificates cannot express the time of day (from 2140 on).
     pub(super) fn message(
         &self,
         seed: &Seed,
@@ -88,7 +88,8 @@ impl Signed {
         Ok(Bytes::from(signed))
     }
 
-    /// Makes the tickets of so many phones, which takes some 0.3 ms each: before anything is measured.
+    /// Creates the tickets of this number of phones, at about 0.3 ms each, before anything is
+    /// measured.
     ///
     /// # Errors
     /// As [`Signed::message`].
@@ -97,7 +98,7 @@ impl Signed {
         (0..phones).try_for_each(|phone| self.ticket(phone, now).map(drop))
     }
 
-    /// A roadside unit in the middle of the town that knows nobody yet.
+    /// A roadside unit in the middle of the town that does not know any ticket yet.
     ///
     /// # Errors
     /// As [`Signed::message`].
@@ -135,7 +136,7 @@ impl Signed {
         Ok(ticket)
     }
 
-    /// Made when it is first needed, at both ends: they agree because neither has drawn anything.
+    /// Created on first use, at both endpoints: they agree because neither has drawn anything.
     fn trusted(&self, now: ItsTime) -> Result<&Trusted, Refusal> {
         let make = || {
             let start = now.as_secs() / TERM_S * TERM_S;
@@ -148,20 +149,20 @@ impl Signed {
     }
 }
 
-/// The most bytes of a signed message: there are 356.
+/// Upper bound of the size of a signed message, which is 356 bytes.
 pub(super) const SIGNED_LEN_MAX: u64 = 1_000;
 
 /// CauseCode 12 of EN 302 637-3 table 10.
 const HUMAN_PRESENCE_ON_THE_ROAD: u8 = 12;
 const VALIDITY: Duration = Duration::from_secs(60);
-/// How far around it others are to know.
+/// The radius within which it is relevant.
 const RADIUS_M: u16 = 300;
-/// Station numbers, as in the messages that are not signed.
+/// Station numbers, as in the unsigned messages.
 const STATION_MIN: u32 = 10_000;
-/// Every phone that there may be.
+/// The maximum number of phones.
 const TICKETS_MAX: usize = 16_384;
-/// Certificates begin to be valid at a multiple of this, so that both ends have the same ones. They are
-/// valid for 65,535 h, more than twice as long.
+/// Certificates become valid at a multiple of this, so that both endpoints have the same ones. They
+/// are valid for 65,535 h, more than twice as long.
 const TERM_S: u32 = 30_000 * 3_600;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use trackbed_core::{Rng, Seed, Time};
 
-/// Where a phone's pedestrian lives and how he or she walks.
+/// The place of a phone's pedestrian, and the speed.
 pub(super) struct Walk {
     jitter: Seed,
     north_south: bool,
@@ -16,7 +16,7 @@ pub(super) struct Walk {
     first_sequence: u32,
 }
 
-/// Where the pedestrian is when a message is born.
+/// The pedestrian's position when a message is generated.
 pub(super) struct Fix {
     /// In 10^-7 degrees north; nine digits.
     pub(super) latitude: u64,
@@ -26,7 +26,7 @@ pub(super) struct Fix {
     pub(super) altitude: u64,
     /// In cm/s; three digits.
     pub(super) speed: u64,
-    /// What the phone's sequence numbers begin with.
+    /// The phone's first sequence number.
     pub(super) first_sequence: u32,
 }
 
@@ -47,7 +47,8 @@ impl Walk {
         }
     }
 
-    /// Where the walk has led by `time`, as the phone's receiver sees it for message `message`.
+    /// The position of the walk at `time`, as the phone's receiver reports it for message
+    /// `message`.
     pub(super) fn at(&self, time: Time, message: u32) -> Fix {
         let mut rng = self.jitter.stream(&message.to_string());
         let walked = u128::from(time.as_nanos()) * u128::from(self.speed) / 1_000_000_000;
@@ -79,5 +80,5 @@ pub(super) const ORIGIN_LONGITUDE: u64 = 1_286_000_000;
 /// Half the town's extent.
 pub(super) const TOWN_CM: u64 = 100_000;
 const STREET_CM: u64 = 20_000;
-/// The most that a receiver is off.
+/// The maximum error of a receiver.
 const ERROR_CM: u64 = 300;

@@ -1,17 +1,16 @@
-//! The page that is loaded where the user gives none.
+//! The default page.
 
 use std::time::Duration;
 
 use super::model::{Found, Kind, Object, Page};
 
-/// A small page of the kind that studies load: a document, a style sheet and a script that it
-/// names in its head, and five images, 472 kB in all. Three images stand in the document, one in
-/// the style sheet, and one is put in by the script, so that the last requests leave in the third
-/// round.
+/// A small page of the kind used in studies: a document, a style sheet and a script named in its
+/// head, and five images, 472 kB in all. Three images are in the document, one in the style sheet,
+/// and one is added by the script, so that the last requests leave in the third round.
 ///
 /// The style sheet and the script are known once the first 2 kB of the document have arrived, its
-/// images are strewn over the rest. The sizes are ours, of the order of such objects on the web
-/// after compression; nothing takes time to be parsed or executed.
+/// images are spread over the rest. The sizes are assumptions, of the order of such objects on the
+/// web after compression; parsing and execution take no time.
 pub(super) fn page() -> Page {
     let objects = OBJECTS.map(|(path, kind, bytes, found)| Object {
         path: path.to_owned(),
@@ -21,11 +20,10 @@ pub(super) fn page() -> Page {
         blocking: kind.blocks(),
         execution: Duration::ZERO,
     });
-    Page::new(objects.to_vec()).expect("the built-in page is one")
+    Page::new(objects.to_vec()).expect("the built-in page is valid")
 }
 
-/// A path, what it is, its bytes, and in which object, and behind how many of its bytes, it is
-/// found.
+/// A path, its kind, its size, and the object, and the number of its bytes, in which it is found.
 type Line = (&'static str, Kind, u64, Option<(usize, Option<u64>)>);
 
 const OBJECTS: [Line; 8] = [

@@ -1,5 +1,5 @@
-//! The connections over which a page is loaded, as a browser keeps them: so many to the server,
-//! each opened when it is needed, and requests wait for whichever is free first.
+//! The connections over which a page is loaded, as a browser keeps them: up to a limit, each opened
+//! when needed; requests wait for the first free one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use crate::phone::{Line, Phone};
 /// How connections are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usage {
-    /// How many there are at once, at the most.
+    /// The maximum number at one time.
     pub(super) connections_max: usize,
-    /// How many exchanges one carries at once.
+    /// The maximum number of exchanges at one time on each.
     pub(super) exchanges_max: usize,
-    /// Whether one carries another exchange after the first.
+    /// Whether a connection is reused after the first exchange.
     pub(super) keep_alive: bool,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct Connections {
 
 #[derive(Default)]
 struct State {
-    /// Requests that wait for a connection, the most urgent first, and equal ones in their order.
+    /// Requests that wait for a connection, the most urgent first, and equal ones in order.
     waiting: BTreeMap<(u8, u64), oneshot::Sender<Result<Lease, Error>>>,
     asked: u64,
     /// Open connections that can be used, by their numbers.
     open: BTreeMap<u32, Place>,
-    /// Attempts to open one that are under way.
+    /// Attempts in progress to open one.
     opening: BTreeMap<u32, Task<()>>,
-    /// Attempts that have failed since the last one that succeeded.
+    /// Failed attempts since the last success.
     failures: u32,
     closing: Vec<Task<()>>,
 }
@@ -55,8 +55,8 @@ impl Connections {
         Rc::new(Connections { phone, usage, handshake, state: RefCell::default() })
     }
 
-    /// A connection for one exchange. Of the requests that wait, one of a lower `urgency` number
-    /// goes first.
+    /// A connection for one exchange. Among waiting requests, the one with the lowest `urgency`
+    /// number goes first.
     ///
     /// # Errors
     /// If none can be opened, the reason for the last attempt.
@@ -69,16 +69,16 @@ impl Connections {
             state.waiting.insert(key, sender);
         }
         self.serve_waiting();
-        receiver.await.expect("whoever waits is answered as long as the connections are in use")
+        receiver.await.expect("waiting requests are answered as long as the connections are in use")
     }
 
-    /// Gives connections to those that wait, and opens more if these do not suffice.
+    /// Assigns connections to waiting requests, and opens more if necessary.
     fn serve_waiting(self: &Rc<Self>) {
         while let Some(line) = self.next_line() {
             let next = self.state.borrow_mut().waiting.pop_first();
-            let (_, sender) = next.expect("a line is chosen for one that waits");
+            let (_, sender) = next.expect("a line is chosen for a waiting request");
             let connections = Rc::clone(self);
-            // If nobody waits any more, the lease comes back at once.
+            // If the request is gone, the lease comes back at once.
             let _unwanted = sender.send(Ok(Lease { connections, line, broken: Cell::new(false) }));
         }
         let missing = {
@@ -92,8 +92,8 @@ impl Connections {
         }
     }
 
-    /// The connection for the next request that waits, now in use by one more. One that is idle
-    /// is taken first; one that carries exchanges only when no more may be opened.
+    /// The connection for the next waiting request, now with one more exchange. An idle one is
+    /// preferred; one with exchanges is taken only if no more may be opened.
     fn next_line(&self) -> Option<Rc<Line>> {
         let mut state = self.state.borrow_mut();
         if state.waiting.is_empty() {
@@ -123,7 +123,7 @@ impl Connections {
 
     fn opened(self: &Rc<Self>, number: u32, opened: Result<Rc<Line>, Error>) {
         let mut state = self.state.borrow_mut();
-        // The task that tells us has reached its end; there is nothing left to cancel.
+        // The calling task is at its end; there is nothing to cancel.
         state.opening.remove(&number).into_iter().for_each(Task::detach);
         let mut unreachable = BTreeMap::new();
         let reason = match opened {
@@ -159,7 +159,7 @@ impl Connections {
                 }
                 idle && !keep
             }
-            // It was put away before; its other exchanges hold it.
+            // It was retired before; its other exchanges keep it open.
             None => Rc::strong_count(line) == 1,
         };
         if done_with {
@@ -186,7 +186,7 @@ impl Connections {
     }
 }
 
-/// A connection for one exchange, given back when this is dropped.
+/// A connection for one exchange, returned when this is dropped.
 pub(super) struct Lease {
     connections: Rc<Connections>,
     line: Rc<Line>,
@@ -199,8 +199,7 @@ impl Lease {
         &self.line
     }
 
-    /// Gives the connection back as one that carries no other exchange. It is closed when those
-    /// that it carries have ended.
+    /// Returns the connection and retires it. It is closed when its exchanges have ended.
     pub(super) fn put_away(self) {
         self.broken.set(true);
     }
@@ -212,5 +211,5 @@ impl Drop for Lease {
     }
 }
 
-/// How often in a row opening a connection is tried.
+/// Maximum successive attempts to open a connection.
 const ATTEMPTS_MAX: u32 = 3;

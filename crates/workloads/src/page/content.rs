@@ -1,8 +1,8 @@
-//! What the objects of a page consist of: files that lead a real browser to the same objects.
+//! The content of a page's objects: files that make a real browser load the same objects.
 //!
-//! Documents, style sheets and scripts really name what is found in them, and images can be shown;
-//! blanks fill each object up to its size. What does not fit into an object is left out of it,
-//! and other kinds of objects name nothing: a browser then loads less than the page says.
+//! Documents, style sheets and scripts actually name the objects found in them, and images can be
+//! displayed; blanks pad each object to its size. What does not fit into an object is left out, and
+//! other kinds of objects name nothing: a browser then loads fewer objects than the page has.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use super::model::{Kind, Object, Page};
 #[derive(Clone, Debug)]
 pub(super) struct Content(Vec<Part>);
 
-/// Something, and the number of blanks behind it.
+/// Some bytes, and the number of blanks after them.
 type Part = (Bytes, u64);
 
 impl Content {
@@ -62,7 +62,7 @@ impl Content {
     }
 }
 
-/// Puts texts and blanks one behind the other.
+/// Concatenates texts and blanks.
 struct Writer {
     parts: Vec<Part>,
     at: u64,
@@ -83,7 +83,7 @@ impl Writer {
         }
     }
 
-    /// Adds blanks up to the place `at`, unless that is behind already.
+    /// Adds blanks up to offset `at`, unless that is already passed.
     fn fill_to(&mut self, at: u64) {
         let blanks = at.min(self.end).saturating_sub(self.at);
         if blanks > 0 {
@@ -93,8 +93,8 @@ impl Writer {
     }
 }
 
-/// Each object is named where it is found: its tag ends there. What is found at no place in
-/// particular stands at the end.
+/// Each object is named where it is found: its tag ends there. Objects without a place are named at
+/// the end.
 fn write_document(page: &Page, index: usize, writer: &mut Writer) {
     writer.put("<!doctype html><meta charset=utf-8><title>Trackbed</title>\n");
     let mut children: Vec<usize> = page.children(index).to_vec();
@@ -111,7 +111,7 @@ fn write_document(page: &Page, index: usize, writer: &mut Writer) {
             None => ending.push(tag),
         }
     }
-    // A style sheet's images are fetched for what it applies to.
+    // A style sheet's images are only fetched if it applies to something.
     let sheets = page.objects().iter().enumerate().filter(|(_, object)| object.kind == Kind::Css);
     ending.extend(sheets.map(|(sheet, _)| format!("<p class=o{sheet}>Trackbed</p>\n")));
     let len: usize = ending.iter().map(String::len).sum();
@@ -119,7 +119,7 @@ fn write_document(page: &Page, index: usize, writer: &mut Writer) {
     ending.iter().for_each(|text| writer.put(text));
 }
 
-/// How a document names an object.
+/// The tag of an object in a document.
 fn tag(object: &Object) -> String {
     let Object { path, blocking, .. } = object;
     match object.kind {
@@ -159,7 +159,7 @@ fn write_sheet(page: &Page, index: usize, writer: &mut Writer) {
     }
 }
 
-/// How a script asks for an object.
+/// The script line that requests an object.
 fn script_line(object: &Object) -> String {
     let Object { path, kind, .. } = object;
     match kind {
@@ -180,8 +180,7 @@ fn named(page: &Page, index: usize) -> impl Iterator<Item = &Object> {
     page.children(index).iter().map(|child| &page.objects()[*child])
 }
 
-/// A GIF of one transparent pixel (GIF89a specification). What follows its trailer is not looked
-/// at.
+/// A GIF of one transparent pixel (GIF89a specification). Data after its trailer is ignored.
 const GIF: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\
                      \x01\0\x01\0\0\x02\x02D\x01\0;";
 

@@ -1,4 +1,4 @@
-//! The browsers: each loads the page once, object by object as they become known.
+//! The browsers: each loads the page once, and each object when it becomes known.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -45,20 +45,20 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     }
 }
 
-/// A page that is being loaded.
+/// A page being loaded.
 struct Loader {
     plan: Arc<Plan>,
     phone: Rc<Phone>,
     connections: Rc<Connections>,
-    /// Which objects are known, and how many are not ready yet.
+    /// The objects known so far, and the number that are not ready yet.
     known: RefCell<Vec<bool>>,
     missing: Cell<usize>,
-    /// The objects that are being loaded.
+    /// The objects being loaded.
     loading: RefCell<Vec<Task<()>>>,
     end: Cell<Option<oneshot::Sender<Outcome>>>,
 }
 
-/// How loading ended: if not with all objects, which one was given up and why.
+/// The outcome of loading: if incomplete, the object that was given up and the reason.
 type Outcome = Result<(), (usize, String)>;
 
 impl Loader {
@@ -100,7 +100,7 @@ impl Loader {
         Rc::clone(&self.connections)
     }
 
-    /// Begins to load an object, unless it is known already.
+    /// Starts to load an object, unless it is already known.
     fn find(self: &Rc<Self>, index: usize) {
         if std::mem::replace(&mut self.known.borrow_mut()[index], true) {
             return;
@@ -126,8 +126,8 @@ impl Loader {
         self.loading.borrow_mut().push(task);
     }
 
-    /// Requests an object until it has arrived; again, if a connection fails that may not be the
-    /// object's fault.
+    /// Requests an object until it has arrived; again, if a connection fails, possibly not because
+    /// of the object.
     async fn fetch(self: &Rc<Self>, index: usize) -> Result<(), String> {
         let object = &self.plan.page.objects()[index];
         let urgency = if self.plan.priorities { object.priority().urgency } else { 0 };
@@ -171,14 +171,14 @@ impl Loader {
             self.find_children(index, |at| at.is_some_and(|at| at <= arrived));
         }
         if arrived != object.bytes {
-            let reason = format!("{arrived} bytes arrived in place of {}", object.bytes);
+            let reason = format!("{arrived} bytes arrived instead of {}", object.bytes);
             return Err(Refusal::Lasting(reason));
         }
         self.phone.record(Event::ObjectDone { phone, object: number });
         Ok(())
     }
 
-    /// Parses or executes an object that has arrived.
+    /// Parses or executes an arrived object.
     async fn take_in(self: &Rc<Self>, index: usize) {
         let execution = self.plan.page.objects()[index].execution;
         if !execution.is_zero() {
@@ -193,8 +193,7 @@ impl Loader {
         }
     }
 
-    /// Begins to load the objects that are found in object `index` at a place that `reached`
-    /// says is reached.
+    /// Starts to load the objects found in object `index` at places for which `reached` is true.
     fn find_children(self: &Rc<Self>, index: usize, reached: impl Fn(Option<u64>) -> bool) {
         let page = &self.plan.page;
         for child in page.children(index) {
@@ -207,22 +206,22 @@ impl Loader {
     /// Ends the loading; the first call counts.
     fn finish(&self, outcome: Outcome) {
         if let Some(end) = self.end.take() {
-            // Nobody waits any more if the time was over first.
+            // The receiver is gone if the time was over first.
             let _too_late = end.send(outcome);
         }
     }
 }
 
-/// Why an exchange did not bring an object.
+/// Why an exchange failed to fetch an object.
 enum Refusal {
     /// The connection failed.
     Failed(Error),
-    /// The server said so, and would say it again.
+    /// The server refused, and would refuse again.
     Lasting(String),
 }
 
 impl Plan {
-    /// How connections are used that carry several exchanges at once, or one.
+    /// The use of connections with several exchanges at one time, or one.
     fn usage(&self, multiplexed: bool) -> Usage {
         let several = multiplexed && self.keep_alive;
         Usage {
@@ -236,9 +235,9 @@ impl Plan {
     }
 }
 
-/// How often an object is requested, on different connections, before the page is given up.
+/// Maximum requests for an object, on different connections, before the page is given up.
 const ATTEMPTS_MAX: u32 = 5;
 
-/// Browsers open six connections to a server over HTTP/1.1, and one where exchanges share it.
+/// Browsers open six connections to a server over HTTP/1.1, and one if exchanges share it.
 const CONNECTIONS_SINGLE: usize = 6;
 const CONNECTIONS_MULTIPLEXED: usize = 1;

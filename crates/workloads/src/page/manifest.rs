@@ -10,10 +10,10 @@
 //! path = "/app.js"
 //! kind = "js"
 //! size = 90_000
-//! found-in = "/index.html"     # without it the object is requested at once
-//! found-at = "2 kB"            # when so much of a document has come; otherwise when it is whole
-//! blocking = false             # whether painting waits for it: html, css and js, unless said
-//! execution = "20 ms"          # until what is found in it is known
+//! found-in = "/index.html"     # default: the object is requested at once
+//! found-at = "2 kB"            # bytes of the document before it; default: the whole document
+//! blocking = false             # whether it blocks painting; default: true for html, css and js
+//! execution = "20 ms"          # until the objects found in it are known
 //! ```
 
 use std::collections::BTreeMap;
@@ -32,11 +32,11 @@ use crate::contract::WorkloadError;
 /// Reads the page that the manifest `file` describes.
 pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
     let refuse = |why: String| {
-        let advice = format!("{} {why}; give the path of a manifest of a page", file.display());
+        let advice = format!("{} {why}; write the path of a page manifest", file.display());
         WorkloadError::new(PARAMETER, advice)
     };
     let text = std::fs::read(file).map_err(|why| refuse(format!("cannot be read: {why}")))?;
-    let text = String::from_utf8(text).map_err(|_| refuse("is not a text in UTF-8".to_owned()))?;
+    let text = String::from_utf8(text).map_err(|_| refuse("is not valid UTF-8".to_owned()))?;
     parse(&text).map_err(|Refusal { at, what }| {
         let line = text[..at.min(text.len())].matches('\n').count() + 1;
         WorkloadError::new(PARAMETER, format!("{}, line {line}: {what}", file.display()))
@@ -78,7 +78,7 @@ fn refusal<T>(span: &Range<usize>, what: impl Into<String>) -> Result<T, Refusal
 fn parse(text: &str) -> Result<Page, Refusal> {
     let manifest: Manifest = toml::from_str(text).map_err(|why| Refusal {
         at: why.span().map_or(0, |span| span.start),
-        what: format!("{}; `trackbed list keys` shows how a manifest is written", why.message()),
+        what: format!("{}; `trackbed list keys` shows the format of a manifest", why.message()),
     })?;
     if manifest.object.is_empty() {
         return refusal(&(0..0), "the page is empty; write an [[object]] for each of its objects");
@@ -90,7 +90,8 @@ fn parse(text: &str) -> Result<Page, Refusal> {
             return refusal(&path.span(), format!("the path \"{}\" {fault}", path.get_ref()));
         }
         if places.insert(path.get_ref(), index).is_some() {
-            let what = format!("\"{}\" occurs twice; give each object a path", path.get_ref());
+            let what =
+                format!("\"{}\" occurs twice; give each object a separate path", path.get_ref());
             return refusal(&path.span(), what);
         }
     }
@@ -103,7 +104,7 @@ fn parse(text: &str) -> Result<Page, Refusal> {
     })
 }
 
-/// A path cannot be a file and a folder: other servers serve the page from a disk.
+/// A path cannot be both a file and a folder: third-party servers serve the page from a disk.
 fn check_folders(
     objects: &[Spanned<Entry>],
     places: &BTreeMap<&str, usize>,
@@ -130,7 +131,7 @@ fn object(
     let Some(kind) = Kind::from_name(entry.kind.get_ref()) else {
         let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         let names = names.join(", ");
-        let what = format!("\"{}\" is no kind; write one of {names}", entry.kind.get_ref());
+        let what = format!("unknown kind \"{}\"; write one of {names}", entry.kind.get_ref());
         return refusal(&entry.kind.span(), what);
     };
     Ok(Object {
@@ -157,7 +158,7 @@ fn found(
     let Some(parent) = &entry.found_in else {
         return match &entry.found_at {
             None => Ok(None),
-            Some(at) => refusal(&at.span(), "found-at says where in what; add found-in"),
+            Some(at) => refusal(&at.span(), "found-at needs an object; add found-in"),
         };
     };
     let Some(&by) = places.get(parent.get_ref().as_str()) else {
@@ -171,13 +172,13 @@ fn found(
     let at = bytes(place, "found-at")?;
     let found_in = manifest.object[by].get_ref();
     if found_in.kind.get_ref() != Kind::Html.name() {
-        let what = "only documents are read while they arrive; leave out found-at";
+        let what = "only documents are read while they arrive; remove found-at";
         return refusal(&place.span(), what);
     }
     let size = bytes(&found_in.size, "size")?;
     if at > size {
         let what = format!(
-            "found-at is {at} bytes, and \"{}\" has {size}; write at most these",
+            "found-at is {at} bytes, but \"{}\" has only {size}; write at most this number",
             parent.get_ref()
         );
         return refusal(&place.span(), what);
@@ -207,7 +208,7 @@ fn bytes(value: &Spanned<Value>, key: &str) -> Result<u64, Refusal> {
     }
 }
 
-/// Longer transfers are the workload `bulk`.
+/// For longer transfers, there is the workload `bulk`.
 pub(super) const OBJECT_BYTES_MAX: u64 = 1_000_000_000;
 
 #[cfg(test)]
@@ -254,14 +255,24 @@ mod tests {
             ("size = 90_000", "size = '90'", 10, "write a size as"),
             ("size = 90_000", "size = 1.5", 10, "size is float; write"),
             ("size = 90_000", "size = '2 GB'", 10, "at most 1000000000"),
-            ("kind = 'js'", "kind = 'script'", 9, "\"script\" is no kind; write one of html, css"),
+            (
+                "kind = 'js'",
+                "kind = 'script'",
+                9,
+                "unknown kind \"script\"; write one of html, css",
+            ),
             ("found-in = '/app.js'", "found-in = '/x.js'", 20, "\"/x.js\", which is not on the"),
             ("path = '/app.js'", "path = '/index.html'", 8, "\"/index.html\" occurs twice; give"),
             ("path = '/app.js'", "path = 'app.js'", 8, "does not begin with a slash; write"),
             ("path = '/data/1.json'", "path = '/app.js/1'", 17, "below \"/app.js\""),
-            ("found-at = '2 kB'", "found-at = '31 kB'", 12, "has 30000; write at most these"),
+            (
+                "found-at = '2 kB'",
+                "found-at = '31 kB'",
+                12,
+                "has only 30000; write at most this number",
+            ),
             ("found-in = '/index.html'", "", 12, "add found-in"),
-            ("size = '30 kB'", "size = 2_000\nfound-in = '/app.js'", 2, "put it first"),
+            ("size = '30 kB'", "size = 2_000\nfound-in = '/app.js'", 2, "put the page first"),
             ("found-in = '/index.html'", "found-in = '/data/1.json'", 12, "only documents"),
             ("execution = '20 ms'", "execution = '20'", 14, "\"10 ms\""),
             ("blocking = false", "sise = 1", 13, "unknown field `sise`"),

@@ -1,9 +1,9 @@
 //! A web page: each phone loads a page with its objects, as a browser does.
 //!
-//! An object is requested when it becomes known: at once, or when what names it has arrived, has
-//! been parsed or executed, or, in a document, has come so far. Nothing is cached. What a browser
-//! does on its own account, such as painting, scheduling scripts or guessing what comes next, is
-//! left out, except for the time that a manifest gives an object.
+//! An object is requested when it becomes known: at once, or when the object that names it has
+//! arrived and has been parsed or executed or, in a document, has arrived up to its place. Nothing
+//! is cached. What a browser does by itself, such as painting, scheduling scripts or speculative
+//! loading, is left out, except for the time that a manifest gives an object.
 
 mod built_in;
 mod connections;
@@ -37,7 +37,7 @@ impl Workload for WebPage {
     }
 
     fn summary(&self) -> &'static str {
-        "phones load a web page, whose objects lead to one another, as browsers do"
+        "phones load a web page with its dependent objects, as browsers do"
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -53,11 +53,11 @@ impl Workload for WebPage {
     }
 }
 
-/// What the runs of a cell share.
+/// The data shared by the runs of a cell.
 struct Plan {
     page: Arc<model::Page>,
     phones: u32,
-    /// Connections of a phone at once; `None` leaves it to what the protocol can do.
+    /// The maximum connections of a phone; `None`: depends on the protocol.
     connections: Option<usize>,
     keep_alive: bool,
     priorities: bool,
@@ -68,7 +68,7 @@ impl Plan {
     fn new(arguments: &Arguments, base: &Path) -> Result<Plan, WorkloadError> {
         let timeout: Duration = arguments.need("timeout");
         if timeout.is_zero() {
-            let advice = "no page loads in no time; write \"600 s\"";
+            let advice = "must be longer than zero; write for example \"600 s\"";
             return Err(WorkloadError::new("timeout", advice));
         }
         let at_most = |parameter: &'static str, count: u64, max: u32| {
@@ -94,7 +94,7 @@ impl Plan {
 fn page(arguments: &Arguments, base: &Path) -> Result<model::Page, WorkloadError> {
     match (arguments.get::<PathBuf>("manifest"), arguments.get::<PathBuf>("har")) {
         (Some(_), Some(_)) => {
-            let advice = "the page is described by the manifest; leave out `har` or `manifest`";
+            let advice = "the manifest describes the page; remove `har` or `manifest`";
             Err(WorkloadError::new("har", advice))
         }
         (Some(file), None) => manifest::read(&base.join(file)),
@@ -143,28 +143,27 @@ impl Prepared for Pages {
 
 const PARAMETERS: &[Parameter] = parameters! {
     "manifest": File, optional =>
-        "a TOML file with an [[object]] for each object of the page, the page itself first: its \
-         path, kind (html, css, js, image, font, other) and size, found-in: the path of the \
-         object that names it, found-at: how much of that, if it is html, must have come, \
-         blocking: whether painting waits for it, and execution: the time until what it names is \
-         known; without it a page of 472 kB: html, css, js and five images";
+        "TOML file with an [[object]] for each object of the page, the page itself first: its \
+         path, kind (html, css, js, image, font, other), size, found-in (path of the object that \
+         names it), found-at (bytes of an html object before it), blocking (whether it blocks \
+         painting) and execution (time until the objects it names are known); default: a page of \
+         472 kB with html, css, js and five images";
     "har": File, optional =>
-        "a page that a browser has recorded (HAR 1.2): its objects with their transferred sizes, \
-         whatever their origins, from one server; what led to what is Chrome's _initiator, or \
-         else guessed from the times";
+        "page recorded by a browser (HAR 1.2): its objects with their transferred sizes, all from \
+         one server; dependencies from Chrome's _initiator, else guessed from the times";
     "connections": Count { min: 1 }, optional =>
-        "connections of a phone at once; 6 where a connection carries one exchange at a time, as \
-         with http1, and 1 where exchanges share it";
+        "connections per phone; default: 6 if a connection carries one exchange at a time, as with \
+         http1, else 1";
     "keep_alive": Flag = "true" =>
-        "whether a connection carries another exchange after the first; with false each object \
-         takes a connection of its own";
+        "whether a connection is reused after its first exchange; if false, each object takes a \
+         new connection";
     "priorities": Flag = "true" =>
-        "whether objects are requested with priorities (RFC 9218), those of Chromium: over http3 \
-         and quic the server sends by them, and what waits for a connection does so in their order";
+        "whether objects are requested with Chromium's priorities (RFC 9218): over http3 and quic \
+         the server sends in their order, elsewhere requests wait for connections in their order";
     "phones": Count { min: 1 } = "1" =>
-        "phones that load the page at once, each on a host of its own, up to 1000";
+        "phones that load the page at the same time, each on a separate host, up to 1000";
     "timeout": Time = "600 s" =>
-        "a page that is not complete after this long is given up, and the run has failed";
+        "a page that is incomplete after this long is given up, and the run fails";
 };
 
 const PHONES_MAX: u32 = 1_000;

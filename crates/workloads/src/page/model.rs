@@ -1,4 +1,4 @@
-//! A page: its objects, and what leads from one to the next.
+//! A page: its objects and their dependencies.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,38 +10,38 @@ use trackbed_core::named;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Page {
     objects: Vec<Object>,
-    /// For each object those that are found in it, in their own order.
+    /// For each object the objects found in it, in order.
     children: Vec<Vec<usize>>,
 }
 
-/// A part of a page that is requested by itself.
+/// A part of a page that is requested separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
-    /// Where it is, see [`path_fault`].
+    /// Its path, see [`path_fault`].
     pub(super) path: String,
     pub(super) kind: Kind,
-    /// The length of its content in bytes, as it is transferred.
+    /// The length of its content in bytes, as transferred.
     pub(super) bytes: u64,
-    /// What leads to it; without it, it is requested at once.
+    /// Where it is found; otherwise it is requested at once.
     pub(super) found: Option<Found>,
-    /// Whether nothing is painted before it is there.
+    /// Whether it blocks painting.
     pub(super) blocking: bool,
-    /// How long it takes to be parsed or executed once it has arrived.
+    /// The time to parse or execute it after its arrival.
     pub(super) execution: Duration,
 }
 
 /// Where an object is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The place among the page's objects of the one that names it.
+    /// The index of the object that names it.
     pub(super) by: usize,
-    /// It is found when so many bytes of that one have arrived; otherwise when all of it has, and
+    /// The number of bytes of that object after which it is found; otherwise after the whole object
     /// has been parsed or executed.
     pub(super) at: Option<u64>,
 }
 
 named! {
-    /// What an object is to a browser.
+    /// An object's kind for a browser.
     pub(super) enum Kind {
         /// A document.
         Html = "html",
@@ -59,7 +59,7 @@ named! {
 }
 
 impl Kind {
-    /// Whether browsers paint nothing before such an object is there, unless they are told.
+    /// Whether such an object blocks painting by default.
     pub(super) fn blocks(self) -> bool {
         matches!(self, Kind::Html | Kind::Css | Kind::Js)
     }
@@ -67,8 +67,7 @@ impl Kind {
 
 impl Object {
     /// The priority with which Chromium requests it. Its levels from `HIGHEST` down are the
-    /// urgencies from 0 up; images start at `LOWEST`, which is 3, as do scripts that block
-    /// nothing.
+    /// urgencies from 0 up; images start at `LOWEST`, which is 3, as do scripts that block nothing.
     pub(super) fn priority(&self) -> Priority {
         let (urgency, incremental) = match self.kind {
             Kind::Html => (0, true),
@@ -83,7 +82,7 @@ impl Object {
     }
 }
 
-/// Why objects do not make a page: which of them, by its place, and what is wrong with it.
+/// Why objects do not form a page: the index of the wrong one, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) object: usize,
@@ -91,15 +90,15 @@ pub(super) struct Fault {
 }
 
 impl Page {
-    /// The page of which `objects` are the parts. Each `found.by` is the place of one of them.
+    /// The page that consists of `objects`. Each `found.by` is the index of one of them.
     ///
     /// # Errors
     /// If the first one is found in another, or objects are found in one another in a circle.
     pub(super) fn new(objects: Vec<Object>) -> Result<Page, Fault> {
         let fault = |object, what| Err(Fault { object, what });
         if objects.first().is_some_and(|first| first.found.is_some()) {
-            let what = "the first object is the page itself and is found in no other; put it \
-                        first, and leave out what it is found in";
+            let what = "the first object is the page itself and is not found in another; put the \
+                        page first, and remove its found-in";
             return fault(0, what.to_owned());
         }
         for index in 0..objects.len() {
@@ -108,8 +107,8 @@ impl Page {
                     circle.iter().map(|object| objects[*object].path.as_str()).collect();
                 let names = Chain(&names);
                 let what = format!(
-                    "objects are found in one another in a circle ({names}), so that none of them \
-                     is ever requested; find one of them elsewhere"
+                    "objects are found in one another in a circle ({names}), so none of them is \
+                     ever requested; change the found-in of one"
                 );
                 return fault(index, what);
             }
@@ -128,13 +127,13 @@ impl Page {
         &self.objects
     }
 
-    /// The places of the objects that are found in object `index`.
+    /// The indices of the objects found in object `index`.
     pub(super) fn children(&self, index: usize) -> &[usize] {
         &self.children[index]
     }
 }
 
-/// The circle that leads from object `index` back to it, if one does.
+/// The circle that leads from object `index` back to it, if there is one.
 fn circle(objects: &[Object], index: usize) -> Option<Vec<usize>> {
     let mut way = vec![index];
     let mut at = index;
@@ -145,14 +144,14 @@ fn circle(objects: &[Object], index: usize) -> Option<Vec<usize>> {
             return Some(way);
         }
         if way.len() > objects.len() {
-            // It leads into a circle of others, which are met when it is their turn.
+            // It leads into a circle of other objects, which are checked in turn.
             return None;
         }
     }
     None
 }
 
-/// Names with what leads from one to the next; the middle of a long way is left out.
+/// The chain of names; the middle of a long one is left out.
 struct Chain<'a>(&'a [&'a str]);
 
 impl fmt::Display for Chain<'_> {
@@ -170,15 +169,15 @@ impl fmt::Display for Chain<'_> {
 
 const NAMES_MAX: usize = 6;
 
-/// What is wrong with a path, if anything: it must be the name of a file too, since other servers
-/// serve the page from a folder.
+/// What is wrong with a path, if anything: it must be a valid file name too, because third-party
+/// servers serve the page from a folder.
 pub(super) fn path_fault(path: &str) -> Option<&'static str> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let mut segments = path.split('/').skip(1);
     if !path.starts_with('/') {
         Some("does not begin with a slash; write \"/style.css\"")
     } else if !path.bytes().all(allowed) {
-        Some("has other characters than letters, digits, and -._~/; write \"/style.css\"")
+        Some("has characters other than letters, digits, and -._~/; write \"/style.css\"")
     } else if path.ends_with('/') {
         Some("names no file; write \"/index.html\"")
     } else if segments.any(|segment| matches!(segment, "" | "." | "..") || segment.len() > 255) {
@@ -226,7 +225,7 @@ mod tests {
         assert!(fault.what.contains("(/a in /b in /a)"), "{}", fault.what);
         let alone = Page::new(vec![object("/", None), object("/a", Some(1))]).unwrap_err();
         assert!(alone.what.contains("(/a in /a)"), "{}", alone.what);
-        // One that leads into the circle is not on it.
+        // One that leads into the circle is not part of it.
         let objects = [("/", None), ("/x", Some(2)), ("/a", Some(3)), ("/b", Some(2))];
         let objects = objects.map(|(path, by)| object(path, by)).to_vec();
         assert_eq!(Page::new(objects).unwrap_err().object, 2);

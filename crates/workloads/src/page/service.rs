@@ -1,4 +1,4 @@
-//! The server: it has the page's objects, and nothing else.
+//! The server: it has only the page's objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use trackbed_connection::{Request, Response, Service, body};
 use super::content::Content;
 use super::model::Page;
 
-/// Answers a request for an object of the page with it, one for `/` with the document, and any
-/// other with 404. A query is passed over.
+/// Answers a request for an object of the page, or for `/` with the document, and any other with
+/// 404. A query is ignored.
 pub(super) struct PageService {
     page: Arc<Page>,
     places: BTreeMap<String, usize>,

@@ -1,5 +1,5 @@
-//! Streaming: each phone plays media that comes in pieces of one second, in a resolution of its
-//! choice, from a server's storage.
+//! Streaming: each phone plays media in pieces of one second, in a resolution of its choice, from a
+//! server's storage.
 //!
 //! This is the system of the study "Performance Analysis of QUIC Protocol for Web and Streaming
 //! Services" (KIPS Transactions, 2021). Its components are files here: the server's `storage` and
@@ -8,11 +8,11 @@
 //! `trackbed_environment`, whose timeline the session follows: jumps of the viewer, and forced
 //! reconnections.
 //!
-//! The client asks for one piece after the other, each a request and a response. A jump leaves the
-//! piece that is under way: where exchanges share a connection its sender is told to stop, where
-//! they do not (`tcp`, `http1`) the next piece waits behind it. A forced reconnection drops the
-//! connection and all that is under way, opens a new one at once, as the scenario's handshake says,
-//! and asks again for the piece that is lacking.
+//! The client requests one piece after the other. A jump abandons the piece in progress: if
+//! exchanges share a connection its sender is told to stop, otherwise (`tcp`, `http1`) the next
+//! piece waits behind it. A forced reconnection drops the connection and all that is in flight,
+//! opens a new one immediately, with the scenario's handshake, and requests the missing piece
+//! again.
 
 mod player;
 mod receiver;
@@ -68,14 +68,14 @@ impl Workload for Streaming {
     }
 }
 
-/// What the runs of a cell share.
+/// The data shared by the runs of a cell.
 struct Plan {
     storage: Arc<Storage>,
     rule: &'static dyn Rule,
     buffering: Buffering,
-    /// How long a session lasts.
+    /// The duration of a session.
     duration: Duration,
-    /// Viewers jump while they wait, too.
+    /// Whether viewers also jump while they wait.
     seeks_always: bool,
     phones: u32,
     timeout: Duration,
@@ -89,8 +89,7 @@ impl Plan {
         let rule: &str = arguments.need("rule");
         Ok(Plan {
             storage: Arc::new(storage(arguments, base)?),
-            rule: rules::find(rule)
-                .ok_or_else(|| WorkloadError::new("rule", "there is no such rule"))?,
+            rule: rules::find(rule).ok_or_else(|| WorkloadError::new("rule", "unknown rule"))?,
             buffering: buffering(arguments, duration)?,
             duration,
             seeks_always: arguments.need::<&str>("seeks") == ALWAYS,
@@ -109,7 +108,10 @@ fn positive(
 ) -> Result<Duration, WorkloadError> {
     let span: Duration = arguments.need(name);
     match span.is_zero() {
-        true => Err(WorkloadError::new(name, format!("no time at all; write \"{example}\""))),
+        true => Err(WorkloadError::new(
+            name,
+            format!("must be longer than zero; write for example \"{example}\""),
+        )),
         false => Ok(span),
     }
 }
@@ -118,11 +120,11 @@ fn buffering(arguments: &Arguments, duration: Duration) -> Result<Buffering, Wor
     let (startup, limit): (Duration, Duration) =
         (arguments.need("startup"), arguments.need("buffer"));
     if limit < PIECE {
-        let advice = "a piece of one second must fit; write at least \"1 s\"";
+        let advice = "must hold a piece of one second; write at least \"1 s\"";
         return Err(WorkloadError::new("buffer", advice));
     }
     if startup > limit {
-        let advice = "the buffer never holds as much; write no more than for buffer";
+        let advice = "the buffer never holds that much; write at most the value of `buffer`";
         return Err(WorkloadError::new("startup", advice));
     }
     let ends: &str = arguments.need("ends");
@@ -137,11 +139,11 @@ fn storage(arguments: &Arguments, base: &Path) -> Result<Storage, WorkloadError>
     let length: Duration = arguments.need("length");
     let length = u32::try_from(length.as_secs()).ok().filter(|pieces| *pieces <= PIECES_MAX);
     let Some(length @ 1..) = length else {
-        return Err(WorkloadError::new("length", "write at least \"1 s\" and at most \"24 h\""));
+        return Err(WorkloadError::new("length", "write \"1 s\" to \"24 h\""));
     };
     let size: ByteSize = arguments.need("piece_size");
     if !PIECE_BYTES.contains(&size.as_bytes()) {
-        let advice = "write at least \"1 kB\" and at most \"1 GB\"";
+        let advice = "write \"1 kB\" to \"1 GB\"";
         return Err(WorkloadError::new("piece_size", advice));
     }
     let variation = arguments.need("variation");
@@ -176,41 +178,41 @@ static RULES: LazyLock<Vec<&'static str>> =
 
 static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
     parameters! {
-        "duration": Time = "60 s" => "how long each session lasts";
+        "duration": Time = "60 s" => "duration of each session";
         "ends": Choice(&[PLAYED, "elapsed"]) = PLAYED =>
-            "when so much has been played, or when so much time has passed, waiting included";
+            "whether duration counts played time, or elapsed time including waits";
         "rule": Choice(&RULES) = "paper" =>
-            "how the resolution is chosen: paper (by the link's delay: QHD below 100 ms, FHD up \
-             to 200 ms, HD above and straight after a connect or a seek), throughput (nine tenths \
-             of what recent pieces came at) or bola (by the buffer: BOLA-BASIC)";
+            "how the resolution is chosen: paper (by link delay: QHD below 100 ms, FHD up to 200 \
+             ms, HD above and right after a connect or seek), throughput (nine tenths of that of \
+             recent pieces) or bola (by buffer level: BOLA-BASIC)";
         "seeks": Choice(&[PLAYING, ALWAYS]) = PLAYING =>
-            "when viewers follow the environment's seeks: while pictures move, or while they wait \
-             too; then a piece that takes long is hardly ever waited for, and not counted";
+            "when viewers follow the environment's seeks: while playing, or while waiting too, so \
+             that slow pieces are often abandoned and not counted";
         "startup": Time = "1 s" =>
-            "how much media must be there before pictures move: at first, after a seek, after the \
-             buffer has run empty";
-        "buffer": Time = "10 s" => "how much media is kept at the most; at least 1 s";
+            "buffered media needed to start playing: at first, after a seek and after a \
+             rebuffering";
+        "buffer": Time = "10 s" => "maximum buffered media, at least 1 s";
         "piece_size": Size = "4.5 MB" =>
-            "the mean size of a second of generated media in QHD; FHD is half of it, HD 5/16";
+            "mean size of a second of generated media in QHD; FHD has half of it, HD 5/16";
         "variation": Share = "10 %" =>
-            "by how much the sizes of generated pieces deviate at the most";
+            "maximum deviation of generated pieces from the mean size";
         "length": Time = "10 min" =>
-            "the length of generated media, up to 24 h; behind its end it begins anew";
+            "length of generated media, up to 24 h; it repeats after its end";
         "media": Folder, optional =>
-            "a folder of media in place of generated one: in it hd, fhd and qhd, in each a file \
-             for every second, in the order of their names (hd/0000.m4s)";
+            "folder of media instead of generated ones, with subfolders hd, fhd and qhd that each \
+             have a file per second, in the order of their names (hd/0000.m4s)";
         "phones": Count { min: 1 } = "1" =>
-            "phones that play at once, each on a host of its own, up to 10000";
+            "phones that play at the same time, each on a separate host, up to 10000";
         "timeout": Time = "60 s" =>
-            "a session that waits and to which no byte has come for this long is given up, and \
-             the run has failed";
+            "a session that waits without receiving a byte for this long is given up, and the run \
+             fails";
     }
     .to_vec()
 });
 
 const PLAYED: &str = "played";
 
-/// When viewers seek.
+/// The value of the key for seeks only while playing.
 const PLAYING: &str = "playing";
 const ALWAYS: &str = "always";
 

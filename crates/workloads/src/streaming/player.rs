@@ -1,44 +1,43 @@
-//! The media player: a buffer that fills with pieces and empties as time passes.
+//! The media player: a buffer that is filled with pieces and drained as time passes.
 
 use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_core::event::Playback;
 
-/// When a player begins, and how much it keeps.
+/// When a player starts to play, and how much it buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Buffering {
-    /// How much media must be there before pictures move: at first, after a jump, after the buffer
-    /// has run empty.
+    /// The buffered media needed to start playing: at first, after a jump, after a rebuffering.
     pub startup: Duration,
-    /// How much media is kept at the most; at least a piece.
+    /// The maximum buffered media; at least a piece.
     pub limit: Duration,
-    /// How much is played in all; `None` where the session ends otherwise.
+    /// The total to play; `None` if the session ends otherwise.
     pub session: Option<Duration>,
 }
 
-/// Plays media at one second per second. It knows no clock: it is told the time, which must not
-/// decrease, and says when it wants to be told again.
+/// Plays media at one second per second. It has no clock: each call passes the time, which must not
+/// decrease.
 ///
-/// After every change ask [`Player::next_wake`] and [`Player::wanted`] anew, and call
+/// After every change, call [`Player::next_wake`] and [`Player::wanted`] again, and call
 /// [`Player::advance`] at the next wake at the latest.
 #[derive(Clone, Debug)]
 pub(super) struct Player {
     buffering: Buffering,
-    /// The media's length in pieces; behind the last one comes the first.
+    /// The media's length in pieces; after the last one comes the first.
     length: u32,
     is_playing: bool,
     has_ended: bool,
-    /// What is in the buffer, and what has been played, at time `updated`.
+    /// The buffered media, and what has been played, at time `updated`.
     buffered: Duration,
     played: Duration,
     updated: Time,
-    /// The second that comes after those in the buffer.
+    /// The second after those in the buffer.
     next: u32,
 }
 
 impl Player {
-    /// A player at the beginning of media of `length` pieces, at least one.
+    /// A player at the start of media of `length` pieces, at least one.
     pub fn new(buffering: Buffering, length: u32) -> Player {
         Player {
             buffering,
@@ -52,8 +51,8 @@ impl Player {
         }
     }
 
-    /// When something happens if nobody interferes: the buffer is empty, there is room for another
-    /// piece, or the session is over. `None` while pictures stand still.
+    /// The time of the next event without other calls: the buffer is empty, there is room for
+    /// another piece, or the session is over. `None` while playback is stalled.
     pub fn next_wake(&self) -> Option<Time> {
         if !self.is_playing {
             return None;
@@ -65,7 +64,7 @@ impl Player {
         span.map(|span| self.updated + span)
     }
 
-    /// Plays up to `now`. Says so if that ends the session or empties the buffer.
+    /// Plays up to `now`. Returns an event if that ends the session or empties the buffer.
     pub fn advance(&mut self, now: Time) -> Option<Playback> {
         self.play(now);
         if !self.is_playing {
@@ -81,13 +80,13 @@ impl Player {
         None
     }
 
-    /// Which second to ask for, if there is room for it and any use.
+    /// The next second to request, if there is room for it and it is needed.
     pub fn wanted(&self) -> Option<u32> {
         let enough = self.remaining().is_some_and(|remaining| self.buffered >= remaining);
         (self.has_room() && !enough && !self.has_ended).then_some(self.next)
     }
 
-    /// Takes the piece that was wanted. Says so if pictures begin to move.
+    /// Adds the requested piece. Returns an event if playback starts.
     pub fn take(&mut self, now: Time) -> Option<Playback> {
         self.play(now);
         self.buffered += PIECE;
@@ -101,7 +100,7 @@ impl Player {
         Some(Playback::Playing)
     }
 
-    /// Jumps to another second. What is in the buffer is thrown away.
+    /// Jumps to another second. The buffer is discarded.
     pub fn seek(&mut self, now: Time, second: u32) -> Playback {
         self.play(now);
         self.is_playing = false;
@@ -118,7 +117,7 @@ impl Player {
         Playback::Ended { played: self.played }
     }
 
-    /// Whether pictures move, when it was last told the time.
+    /// Whether it plays, at the time of the last call.
     pub fn is_playing(&self) -> bool {
         self.is_playing
     }
@@ -128,7 +127,7 @@ impl Player {
         self.has_ended
     }
 
-    /// The media that is there and not yet played, when it was last told the time.
+    /// The buffered media at the time of the last call.
     pub fn buffered(&self) -> Duration {
         self.buffered
     }
@@ -153,7 +152,7 @@ impl Player {
     }
 }
 
-/// How long a piece plays.
+/// The duration of a piece.
 pub(super) const PIECE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -181,7 +180,7 @@ mod tests {
         assert_eq!(player.take(ms(700)), None);
         assert_eq!(player.take(ms(1_500)), Some(Playback::Playing));
         assert_eq!(player.next_wake(), Some(ms(3_500)));
-        // A piece that comes at half time adds a second.
+        // A piece that arrives after half a second adds a second.
         assert_eq!(player.advance(ms(2_500)), None);
         assert_eq!(player.take(ms(2_500)), None);
         assert_eq!(player.next_wake(), Some(ms(4_500)));
@@ -206,7 +205,7 @@ mod tests {
         assert_eq!(player.take(ms(0)), Some(Playback::Playing));
         assert_eq!(player.wanted(), Some(1));
         player.take(ms(100));
-        // 1.9 s are there; there is room for a whole one at 1.5 s.
+        // 1.9 s are buffered; there is room for a whole piece at 1.5 s.
         assert_eq!((player.wanted(), player.next_wake()), (None, Some(ms(500))));
         assert_eq!(player.advance(ms(500)), None);
         assert_eq!((player.wanted(), player.buffered()), (Some(2), seconds(1.5)));

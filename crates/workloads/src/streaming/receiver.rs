@@ -15,19 +15,18 @@ use trackbed_substrate::{Task, now, sleep_until, spawn_named};
 
 use crate::phone::{Line, Phone};
 
-/// Fetches pieces. What it has begun goes on only while [`Receiver::next`] is awaited.
+/// Fetches pieces. It makes progress only while [`Receiver::next`] is awaited.
 pub(super) struct Receiver {
     phone: Rc<Phone>,
-    /// Whether exchanges share a connection. Where they do not, a response that nobody wants any
-    /// more is still in the way of the next one.
+    /// Whether exchanges share a connection. Otherwise an abandoned response delays the next one.
     multiplexed: bool,
     link: Link,
     fetch: Option<Fetch>,
-    /// When a byte last came, or something was begun.
+    /// When a byte last arrived, or something was begun.
     progress: Rc<Cell<Time>>,
-    /// What is in the way: at most one response.
+    /// The abandoned response that delays the next one, if any.
     in_the_way: Option<Task<()>>,
-    /// Connections that are being closed.
+    /// Connections being closed.
     closing: Vec<Task<()>>,
 }
 
@@ -38,27 +37,27 @@ enum Link {
     Open(Rc<Line>),
 }
 
-/// A piece that was asked for.
+/// A requested piece.
 struct Fetch {
     path: String,
     /// `None` until there is a connection.
     arriving: Option<LocalBoxFuture<'static, Result<u64, Failure>>>,
 }
 
-/// What a receiver has to tell.
+/// An event of a receiver.
 pub(super) enum Happening {
-    /// The piece that was asked for is there; so many bytes.
+    /// The requested piece has arrived, with this number of bytes.
     Loaded(u64),
-    /// The connection, or the piece, cannot be had.
+    /// The connection, or the piece, has failed.
     Failed(Failure),
-    /// The time has come that was waited for.
+    /// The given time has come.
     Due,
 }
 
-/// Why something cannot be had.
+/// The cause of a failure.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// In words.
+    /// As a message.
     pub reason: String,
     /// Whether a new connection may help.
     pub is_retryable: bool,
@@ -77,23 +76,22 @@ impl Receiver {
         }
     }
 
-    /// Opens a connection, in place of the one there is. A piece that was under way is no longer
-    /// fetched.
+    /// Opens a connection that replaces the current one. A piece in progress is no longer fetched.
     pub fn connect(&mut self) {
         self.drop_connection();
         self.link = Link::Opening(Rc::clone(&self.phone).open());
         self.progress.set(now());
     }
 
-    /// Asks for a piece, as soon as there is a connection.
+    /// Requests a piece, as soon as there is a connection.
     pub fn request(&mut self, path: String) {
         self.fetch = Some(Fetch { path, arriving: None });
         self.progress.set(now());
         self.begin();
     }
 
-    /// Leaves the piece that was asked for. Where exchanges share the connection, its sender is
-    /// told to stop; where they do not, it is received to its end all the same, before the next.
+    /// Abandons the requested piece. If exchanges share the connection, its sender is told to stop;
+    /// otherwise it is still received to its end before the next.
     pub fn abandon(&mut self) {
         let arriving = self.fetch.take().and_then(|fetch| fetch.arriving);
         let Some(arriving) = arriving.filter(|_| !self.multiplexed) else { return };
@@ -104,12 +102,12 @@ impl Receiver {
         }
     }
 
-    /// Whether a piece is asked for.
+    /// Whether a piece is requested.
     pub fn is_fetching(&self) -> bool {
         self.fetch.is_some()
     }
 
-    /// Since when nothing has moved; `None` if nothing should.
+    /// Since when there has been no progress; `None` if none is expected.
     pub fn silent_since(&self) -> Option<Time> {
         let is_busy = self.fetch.is_some() || matches!(self.link, Link::Opening(_));
         is_busy.then(|| self.progress.get())
@@ -123,12 +121,12 @@ impl Receiver {
         }
     }
 
-    /// Whether the connection outlives the move of its phone.
+    /// Whether the connection survives the move of its phone.
     pub fn follows_phone(&self) -> bool {
         matches!(&self.link, Link::Open(line) if line.follows_its_phone())
     }
 
-    /// Goes on until there is something to tell, at `until` at the latest.
+    /// Runs until the next event, or `until` at the latest.
     pub async fn next(&mut self, until: Time) -> Happening {
         let mut timer = pin!(sleep_until(until));
         poll_fn(|cx| {
@@ -157,7 +155,7 @@ impl Receiver {
         .await
     }
 
-    /// Closes the connection; the tasks end when all that were ever opened are closed.
+    /// Closes the connection; the tasks end when all connections that were opened are closed.
     pub fn close(mut self) -> Vec<Task<()>> {
         self.drop_connection();
         self.closing
@@ -175,8 +173,8 @@ impl Receiver {
         let unfinished = (self.fetch.take(), self.in_the_way.take());
         if let Link::Open(line) = std::mem::replace(&mut self.link, Link::Down) {
             let close = async move {
-                // What is under way must not look finished: a connection that closes in order would
-                // wait for it.
+                // The response in flight must not look finished: an orderly close would wait for
+                // it.
                 line.close().await;
                 drop(unfinished);
             };

@@ -1,4 +1,4 @@
-//! The resolutions in which media is there.
+//! The resolutions of media.
 
 /// A resolution. They are ordered: the greater one has more picture lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

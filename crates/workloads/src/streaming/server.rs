@@ -1,5 +1,4 @@
-//! The server: it answers requests for pieces from its storage. The transmitter is the protocol
-//! below.
+//! The server: it responds with pieces from its storage. The transmitter is the protocol below.
 
 use std::sync::Arc;
 

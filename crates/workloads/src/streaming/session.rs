@@ -1,5 +1,5 @@
-//! The client: it feeds a player over a receiver, by a rule of resolution, and does what its
-//! environment makes it do.
+//! The client: it feeds a player from a receiver, with a rule of resolution, and follows its
+//! environment.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -48,31 +48,31 @@ struct Session {
     phone: Rc<Phone>,
     receiver: Receiver,
     player: Player,
-    /// What the environment will do, the next first.
+    /// The environment's future changes, the next first.
     ahead: VecDeque<(Time, Change)>,
-    /// The link's delay, where the environment says it.
+    /// The link's delay, if the environment sets it.
     link_delay: Option<Duration>,
-    /// When the session ends, where that is a matter of time.
+    /// When the session ends, if it has a fixed time.
     end: Option<Time>,
     /// The next request is the first on its connection, or the first after a jump.
     is_fresh: bool,
-    /// What the player waits for.
+    /// The piece that the player waits for.
     asked: Option<Asked>,
-    /// How many pieces were asked for.
+    /// The number of requested pieces.
     pieces: u32,
     /// The last pieces that arrived.
     transfers: Vec<Transfer>,
-    /// What failed since a piece last arrived.
+    /// The number of failures since a piece last arrived.
     failures: u32,
 }
 
-/// A piece that was asked for.
+/// A requested piece.
 #[derive(Clone, Copy)]
 struct Asked {
     piece: u32,
     second: u32,
     resolution: Resolution,
-    /// When, on the connection there is.
+    /// When it was requested, on the current connection.
     at: Time,
 }
 
@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// Does what the environment has in store up to now.
+    /// Applies the environment's changes up to now.
     fn follow_environment(&mut self, now: Time) -> Result<(), String> {
         while let Some((_, change)) = self.ahead.front().copied().filter(|(at, _)| *at <= now) {
             self.ahead.pop_front();
@@ -146,7 +146,7 @@ impl Session {
                         self.reconnect();
                     }
                 }
-                // A viewer who waits stays.
+                // A viewer who waits does not jump.
                 Change::Seek(_) if !self.plan.seeks_always && !self.player.is_playing() => {}
                 Change::Seek(place) => {
                     let step = self.player.seek(now, self.second_at(place));
@@ -165,13 +165,14 @@ impl Session {
         ((place.as_f64() * f64::from(length)) as u32).min(length - 1)
     }
 
-    /// Opens a connection in place of the old one. What the player waits for is asked for again.
+    /// Opens a connection that replaces the old one. The piece that the player waits for is
+    /// requested again.
     fn reconnect(&mut self) {
         self.receiver.connect();
         self.is_fresh = true;
     }
 
-    /// Leaves what the player waited for.
+    /// Abandons the piece that the player waited for.
     fn abandon(&mut self) {
         self.receiver.abandon();
         if let Some(Asked { piece, .. }) = self.asked.take() {
@@ -179,7 +180,7 @@ impl Session {
         }
     }
 
-    /// Asks for the piece that the player waits for, if that is not under way, or for the next.
+    /// Requests the piece that the player waits for, if it is not in progress, or the next one.
     fn ask(&mut self, now: Time) {
         if self.receiver.is_fetching() {
             return;
@@ -216,7 +217,7 @@ impl Session {
         let expected = self.plan.storage.bytes(resolution, second);
         if bytes != expected {
             self.asked = Some(Asked { piece, second, resolution, at });
-            return Err(format!("it has {bytes} bytes and should have {expected}"));
+            return Err(format!("it has {bytes} bytes instead of {expected}"));
         }
         self.failures = 0;
         self.transfers.push(Transfer { bytes, took: now - at });
@@ -224,7 +225,7 @@ impl Session {
             self.transfers.remove(0);
         }
         self.record(Playback::Loaded { piece, bytes });
-        // What happens at this very moment happens after the piece has come.
+        // Changes at this very moment happen after the piece has arrived.
         let step = self.player.take(now);
         step.into_iter().for_each(|step| self.record(step));
         Ok(())
@@ -243,13 +244,13 @@ impl Session {
         let timeout = self.plan.timeout;
         match self.receiver.silent_since() {
             Some(since) if since + timeout <= now => {
-                Err(format!("not a byte has moved for {}", format_duration(timeout)))
+                Err(format!("no progress for {}", format_duration(timeout)))
             }
             _ => Ok(()),
         }
     }
 
-    /// When there is something to do if nothing arrives.
+    /// The time of the next action if nothing arrives.
     fn next_wake(&self) -> Time {
         let silence = self.receiver.silent_since().map(|since| since + self.plan.timeout);
         let environment = self.ahead.front().map(|(at, _)| *at);
@@ -262,8 +263,8 @@ impl Session {
     }
 }
 
-/// How often in a row a connection or a piece may fail.
+/// Maximum successive failures of a connection or a piece.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// More than any rule looks at.
+/// More than any rule uses.
 const TRANSFERS_KEPT: usize = 20;

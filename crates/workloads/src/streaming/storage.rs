@@ -14,23 +14,24 @@ use crate::contract::SiteFile;
 
 /// The media of a cell.
 pub(super) enum Storage {
-    /// Zero bytes, as many as media has.
+    /// Generated media of zero bytes.
     Generated(Generated),
     /// A user's files.
     Folder(Folder),
 }
 
-/// Media that is made when it is asked for.
+/// Media generated on request.
 pub(super) struct Generated {
     /// Its length in pieces.
     pub length: u32,
     /// The mean size of a piece in QHD, in bytes.
     pub qhd_bytes: u64,
-    /// By how much of the mean sizes deviate at the most.
+    /// The maximum deviation from the mean sizes, as a share of these.
     pub variation: Ratio,
 }
 
-/// Media in files: a folder for each resolution, in each as many files, in the order of their names.
+/// Media in files: a folder for each resolution, each with the same number of files, in the order
+/// of their names.
 pub(super) struct Folder {
     /// By resolution.
     pieces: [Vec<File>; 3],
@@ -51,7 +52,7 @@ impl Storage {
         }
     }
 
-    /// The bytes of a piece.
+    /// The size of a piece in bytes.
     pub fn bytes(&self, resolution: Resolution, second: u32) -> u64 {
         match self {
             Storage::Generated(generated) => generated.bytes(resolution, second),
@@ -59,7 +60,7 @@ impl Storage {
         }
     }
 
-    /// The mean bytes of a piece of each resolution, at least one.
+    /// The mean size of a piece of each resolution in bytes, at least one.
     pub fn mean_bytes(&self) -> [u64; 3] {
         Resolution::ALL.map(|resolution| match self {
             Storage::Generated(generated) => generated.mean(resolution).max(1),
@@ -71,8 +72,8 @@ impl Storage {
         })
     }
 
-    /// The path by which a piece is asked for. What is generated is told by its size, so that a few
-    /// files hold all of it on a server that is not ours; the second is there to be read.
+    /// The path of a piece. A generated piece is identified by its size, so that a few files
+    /// suffice on a third-party server; the second is only informative.
     pub fn path(&self, resolution: Resolution, second: u32) -> String {
         let name = resolution.name();
         match self {
@@ -86,7 +87,7 @@ impl Storage {
         }
     }
 
-    /// What a path leads to; `None` if there is nothing.
+    /// The content at a path; `None` if there is none.
     pub fn open(&self, path: &str) -> Option<io::Result<Body>> {
         let path = path.split('?').next().unwrap_or(path);
         let (resolution, name) = path.strip_prefix(ROOT)?.split_once('/')?;
@@ -105,7 +106,7 @@ impl Storage {
         }
     }
 
-    /// The files of a server that is not ours.
+    /// The files for a third-party server.
     pub fn site_files(&self) -> Vec<SiteFile> {
         let of = |resolution: Resolution| -> Vec<SiteFile> {
             let base = format!("{ROOT}{}/", resolution.name());
@@ -153,7 +154,7 @@ impl Generated {
         self.sizes(resolution)[((u64::from(scattered) * STEPS) >> 32) as usize]
     }
 
-    /// The sizes that pieces of a resolution have: evenly from the smallest to the greatest.
+    /// The sizes of generated pieces of a resolution: evenly from the smallest to the greatest.
     fn sizes(&self, resolution: Resolution) -> [u64; STEPS as usize] {
         let mean = self.mean(resolution);
         let spread = (mean as f64 * self.variation.as_f64()).round() as u64;
@@ -163,7 +164,8 @@ impl Generated {
 }
 
 impl Folder {
-    /// Looks at the folder of a user: in it `hd`, `fhd` and `qhd`, in each of them as many files.
+    /// Reads a user's folder: it contains `hd`, `fhd` and `qhd`, each with the same number of
+    /// files.
     ///
     /// # Errors
     /// What is missing or wrong, and what to do.
@@ -174,8 +176,8 @@ impl Folder {
         let [hd, fhd, qhd] = pieces.each_ref().map(Vec::len);
         if hd != fhd || fhd != qhd {
             return Err(format!(
-                "{} holds {hd} files in hd, {fhd} in fhd and {qhd} in qhd; put the same seconds in \
-                 all three",
+                "{} contains {hd} files in hd, {fhd} in fhd and {qhd} in qhd; put the same seconds \
+                 in all three",
                 path.display()
             ));
         }
@@ -188,10 +190,10 @@ impl Folder {
     }
 }
 
-/// The files of a folder by name; hidden ones and folders are passed over.
+/// The files of a folder by name; hidden ones and folders are ignored.
 fn files(folder: &Path) -> Result<Vec<File>, String> {
-    let layout = "media is a folder with hd, fhd and qhd in it, and in each a file for every \
-                  second, named in order (0000.m4s, 0001.m4s)";
+    let layout = "media is a folder with hd, fhd and qhd in it, each with a file for every second, \
+                  named in order (0000.m4s, 0001.m4s)";
     let unreadable =
         |path: &Path, why: io::Error| format!("cannot read {}: {why}; {layout}", path.display());
     let mut files = Vec::new();
@@ -205,13 +207,13 @@ fn files(folder: &Path) -> Result<Vec<File>, String> {
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
             let path = path.display();
             return Err(format!(
-                "{path} cannot be asked for by its name; use letters, digits, dots, - and _"
+                "{path} cannot be part of a URL; use letters, digits, dots, - and _"
             ));
         }
         files.push(File { path, name, bytes: metadata.len() });
     }
     match files.is_empty() || files.len() > PIECES_MAX as usize {
-        true => Err(format!("{} holds {} files; {layout}", folder.display(), files.len())),
+        true => Err(format!("{} contains {} files; {layout}", folder.display(), files.len())),
         false => {
             files.sort_by(|one, other| one.name.cmp(&other.name));
             Ok(files)
@@ -219,10 +221,10 @@ fn files(folder: &Path) -> Result<Vec<File>, String> {
     }
 }
 
-/// Where media is in URLs.
+/// The path of media in URLs.
 const ROOT: &str = "/media/";
 
-/// How many sizes generated pieces of one resolution have.
+/// The number of different sizes of generated pieces of one resolution.
 const STEPS: u64 = 9;
 
 /// A day of media.
@@ -238,7 +240,7 @@ mod tests {
         Storage::Generated(Generated { length: 600, qhd_bytes: 4_500_000, variation })
     }
 
-    /// What is behind a path, in bytes.
+    /// The bytes at a path.
     fn served(storage: &Storage, path: &str) -> Option<u64> {
         let body = storage.open(path)?.unwrap();
         Some(body::drain(body).now_or_never().unwrap().unwrap())

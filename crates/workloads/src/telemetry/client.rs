@@ -1,4 +1,4 @@
-//! The phones: each sends by its schedule and keeps account of what becomes of every message.
+//! The phones: each sends by its schedule and records the outcome of every message.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -58,19 +58,19 @@ struct Client {
     phone: Rc<Phone>,
     session: Rc<Session>,
     seed: Seed,
-    /// Messages that are to be sent earlier are sent and not recorded.
+    /// Messages scheduled earlier are sent but not recorded.
     measured_from: Time,
     /// Messages that wait for their answer.
     in_flight: Cell<usize>,
 }
 
 impl Client {
-    /// Sends all messages from `start` on, and returns, once each has come to its end, the closing of
+    /// Sends all messages from `start` on, and returns, once each has its outcome, the closing of
     /// the connection.
     async fn run(self: Rc<Self>, start: Time) -> Task<()> {
         let (mut sent, mut deliveries) = (0, Vec::new());
         let mut had_a_turn = false;
-        // What a closed loop has lost on the schedule by waiting for answers.
+        // How far a closed loop is behind the schedule because it waits for answers.
         let mut behind = Duration::ZERO;
         for (number, offset) in (0..).zip(self.plan.schedule(&self.seed, self.phone.number)) {
             if self.plan.is_closed {
@@ -91,7 +91,7 @@ impl Client {
                 self.lose(&message, Loss::Overflow);
                 continue;
             }
-            // Those that are over need not be remembered.
+            // Finished ones need not be remembered.
             if deliveries.len() >= DELIVERIES_MIN.max(2 * self.in_flight.get()) {
                 deliveries.retain(|delivery: &Task<()>| !delivery.is_finished());
             }
@@ -107,14 +107,15 @@ impl Client {
         }
         let phone = self.phone.number;
         self.phone.record(Event::Scheduled { phone, messages: sent });
-        // Without a message in its time a phone ends while it still connects, and misses nothing.
+        // Without a message during its time a phone ends while it still connects, and misses
+        // nothing.
         if let Some(reason) = self.session.never_opened().filter(|_| had_a_turn) {
             self.phone.give_up(0, reason);
         }
         spawn(async move { self.session.close().await })
     }
 
-    /// Sends a message and waits for its answer, no longer than patience lasts.
+    /// Sends a message and waits for its answer, up to the patience.
     async fn deliver(self: Rc<Self>, message: Message) {
         let used = Cell::new(None);
         let limit = message.intended + self.plan.patience;
@@ -138,8 +139,8 @@ impl Client {
         self.in_flight.set(self.in_flight.get() - 1);
     }
 
-    /// The status of the whole answer. `used` tells on which connection the message was sent, and
-    /// when.
+    /// The status of the complete answer. `used` returns the connection and the time at which the
+    /// message was sent.
     async fn exchange(
         &self,
         message: &Message,
@@ -173,7 +174,7 @@ impl Client {
         self.record(message, Event::Lost { phone, message: number, intended, loss });
     }
 
-    /// Records what happens to a message, if that is measured.
+    /// Records the outcome of a message, if it is measured.
     fn record(&self, message: &Message, event: Event) {
         if message.measured {
             self.phone.record(event);
@@ -181,7 +182,7 @@ impl Client {
     }
 }
 
-/// A message and its turn.
+/// A message and its scheduled time.
 #[derive(Clone, Copy)]
 struct Message {
     number: u32,
@@ -189,5 +190,5 @@ struct Message {
     measured: bool,
 }
 
-/// Up to this many are remembered before it is worth looking which are over.
+/// Up to this number, finished deliveries are not cleaned up.
 const DELIVERIES_MIN: usize = 64;

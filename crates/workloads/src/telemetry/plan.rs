@@ -1,4 +1,4 @@
-//! The workload of one cell: every value resolved and checked.
+//! The workload of one cell, resolved and checked.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::warm_up::{self, WithWarmUp};
 /// Telemetry with everything resolved.
 pub(super) struct Sender(Arc<Plan>);
 
-/// What the runs of a cell share.
+/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     intervals: Intervals,
     period: Duration,
@@ -41,7 +41,7 @@ impl Plan {
         let duration = self.duration;
         let alone = self.phones == 1;
         let schedule = Schedule::new(self.intervals, self.period, seed, (phone, alone));
-        // Jitter may take a message past the end, and the next is no earlier.
+        // Jitter may move a message past the end, and the next one is not earlier.
         schedule.take_while(move |time| *time < duration)
     }
 }
@@ -59,13 +59,13 @@ impl Sender {
             return Err(WorkloadError::new("warm-up", advice));
         }
         if deadline > patience {
-            let advice = "a message is lost before it could be late; make it at most the patience";
+            let advice = "a message would be lost before it is late; write at most the patience";
             return Err(WorkloadError::new("deadline", advice));
         }
         let messages = duration.as_nanos() / period.as_nanos().max(1) * u128::from(phones);
         if messages > MESSAGES_MAX {
             let advice = format!(
-                "{messages} messages are more than one run can hold, {MESSAGES_MAX}; lower rate, \
+                "{messages} messages exceed the limit of a run, {MESSAGES_MAX}; reduce rate, \
                  duration or phones"
             );
             return Err(WorkloadError::new("rate", advice));
@@ -110,9 +110,8 @@ impl Prepared for Sender {
     fn site(&self) -> Result<Site, String> {
         match self.0.answer {
             0 => Ok(Site { files: vec![warm_up::site_file()] }),
-            _ => Err("only our own server answers with so many bytes as `answer` says: leave it \
-                      out"
-            .to_owned()),
+            _ => Err("only the built-in server can set the size of its answers: remove `answer`"
+                .to_owned()),
         }
     }
 }
@@ -130,7 +129,7 @@ fn intervals(arguments: &Arguments, period: Duration) -> Result<Intervals, Workl
         }
         (_, Some(_)) => {
             let advice = format!(
-                "{name} intervals have none; leave it out, or write intervals = \"jittered\""
+                "{name} intervals have no jitter; remove this, or write intervals = \"jittered\""
             );
             Err(WorkloadError::new("jitter", advice))
         }
@@ -164,7 +163,8 @@ fn count(arguments: &Arguments, parameter: &'static str, max: u32) -> Result<u32
 fn size(arguments: &Arguments, parameter: &'static str, min: u64) -> Result<u64, WorkloadError> {
     let size = arguments.need::<ByteSize>(parameter).as_bytes();
     if !(min..=SIZE_MAX).contains(&size) {
-        let advice = format!("write {min} B to 10 MB; for longer transfers there is `bulk`");
+        let advice =
+            format!("write {min} B to 10 MB; for longer transfers, use the workload `bulk`");
         return Err(WorkloadError::new(parameter, advice));
     }
     Ok(size)
@@ -173,15 +173,15 @@ fn size(arguments: &Arguments, parameter: &'static str, min: u64) -> Result<u64,
 /// The value of `loop` with which a message waits for the answer to the one before.
 pub(super) const CLOSED: &str = "closed";
 
-/// What simulated time is made for.
+/// The limit of a simulation.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 
 const PHONES_MAX: u32 = 10_000;
 
-/// Two events of about 100 bytes each are kept of a message.
+/// Each message has two events of about 100 bytes each.
 const MESSAGES_MAX: u128 = 20_000_000;
 
-/// As many as MQTT has packet identifiers.
+/// The number of MQTT's packet identifiers.
 const IN_FLIGHT_MAX: u32 = 65_535;
 
 const SIZE_MAX: u64 = 10_000_000;

@@ -1,32 +1,32 @@
-//! When each message is to be sent: decided beforehand, by the seed, whatever the protocol does.
+//! The schedule of messages: determined in advance by the seed, independent of the protocol.
 
 use std::time::Duration;
 
 use trackbed_core::{Rng, Seed};
 
-/// How messages follow one another.
+/// The distribution of intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intervals {
-    /// Always after the same time.
+    /// Constant.
     Periodic,
-    /// After exponential times, independent of one another: a Poisson process.
+    /// Exponential and independent: a Poisson process.
     Poisson,
-    /// Each at its periodic turn or up to this much later, evenly spread.
+    /// Each message at its periodic time or up to this much later, uniformly.
     Jittered(Duration),
 }
 
-/// The times of a phone's messages since the start, in rising order, without end.
+/// The times of a phone's messages since the start, in ascending order, without end.
 pub(super) struct Schedule {
     intervals: Intervals,
     period: Duration,
-    /// The turn of the next message, in nanoseconds since the start.
+    /// The time of the next message, in nanoseconds since the start.
     turn: u128,
     rng: Rng,
 }
 
 impl Schedule {
-    /// Messages every `period` on average. A phone that is `alone` begins at the start; of several
-    /// each begins at a place of its own within the first period.
+    /// Messages every `period` on average. A phone that is `alone` begins at the start; several
+    /// begin at different times within the first period.
     pub(super) fn new(
         intervals: Intervals,
         period: Duration,
@@ -90,8 +90,8 @@ mod tests {
         assert_eq!(times(Intervals::Periodic, 0, true, 100), expected);
     }
 
-    /// The phases of 10,000 phones fill the period evenly: a tenth of them in each tenth of it, give
-    /// or take five standard deviations of a binomial count, 30.
+    /// The phases of 10,000 phones fill the period evenly: a tenth of them in each tenth of it,
+    /// within five standard deviations of a binomial count, 30.
     #[test]
     fn several_phones_are_out_of_step() {
         let mut tenths = [0; 10];
@@ -103,8 +103,9 @@ mod tests {
         assert!(tenths.iter().all(|count| (850..=1_150).contains(count)), "{tenths:?}");
     }
 
-    /// Exponential gaps of mean m have the variance m², and 1 - 1/e of them are shorter than m. Over
-    /// 200,000 the estimates are off by 0.2 %, 0.6 % and 0.1 % (standard errors); five of these.
+    /// Exponential gaps of mean m have the variance m², and 1 - 1/e of them are shorter than m.
+    /// Over 200,000 the estimates have standard errors of 0.2 %, 0.6 % and 0.1 %; five of these are
+    /// allowed.
     #[test]
     fn poisson_gaps_are_exponential() {
         let gaps = gaps(&times(Intervals::Poisson, 0, true, 200_001));
@@ -117,8 +118,9 @@ mod tests {
         assert!((short - (1.0 - (-1.0_f64).exp())).abs() < 0.006, "{short}");
     }
 
-    /// The number of arrivals in windows of ten periods has mean and variance 10: that makes it a
-    /// Poisson process and no other renewal process. 20,000 windows: five standard errors.
+    /// The number of arrivals in windows of ten periods has mean and variance 10: that
+    /// distinguishes a Poisson process from other renewal processes. 20,000 windows: five standard
+    /// errors.
     #[test]
     fn poisson_counts_have_their_mean_as_variance() {
         let all = times(Intervals::Poisson, 0, true, 200_000);

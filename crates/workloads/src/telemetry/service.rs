@@ -1,10 +1,10 @@
-//! The server: it takes each message in whole and acknowledges it.
+//! The server: it receives each message completely and acknowledges it.
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Request, Response, Service, body};
 
-/// Answers a message of the right length with 200 and a body of the length that was asked for, any
-/// other with 400, and requests for other paths with 404. No message is kept.
+/// Answers a message of the right length with 200 and a body of the configured length, any other
+/// with 400, and requests for other paths with 404. No message is kept.
 pub(super) struct TelemetryService {
     /// Bytes of each message.
     pub(super) size: u64,
@@ -28,7 +28,7 @@ impl Service for TelemetryService {
     }
 }
 
-/// Where a phone sends: always to the same place, as a sensor has one topic or one URL.
+/// The path of a phone's messages: always the same, as a sensor has one topic or one URL.
 pub(super) fn path(phone: u32) -> String {
     format!("{PREFIX}{phone}")
 }

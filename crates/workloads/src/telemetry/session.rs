@@ -1,4 +1,4 @@
-//! The connection of a phone, opened again whenever it is lost.
+//! The connection of a phone, reopened whenever it is lost.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,12 +14,12 @@ use crate::phone::{Line, Phone};
 
 /// Keeps one connection open.
 ///
-/// One on which a message failed is replaced at once. If the next has not answered a single message
-/// either, or cannot be opened, the pauses before further attempts double, from [`PAUSE_MIN`] to
-/// [`PAUSE_MAX`]. What is under way on a connection that was replaced comes to its end on it.
+/// One on which a message failed is replaced immediately. If the next one has not answered a single
+/// message either, or cannot be opened, the pauses before further attempts double, from
+/// [`PAUSE_MIN`] to [`PAUSE_MAX`]. Messages in flight on a replaced connection finish on it.
 pub(super) struct Session {
     phone: Rc<Phone>,
-    /// How long an attempt to connect may take.
+    /// The timeout of an attempt to connect.
     patience: Duration,
     current: RefCell<Option<Current>>,
     /// Attempts and connections since the last answer.
@@ -31,19 +31,19 @@ pub(super) struct Session {
     closing: RefCell<Vec<Task<()>>>,
 }
 
-/// The connection that new messages take, or the attempts to open it.
+/// The connection for new messages, or the attempts to open it.
 struct Current {
     opening: Opening,
     last_answer: Time,
     _driver: Task<()>,
 }
 
-/// A connection that cannot be had, and never will.
+/// A connection that can never be opened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hopeless;
 
 impl Session {
-    /// A session of `phone`, which begins to connect.
+    /// A session of `phone`, which starts to connect.
     pub(super) fn begin(phone: Rc<Phone>, patience: Duration) -> Rc<Session> {
         let session = Rc::new(Session {
             phone,
@@ -64,7 +64,7 @@ impl Session {
         opening.ok_or(Hopeless)?.await
     }
 
-    /// To be told that `line` has brought an answer.
+    /// Notes that `line` has received an answer.
     pub(super) fn has_answered(&self, line: &Rc<Line>) {
         self.in_vain.set(0);
         if let Some(current) = self.current.borrow_mut().as_mut().filter(|c| c.is(line)) {
@@ -72,7 +72,7 @@ impl Session {
         }
     }
 
-    /// To be told that a message failed on `line`: it is replaced.
+    /// Notes that a message failed on `line`, which is replaced.
     pub(super) fn has_failed(self: &Rc<Self>, line: &Rc<Line>) {
         let is_current = self.current.borrow().as_ref().is_some_and(|current| current.is(line));
         if is_current {
@@ -82,8 +82,8 @@ impl Session {
         }
     }
 
-    /// To be told that a message that was sent on `line` at `sent` has waited long enough. If nothing
-    /// else was answered since then, the connection counts as lost.
+    /// Notes that a message sent on `line` at `sent` has timed out. If nothing else was answered
+    /// since then, the connection counts as lost.
     pub(super) fn is_silent(self: &Rc<Self>, line: &Rc<Line>, sent: Time) {
         let answered = self.current.borrow().as_ref().is_some_and(|c| c.last_answer > sent);
         if !answered {
@@ -91,8 +91,8 @@ impl Session {
         }
     }
 
-    /// To be given back what a message was sent on, once that has come to its end. A connection that
-    /// was replaced is closed with its last message.
+    /// Returns the connection of a message that has its outcome. A replaced connection is closed
+    /// with its last message.
     pub(super) fn give_back(&self, line: Rc<Line>) {
         let is_current = self.current.borrow().as_ref().is_some_and(|current| current.is(&line));
         if !is_current && Rc::strong_count(&line) == 1 {
@@ -110,7 +110,7 @@ impl Session {
         })
     }
 
-    /// Whether no connection will ever be had.
+    /// Whether no connection can ever be opened.
     pub(super) fn is_hopeless(&self) -> bool {
         let current = self.current.borrow();
         current.as_ref().is_some_and(|c| matches!(c.opening.peek(), Some(Err(Hopeless))))
@@ -128,10 +128,10 @@ impl Session {
         }
     }
 
-    /// Begins to open another connection after `pause`.
+    /// Starts to open another connection after `pause`.
     fn renew(self: &Rc<Self>, pause: Duration) {
         let opening = Rc::clone(self).open(pause).boxed_local().shared();
-        // Also when no message waits for it.
+        // Also if no message waits for it.
         let driver = spawn(opening.clone().map(drop));
         let current = Current { opening, last_answer: Time::ZERO, _driver: driver };
         self.current.replace(Some(current));
@@ -160,7 +160,7 @@ impl Session {
         }
     }
 
-    /// How long to wait before the next attempt.
+    /// The pause before the next attempt.
     fn pause(&self) -> Duration {
         match self.in_vain.get() {
             0 => Duration::ZERO,

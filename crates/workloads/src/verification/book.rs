@@ -7,7 +7,7 @@ use trackbed_core::event::{Judgement, UnitAccount, Verification};
 use trackbed_core::{Event, EventLog, Time};
 use trackbed_v2x::traffic::Origin;
 
-/// Keeps account of decisions; those about floods only by their number.
+/// Records decisions; of floods only the number.
 pub(super) struct Book {
     log: EventLog,
     repelled: BTreeMap<Judgement, u64>,
@@ -15,16 +15,17 @@ pub(super) struct Book {
     last: Time,
 }
 
-/// Why a run is none.
+/// Why a run has no result.
 pub(super) const NOTHING_HEARD: &str =
-    "nothing was heard in the measured window: make `rate` or `duration` greater";
+    "no message arrived in the measured window: increase `rate` or `duration`";
 
 impl Book {
     pub fn new(log: EventLog) -> Book {
         Book { log, repelled: BTreeMap::new(), first: None, last: Time::ZERO }
     }
 
-    /// That a message which came at `heard` was decided about at `at`. Calls come in the order of `at`.
+    /// Records the decision at `at` about a message that arrived at `heard`. Calls come in the
+    /// order of `at`.
     pub fn judge(&mut self, at: Time, heard: Time, origin: Origin, judgement: Judgement) {
         self.first = Some(self.first.map_or(heard, |first| first.min(heard)));
         self.last = self.last.max(at);
@@ -37,7 +38,7 @@ impl Book {
         self.log.record(at, Event::Verification(judged));
     }
 
-    /// Enters the account at the end, `now`, but for its span, which the book knows.
+    /// Records the account at the end, `now`, except its span, which the book knows.
     pub fn close(self, now: Time, account: UnitAccount) {
         let span = self.first.map_or(Duration::ZERO, |first| self.last.since(first));
         for (judgement, messages) in self.repelled {

@@ -1,9 +1,10 @@
-//! Verification of signed messages: a unit beside a crossing hears vehicles and decides whom to believe.
+//! Verification of signed messages: a unit beside a crossing hears vehicles and decides which
+//! messages to accept.
 //!
-//! Nothing is sent over the lab's links: what counts is how long a message waits for its verdict, and
-//! what that takes of the unit's processors. In virtual time the unit is a [`modelled`] one, whose cores
-//! have the speed of a [board](crate::boards); in real time it is this machine ([`measured`]), which hears
-//! messages that were signed beforehand and verifies them by `trackbed-verifier`.
+//! Nothing is sent over the lab's links: the workload measures how long a message waits for its
+//! verdict, and the processor time. In virtual time the unit is a [`modelled`] one, whose cores
+//! have the speed of a [board](crate::boards); in real time it is this machine ([`measured`]),
+//! which receives messages signed in advance and verifies them with `trackbed-verifier`.
 
 mod book;
 mod measured;
@@ -34,7 +35,8 @@ impl Workload for Verification {
     }
 
     fn summary(&self) -> &'static str {
-        "a unit verifies the signed messages of a crossing's vehicles, or as many signatures as it can"
+        "a unit verifies the signed messages of a crossing's vehicles, or as many signatures as it \
+         can"
     }
 
     fn parameters(&self) -> &'static [Parameter] {

@@ -1,4 +1,4 @@
-//! The unit in virtual time: cores that take as long as a board's.
+//! The unit in virtual time: cores with the speed of a board's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::plan::Plan;
 use crate::boards::{AUTHORITY, KeyCosts};
 use crate::contract::Stage;
 
-/// Verifies so many signatures that all are there at the beginning.
+/// Verifies this number of signatures, all present at the beginning.
 pub(super) async fn closed(plan: &Plan, signatures: u64, stage: &Stage) {
     let started = now();
     stage.log.record(started, Event::Started);
@@ -37,7 +37,7 @@ pub(super) async fn closed(plan: &Plan, signatures: u64, stage: &Stage) {
     stage.log.record(now(), Event::Verification(Verification::Accounted(account)));
 }
 
-/// Hears a crossing and decides about each message.
+/// Receives a crossing's messages and decides about each.
 pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     let started = now();
     stage.log.record(started, Event::Started);
@@ -48,7 +48,7 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     let schedule = Schedule::new(plan.crossing.clone(), &stage.seed, Position::default());
     let end = Time::ZERO + plan.duration;
     for turn in schedule.take_while(|turn| turn.at < end) {
-        // Whoever watches the run sees it go on.
+        // Lets observers of the run see its progress.
         if unit.since(turn.at) >= PACE {
             sleep_until(unit.absolute(turn.at.as_nanos())).await;
             unit.seen = turn.at;
@@ -64,10 +64,10 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     Ok(())
 }
 
-/// How much virtual time goes by at once.
+/// The virtual time that passes in one step.
 const PACE: Duration = Duration::from_millis(100);
 
-/// A unit at work. Its own time begins with the run.
+/// An active unit. Its time begins with the run.
 struct Unit<'p> {
     plan: &'p Plan,
     started: Time,
@@ -77,7 +77,7 @@ struct Unit<'p> {
     book: Book,
     /// Messages whose signatures are not all verified, by their numbers.
     open: BTreeMap<u64, Open>,
-    /// Messages that were taken, which are their numbers.
+    /// The number of messages received, from which they get their numbers.
     taken: u64,
     /// Messages of vehicles in the measured window.
     heard: u64,
@@ -95,7 +95,7 @@ struct Open {
     pseudonym: u64,
     signatures: u32,
     brings_certificate: bool,
-    /// Why not all of them are verified.
+    /// Why some of them are not verified.
     dropped: Option<Judgement>,
 }
 
@@ -133,7 +133,7 @@ impl<'p> Unit<'p> {
         self.started + Duration::from_nanos(nanos)
     }
 
-    /// Takes a message that comes.
+    /// Receives a message.
     fn hear(&mut self, turn: &Turn) {
         let nanos = turn.at.as_nanos();
         self.advance(nanos);
@@ -184,7 +184,7 @@ impl<'p> Unit<'p> {
         }
     }
 
-    /// Takes a verdict; the last one of a message decides about it.
+    /// Receives a verdict; the last one of a message decides about it.
     fn settle(&mut self, done: Done) {
         self.signatures += u64::from(done.is_verified);
         let Some(open) = self.open.get_mut(&done.tag) else { return };
@@ -208,7 +208,7 @@ impl<'p> Unit<'p> {
         self.book.judge(at, open.heard, open.origin, judgement);
     }
 
-    /// Comes to an end with what waits, and says when that is.
+    /// Finishes the waiting messages, and returns the time of the last.
     fn finish(&mut self, duration: Duration) -> Time {
         let mut end = duration.as_nanos() as u64;
         self.advance(end);
@@ -244,12 +244,12 @@ fn cores(plan: &Plan) -> Vec<Core> {
     cores
 }
 
-/// How many cores the unit has: as many as are usual for the board, or as verify.
+/// The number of the unit's cores: the board's default, or those that verify.
 fn all_cores(plan: &Plan, workers: usize) -> usize {
     plan.board.usual.max(workers)
 }
 
-/// What each worker may take of its core for all to keep to the budget of the board.
+/// Each worker's share of its core, so that all together keep to the budget of the board.
 fn share_permille(plan: &Plan, workers: usize) -> u32 {
     let all = all_cores(plan, workers) as u64;
     let share = u64::from(plan.budget_permille) * all / workers.max(1) as u64;

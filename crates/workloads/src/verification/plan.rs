@@ -1,4 +1,4 @@
-//! The workload of one cell: every value resolved and checked.
+//! The workload of one cell, resolved and checked.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::boards::{self, Board};
 use crate::contract::WorkloadError;
 use crate::signatures::TABLE_AFTER;
 
-/// What the runs of a cell share.
+/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     pub load: Load,
     pub crossing: Crossing,
@@ -19,21 +19,21 @@ pub(super) struct Plan {
     pub warm_up: Duration,
     pub deadline: Duration,
     pub board: &'static Board,
-    /// Threads; `None` is as many as are usual for the board.
+    /// Threads; `None`: the board's default.
     pub workers: Option<usize>,
     pub split: Split,
     /// How much slower the second half of the workers is than the first, in thousandths.
     pub slow_half_permille: u32,
-    /// What verification may take of all cores.
+    /// The maximum share of all cores for verification.
     pub budget_permille: u32,
     pub queue_max: usize,
     pub drops_late: bool,
-    /// Whether a known certificate is verified again each time it comes.
+    /// Whether a known certificate is verified again on each arrival.
     pub certificates_again: bool,
     pub tables: Policy,
 }
 
-/// When signatures are there.
+/// When signatures arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     /// As vehicles send.
@@ -72,7 +72,7 @@ impl Plan {
         if budget_permille == 0 {
             return Err(WorkloadError::new(
                 "budget",
-                "nothing could be verified; write \"0.1 %\" or more",
+                "must be above zero; write \"0.1 %\" or more",
             ));
         }
         let table_memory: ByteSize = arguments.need("table-memory");
@@ -80,8 +80,8 @@ impl Plan {
         let messages = messages_hz(&crossing) * duration.as_secs_f64();
         if load == Load::Crossing && messages > MESSAGES_MAX {
             let advice = format!(
-                "{messages:.0} messages are too many for a run, which holds {MESSAGES_MAX:.0}; make \
-                 it shorter"
+                "{messages:.0} messages are too many for a run, which holds {MESSAGES_MAX:.0}; \
+                 make it shorter"
             );
             return Err(WorkloadError::new("duration", advice));
         }
@@ -125,7 +125,7 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
     }
     let wave_every: Option<Duration> = arguments.get("pseudonyms");
     if wave_every.is_some_and(|every| every.is_zero()) {
-        return Err(WorkloadError::new("pseudonyms", "write a time above zero, or leave it out"));
+        return Err(WorkloadError::new("pseudonyms", "write a time above zero, or remove this"));
     }
     let jitter: Duration = arguments.need("jitter");
     if jitter > rate {
@@ -160,9 +160,10 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
         blockage: every.map(|every| Blockage { every, lasting }),
     };
     match crossing.vehicles() {
-        0 => {
-            Err(WorkloadError::new("spacing", "no vehicle is in range; make it at most the range"))
-        }
+        0 => Err(WorkloadError::new(
+            "spacing",
+            "no vehicle is within range; write at most the range",
+        )),
         1..=VEHICLES_MAX => Ok(crossing),
         vehicles => Err(WorkloadError::new(
             "crossings",
@@ -171,7 +172,7 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
     }
 }
 
-/// Messages a second, floods included; where vehicles send when they have moved, the most that they may.
+/// Messages per second, floods included; for vehicles that send when they have moved, the maximum.
 fn messages_hz(crossing: &Crossing) -> f64 {
     let vehicles = 10.0 * f64::from(crossing.vehicles());
     crossing.messages_hz().unwrap_or(vehicles) + f64::from(crossing.flood_hz)

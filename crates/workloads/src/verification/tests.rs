@@ -1,4 +1,4 @@
-//! The modelled unit against arithmetic, and against receivers that read what is signed.
+//! The modelled unit compared with arithmetic, and with receivers that read signed messages.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ fn plan(given: &[(&str, Value)]) -> Result<Plan, WorkloadError> {
     Plan::new(&Arguments::read(parameters::PARAMETERS, given).expect("of their kinds"))
 }
 
-/// What happens in virtual time.
+/// The events in virtual time.
 fn run(given: &[(&str, Value)]) -> Vec<Record> {
     let unit = Unit(Arc::new(plan(given).expect("it makes sense")));
     let seed = Seed::of_run(1, 0);
@@ -77,7 +77,7 @@ fn a_unit_that_is_fast_enough_is_late_with_nothing() {
     assert_eq!(one(&records, "wrong_verdict_count"), 0.0);
     let rate = one(&records, "signature_rate_hz");
     assert!((3_500.0..3_650.0).contains(&rate), "{rate}");
-    // Of the two cores that the board is said to have.
+    // Of the board's two cores.
     let share = one(&records, "verification_cpu_percent");
     let expected = (rate * 82e-4 + heard / 2.0 * 2.6e-4) / 2.0;
     assert!((share - expected).abs() < 0.5, "{share} and not {expected}");
@@ -98,13 +98,13 @@ fn a_unit_that_is_too_slow_falls_behind_and_says_so() {
     assert!(one(&behind, "late_verdict_ratio") > 0.95);
     assert!(one(&behind, "verification_cpu_percent") > 99.0);
     assert_eq!(one(&behind, "dropped_count"), 0.0);
-    // Who drops what is late decides about the others in time: 2,479 of 3,520 signatures a second. Those
-    // whose certificate was dropped are strangers until it comes again.
+    // Dropping late messages keeps the others in time: 2,479 of 3,520 signatures a second. Senders
+    // whose certificate was dropped are unknown until it comes again.
     let dropping = run(&given("drop"));
     let strangers = one(&dropping, "unknown_signer_count") / one(&dropping, "heard_count");
     let without_verdict = one(&dropping, "late_verdict_ratio") + strangers;
     assert!((0.30..0.45).contains(&without_verdict), "{without_verdict}");
-    // With fewer to verify, its cores rest now and then.
+    // With less to verify, its cores are sometimes idle.
     let rate = one(&dropping, "signature_rate_hz");
     assert!((1_800.0..2_480.0).contains(&rate), "{rate}");
     assert!(one(&dropping, "waiting_max_count") < one(&behind, "waiting_max_count") / 10.0);
@@ -125,7 +125,7 @@ fn a_closed_loop_takes_as_long_as_its_cores() {
     assert!((9_160.0..9_185.0).contains(&dynamic), "{dynamic}");
 }
 
-/// What of a crossing is forged, floods, and changes its names.
+/// The forgeries, floods and pseudonym changes of a crossing.
 fn hostile() -> Vec<(&'static str, Value)> {
     vec![
         ("roads", Value::Count(1)),
@@ -138,7 +138,7 @@ fn hostile() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What was decided about each message of a vehicle, by when it came; and of floods how often.
+/// The decisions about each vehicle's messages, by arrival; and the number for floods.
 type Decisions = (BTreeMap<u64, Judgement>, BTreeMap<Judgement, u64>);
 
 fn decisions(records: &[Record]) -> Decisions {
@@ -196,7 +196,7 @@ fn a_run_that_hears_nothing_has_failed() {
         ("rate", Value::Period(Duration::from_secs(100))),
     ]);
     let reason = trackbed_measure::metrics::outcome(&records).expect_err("nothing came");
-    assert!(reason.contains("nothing was heard"), "{reason}");
+    assert!(reason.contains("no message arrived"), "{reason}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the changers draw, held against the distributions that they name.
+//! The changers' draws, compared with their nominal distributions.
 
 use std::time::Duration;
 
@@ -33,9 +33,9 @@ fn moments_of_truncated(mean: f64, deviation: f64) -> (f64, f64) {
     (mean + deviation * lambda, deviation * deviation * (1.0 + a * lambda - lambda * lambda))
 }
 
-/// The mean of n draws strays from the true one by `sqrt(variance / n)`, their variance by
+/// The mean of n draws deviates from the true one by `sqrt(variance / n)`, their variance by
 /// `variance * sqrt((kurtosis - 1) / n)`; the kurtosis is between 3, the normal one, and 3.87, that
-/// of the half that is left of mean zero. Five of these are passed once in two million seeds.
+/// of the half-normal one. Five of these are exceeded once in two million seeds.
 #[test]
 fn delays_have_the_mean_and_variance_of_the_truncated_normal_distribution() {
     for (mean, deviation) in [(100, 20), (50, 50), (10, 40), (0, 30)] {
@@ -54,7 +54,7 @@ fn delays_have_the_mean_and_variance_of_the_truncated_normal_distribution() {
     }
 }
 
-/// No weight gathers at zero, as it would if negative draws were cut off: half of all would then.
+/// No weight gathers at zero, as it would with clamped draws: half of all would be there.
 #[test]
 fn negative_delays_are_drawn_again() {
     let law = TruncatedNormal { mean: Duration::ZERO, deviation: millis(30) };
@@ -84,7 +84,7 @@ fn delays_change_at_the_start_and_after_each_period_before_the_end() {
     }
 }
 
-/// A count over n independent chances of p strays from np by `sqrt(n p (1 - p))`.
+/// A count over n independent chances of p deviates from np by `sqrt(n p (1 - p))`.
 #[test]
 fn viewers_jump_as_often_as_asked_and_everywhere_alike() {
     let seeks = SeekChanger { probability: Ratio::from_parts(3, 10) };
@@ -111,7 +111,7 @@ fn viewers_jump_as_often_as_asked_and_everywhere_alike() {
     }
 }
 
-/// With another probability the jumps that remain go where they went.
+/// With another probability the remaining jumps have the same targets.
 #[test]
 fn rarer_jumps_are_among_the_more_frequent_ones() {
     let (seed, duration) = (Seed::of_run(1, 0), Duration::from_secs(300));
@@ -126,8 +126,8 @@ fn rarer_jumps_are_among_the_more_frequent_ones() {
     assert_eq!(of(100).len(), 299);
 }
 
-/// Each of the 59 ends of periods is as likely as the others: over n runs of k draws each, it is
-/// chosen n k / 59 times, give or take the binomial spread.
+/// Each of the 59 ends of periods is equally likely: over n runs of k draws each, it is chosen n k
+/// / 59 times, within the binomial spread.
 #[test]
 fn reconnections_come_exactly_so_often_and_at_every_period_alike() {
     let (runs, wanted) = (2_000u32, 5);

@@ -1,4 +1,4 @@
-//! Bulk transfers that go on over another connection: exact times, accidents, bad input.
+//! Bulk transfers that resume over another connection: exact times, failures, bad input.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,8 +13,8 @@ use trackbed_measure::metrics::outcome;
 use super::fake::{Behaviour, run, run_with};
 use super::support::{count, expect, failures, prepare};
 
-/// 20 ms of set-up and 5 ms each way: a download that goes on takes 30 ms until its first byte; an
-/// upload asks how much there is (10 ms), and here its data moves when the phone has the head of the
+/// 20 ms of set-up and 5 ms each way: a resumed download takes 30 ms until its first byte; an
+/// upload asks for the count (10 ms), and here its data moves when the phone has the head of the
 /// answer (10 ms more) and takes no time.
 #[test]
 fn a_reconnection_costs_a_set_up_and_a_request() {
@@ -43,7 +43,7 @@ fn without_disturbances_there_is_nothing_to_say_of_them() {
     }
 }
 
-/// Lets a body break off after so many bytes in all, once for each of the numbers.
+/// Breaks a body off after a total number of bytes, once for each of the numbers.
 #[derive(Clone)]
 struct Brittle {
     inner: Rc<dyn Service>,
@@ -112,7 +112,7 @@ fn a_connection_that_breaks_by_itself_is_replaced_where_transfers_can_go_on() {
     }
 }
 
-/// Of a transfer that succeeds, every disturbance has its reconnection, whatever broke besides.
+/// In a successful transfer, every disturbance has its reconnection, whatever else broke.
 fn expect_reconnections(records: &[Record], expected: &[f64]) {
     if !expected.is_empty() {
         expect("reconnection_count", records, expected);
@@ -124,7 +124,7 @@ fn a_phone_without_a_further_network_says_so() {
     let bulk = prepare("bulk", &[("moves", "1")]).unwrap();
     assert_eq!(bulk.networks(), 2);
     let ran = run(&*bulk, &Behaviour::default());
-    assert_eq!(failures(&ran.records), ["the phone has no host that could move"]);
+    assert_eq!(failures(&ran.records), ["the phone has no host that can move"]);
     let moves = Event::Disturbed { phone: 0, disturbance: Disturbance::Move };
     assert_eq!(count(&ran.records, |event| *event == moves), 1);
 }
@@ -148,7 +148,7 @@ fn what_makes_no_sense_is_refused_with_advice() {
 }
 
 #[test]
-fn a_server_of_others_is_refused_with_the_keys_to_change() {
+fn a_third_party_server_is_refused_with_the_keys_to_change() {
     for name in ["reconnections", "moves"] {
         let bulk = prepare("bulk", &[(name, "1")]).unwrap();
         let why = bulk.site().err().unwrap();

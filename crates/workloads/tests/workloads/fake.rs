@@ -1,4 +1,4 @@
-//! The protocol that is nothing but arithmetic.
+//! The arithmetic protocol.
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -19,21 +19,21 @@ use trackbed_substrate::{now, sleep};
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};
 
-/// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, and no trouble.
+/// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, and no failures.
 #[derive(Clone)]
 pub struct Behaviour {
     pub set_up: Duration,
     pub one_way: Duration,
     pub handshake: Handshake,
-    /// Attempts to connect, over all phones, that are refused before one succeeds.
+    /// Refused attempts to connect, over all phones, before one succeeds.
     pub refused: u32,
-    /// Whether what fails is worth another try.
+    /// Whether failures are retryable.
     pub retryable: bool,
     /// Exchanges, counted over all phones, whose connection breaks when the request is sent.
     pub broken: &'static [u32],
     /// Exchanges that are never answered.
     pub unanswered: &'static [u32],
-    /// What the environment does.
+    /// The environment's changes.
     pub course: Course,
     pub seed: u64,
 }
@@ -54,7 +54,7 @@ impl Default for Behaviour {
     }
 }
 
-/// What a run left behind.
+/// The results of a run.
 pub struct Ran {
     /// The events.
     pub records: Vec<Record>,
@@ -71,7 +71,7 @@ pub fn run(prepared: &dyn Prepared, behaviour: &Behaviour) -> Ran {
     run_with(prepared, behaviour, |service| service)
 }
 
-/// Runs a workload with its own service in the wrapping of the test's choice.
+/// Runs a workload with its service wrapped by the test.
 pub fn run_with(
     prepared: &dyn Prepared,
     behaviour: &Behaviour,
@@ -108,7 +108,7 @@ pub fn run_with(
     Simulation::new().run(seed, network, main).unwrap()
 }
 
-/// Of these the workloads only see whether exchanges share a connection.
+/// The workloads only use whether exchanges share a connection.
 const CAPABILITIES: Capabilities = Capabilities {
     transport: Transport::Udp,
     tls: TlsVersion::ALL,

@@ -1,6 +1,5 @@
-//! The workloads over a protocol that is nothing but arithmetic (a connection takes a set-up time,
-//! an exchange takes two times a one-way delay, and faults happen where a test wants them), and over
-//! every real protocol.
+//! The workloads over an arithmetic protocol (a connection takes a set-up time, an exchange takes
+//! two one-way delays, and failures happen where a test wants them), and over every real protocol.
 
 mod bulk;
 mod distributions;

@@ -1,4 +1,4 @@
-//! Messages over a network without trouble.
+//! Messages over a network without failures.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn a_connection_for_each_message_is_set_up_each_time() {
     let messages = prepare("messages", &[("connection", "each"), ("count", "7")]).unwrap();
     let ran = run(&*messages, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
-    // Closing costs the next message no time.
+    // Closing does not delay the next message.
     expect("completion_ms", &ran.records, &[7.0 * 30.0]);
     expect("handshake_ms", &ran.records, &[20.0; 7]);
     expect("rtt_ms", &ran.records, &[10.0; 7]);
@@ -48,7 +48,7 @@ fn a_connection_for_each_message_is_set_up_each_time() {
     assert_eq!((ran.open, ran.closed.len()), (0, 7));
 }
 
-/// Wanted every 10 ms from 0 on; the connection is open at 25 ms; an answer takes 10 ms.
+/// Scheduled every 10 ms from 0 on; the connection is open at 25 ms; an answer takes 10 ms.
 #[test]
 fn an_open_loop_counts_from_the_schedule_while_the_connection_is_still_opening() {
     let settings = [("rate", "100 /s"), ("count", "5"), ("deadline", "20 ms")];
@@ -179,7 +179,7 @@ fn a_thousand_phones_cost_no_more_time_each_than_one() {
 #[test]
 fn what_makes_no_sense_is_refused_with_advice() {
     let refused: &[(&Settings, &str, &str)] = &[
-        (&[("size", "355 B"), ("payload", "tests/data/lines.jsonl")], "size", "leave out"),
+        (&[("size", "355 B"), ("payload", "tests/data/lines.jsonl")], "size", "remove `size`"),
         (&[("size", "63 B")], "size", "64 to 10000000"),
         (&[("size", "11 MB")], "size", "bulk"),
         (&[("payload", "tests/data/missing.json")], "payload", "missing.json cannot be read"),

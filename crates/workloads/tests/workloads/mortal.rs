@@ -1,4 +1,4 @@
-//! Connections that die at random times.
+//! Connections that break at random times.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -10,10 +10,10 @@ use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security
 use trackbed_core::Rng;
 use trackbed_substrate::{sleep, spawn};
 
-/// A dialer whose connections are closed after a random time each, whatever goes on over them.
+/// A dialer whose connections are closed after a random time each, whatever is in flight.
 pub struct MortalDialer {
     inner: Rc<dyn Dialer>,
-    /// How long a connection lives on average; life times are exponential.
+    /// The mean lifetime of a connection; lifetimes are exponential.
     life: Duration,
     rng: RefCell<Rng>,
 }
@@ -42,7 +42,7 @@ impl Dialer for MortalDialer {
     }
 }
 
-/// The only handle on a connection, but for the one that kills it.
+/// The only handle on a connection, except for the one that closes it.
 struct Mortal(Rc<dyn Connection>);
 
 impl Connection for Mortal {

@@ -1,5 +1,5 @@
-//! Page loads over a protocol that is nothing but arithmetic: the order of objects, the number of
-//! connections, what happens when they break.
+//! Page loads over an arithmetic protocol: the order of objects, the number of connections, broken
+//! connections.
 
 mod origin;
 
@@ -11,7 +11,7 @@ use trackbed_measure::metrics::outcome;
 use super::support::{Settings, count, expect, failures, prepare};
 use origin::{Origin, Ran, load};
 
-/// A document, what stands in it, and what stands in that, with sizes that tell them apart.
+/// A document, the objects in it, and the objects in those, with distinct sizes.
 const MANIFEST: &str = "tests/data/page.toml";
 
 fn page(settings: &Settings, origin: &Origin) -> Ran {
@@ -57,7 +57,7 @@ fn objects_are_requested_when_they_become_known() {
     assert_eq!(times(&ran.records), expected);
     expect("plt_ms", &ran.records, &[94.0]);
     expect("ttfb_ms", &ran.records, &[30.0]);
-    // The script is executed last of all that blocks painting.
+    // The script is the last blocking object to be executed.
     expect("first_paint_ms", &ran.records, &[72.0]);
     expect("objects_count", &ran.records, &[6.0]);
     expect("connections_count", &ran.records, &[1.0]);
@@ -66,7 +66,8 @@ fn objects_are_requested_when_they_become_known() {
 
 /// One exchange at a time: the document and the font take a connection each. At 32 ms the second
 /// one is idle, and takes the style sheet at 34. The script takes the first one at 50, when the
-/// document is whole, the image the second one at 54, and what the script fetches the first one.
+/// document is complete, the image the second one at 54, and the object that the script fetches the
+/// first one.
 #[test]
 fn connections_are_used_again_before_others_are_opened() {
     let ran = page(&[], &Origin { multiplexed: false, ..Origin::default() });
@@ -108,7 +109,7 @@ fn without_keep_alive_each_object_has_a_connection_of_its_own() {
 }
 
 /// An image, a script and a style sheet are found one after the other at the end of the document.
-/// The image takes the connection that has become idle; the others wait for it.
+/// The image takes the idle connection; the others wait for it.
 #[test]
 fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
     for (priorities, expected) in [("true", [0, 1, 3, 2]), ("false", [0, 1, 2, 3])] {
@@ -126,8 +127,8 @@ fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
     }
 }
 
-/// Exchange 1 is the font's, 2 the style sheet's. All on the connection go on; what is requested
-/// again takes a new one, as does what is found later.
+/// Exchange 1 is the font's, 2 the style sheet's. All exchanges on the connection continue;
+/// repeated and later requests take a new one.
 #[test]
 fn a_connection_that_breaks_is_replaced_and_its_object_requested_again() {
     for multiplexed in [true, false] {
@@ -141,7 +142,7 @@ fn a_connection_that_breaks_is_replaced_and_its_object_requested_again() {
     }
 }
 
-/// It breaks in the middle of the body; what was found in the first half is found once.
+/// It breaks in the middle of the body; objects in the first half are found only once.
 #[test]
 fn a_document_that_breaks_off_is_loaded_again() {
     let ran = page(&[], &Origin { breaking_off: &[0], ..Origin::default() });
@@ -180,7 +181,7 @@ fn a_page_that_cannot_be_completed_fails_with_a_reason() {
     );
     assert_eq!(
         failure(&Origin { shortened: Some("/style.css"), ..Origin::default() }),
-        ["/style.css: 9999 bytes arrived in place of 10000"]
+        ["/style.css: 9999 bytes arrived instead of 10000"]
     );
 }
 
@@ -223,9 +224,9 @@ fn what_makes_no_sense_is_refused_with_advice() {
         assert!(why.advice.contains("write") || why.advice.contains("give"), "{why}");
     }
     let Err(why) = prepare("page", &[("har", MANIFEST)]) else { panic!("TOML was taken") };
-    assert!(why.advice.contains("page.toml: is no HTTP archive"), "{why}");
+    assert!(why.advice.contains("page.toml: is not an HTTP archive"), "{why}");
     let both = [("har", "tests/data/page.har"), ("manifest", MANIFEST)];
-    assert!(prepare("page", &both).is_err_and(|why| why.advice.contains("leave out")));
+    assert!(prepare("page", &both).is_err_and(|why| why.advice.contains("remove")));
 }
 
 #[test]

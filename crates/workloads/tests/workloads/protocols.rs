@@ -1,4 +1,4 @@
-//! The workloads over every real protocol, across a simulated link that loses nothing.
+//! The workloads over every real protocol, across a simulated link without losses.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use trackbed_workloads::{Patience, Prepared, Stage};
 use super::mortal::MortalDialer;
 use super::support::{Settings, count, expect, failures, prepare, samples};
 
-/// A way to reach the server: a protocol, a version of TLS and a handshake.
+/// A protocol, a version of TLS and a handshake.
 #[derive(Clone, Copy)]
 pub struct Endpoint {
     pub protocol: &'static dyn Protocol,
@@ -89,10 +89,10 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Asserts that ten messages over so many connections took the round trips that they need,
-    /// and less than 1 % more: at 1 Gbit/s their serialisation is far below that. A QUIC engine
-    /// may pace what follows the first packet of a connection (RFC 9002 section 7.7), which costs
-    /// it at most another round trip.
+    /// Asserts that ten messages over this number of connections took the round trips that they
+    /// need, and less than 1 % more: at 1 Gbit/s their serialisation is far below that. A QUIC
+    /// engine may pace what follows the first packet of a connection (RFC 9002 section 7.7), which
+    /// costs it at most another round trip.
     fn check_completion(&self, records: &[Record], connections: u32) {
         let least = f64::from(self.set_up_round_trips() * connections + 10) * 10.0;
         let pacing = match self.protocol.capabilities().transport {
@@ -105,7 +105,7 @@ impl Endpoint {
     }
 }
 
-/// A server behind a router, and phones with a link of their own each: 5 ms from end to end.
+/// A server behind a router, and phones with a separate link each: 5 ms one way.
 fn network(phones: u32, loss: Ratio, seed: &Seed) -> Network {
     let queue = || DropTail::of_bytes(ByteSize::from_bytes(10_000_000));
     let link = |delay| {
@@ -136,7 +136,7 @@ fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed
     perform(prepared, endpoint, network, Course::default(), None, seed)
 }
 
-/// The workload from hosts `phone0` and so on, on a course, with connections that live so long on average.
+/// The workload from hosts `phone0` and so on, on a course, with this mean lifetime of connections.
 pub fn perform(
     prepared: &dyn Prepared,
     endpoint: Endpoint,
@@ -210,8 +210,8 @@ fn ten_messages_take_the_round_trips_that_the_specifications_ask_for() {
     }
 }
 
-/// With early data the tickets come after the answer, and `tcp+tls` reads only while an exchange
-/// is under way: its clients run out of tickets.
+/// With early data the tickets come after the answer, and `tcp+tls` reads only during an exchange:
+/// its clients run out of tickets.
 #[test]
 fn a_connection_for_each_message_resumes_every_time() {
     let misses_tickets = |endpoint: &Endpoint| {
@@ -230,8 +230,8 @@ fn a_connection_for_each_message_resumes_every_time() {
     }
 }
 
-/// At 1000 messages a second, the first ones wait for the connection; where nothing is multiplexed
-/// each waits for the answer to the one before.
+/// At 1000 messages a second, the first ones wait for the connection; without multiplexing each
+/// waits for the answer to the one before.
 #[test]
 fn an_open_loop_waits_for_answers_only_where_the_protocol_must() {
     for endpoint in Endpoint::newest() {
@@ -244,17 +244,17 @@ fn an_open_loop_waits_for_answers_only_where_the_protocol_must() {
             true => 10.0,
             false => first + 49.0 * 9.0,
         };
-        // TCP counts its window in segments, as Linux does. Ten of them (RFC 6928) take what MQTT has at
-        // first, and the twenty of the next round trip are used up by what waited behind them, by
-        // new messages, and by the acknowledgements of the answers (QoS 1), each a segment of its
-        // own: the last messages wait for the end of that round trip, and no longer.
+        // TCP counts its window in segments, as Linux does. Ten of them (RFC 6928) take MQTT's
+        // first messages, and the twenty of the next round trip are used up by the messages that
+        // waited behind them, by new ones, and by the acknowledgements of the answers (QoS 1), each
+        // a separate segment: the last messages wait only for the end of that round trip.
         let more = if endpoint.protocol.name() == "mqtt" { 10.0 } else { 0.0 };
         let range = last * 0.98..(last + more) * 1.02;
         assert!(range.contains(&latencies[49]), "{}: {latencies:?}", endpoint.name());
     }
 }
 
-/// Signed messages reach the roadside unit and, once it has verified them, those who listen, in order.
+/// Signed messages reach the roadside unit and, once it has verified them, the listeners, in order.
 #[test]
 fn signed_messages_are_verified_and_handed_on_over_every_protocol() {
     let settings = [("signed", "true"), ("phones", "3"), ("count", "4"), ("listeners", "2")];
@@ -276,8 +276,9 @@ fn signed_messages_are_verified_and_handed_on_over_every_protocol() {
         other.sort_unstable();
         let all: Vec<_> = (0..3).flat_map(|phone| (0..4).map(move |m| (phone, m))).collect();
         assert_eq!(other, all, "{}", endpoint.name());
-        // One way to the service and one way from it, and the phone's signature; the first message of
-        // each phone waits for its connection, and two that come at once for another question.
+        // One way to the service and one way from it, and the phone's signature; the first message
+        // of each phone waits for its connection, and of two simultaneous ones the second waits for
+        // another request.
         let warnings = samples("warning_ms", &records);
         for warning in &warnings {
             assert!((10.1..45.0).contains(warning), "{}: {warnings:?}", endpoint.name());
@@ -285,7 +286,8 @@ fn signed_messages_are_verified_and_handed_on_over_every_protocol() {
     }
 }
 
-/// Between two messages is more time than connections may be idle; the listener's has to be open still.
+/// The time between two messages is longer than the idle timeout; the listener's connection must
+/// still be open.
 #[test]
 fn listeners_hear_what_comes_after_a_long_silence() {
     let settings = [("rate", "0.01 /s"), ("count", "2"), ("listeners", "1")];
@@ -316,7 +318,7 @@ fn fifty_phones_are_served_at_once() {
     }
 }
 
-/// QUIC gives a connection up after 30 s without a packet, and the next message opens another.
+/// QUIC closes a connection after 30 s without a packet, and the next message opens another.
 #[test]
 fn a_connection_that_idled_too_long_is_replaced() {
     for endpoint in Endpoint::newest() {
@@ -332,8 +334,8 @@ fn a_connection_that_idled_too_long_is_replaced() {
     }
 }
 
-/// Three rounds of objects and the handshake at the least, whatever the protocol; the built-in page
-/// has eight objects.
+/// At least three rounds of objects and the handshake, whatever the protocol; the built-in page has
+/// eight objects.
 #[test]
 fn a_page_loads_over_every_protocol() {
     for endpoint in Endpoint::all() {
@@ -379,8 +381,8 @@ fn bulk_data_arrives_intact_over_every_protocol() {
     }
 }
 
-/// Every message is answered or given up, and no message twice, whatever gets lost: one packet in
-/// five on each of the four links' directions that an exchange crosses.
+/// Every message is answered or given up, and none twice, whatever is lost: one packet in five on
+/// each of the four links' directions of an exchange.
 #[test]
 fn heavy_loss_delays_messages_but_every_one_is_accounted_for() {
     for endpoint in Endpoint::all() {
@@ -413,8 +415,8 @@ fn the_same_seed_gives_the_same_events() {
     }
 }
 
-/// Whatever gets lost and whichever connection dies when, each message of a schedule is answered in
-/// time, or late, or lost, and none twice.
+/// Whatever is lost and whichever connection breaks, each message of a schedule is answered in
+/// time, late or lost, and none twice.
 #[test]
 fn telemetry_is_accounted_for_whatever_dies() {
     let settings = [
@@ -454,9 +456,9 @@ fn telemetry_is_accounted_for_whatever_dies() {
             ends.sort_unstable();
             ends.dedup();
             assert_eq!(ends.len() as u64, account.sent, "{name}, run {run}");
-            // 3 phones for 29 s at 20/s are 1740, give or take five standard deviations.
+            // 3 phones for 29 s at 20/s are 1740, within five standard deviations.
             assert!(account.sent.abs_diff(1_740) < 210, "{name}, run {run}: {account:?}");
-            // Enough get through all the same, also where one lost packet holds up a queue.
+            // Enough get through nevertheless, also if one lost packet holds up a queue.
             if endpoint.protocol.capabilities().transport == Transport::Coap && run > 0 {
                 let answered = account.in_time + account.late;
                 let capacity = coap_capacity(run as f64 / 40.0) * 3.0 * 29.0;
@@ -474,12 +476,12 @@ fn telemetry_is_accounted_for_whatever_dies() {
     }
 }
 
-/// How many messages a second CoAP answers at the most where each of the four links' directions that an
-/// exchange crosses loses such a share. One at a time is under way (NSTART = 1, RFC 7252 section 4.7):
-/// it takes 10 ms, and if something is lost on its way a wait of 2 s to 3 s before, twice as much
-/// after the second time and so on (section 4.2). With 2.5 % that is 3 a second of 20 that are to be
-/// sent: the queue is as long as patience lets it be, and hardly any of its messages is in time. A
-/// connection that dies takes its queue with it, and the next one begins without: then there are more.
+/// The maximum number of messages a second that CoAP answers if each of the four links' directions
+/// of an exchange loses this share. One at a time is in flight (NSTART = 1, RFC 7252 section 4.7):
+/// it takes 10 ms, and after a loss first a wait of 2 s to 3 s, twice as much after the second loss
+/// and so on (section 4.2). With 2.5 % that is 3 a second of 20 scheduled: the queue is as long as
+/// patience allows, and hardly any of its messages is in time. A connection that breaks takes its
+/// queue with it, and the next one begins without: then there are more.
 fn coap_capacity(loss: f64) -> f64 {
     let lost = 1.0 - (1.0 - loss).powi(4);
     // 2.5 s (p + 2 p^2 + 4 p^3 + ...)

@@ -1,4 +1,4 @@
-//! Signed messages, and the roadside unit that verifies them before it answers and tells others.
+//! Signed messages, and the roadside unit that verifies them before it answers and forwards them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -41,8 +41,8 @@ fn a_signature_costs_what_it_takes_to_make_and_to_verify() {
     expect("rtt_ms", &ran.records, &[13.61367; 3]);
 }
 
-/// Eight phones at the same moment before four cores: each has two signatures to be verified, so that
-/// sixteen are done in four rounds, in the order in which they came.
+/// Eight phones at the same moment with four cores: each has two signatures to verify, so that
+/// sixteen are done in four rounds, in the order of arrival.
 #[test]
 fn messages_wait_for_a_core() {
     let settings = [("signed", "true"), SLOW, ("count", "1"), ("phones", "8"), ("stagger", "0 ms")];
@@ -56,7 +56,7 @@ fn messages_wait_for_a_core() {
     assert_eq!(verdicts.len(), 8);
 }
 
-/// Changes the last byte, which is the signature's, of one phone's messages.
+/// Changes the last byte, part of the signature, of one phone's messages.
 struct Damaging(Rc<dyn Service>);
 
 impl Service for Damaging {
@@ -75,7 +75,7 @@ impl Service for Damaging {
 }
 
 #[test]
-fn a_message_that_somebody_has_changed_is_refused_and_nobody_is_told() {
+fn a_changed_message_is_refused_and_not_forwarded() {
     let settings = [("signed", "true"), ("phones", "2"), ("count", "4"), ("listeners", "1")];
     let messages = prepare("messages", &settings).unwrap();
     let wrap = |service| Rc::new(Damaging(service)) as Rc<dyn Service>;
@@ -87,7 +87,7 @@ fn a_message_that_somebody_has_changed_is_refused_and_nobody_is_told() {
     assert_eq!(warnings(&ran), BTreeMap::from([(2, vec![(0, 0), (0, 1), (0, 2), (0, 3)])]));
 }
 
-/// Who was told of whose messages, in order.
+/// Which listeners received which phones' messages, in order.
 fn warnings(ran: &Ran) -> BTreeMap<u32, Vec<(u32, u32)>> {
     let mut told: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
     for record in &ran.records {
@@ -98,7 +98,7 @@ fn warnings(ran: &Ran) -> BTreeMap<u32, Vec<(u32, u32)>> {
     told
 }
 
-/// 5 ms to the service, 1.71367 ms as above, and 5 ms from there: the request was there before.
+/// 5 ms to the service, 1.71367 ms as above, and 5 ms from there: the request was already waiting.
 #[test]
 fn listeners_know_one_way_after_the_service_does() {
     let settings = [("signed", "true"), SLOW, ("count", "3"), ("listeners", "2")];
@@ -107,7 +107,7 @@ fn listeners_know_one_way_after_the_service_does() {
     expect("warning_ms", &ran.records, &[11.71367; 6]);
     let all = vec![(0, 0), (0, 1), (0, 2)];
     assert_eq!(warnings(&ran), BTreeMap::from([(1, all.clone()), (2, all)]));
-    // Their connections are there before anything is measured, and gone in the end.
+    // Their connections exist before the measured part, and are closed at the end.
     expect("handshake_ms", &ran.records, &[20.0]);
     let begun = |event: &Event| matches!(event, Event::ConnectStarted { .. });
     assert_eq!((count(&ran.records, begun), ran.open, ran.closed.len()), (1, 0, 3));
@@ -123,17 +123,17 @@ fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() 
     let behaviour = Behaviour { retryable: false, ..behaviour };
     let ran = run(&*prepare("messages", &settings).unwrap(), &behaviour);
     let why = outcome(&ran.records).unwrap_err();
-    assert!(why.contains("a listener could not go on"), "{why}");
+    assert!(why.contains("a listener failed"), "{why}");
     expect("answered_count", &ran.records, &[3.0]);
 }
 
-/// In 100 s between two messages a listener asks twenty times and is told that there is nothing.
+/// In 100 s between two messages a listener asks twenty times and gets an empty answer.
 #[test]
 fn a_listener_does_not_wait_in_silence() {
     let settings = [("count", "2"), ("rate", "0.01 /s"), ("listeners", "1"), ("timeout", "5 s")];
     let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
-    // The first message waits for its connection; its listener's question is there before it.
+    // The first message waits for its connection; its listener's request is there before it.
     let told = samples("warning_ms", &ran.records);
     assert!((told[0] - 30.0).abs() < 1e-6 && (10.0..=20.0).contains(&told[1]), "{told:?}");
 }
@@ -155,6 +155,6 @@ fn what_does_not_go_together_is_refused() {
     }
     let signed = prepare("messages", &[("signed", "true"), SLOW]).unwrap();
     assert_eq!(signed.board(), Some("udoo-quad"));
-    assert!(signed.site().err().unwrap().contains("Trackbed's own server"));
+    assert!(signed.site().err().unwrap().contains("the built-in server"));
     assert_eq!((signed.expectation(), prepare("messages", &[]).unwrap().board()), (None, None));
 }

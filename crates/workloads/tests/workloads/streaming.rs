@@ -1,5 +1,5 @@
 //! Sessions over a protocol of known delays: 20 ms to connect, 5 ms one way, and pieces that a
-//! server keeps back for as long as a test says.
+//! server delays for a given time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,8 +16,8 @@ use trackbed_workloads::environment::Course;
 use super::fake::{Behaviour, Ran, run_with};
 use super::support::{Settings, equal, expect, failures, pieces_ms, prepare};
 
-/// A session whose pieces take so many milliseconds at the server, the last one of these for all
-/// that follow, while the environment does what the lines of `changes` say.
+/// A session whose pieces take these milliseconds at the server, the last value for all that
+/// follow, with the environment's lines `changes`.
 fn session(settings: &Settings, pieces_ms: &[u64], changes: &str) -> Ran {
     session_of(settings, pieces_ms, &behaviour(changes, Time::ZERO))
 }
@@ -54,7 +54,7 @@ fn steps(records: &[Record]) -> Vec<(f64, Playback)> {
     records.iter().filter_map(step).collect()
 }
 
-/// When pictures began to move and stood still.
+/// When playback started and stalled.
 fn moves(records: &[Record]) -> Vec<(f64, &'static str)> {
     let of = |(at, step): (f64, Playback)| match step {
         Playback::Playing => Some((at, "playing")),
@@ -82,8 +82,8 @@ fn a_smooth_session_takes_its_start_up_and_its_length() {
     assert_eq!((ran.open, failures(&ran.records).len()), (0, 0));
 }
 
-/// With 2 s to begin with: pieces at 330 and 640, so pictures move from 640 to 2,640; the third one
-/// takes 3,010 ms and is there at 3,650, the fourth at 3,960: pictures move again, for the rest.
+/// With 2 s to start: pieces at 330 and 640, so playback runs from 640 to 2,640; the third one
+/// takes 3,010 ms and is there at 3,650, the fourth at 3,960: playback resumes, for the rest.
 #[test]
 fn a_late_piece_stalls_the_player_for_as_long_as_arithmetic_says() {
     let settings = [("duration", "5 s"), ("startup", "2 s")];
@@ -126,7 +126,8 @@ fn a_session_of_so_much_time_ends_then() {
     assert_eq!(ran.open, 0);
 }
 
-/// At 1 s the viewer jumps to half of 600 s. The piece under way is left, and what comes is HD.
+/// At 1 s the viewer jumps to half of 600 s. The piece in progress is abandoned, and the next is
+/// HD.
 #[test]
 fn a_jump_leaves_the_piece_under_way_and_begins_low() {
     let ran = session(&[("duration", "3 s")], &[300, 2_000, 300], "1 s,seek,50 %");
@@ -149,7 +150,7 @@ fn a_jump_leaves_the_piece_under_way_and_begins_low() {
     expect("loading_delay_ms", &ran.records, &[330.0, 310.0]);
 }
 
-/// The second piece is there at 3,340 ms; pictures stand still from 1,330 on.
+/// The second piece is there at 3,340 ms; playback stalls from 1,330 on.
 #[test]
 fn a_viewer_who_waits_jumps_only_where_told_to() {
     let changes = "2 s,seek,50 %\n3500 ms,seek,10 %";
@@ -176,8 +177,8 @@ fn resolution_follows_the_link_delay_that_the_environment_tells() {
     expect("resolution_switch_count", &ran.records, &[3.0]);
 }
 
-/// At 1 s the connection is lost while the third piece is under way: 20 ms to connect, then the
-/// piece again. It was first asked for at 640.
+/// At 1 s the connection is lost while the third piece is in progress: 20 ms to connect, then the
+/// piece again. It was first requested at 640.
 #[test]
 fn a_reconnection_asks_again_for_what_is_lacking() {
     let ran = session(&[("duration", "3 s")], &[300, 300, 2_000, 300], "1 s,reconnect,");
@@ -217,8 +218,8 @@ fn a_connection_that_breaks_is_replaced_twice_and_no_more() {
 fn a_session_to_which_nothing_comes_is_given_up() {
     let silent = Behaviour { unanswered: &[2], ..Behaviour::default() };
     let ran = session_of(&[], &[300], &silent);
-    assert_eq!(failures(&ran.records), ["not a byte has moved for 60 s"]);
-    // The third piece was asked for at 640 ms.
+    assert_eq!(failures(&ran.records), ["no progress for 60 s"]);
+    // The third piece was requested at 640 ms.
     assert_eq!(ran.records.last().unwrap().at.as_millis_f64(), 60_640.0);
     assert_eq!(ran.open, 0);
 }

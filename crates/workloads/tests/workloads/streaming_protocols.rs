@@ -1,5 +1,5 @@
-//! Streaming over every real protocol, across a simulated link that loses nothing, held against
-//! the arithmetic of round trips, windows and rates.
+//! Streaming over every real protocol, across a simulated link without losses, compared with the
+//! arithmetic of round trips, windows and rates.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use trackbed_workloads::environment::Course;
 use super::protocols::{Endpoint, perform};
 use super::support::{Settings, expect, pieces_ms, prepare, samples};
 
-/// The link and what the environment does.
+/// The link and the environment.
 struct Track {
     rate: Bitrate,
     one_way: Duration,
@@ -38,7 +38,7 @@ impl Track {
         self.one_way.as_secs_f64() * 2e3
     }
 
-    /// A session over `protocol`, of which every value is that of a good one.
+    /// A session over `protocol`, which must succeed.
     fn session(
         &self,
         settings: &Settings,
@@ -71,7 +71,7 @@ fn tcp() -> &'static dyn Protocol {
     trackbed_protocols::find("tcp").unwrap()
 }
 
-/// The protocols whose rounds are counted here: over TCP with a window of ten segments at first, or
+/// The protocols whose rounds are counted here: over TCP with an initial window of ten segments, or
 /// over QUIC with one as large.
 fn counted() -> impl Iterator<Item = &'static dyn Protocol> {
     let names = ["http1", "http2", "http3", "quic", "tcp", "tcp+tls"];
@@ -114,8 +114,8 @@ fn the_first_piece_takes_the_rounds_of_slow_start() {
 }
 
 /// Once the window has opened, a piece takes a round trip and its bytes at the rate of the link,
-/// of which headers take their share: 52 of 1,500 bytes of every TCP segment, more with TLS (22 of
-/// 16 KB) and over QUIC (about 70 of 1,480).
+/// including headers: 52 of 1,500 bytes of every TCP segment, more with TLS (22 of 16 KB) and over
+/// QUIC (about 70 of 1,480).
 #[test]
 fn later_pieces_take_a_round_trip_and_their_serialisation() {
     let track = Track::new(100, 20);
@@ -131,8 +131,8 @@ fn later_pieces_take_a_round_trip_and_their_serialisation() {
     }
 }
 
-/// A forced reconnection costs the round trips of a handshake, and nothing else: TCP one, TLS 1.3
-/// one more unless early data can go with it; QUIC one, and none with 0-RTT.
+/// A forced reconnection costs only the round trips of a handshake: TCP one, TLS 1.3 one more
+/// unless early data can go with it; QUIC one, and none with 0-RTT.
 #[test]
 fn a_reconnection_costs_the_round_trips_of_its_handshake() {
     let track = Track {
@@ -167,10 +167,10 @@ fn a_reconnection_costs_the_round_trips_of_its_handshake() {
     }
 }
 
-/// At 20 Mbit/s QHD takes 1.86 s, so at 2 s the second piece is under way. Over `tcp` what comes
-/// after the jump waits behind it; where exchanges share a connection its sender is told to stop,
-/// and only what is under way already is in the way: at most a full queue and a round trip, over
-/// TCP also what its send buffer holds.
+/// At 20 Mbit/s QHD takes 1.86 s, so at 2 s the second piece is in progress. Over `tcp` the piece
+/// after the jump waits behind it; if exchanges share a connection its sender is told to stop, and
+/// only data in flight delays the next: at most a full queue and a round trip, over TCP also its
+/// send buffer.
 #[test]
 fn after_a_jump_the_next_piece_waits_only_where_it_must() {
     let track = Track {
@@ -185,7 +185,7 @@ fn after_a_jump_the_next_piece_waits_only_where_it_must() {
         let records = track.session(&settings, protocol, Handshake::New);
         let delay = samples("seek_delay_ms", &records)[0];
         let alone = transfer(HD_BYTES) + track.round_trip_ms();
-        // The second piece was asked for when the first was there.
+        // The second piece was requested when the first was there.
         let first = samples("loading_delay_ms", &records)[0];
         let behind = first + track.round_trip_ms() + transfer(QHD_BYTES) - 2_000.0;
         assert!(behind > 200.0, "the second piece should be under way at the jump: {behind}");
@@ -200,7 +200,7 @@ fn after_a_jump_the_next_piece_waits_only_where_it_must() {
                 let most = (alone + in_the_way) * 1.1;
                 assert!((alone * 0.98..most).contains(&delay), "{name}: {delay}");
             }
-            // What TCP's send buffer holds still comes, but no more.
+            // What TCP's send buffer holds still arrives, but nothing else.
             (true, true) => {
                 let most = behind + alone - track.round_trip_ms();
                 assert!((alone * 0.98..most).contains(&delay), "{name}: {delay}");
@@ -222,7 +222,7 @@ fn equal_seeds_give_equal_sessions_over_every_protocol() {
     }
 }
 
-/// A user's folder gives what generated media of the same sizes gives.
+/// A user's folder gives the same results as generated media of the same sizes.
 #[test]
 fn media_of_a_user_takes_as_long_as_generated_media_of_its_size() {
     let folder = tempfile::tempdir().unwrap();

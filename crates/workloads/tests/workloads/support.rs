@@ -1,4 +1,4 @@
-//! Runs of a workload in virtual time, over whatever dialers a test provides.
+//! Runs of a workload in virtual time, over the dialers of a test.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use trackbed_core::parameter::Arguments;
 use trackbed_measure::metrics;
 use trackbed_workloads::{Prepared, Workload, WorkloadError};
 
-/// Parameters and their values as a scenario writes them.
+/// Parameters and their values as written in a scenario.
 pub type Settings = [(&'static str, &'static str)];
 
 /// The workload called `name`.
@@ -16,7 +16,7 @@ pub fn workload(name: &str) -> &'static dyn Workload {
     trackbed_workloads::find(name).unwrap()
 }
 
-/// The workload called `name` with `settings` as a scenario writes them.
+/// The workload called `name` with `settings` as written in a scenario.
 pub fn prepare(name: &str, settings: &Settings) -> Result<Box<dyn Prepared>, WorkloadError> {
     let workload = workload(name);
     let value = |(name, text): &(&'static str, &str)| {
@@ -45,7 +45,7 @@ pub fn equal(what: &str, found: &[f64], expected: &[f64]) {
     assert!(equal, "{what}: found {found:?}, expected {expected:?}");
 }
 
-/// How long each piece of media that arrived took, from its first request.
+/// The time of each piece of media that arrived, from its first request.
 pub fn pieces_ms(records: &[Record]) -> Vec<f64> {
     let mut asked = BTreeMap::new();
     let mut took = Vec::new();
@@ -63,17 +63,17 @@ pub fn pieces_ms(records: &[Record]) -> Vec<f64> {
     took
 }
 
-/// How many events `wanted` picks.
+/// The number of events for which `wanted` is true.
 pub fn count(records: &[Record], wanted: impl Fn(&Event) -> bool) -> usize {
     records.iter().filter(|record| wanted(&record.event)).count()
 }
 
-/// The time of the first event that `wanted` picks, in milliseconds.
+/// The time of the first event for which `wanted` is true, in milliseconds.
 pub fn first_ms(records: &[Record], wanted: impl Fn(&Event) -> bool) -> f64 {
     records.iter().find(|record| wanted(&record.event)).unwrap().at.as_millis_f64()
 }
 
-/// The reasons for which something was given up.
+/// The reasons of given-up messages and connections.
 pub fn failures(records: &[Record]) -> Vec<&str> {
     records
         .iter()

@@ -1,5 +1,5 @@
-//! Telemetry over the protocol that is nothing but arithmetic: 20 ms of set-up, then 10 ms for each
-//! exchange, however many run at once.
+//! Telemetry over the arithmetic protocol: 20 ms of set-up, then 10 ms for each exchange, however
+//! many run at once.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn telemetry(behaviour: &Behaviour, settings: &Settings) -> Vec<Record> {
     ran.records
 }
 
-/// Sent is what was answered in time, late and lost, and no message has two ends.
+/// The number sent is the sum of those in time, late and lost, and no message has two outcomes.
 pub fn is_closed(records: &[Record]) {
     let account = account(records).unwrap();
     assert_eq!(account.sent, account.in_time + account.late + account.lost, "{account:?}");
@@ -50,7 +50,7 @@ fn connections(records: &[Record]) -> usize {
     count(records, |event| matches!(event, Event::ConnectStarted { .. }))
 }
 
-/// The first message is due when the connection begins to open, and that wait is its own.
+/// The first message is due when the connection starts to open, and that wait counts.
 #[test]
 fn the_wait_for_the_connection_counts() {
     let records = telemetry(&Behaviour::default(), &[("rate", "100 /s"), ("duration", "50 ms")]);
@@ -96,7 +96,7 @@ fn in_a_closed_loop_a_message_waits_for_the_answer_to_the_one_before() {
     }
 }
 
-/// One that is lost holds up the next until that is known: 3 s with a patience of 3 s.
+/// A lost message delays the next until the loss is known: 3 s with a patience of 3 s.
 #[test]
 fn in_a_closed_loop_a_message_waits_for_the_loss_of_the_one_before() {
     let behaviour = Behaviour { unanswered: &[2], ..Behaviour::default() };
@@ -134,8 +134,8 @@ fn what_finds_too_many_in_flight_is_lost_without_being_sent() {
     assert!(samples("rtt_ms", &records).starts_with(&[30.0, 25.0]));
 }
 
-/// Message 3 breaks the connection at 3 s and is lost; the next connection is opened at once, and no
-/// other message notices.
+/// Message 3 breaks the connection at 3 s and is lost; the next connection is opened immediately,
+/// and no other message is affected.
 #[test]
 fn a_broken_connection_is_replaced_at_once() {
     let records = telemetry(&Behaviour { broken: &[3], ..Behaviour::default() }, &[]);
@@ -144,8 +144,8 @@ fn a_broken_connection_is_replaced_at_once() {
     expect("handshake_ms", &records, &[20.0, 20.0]);
 }
 
-/// Exchanges 1 to 5 break their connections. The first is replaced at once, the second was no better
-/// and is replaced after 100 ms, then 200, 400, 800 ms. Every 100 ms a message is due.
+/// Exchanges 1 to 5 break their connections. The first is replaced immediately, the second also
+/// broke and is replaced after 100 ms, then 200, 400, 800 ms. A message is due every 100 ms.
 #[test]
 fn connections_in_vain_are_followed_by_longer_and_longer_pauses() {
     let behaviour = Behaviour { broken: &[1, 2, 3, 4, 5], ..Behaviour::default() };
@@ -205,8 +205,8 @@ fn a_server_that_is_never_reached_is_a_failed_run_that_says_why() {
     assert!(losses(&records).iter().all(|(_, loss)| *loss == Loss::Unconnected));
 }
 
-/// 20 phones send at the same rate from places of their own within the first second, the same ones
-/// for the same seed.
+/// 20 phones send at the same rate with different phases within the first second, the same ones for
+/// the same seed.
 #[test]
 fn phones_are_out_of_step_as_the_seed_says() {
     let of = |seed| telemetry(&Behaviour { seed, ..Behaviour::default() }, &[("phones", "20")]);
@@ -226,8 +226,8 @@ fn phones_are_out_of_step_as_the_seed_says() {
     assert_ne!(records, of(2));
 }
 
-/// Of 20 phones that send every ten seconds only some have a turn within the first second. The others
-/// end before their connection is open, and have missed nothing.
+/// Of 20 phones that send every ten seconds only some have a message within the first second. The
+/// others end before their connection is open, and have missed nothing.
 #[test]
 fn a_phone_without_a_message_in_its_time_is_no_failure() {
     let settings = [("phones", "20"), ("rate", "0.1 /s"), ("duration", "1 s")];
@@ -237,8 +237,8 @@ fn a_phone_without_a_message_in_its_time_is_no_failure() {
     assert_eq!(outcome(&records), Ok(()));
 }
 
-/// A Poisson process of 100/s over 100 s has 10,000 messages, give or take five standard deviations
-/// of 100; a jittered schedule has all.
+/// A Poisson process of 100/s over 100 s has 10,000 messages, within five standard deviations of
+/// 100; a jittered schedule has all.
 #[test]
 fn the_rate_is_kept_whatever_the_intervals() {
     let of = |intervals| {

@@ -1,4 +1,4 @@
-//! Timelines: what makes one, what it depends on, and its text.
+//! Timelines: their rules, what they depend on, and their text.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,15 +77,15 @@ fn a_table_may_have_comments_and_spaces() {
 #[test]
 fn a_bad_table_is_refused_with_its_line_and_a_remedy() {
     for (lines, message) in [
-        ("", "an empty timeline; write at,change,value and changes below it"),
+        ("", "the timeline is empty; write at,change,value and changes below it"),
         ("0 s,delay,1 ms", "line 1: \"0 s,delay,1 ms\" is not the heading; write at,change,value"),
         (
             "at,change,value\n0 s,delay",
-            "line 2: \"0 s,delay\" has not three fields; write one like 0 s,delay,100 ms",
+            "line 2: \"0 s,delay\" does not have three fields; write a line like 0 s,delay,100 ms",
         ),
         (
             "at,change,value\n\n0 s,colour,blue",
-            "line 3: \"colour\" is no change; write delay, reconnect or seek",
+            "line 3: unknown change \"colour\"; write delay, reconnect or seek",
         ),
         (
             "at,change,value\n0 s,delay,100",
@@ -93,23 +93,23 @@ fn a_bad_table_is_refused_with_its_line_and_a_remedy() {
         ),
         (
             "at,change,value\n1 s,reconnect,now",
-            "line 2: a reconnect has no value; write nothing after the comma",
+            "line 2: a reconnect takes no value; write nothing after the second comma",
         ),
         (
             "at,change,value\n1 s,seek,120 %",
-            "line 2: \"120 %\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
+            "line 2: \"120 %\" is more than 100 %; a share is between 0 and 1 (0 % and 100 %)",
         ),
         (
             "at,change,value\n1 s,seek,100 %",
-            "line 2: nothing is left to play there; seek to less than 100 %",
+            "line 2: there is nothing to play at the end; seek to less than 100 %",
         ),
         (
             "at,change,value\n2 s,reconnect,\n1 s,reconnect,",
-            "line 3: it comes after one for 2 s; give them in order of time",
+            "line 3: earlier than the line before, at 2 s; sort the lines by time",
         ),
         (
             "at,change,value\n0 s,delay,1 ms\n2 s,seek,1 %\n2 s,seek,2 %",
-            "line 3: the same is changed twice at one time; keep one of them",
+            "line 3: two changes of the same kind at one time; remove one of them",
         ),
         (
             "at,change,value\n1 s,reconnect,\n5 s,delay,1 ms",
@@ -127,9 +127,9 @@ fn values_that_do_not_go_together_are_refused_with_advice() {
     for (settings, parameter, advice) in [
         (&[("deviation", "5 ms")][..], "deviation", "delay = \"100 ms\""),
         (&[("period", "1 us")], "period", "at least \"1 ms\""),
-        (&[("duration", "0 ms")], "duration", "at least \"1 ms\""),
-        (&[("duration", "25 h")], "duration", "at most \"24 h\""),
-        (&[("duration", "24 h"), ("period", "1 ms")], "period", "at most 1000000"),
+        (&[("duration", "0 ms")], "duration", "\"1 ms\" to"),
+        (&[("duration", "25 h")], "duration", "to \"24 h\""),
+        (&[("duration", "24 h"), ("period", "1 ms")], "period", "the maximum is 1000000"),
         (&[("reconnections", "60")], "reconnections", "there are 59"),
     ] {
         let why = environment(settings).unwrap_err();

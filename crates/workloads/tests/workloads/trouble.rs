@@ -9,7 +9,7 @@ use trackbed_measure::metrics::outcome;
 use super::fake::{Behaviour, run};
 use super::support::{count, expect, failures, prepare};
 
-/// Message 3 meets a broken connection at 50 ms, and is sent again when another is set up.
+/// Message 3 finds a broken connection at 50 ms, and is sent again when another is set up.
 #[test]
 fn a_message_survives_the_end_of_its_connection() {
     let messages = prepare("messages", &[]).unwrap();
@@ -25,7 +25,7 @@ fn a_message_survives_the_end_of_its_connection() {
 }
 
 /// In an open loop at 2, 3 and 4 ms the connection is being opened; at 20 ms the first message
-/// breaks it, and the three go on over one new connection.
+/// breaks it, and the three continue over one new connection.
 #[test]
 fn messages_in_flight_share_the_new_connection() {
     let messages = prepare("messages", &[("rate", "1000 /s"), ("count", "4")]).unwrap();
@@ -105,6 +105,6 @@ fn every_message_of_an_open_loop_is_answered_or_given_up() {
     let set_up = Duration::from_secs(100);
     let ran = run(&*messages, &Behaviour { set_up, ..Behaviour::default() });
     assert_eq!(failures(&ran.records), ["no connection within 1 s"; 10]);
-    // The last one was wanted at 0.9 s.
+    // The last one was scheduled at 0.9 s.
     assert_eq!(ran.end.as_millis_f64(), 1_900.0);
 }

@@ -1,4 +1,4 @@
-//! What comes before the measured part where a handshake needs an earlier session.
+//! The warm-up before the measured part if a handshake needs an earlier session.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn the_measured_part_begins_when_the_network_is_quiet_again() {
     expect("completion_ms", &ran.records, &[100.0]);
     expect("resumed_ratio", &ran.records, &[1.0]);
     expect("early_data_ratio", &ran.records, &[1.0]);
-    // The warm-up counts in nothing: not as a connection, not as a message.
+    // The warm-up is not counted: neither its connection nor its message.
     let first = Event::ConnectStarted { phone: 0, connection: 0 };
     assert_eq!(count(&ran.records, |event| *event == first), 1);
     expect("answered_count", &ran.records, &[10.0]);
@@ -48,7 +48,7 @@ fn security_is_reported_once_for_each_connection_as_soon_as_it_is_known() {
 }
 
 /// The tickets come a round trip after the answer: each connection stays open that long, and one
-/// more, while the next message is already on its way.
+/// more, while the next message is already in flight.
 #[test]
 fn a_connection_lingers_for_its_tickets_without_delaying_the_next_message() {
     let messages = prepare("messages", &[("connection", "each"), ("count", "4")]).unwrap();

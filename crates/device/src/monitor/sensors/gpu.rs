@@ -1,6 +1,6 @@
-//! Graphics processors on the chip, as those of NVIDIA's Jetson: a device of `/sys/class/devfreq` whose
-//! node in the device tree is called so, with a file `load` in thousandths (what `tegrastats` shows as
-//! GR3D_FREQ).
+//! Graphics processors on the chip, such as those of NVIDIA's Jetson: a device of
+//! `/sys/class/devfreq` with one of these names in the device tree, and a file `load` in
+//! thousandths (shown by `tegrastats` as GR3D_FREQ).
 
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::monitor::files;
 
-/// Thermal zones, and sensors of other devices that are none; files in thousandths of a degree.
+/// Thermal zones, and sensors of devices without one; files in thousandths of a degree.
 pub(super) fn find(root: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for zone in files::entries(&root.join("sys/class/thermal")) {
@@ -14,7 +14,7 @@ pub(super) fn find(root: &Path) -> Vec<(String, PathBuf)> {
             found.push((kind, zone.join("temp")));
         }
     }
-    // A zone may appear a second time as a device, with its name in another spelling.
+    // A zone may appear again as a device, with its name spelt differently.
     let spelled = |name: &str| name.replace('-', "_");
     let zones: Vec<String> = found.iter().map(|(name, _)| spelled(name)).collect();
     for device in files::entries(&root.join("sys/class/hwmon")) {

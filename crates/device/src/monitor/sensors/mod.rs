@@ -1,5 +1,5 @@
-//! Sensors: what `/sys` says of clocks, heat and power. They are looked for once, and read at each
-//! look; one that does not answer then is absent.
+//! Sensors: clock frequencies, temperature and power in `/sys`. They are searched for once, and
+//! read at each reading; one that does not respond then is absent.
 
 mod gpu;
 mod heat;
@@ -20,7 +20,7 @@ pub(crate) struct Sensors {
 }
 
 impl Sensors {
-    /// Those that are there.
+    /// The available sensors.
     pub(crate) fn find(root: &Path) -> Sensors {
         Sensors {
             frequencies: frequencies(root),

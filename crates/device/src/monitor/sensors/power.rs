@@ -7,7 +7,7 @@ use super::heat::inputs;
 use crate::monitor::files;
 use crate::monitor::reading::Named;
 
-/// Everything that tells a power.
+/// All sources of power values.
 #[derive(Clone, Debug)]
 pub(super) struct Powers {
     meters: Vec<(String, Meter)>,
@@ -22,13 +22,13 @@ enum Meter {
     VoltsAndAmperes(PathBuf, PathBuf),
 }
 
-/// Energy that only grows, until it begins anew.
+/// Energy that only grows, until the counter wraps.
 #[derive(Clone, Debug)]
 struct Counter {
     name: String,
     /// In microjoules.
     energy: PathBuf,
-    /// The energy at which it begins anew, if that is known.
+    /// The energy at which the counter wraps, if known.
     range: Option<u64>,
     before: Option<(u64, u64)>,
 }
@@ -72,7 +72,7 @@ impl Counter {
     fn find(zone: &Path) -> Option<Counter> {
         let name = files::text(&zone.join("name"))?;
         let energy = zone.join("energy_uj");
-        // Some kernels show it to root alone.
+        // Some kernels let only root read it.
         files::number(&energy)?;
         let range = files::number(&zone.join("max_energy_range_uj"));
         let range = range.and_then(|range| u64::try_from(range).ok());
@@ -84,7 +84,7 @@ impl Counter {
         let (then, before) = self.before.replace((now_ns, energy))?;
         let used = match energy.checked_sub(before) {
             Some(used) => used,
-            // It has begun anew, once: it lasts for a minute at least.
+            // It has wrapped once: a wrap takes at least a minute.
             None => self.range?.checked_sub(before)?.checked_add(energy)?,
         };
         let seconds = now_ns.checked_sub(then).filter(|nanos| *nanos > 0)? as f64 / 1e9;
@@ -111,7 +111,7 @@ fn meters(device: &Path) -> Vec<(String, Meter)> {
     for (number, volts) in inputs(device, "in", "_input") {
         let amperes = device.join(format!("curr{number}_input"));
         let label = label("in", number);
-        // Jetsons call it NC where nothing is connected.
+        // Jetsons use the name NC for unconnected inputs.
         let is_connected = label.as_deref() != Some("NC");
         if is_connected && files::number(&amperes).is_some() {
             let name = label.unwrap_or_else(|| format!("{name} {number}"));
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_of_energy_may_begin_anew() {
+    fn an_energy_counter_may_wrap() {
         let folder = tempfile::tempdir().unwrap();
         let zone = folder.path().join("sys/class/powercap/intel-rapl:0");
         fs::create_dir_all(&zone).unwrap();
@@ -142,7 +142,7 @@ mod tests {
         energy(262_142_328_850).unwrap();
         let watts = |value| [Named { name: "package-0".to_owned(), value }];
         assert_eq!(powers.read(1_500_000_000), watts(4.0));
-        // 1 J to its end, and 2 J from its beginning.
+        // 1 J up to the wrap, and 2 J after it.
         energy(2_000_000).unwrap();
         assert_eq!(powers.read(2_500_000_000), watts(3.0));
         assert_eq!(powers.read(2_500_000_000), []);

@@ -1,4 +1,4 @@
-//! Schedules: what became of their messages.
+//! Schedules: the outcome of their messages.
 
 use super::*;
 use trackbed_core::event::Loss;
@@ -48,7 +48,7 @@ fn every_message_of_a_schedule_is_in_time_or_late_or_lost() {
     assert_eq!(outcome(&records), Ok(()), "losses are results, not failures");
 }
 
-/// Two messages of 355 bytes were taken in the two seconds of the window, by phone 0.
+/// Two messages of 355 bytes were accepted in the two seconds of the window, by phone 0.
 #[test]
 fn the_throughput_of_a_schedule_is_over_its_window() {
     let records = schedule();
@@ -59,7 +59,7 @@ fn the_throughput_of_a_schedule_is_over_its_window() {
 }
 
 #[test]
-fn a_message_that_nobody_answers_for_is_missed() {
+fn a_message_without_an_account_is_missed() {
     let mut records = schedule();
     records.retain(|record| !matches!(record.event, Event::Lost { loss: Loss::Broken, .. }));
     let account = account(&records).unwrap();

@@ -40,7 +40,7 @@ fn frames_count_that_are_done_in_the_window() {
     close(&compute("frame_ms", &records), &[1.0, 400.0, 1_599.0]);
 }
 
-/// The last answer of telemetry may come before its window is over, and then everybody stops.
+/// The last answer of telemetry may come before its window is over, and then all phones stop.
 #[test]
 fn a_run_that_ends_within_the_window_counts_until_its_end() {
     let mut records = window(1_000, 4_000);

@@ -1,4 +1,4 @@
-//! What a unit heard and decided.
+//! Received messages and decisions of a unit.
 
 use trackbed_core::event::{Judgement, UnitAccount, Verification};
 
@@ -61,7 +61,7 @@ fn each_message_of_the_window_counts_once() {
         ("otherwise_refused_count", 1.0),
         ("dropped_count", 2.0),
         ("repelled_count", 42.0),
-        // One of the flood was believed, and a valid signature refused.
+        // One of the flood was accepted, and a valid signature refused.
         ("wrong_verdict_count", 2.0),
     ];
     for (name, count) in counts {

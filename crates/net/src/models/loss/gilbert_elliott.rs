@@ -10,16 +10,15 @@ use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "gilbert-elliott",
-    summary: "loses packets in bursts: a good and a bad state with a loss probability each",
+    summary: "burst loss: a chain with a good and a bad state; with p and r it advances only with \
+              packets, so it strands a sender that backs off; with good and bad, in time",
     parameters: parameters! {
-        "p": Share, optional => "the probability, at each packet, to go from good to bad; a sender that \
-            backs off sends few packets, and so stays in the bad state for long: see good and bad";
-        "r": Share, optional => "the probability, at each packet, to go from bad to good";
-        "good": Time, optional => "the mean time in the good state, in place of p: the states then \
-            change with time, whatever is sent";
-        "bad": Time, optional => "the mean time in the bad state, in place of r";
-        "loss_bad": Share = "100 %" => "the loss in the bad state";
-        "loss_good": Share = "0 %" => "the loss in the good state";
+        "p": Share, optional => "probability per packet of going from the good to the bad state";
+        "r": Share, optional => "probability per packet of going from the bad to the good state";
+        "good": Time, optional => "mean time in the good state; replaces p, goes with bad";
+        "bad": Time, optional => "mean time in the bad state; replaces r, goes with good";
+        "loss_bad": Share = "100 %" => "loss probability in the bad state";
+        "loss_good": Share = "0 %" => "loss probability in the good state";
     },
     has_queue: false,
     example: &[("p", "0.1 %"), ("r", "20 %")],

@@ -107,7 +107,7 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
     }
     let refused = scratch.run(&["--set", "workload.direction=upload"]);
     assert_eq!(refused.status, 2);
-    assert!(refused.stderr.contains("only our own server checks"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("only the built-in server verifies"), "{}", refused.stderr);
 }
 
 /// The document, its objects, and the objects of these: three rounds of 20 ms, and those of

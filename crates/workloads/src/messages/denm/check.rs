@@ -1,4 +1,4 @@
-//! The server's check of a message: what has to be there, and the ranges.
+//! The server's check of a message: mandatory fields, and ranges.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The roadside unit: whoever takes signed messages, and decides whether to believe them.
+//! The roadside unit: it receives signed messages, and decides whether to accept them.
 
 mod processors;
 
@@ -22,24 +22,24 @@ use crate::boards::Board;
 use crate::signatures::{OnThisThread, TABLE_AFTER, judgement};
 use processors::Processors;
 
-/// What a roadside unit has to verify with.
+/// A roadside unit's means of verification.
 #[derive(Clone, Copy)]
 pub(super) struct Equipment {
-    /// In virtual time, whose cores they are; in real time it is this machine.
+    /// The processors in virtual time; in real time it is this machine.
     pub board: &'static Board,
-    /// How many of them verify; as many as are usual for the board unless this says so.
+    /// The number of cores that verify; default: that of the board.
     pub workers: Option<usize>,
-    /// By when a verdict should be there: cores take what is due first.
+    /// The deadline of a verdict: cores take the earliest deadline first.
     pub deadline: Duration,
 }
 
 /// A roadside unit in one run.
 pub(super) struct Roadside {
     log: EventLog,
-    /// None if it trusts nobody; the reason says why.
+    /// An error if it cannot trust any authority; it has the reason.
     receiver: Result<RefCell<Receiver>, Refusal>,
     verifier: RefCell<OnThisThread>,
-    /// What takes its time, in virtual time.
+    /// The processors in virtual time.
     processors: Option<Rc<Processors>>,
 }
 
@@ -56,10 +56,10 @@ impl Roadside {
         }
     }
 
-    /// Whether a message is to be believed, once that is decided.
+    /// Verifies a message, and resolves with the verdict.
     ///
     /// # Errors
-    /// Why not.
+    /// Why it is refused.
     pub(super) async fn examine(&self, message: &[u8]) -> Result<(), String> {
         let heard = now();
         let decision = self.decide(message, heard).await;
@@ -84,8 +84,8 @@ impl Roadside {
     }
 }
 
-/// Lets other tasks go on, and resolves when it is this one's turn again: while a task runs its clock
-/// stands still, also in real time, and what it has done would seem to have taken nothing.
+/// Lets other tasks run, and resolves when it is this one's turn again: the clock stands still
+/// while a task runs, even in real time, so its work would seem to take no time.
 async fn once_more() {
     let mut is_again = false;
     poll_fn(|context| match std::mem::replace(&mut is_again, true) {
@@ -98,7 +98,7 @@ async fn once_more() {
     .await;
 }
 
-/// Whose message it is, and whether its certificate is to be verified with it.
+/// The message's sender, and whether its certificate must be verified too.
 fn signatures(pending: &Pending<'_>) -> (u64, bool) {
     let ticket = u64::from_be_bytes(pending.ticket().id().0);
     (ticket, pending.jobs().len() > 1)

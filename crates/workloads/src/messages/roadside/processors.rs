@@ -1,4 +1,5 @@
-//! The processors of a roadside unit in virtual time: signatures wait for a core, and take it a while.
+//! The processors of a roadside unit in virtual time: signatures wait for a core, and occupy it for
+//! a while.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use crate::boards::{AUTHORITY, KeyCosts};
 
 /// A board's cores at work.
 pub(super) struct Processors {
-    /// What all checks of a message but its signature take, in nanoseconds.
+    /// The time for all checks of a message except its signature, in nanoseconds.
     message_nanos: u64,
     deadline: Duration,
     state: RefCell<State>,
@@ -26,10 +27,10 @@ pub(super) struct Processors {
 struct State {
     model: Model,
     keys: KeyCosts,
-    /// Whoever waits for a signature, by its number.
+    /// The tasks that wait for a signature, by its number.
     waiting: BTreeMap<u64, oneshot::Sender<()>>,
     submitted: u64,
-    /// When somebody will look at the model next.
+    /// The time of the next pending wake-up.
     alarm: Option<u64>,
 }
 
@@ -49,8 +50,8 @@ impl Processors {
         }
     }
 
-    /// Resolves when a message that came at `heard` is verified: its signature by `ticket`, and that of
-    /// the ticket itself where it is new.
+    /// Resolves when a message that arrived at `heard` is verified: its signature by `ticket`, and
+    /// that of a new ticket itself.
     pub(super) async fn work_on(self: &Rc<Self>, (ticket, is_new): (u64, bool), heard: Time) {
         let deadline_nanos = (heard + self.deadline).as_nanos();
         let mut verdicts = Vec::with_capacity(2);
@@ -64,12 +65,12 @@ impl Processors {
         }
         self.go_on();
         for verdict in verdicts {
-            // Whoever works does not go away before it is done.
+            // The worker is not dropped before it is done.
             let _ = verdict.await;
         }
     }
 
-    /// Tells those whose signatures are done, and sees to it that the next ones are told.
+    /// Notifies the tasks whose signatures are done, and schedules the next wake-up.
     fn go_on(self: &Rc<Self>) {
         let here = now().as_nanos();
         let mut state = self.state.borrow_mut();
@@ -100,7 +101,7 @@ impl State {
         self.submitted += 1;
         let (whoever, verdict) = oneshot::channel();
         let task = Task { tag, deadline_nanos, nanos };
-        // The queue has no end; a task that was refused would drop its channel and be done at once.
+        // The queue is unbounded; a refused task would drop its channel and be done at once.
         if self.model.submit(now().as_nanos(), task).is_ok() {
             self.waiting.insert(tag, whoever);
         }

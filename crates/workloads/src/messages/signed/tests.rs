@@ -6,7 +6,7 @@ use trackbed_v2x::payload::{self, Facility};
 
 use super::*;
 
-/// What `work` gives inside a run.
+/// The result of `work` inside a run.
 fn in_virtual_time<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let mut network = NetworkBuilder::new();
     let _ = network.host("alone");

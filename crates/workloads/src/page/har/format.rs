@@ -1,4 +1,4 @@
-//! What is read of an archive: HAR 1.2 and, with an underscore, what Chrome adds to it.
+//! The parts of an archive that are read: HAR 1.2 and, with an underscore, Chrome's additions.
 
 use serde::Deserialize;
 
@@ -49,7 +49,7 @@ pub(super) struct Response {
     pub status: i64,
     #[serde(rename = "redirectURL")]
     pub redirect_url: Option<String>,
-    /// -1 where it is not known.
+    /// -1 if unknown.
     pub body_size: Option<i64>,
     #[serde(default)]
     pub content: Content,
@@ -61,12 +61,12 @@ pub(super) struct Response {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
     pub size: Option<i64>,
-    /// Bytes that compression saved.
+    /// Bytes saved by compression.
     pub compression: Option<i64>,
     pub mime_type: Option<String>,
 }
 
-/// Milliseconds; -1 where it does not apply.
+/// Milliseconds; -1 if not applicable.
 #[derive(Default, Deserialize)]
 pub(super) struct Timings {
     pub blocked: Option<f64>,
@@ -82,13 +82,13 @@ pub(super) struct Initiator {
     stack: Option<Stack>,
 }
 
-/// Where a script was when it asked.
+/// The script's call stack at the request.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Stack {
     #[serde(default)]
     call_frames: Vec<CallFrame>,
-    /// What has scheduled it, for example a timer.
+    /// What scheduled it, for example a timer.
     parent: Option<Box<Stack>>,
 }
 

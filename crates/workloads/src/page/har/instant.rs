@@ -1,7 +1,7 @@
-//! Points in time as archives write them (ISO 8601, the profile of RFC 3339).
+//! Times in archives (ISO 8601, the profile of RFC 3339).
 
 /// The milliseconds from 1970 to `text`, for example `2024-05-01T10:00:00.250+02:00`; `None` if it
-/// is not written so.
+/// is malformed.
 pub(super) fn milliseconds(text: &str) -> Option<f64> {
     let (date, rest) = text.split_once(['T', 't'])?;
     let zone = rest.find(['Z', 'z', '+', '-'])?;
@@ -28,7 +28,7 @@ fn days(date: &str) -> Option<i64> {
     if month == 0 || day == 0 {
         return None;
     }
-    // Years that begin in March end with the leap day.
+    // Counting years from March puts the leap day at the end.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let before_year = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let before_month = (153 * month + 2) / 5;
@@ -47,7 +47,7 @@ fn offset_minutes(zone: &str) -> Option<i64> {
     Some(if sign == "-" { -minutes } else { minutes })
 }
 
-/// A number of nothing but digits, of at most `max`.
+/// A number of digits only, of at most `max`.
 fn number(text: &str, max: i64) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| digits && *number <= max)
@@ -60,7 +60,7 @@ const DAYS_TO_1970: i64 = 719_468;
 mod tests {
     use super::*;
 
-    /// The seconds are what `date -u -d TEXT +%s` says.
+    /// The expected seconds are the output of `date -u -d TEXT +%s`.
     #[test]
     fn instants_are_those_of_the_calendar() {
         for (text, ms) in [

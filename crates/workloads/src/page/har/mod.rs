@@ -1,17 +1,17 @@
-//! A page as a browser has recorded it: the HTTP Archive format (HAR) 1.2.
+//! A page recorded by a browser: the HTTP Archive format (HAR) 1.2.
 //!
-//! Every request that was answered becomes an object, in the order in which they began. All are
-//! served by one server, whatever their origins, and get paths of their own, so that a request
-//! that was made twice is made twice. What the recording says beyond sizes, kinds and what led to
-//! what (redirects, headers, cookies, the time that servers took) is not reproduced.
+//! Every answered request becomes an object, in the order in which they began. All are served by
+//! one server, whatever their origins, and get separate paths, so that a repeated request stays
+//! repeated. Only sizes, kinds and dependencies are reproduced, not redirects, headers, cookies or
+//! server times.
 //!
-//! *Sizes* are those that were transferred: `response.bodySize`; where a browser does not give it,
-//! Chrome's `_transferSize`, which includes headers; and where an object came from a cache, the
-//! size of its content.
+//! *Sizes* are the transferred ones: `response.bodySize`; if a browser does not give it, Chrome's
+//! `_transferSize`, which includes headers; and for an object from a cache, the size of its
+//! content.
 //!
-//! *What leads to what* is Chrome's `_initiator`, or a redirect; where neither is said, an object
-//! is found in the one that ended last before it began. One that began while the document arrived
-//! that led to it is found at that place in it, in proportion to the time.
+//! *Dependencies* are Chrome's `_initiator`, or a redirect; without either, an object is found in
+//! the one that ended last before it began. One that began while the document that led to it was
+//! arriving is found at that place in it, in proportion to the time.
 
 mod format;
 mod instant;
@@ -24,42 +24,41 @@ use super::model::{Found, Kind, Object, Page};
 use crate::contract::WorkloadError;
 use format::{Archive, Entry};
 
-/// Reads the page that the archive `file` holds; the first one, if there are several.
+/// Reads the page in the archive `file`; the first one, if there are several.
 pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
     let refuse = |why: String| {
         let advice = format!("{}: {why}", file.display());
         WorkloadError::new("har", advice)
     };
     let text = std::fs::read(file)
-        .map_err(|why| refuse(format!("cannot be read: {why}; give the path of a .har file")))?;
+        .map_err(|why| refuse(format!("cannot be read: {why}; write the path of a .har file")))?;
     parse(&text).map_err(refuse)
 }
 
 fn parse(text: &[u8]) -> Result<Page, String> {
-    // Some browsers put a byte order mark in front.
+    // Some browsers start the file with a byte order mark.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let archive: Archive = serde_json::from_slice(text)
-        .map_err(|why| format!("is no HTTP archive: {why}; export one from a browser"))?;
+        .map_err(|why| format!("is not an HTTP archive: {why}; export one from a browser"))?;
     let recorded = Recorded::all(archive)?;
     let objects = (0..recorded.len()).map(|index| object(&recorded, index));
     let page = Page::new(objects.collect::<Result<_, _>>()?);
     page.map_err(|fault| format!("{}: {}", recorded[fault.object].name(), fault.what))
 }
 
-/// A request of the archive that was answered.
+/// An answered request of the archive.
 struct Recorded {
     entry: Entry,
     /// Its place in the file, for messages.
     number: usize,
-    /// When it began, when its first byte came and when it ended, in milliseconds.
+    /// The times of its begin, first byte and end, in milliseconds.
     begin: f64,
     first_byte: f64,
     end: f64,
 }
 
 impl Recorded {
-    /// The requests of the archive's first page that were answered, in the order in which they
-    /// began.
+    /// The answered requests of the archive's first page, in the order in which they began.
     fn all(archive: Archive) -> Result<Vec<Recorded>, String> {
         let pages = archive.log.pages.unwrap_or_default();
         let first = pages.into_iter().next().map(|page| page.id);
@@ -75,8 +74,8 @@ impl Recorded {
         }
         all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
         match all.is_empty() {
-            true => Err("the page is empty: the archive has no request over HTTP that was \
-                         answered; record it while the page loads"
+            true => Err("the page is empty: the archive has no answered HTTP request; record it \
+                         while the page loads"
                 .to_owned()),
             false => Ok(all),
         }
@@ -86,7 +85,7 @@ impl Recorded {
         let place = || name(number, &entry.request.url);
         let begin = instant::milliseconds(&entry.started).ok_or_else(|| {
             format!(
-                "{}: startedDateTime is \"{}\"; it is written as 2024-05-01T10:00:00.000Z",
+                "{}: startedDateTime is \"{}\"; write a time such as 2024-05-01T10:00:00.000Z",
                 place(),
                 entry.started
             )
@@ -114,8 +113,7 @@ fn name(number: usize, url: &str) -> String {
     format!("entry {number} ({short})")
 }
 
-/// Whether an entry is something that a server has sent. A response without a status was never
-/// answered.
+/// Whether an entry was sent by a server. A response without a status was never answered.
 fn is_transfer(entry: &Entry) -> bool {
     let url = entry.request.url.as_str();
     let web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
@@ -138,7 +136,7 @@ fn object(all: &[Recorded], index: usize) -> Result<Object, String> {
     })
 }
 
-/// What was transferred of the response's body.
+/// The transferred bytes of the response's body.
 fn bytes(recorded: &Recorded) -> Result<u64, String> {
     let response = &recorded.entry.response;
     let content = &response.content;
@@ -146,7 +144,7 @@ fn bytes(recorded: &Recorded) -> Result<u64, String> {
     let content = content.filter(|size| *size >= 0);
     let known = match (response.body_size, response.transfer_size) {
         (Some(body @ 1..), _) => Some(body),
-        // Headers alone were transferred.
+        // Only headers were transferred.
         (Some(0), Some(1..)) => Some(0),
         (Some(0), _) => content.or(Some(0)),
         (_, Some(transferred @ 1..)) => Some(transferred),
@@ -154,16 +152,15 @@ fn bytes(recorded: &Recorded) -> Result<u64, String> {
     };
     let size = known.and_then(|size| u64::try_from(size).ok()).ok_or_else(|| {
         format!(
-            "{}: neither response.bodySize nor response.content.size says how long it is; export \
-             the archive with contents, or leave the entry out",
+            "{}: neither response.bodySize nor response.content.size gives its length; export the \
+             archive with contents, or remove the entry",
             recorded.name()
         )
     })?;
     match size <= OBJECT_BYTES_MAX {
         true => Ok(size),
         false => Err(format!(
-            "{}: {size} bytes are more than the {OBJECT_BYTES_MAX} that an object may have; leave \
-             the entry out",
+            "{}: {size} bytes; an object has at most {OBJECT_BYTES_MAX}; remove the entry",
             recorded.name()
         )),
     }
@@ -189,7 +186,7 @@ fn kind(entry: &Entry) -> Kind {
     }
 }
 
-/// A path of the object's own that tells what it was: the end of its URL's path.
+/// A unique path for the object that shows its origin: the end of its URL's path.
 fn path(index: usize, url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or("");
     let last = path.splitn(4, '/').nth(3).unwrap_or("").rsplit('/').next().unwrap_or("");
@@ -217,8 +214,8 @@ fn found(all: &[Recorded], index: usize) -> Option<Found> {
     }
 }
 
-/// Where in the document `parent` an object was found that began before it had ended. One that
-/// began before its first byte was found elsewhere: it was pushed or known beforehand.
+/// The place in the document `parent` of an object that began before the document had ended. One
+/// that began before its first byte was found elsewhere: it was pushed or known in advance.
 fn while_it_arrived(recorded: &Recorded, by: usize, parent: &Recorded) -> Option<Found> {
     let (since, span) = (recorded.begin - parent.first_byte, parent.end - parent.first_byte);
     let size = bytes(parent).unwrap_or(0);
@@ -226,7 +223,7 @@ fn while_it_arrived(recorded: &Recorded, by: usize, parent: &Recorded) -> Option
     (since >= 0.0 && span > 0.0).then_some(Found { by, at: Some(at) })
 }
 
-/// The response that sent the browser here.
+/// The response that redirected to this object.
 fn redirect(all: &[Recorded], index: usize) -> Option<usize> {
     let target = all[index].url();
     all[..index].iter().rposition(|earlier| {
@@ -236,8 +233,8 @@ fn redirect(all: &[Recorded], index: usize) -> Option<usize> {
     })
 }
 
-/// The object that Chrome says led to this one: the last one of that URL that began before it, or,
-/// against all sense, one that did not.
+/// The object that Chrome names as initiator: the last one of that URL that began before it or, if
+/// there is none, one that began later.
 fn initiator(all: &[Recorded], index: usize) -> Option<usize> {
     let initiator = all[index].entry.initiator.as_ref()?;
     let url = initiator.url()?;

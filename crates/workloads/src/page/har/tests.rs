@@ -57,7 +57,7 @@ fn refused(entries: &[Value]) -> String {
 /// In which object, and where in it.
 type Place = (usize, Option<u64>);
 
-/// The paths of a page's objects and what they are found in.
+/// The paths of a page's objects and where they are found.
 fn tree(page: &Page) -> Vec<(&str, Option<Place>)> {
     let found = |object: &Object| object.found.map(|found| (found.by, found.at));
     page.objects().iter().map(|o| (o.path.as_str(), found(o))).collect()
@@ -125,8 +125,7 @@ fn chrome_says_what_led_to_what() {
     assert_eq!(bytes, [30_000, 9_000, 40_000, 70_000, 100]);
 }
 
-/// Other browsers say neither `_initiator` nor `_resourceType`. The archive is not in the order of
-/// time.
+/// Other browsers give neither `_initiator` nor `_resourceType`. The archive is not sorted by time.
 #[test]
 fn without_initiators_time_decides() {
     let plain = |ms, path: &str, mime| {
@@ -197,7 +196,7 @@ fn sizes_are_those_that_were_transferred() {
     assert!(unknown.contains("entry 1 (https://example.test/): neither response.bodySize"));
     assert!(unknown.contains("export the archive with contents"), "{unknown}");
     let vast = refused(&[sized(json!(2_000_000_000), json!(0), json!({}))]);
-    assert!(vast.contains("leave the entry out"), "{vast}");
+    assert!(vast.contains("remove the entry"), "{vast}");
 }
 
 #[test]
@@ -229,10 +228,10 @@ fn what_is_no_page_is_refused_with_place_and_remedy() {
     assert!(circle.contains("in a circle (/1-x.js in /2-y.js in /1-x.js)"), "{circle}");
 
     for (text, message) in [
-        ("", "is no HTTP archive: EOF while parsing a value at line 1 column 0; export one"),
+        ("", "is not an HTTP archive: EOF while parsing a value at line 1 column 0; export one"),
         ("{\"log\": {}}", "missing field `entries` at line 1"),
         ("\u{feff}{\"log\": {\"entries\": []}}", "the page is empty"),
-        ("[1]", "is no HTTP archive"),
+        ("[1]", "is not an HTTP archive"),
     ] {
         let why = parse(text.as_bytes()).unwrap_err();
         assert!(why.contains(message), "{why}");

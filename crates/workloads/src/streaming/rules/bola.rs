@@ -10,8 +10,8 @@ use crate::streaming::resolution::Resolution;
 /// With `Q` pieces in the buffer, sizes `S` and utilities `v = ln(S / S_lowest)`, the resolution is
 /// the one with the greatest `(V (v + gp) - Q) / S`. `gp`, the weight of smooth playing against
 /// resolution, is 5 as in the paper's evaluation; `V = (Q_max - 1) / (v_highest + gp)` is the
-/// largest at which the buffer never outgrows `Q_max`. Where the paper would wait for the buffer to
-/// shrink, the player's own limit does.
+/// largest at which the buffer never exceeds `Q_max`. Where the paper waits for the buffer to
+/// shrink, the player's own limit does so.
 pub(super) struct Bola;
 
 impl Rule for Bola {

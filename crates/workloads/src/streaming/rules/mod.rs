@@ -1,4 +1,4 @@
-//! Rules of resolution: in which resolution the next piece is asked for. A file each.
+//! Rules that choose the resolution of the next piece, each in its own file.
 
 mod bola;
 mod paper;
@@ -20,24 +20,24 @@ pub(super) trait Rule: Sync {
     fn choose(&self, situation: &Situation<'_>) -> Resolution;
 }
 
-/// What a client knows when it asks for a piece.
+/// What a client knows when it requests a piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Situation<'a> {
-    /// How long a packet takes from one end to the other.
+    /// The one-way delay of a packet.
     pub link_delay: Duration,
     /// Whether it is the first request on its connection, or the first one after a jump.
     pub is_fresh: bool,
-    /// The media that is there and not yet played.
+    /// The buffered media.
     pub buffered: Duration,
-    /// How much media is kept at the most.
+    /// The maximum buffered media.
     pub limit: Duration,
-    /// The bytes of a piece of each resolution on the average; at least one.
+    /// The mean size of a piece of each resolution in bytes; at least one.
     pub sizes: [u64; 3],
-    /// The pieces that arrived, the latest last.
+    /// The pieces that have arrived, the latest last.
     pub transfers: &'a [Transfer],
 }
 
-/// How a piece arrived.
+/// The transfer of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transfer {
     /// Its bytes.
@@ -50,7 +50,7 @@ pub(super) struct Transfer {
 mod tests {
     use super::*;
 
-    /// A situation in which nothing is known, for media of 1, 2 and 4 MB a second.
+    /// A situation without any knowledge, for media of 1, 2 and 4 MB a second.
     pub fn situation() -> Situation<'static> {
         Situation {
             link_delay: Duration::ZERO,

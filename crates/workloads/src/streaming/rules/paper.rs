@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Rule, Situation};
 use crate::streaming::resolution::Resolution;
 
-/// QHD where the link delay is under 100 ms, FHD up to 200 ms, HD above; always HD straight after a
+/// QHD if the link delay is under 100 ms, FHD up to 200 ms, HD above; always HD right after a
 /// connect or a seek.
 pub(super) struct Paper;
 

@@ -1,15 +1,15 @@
-//! By throughput: what recent pieces arrived at.
+//! Chooses by the throughput of recent pieces.
 
 use super::{Rule, Situation, Transfer};
 use crate::streaming::player::PIECE;
 use crate::streaming::resolution::Resolution;
 
 /// The highest resolution whose bit rate is at most nine tenths of the harmonic mean of the
-/// throughput of the last five pieces; the lowest one if none is, or nothing is known.
+/// throughput of the last five pieces; the lowest one if there is none, or nothing is known.
 ///
 /// The harmonic mean is the robust estimate of Jiang, Sekar and Zhang, "Improving Fairness,
 /// Efficiency, and Stability in HTTP-based Adaptive Video Streaming with FESTIVE" (CoNEXT 2012),
-/// section 4; nine tenths is the safety factor that dash.js and others are shipped with.
+/// section 4; nine tenths is the default safety factor of dash.js and others.
 pub(super) struct Throughput;
 
 impl Rule for Throughput {
@@ -27,8 +27,8 @@ impl Rule for Throughput {
     }
 }
 
-/// Of the last transfers, in bytes per second: all bytes' mean time would weigh long pieces more,
-/// this weighs slow ones.
+/// Of the last transfers, in bytes per second: dividing all bytes by all time would weigh long
+/// pieces more, this weighs slow ones.
 fn harmonic_mean(transfers: &[Transfer]) -> Option<f64> {
     let recent = &transfers[transfers.len().saturating_sub(RECENT)..];
     let slowness = |transfer: &Transfer| transfer.took.as_secs_f64() / transfer.bytes.max(1) as f64;
@@ -36,7 +36,7 @@ fn harmonic_mean(transfers: &[Transfer]) -> Option<f64> {
     (sum > 0.0).then(|| recent.len() as f64 / sum)
 }
 
-/// How many pieces count.
+/// The number of pieces that count.
 const RECENT: usize = 5;
 const SAFETY: f64 = 0.9;
 

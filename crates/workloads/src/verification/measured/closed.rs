@@ -1,4 +1,4 @@
-//! As many signatures as there are, all at once.
+//! All signatures at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,13 +16,13 @@ use super::script;
 use crate::signatures::{TABLE_AFTER, parts};
 use trackbed_core::event::UnitAccount;
 
-/// Signatures that take turns.
+/// The number of different signatures, which are used in turn.
 const DIFFERENT: usize = 4_096;
 
-/// Nanoseconds after which a crossing that says so little is not heard any longer: an hour.
+/// An hour in nanoseconds: the limit for a crossing with very few messages.
 const LONG: u64 = 3_600_000_000_000;
 
-/// Verifies the signatures of a crossing's first messages, again and again.
+/// Verifies the signatures of a crossing's first messages, repeatedly.
 pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcome, String> {
     let (tasks, forged) = tasks(plan, signatures, seed)?;
     let (wrong, last) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
@@ -39,13 +39,13 @@ pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcom
         ..options(plan)
     };
     let mut engine = Engine::start(&options, on_done)
-        .map_err(|error| format!("the system gives no thread: {error}"))?;
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
     let begin = monotonic_nanos();
     engine.submit_all(tasks);
     let summary = engine.finish();
     match wrong.load(Ordering::Relaxed) {
         0 => {}
-        wrong => return Err(format!("{wrong} verdicts were wrong: a defect of Trackbed's")),
+        wrong => return Err(format!("{wrong} verdicts were wrong: this is a bug in Trackbed")),
     }
     let account = UnitAccount {
         signatures: summary.verified.iter().sum(),
@@ -57,7 +57,7 @@ pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcom
     Ok(Outcome { begin, end, decisions: Vec::new(), account })
 }
 
-/// Tasks, whose tags are numbers of the signatures that take turns, and whether each of those is forged.
+/// Tasks, whose tags are the indices of the signatures, and whether each signature is forged.
 fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>), String> {
     let (script, mut receiver) =
         script::write(plan, seed, |number, at| number < DIFFERENT && at < LONG)?;
@@ -69,7 +69,7 @@ fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>),
         };
         for (place, job) in pending.jobs().iter().enumerate() {
             let Some((key, digest, signature)) = parts(job) else { continue };
-            // The tables that keys would have by and by are there.
+            // The tables of keys that would be built during a longer run exist already.
             for _ in 0..TABLE_AFTER {
                 keys.get(&key);
             }
@@ -79,11 +79,11 @@ fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>),
             forged.push(place == 0 && line.origin != Origin::Vehicle);
         }
         let genuine = [line.origin == Origin::Vehicle, true];
-        // Whether it is believed does not matter here; that its certificate is known does.
+        // The verdict does not matter here; its certificate must be known.
         let _ = receiver.settle(pending, &genuine);
     }
     if different.is_empty() {
-        return Err("the crossing has said nothing that could be verified".to_owned());
+        return Err("the crossing has no message with a verifiable signature".to_owned());
     }
     Ok((different.iter().cycle().take(count as usize).cloned().collect(), forged))
 }

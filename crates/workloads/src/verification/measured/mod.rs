@@ -1,4 +1,4 @@
-//! The unit in real time: this machine, on a thread of its own beside the executor.
+//! The unit in real time: this machine, on a separate thread beside the executor.
 
 mod closed;
 mod outcome;
@@ -19,7 +19,7 @@ use super::plan::{Load, Plan};
 use crate::contract::Stage;
 use outcome::{Decision, Outcome};
 
-/// Lets the thread of the unit end when nobody waits for it any more.
+/// Ends the unit's thread when the run no longer waits for it.
 struct Alive(Arc<AtomicBool>);
 
 impl Drop for Alive {
@@ -28,7 +28,7 @@ impl Drop for Alive {
     }
 }
 
-/// Does the workload of `plan`, and enters what came of it.
+/// Runs the workload of `plan`, and records its results.
 pub(super) async fn run(plan: &Arc<Plan>, stage: &Stage) -> Result<(), String> {
     let alive = Alive(Arc::new(AtomicBool::new(true)));
     let (goes_on, seed, shared) = (Arc::clone(&alive.0), stage.seed, Arc::clone(plan));
@@ -37,16 +37,17 @@ pub(super) async fn run(plan: &Arc<Plan>, stage: &Stage) -> Result<(), String> {
         Load::Closed { signatures } => closed::verify(&shared, signatures, &seed),
     };
     let thread = std::thread::Builder::new().name("unit".to_owned()).spawn(work);
-    let thread = thread.map_err(|error| format!("the system gives no thread: {error}"))?;
+    let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
     while !thread.is_finished() {
         sleep(LOOK_EVERY).await;
     }
-    let outcome = thread.join().map_err(|_| "the unit has panicked: a defect of Trackbed's")??;
+    let outcome =
+        thread.join().map_err(|_| "the unit has panicked: this is a bug in Trackbed")??;
     enter(plan, stage, outcome);
     Ok(())
 }
 
-/// How often it is looked whether the unit is done.
+/// The interval for checking whether the unit is done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 fn enter(plan: &Plan, stage: &Stage, mut outcome: Outcome) {

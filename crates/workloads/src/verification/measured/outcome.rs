@@ -1,4 +1,4 @@
-//! What a measured unit is told, and what comes of it.
+//! The inputs and results of a measured unit.
 
 use trackbed_core::event::{Judgement, UnitAccount};
 use trackbed_v2x::traffic::Origin;
@@ -7,7 +7,7 @@ use trackbed_verifier::engine::Options;
 
 use super::super::plan::Plan;
 
-/// What came of a run. Times are readings of [`monotonic_nanos`].
+/// The result of a run. Times are readings of [`monotonic_nanos`].
 pub(super) struct Outcome {
     pub(super) begin: u64,
     pub(super) end: u64,
@@ -25,7 +25,7 @@ pub(super) struct Decision {
     pub(super) judgement: Judgement,
 }
 
-/// What the engine is told.
+/// The engine's options.
 pub(super) fn options(plan: &Plan) -> Options {
     let workers = plan.workers.unwrap_or_else(processors);
     let slow = |number| if number >= workers.div_ceil(2) { plan.slow_half_permille } else { 1000 };

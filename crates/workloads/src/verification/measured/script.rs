@@ -1,4 +1,4 @@
-//! What a crossing will say, signed before anything is measured.
+//! The messages of a crossing, signed before anything is measured.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use trackbed_v2x::{ItsTime, Receiver, Refusal};
 
 use super::super::plan::Plan;
 
-/// Messages in the order in which they come.
+/// Messages in the order of arrival.
 pub(in super::super) struct Script {
     pub lines: Vec<Line>,
     bytes: Vec<u8>,
     epoch: ItsTime,
 }
 
-/// A message that comes.
+/// An arriving message.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Line {
     /// Nanoseconds after the beginning.
@@ -33,14 +33,14 @@ impl Script {
         self.bytes.get(line.start..line.start + line.len as usize).unwrap_or_default()
     }
 
-    /// The time of day, so many nanoseconds after the beginning.
+    /// The time of day, this many nanoseconds after the beginning.
     pub fn time_of_day(&self, nanos: u64) -> ItsTime {
         self.epoch.after(std::time::Duration::from_nanos(nanos))
     }
 }
 
-/// The first messages of the crossing, as long as `is_wanted` says, and a receiver that trusts whom they
-/// trust.
+/// The first messages of the crossing, as long as `is_wanted` returns true, and a receiver with the
+/// same trusted authorities.
 ///
 /// # Errors
 /// If they take more memory than is reasonable.
@@ -54,7 +54,7 @@ pub(in super::super) fn write(
     let mut traffic = Traffic::new(plan.crossing.clone(), seed, PLACE, epoch).map_err(words)?;
     let policy = Policy {
         position: PLACE,
-        // Nobody is forgotten, whoever follows whom.
+        // The receiver forgets no certificate, however many vehicles follow one another.
         tickets: 4 * plan.crossing.vehicles() as usize + 1_024,
         tickets_again: plan.certificates_again,
         ..Policy::default()
@@ -72,8 +72,8 @@ pub(in super::super) fn write(
         let (start, len) = (script.bytes.len(), message.bytes.len() as u32);
         if start + message.bytes.len() > BYTES_MAX {
             return Err(format!(
-                "the messages of {} s would take more than {} MB; make `duration`, `crossings` or \
-                 `flood` smaller",
+                "the messages of {} s would take more than {} MB; reduce `duration`, `crossings` \
+                 or `flood`",
                 plan.duration.as_secs_f64(),
                 BYTES_MAX / 1_000_000
             ));
@@ -84,9 +84,9 @@ pub(in super::super) fn write(
     Ok((script, receiver))
 }
 
-/// When runs take place, in seconds of ITS time: some day in 2026.
+/// The time of the runs, in seconds of ITS time: some day in 2026.
 const EPOCH: u32 = 720_000_000;
-/// Where: a crossing in Daejeon.
+/// The place: a crossing in Daejeon.
 const PLACE: Position = Position { latitude: 363_504_000, longitude: 1_273_845_000 };
-/// Memory for messages.
+/// The memory limit for messages.
 const BYTES_MAX: usize = 1_000_000_000;

@@ -1,4 +1,4 @@
-//! A unit that hears a crossing: one thread that checks and settles, and workers that verify.
+//! A unit at a crossing: one thread that checks and settles, and workers that verify.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,20 +22,20 @@ use super::outcome::{Decision, Outcome, options, processors};
 use super::script::{self, Line, Script};
 use crate::signatures::{judgement, parts};
 
-/// Lets the unit hear the crossing of `plan`.
+/// Runs the unit at the crossing of `plan`.
 pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result<Outcome, String> {
     let duration = plan.duration.as_nanos() as u64;
     let is_wanted = |_, at| at < duration && goes_on.load(Ordering::Relaxed);
     let (script, receiver) = script::write(plan, seed, is_wanted)?;
     let (done, verdicts) = channel();
     let on_done = move |one: Done| {
-        // Nobody listens if the unit has been given up.
+        // The receiver is gone if the unit has been given up.
         let _ = done.send(one);
     };
     let engine = Engine::start(&options(plan), on_done)
-        .map_err(|error| format!("the system gives no thread: {error}"))?;
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
     let keys = LaterTables::start(KeyCache::new(plan.tables, Path::fastest()))
-        .map_err(|error| format!("the system gives no thread: {error}"))?;
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
     let mut unit = Unit {
         plan,
         script: &script,
@@ -54,7 +54,7 @@ pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result
         unit.wait_for(unit.begin + line.at, &verdicts);
         unit.hear(number as u64, line);
         if !goes_on.load(Ordering::Relaxed) {
-            return Err("it was given up".to_owned());
+            return Err("the run was given up".to_owned());
         }
     }
     unit.wait_for_the_rest(&verdicts, goes_on)?;
@@ -67,9 +67,9 @@ pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result
 
 /// Before the first message.
 const LEAD: u64 = 20_000_000;
-/// How often it is looked whether anybody still waits for the unit.
+/// The interval for checking whether the run still waits for the unit.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// As long as workers that rest for their budget may say nothing, and longer.
+/// Longer than workers may rest because of their budget.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 struct Unit<'a> {
@@ -93,12 +93,13 @@ struct Open<'a> {
     origin: Origin,
     verdicts: [bool; 2],
     waits_for: u32,
-    /// Why not all of them are verified.
+    /// Why some of them are not verified.
     dropped: Option<Judgement>,
 }
 
 impl Unit<'_> {
-    /// Settles what has its verdicts until it is time for the next message; at least what is there.
+    /// Settles messages that have their verdicts until the next message is due; at least those
+    /// available.
     fn wait_for(&mut self, due: u64, verdicts: &Channel<Done>) {
         loop {
             let now = monotonic_nanos();
@@ -106,13 +107,13 @@ impl Unit<'_> {
             match verdicts.recv_timeout(span) {
                 Ok(done) => self.settle(&done),
                 Err(RecvTimeoutError::Timeout) if monotonic_nanos() < due => {}
-                // No worker is left: what is open in the end says so.
+                // No worker is left: the open messages show it at the end.
                 Err(_) => return,
             }
         }
     }
 
-    /// Settles what is open when the last message has come.
+    /// Settles the open messages after the last arrival.
     fn wait_for_the_rest(
         &mut self,
         verdicts: &Channel<Done>,
@@ -121,7 +122,7 @@ impl Unit<'_> {
         let mut silence = Duration::ZERO;
         while !self.open.is_empty() {
             if !goes_on.load(Ordering::Relaxed) {
-                return Err("it was given up".to_owned());
+                return Err("the run was given up".to_owned());
             }
             match verdicts.recv_timeout(LOOK_EVERY) {
                 Ok(done) => {
@@ -131,14 +132,16 @@ impl Unit<'_> {
                 Err(RecvTimeoutError::Timeout) if silence < SILENCE_MAX => silence += LOOK_EVERY,
                 Err(_) => {
                     let open = self.open.len();
-                    return Err(format!("{open} messages got no verdict: a defect of Trackbed's"));
+                    return Err(format!(
+                        "{open} messages got no verdict: this is a bug in Trackbed"
+                    ));
                 }
             }
         }
         Ok(())
     }
 
-    /// Takes a message. That it should have come at its time counts, not when there was time for it.
+    /// Receives a message. Its scheduled arrival counts, not the time at which it is handled.
     fn hear(&mut self, number: u64, line: &Line) {
         let (heard, now) = (self.begin + line.at, monotonic_nanos());
         let is_measured = line.at >= self.plan.warm_up.as_nanos() as u64;
@@ -147,7 +150,7 @@ impl Unit<'_> {
         if self.plan.drops_late && now > deadline_nanos {
             return self.decide(heard, line.origin, Judgement::Late);
         }
-        // Whether it is fresh is a matter of when it came.
+        // Its freshness depends on its arrival.
         let time = self.script.time_of_day(line.at);
         let pending = match self.receiver.check(self.script.text(line), time) {
             Ok(pending) => pending,
@@ -180,7 +183,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Takes a verdict; the last one of a message decides about it.
+    /// Receives a verdict; the last one of a message decides about it.
     fn settle(&mut self, done: &Done) {
         let number = done.tag / 2;
         let Some(open) = self.open.get_mut(&number) else { return };

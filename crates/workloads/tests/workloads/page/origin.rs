@@ -1,5 +1,5 @@
-//! A server, and the way to it, for page loads: bodies take their time, and what happens on
-//! connections is counted.
+//! A server and its network for page loads: bodies take time, and connections and exchanges are
+//! counted.
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -21,14 +21,14 @@ use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
 use trackbed_workloads::{Patience, Prepared, Stage};
 
-/// How the protocol behaves: by default connecting takes 20 ms and the head of a response 10 ms,
-/// of a body 1 kB arrives each millisecond, exchanges share a connection, and nothing goes wrong.
+/// How the protocol behaves: by default connecting takes 20 ms and the head of a response 10 ms, 1
+/// kB of a body arrives each millisecond, exchanges share a connection, and nothing fails.
 #[derive(Clone)]
 pub struct Origin {
     pub multiplexed: bool,
     pub set_up: Duration,
     pub round_trip: Duration,
-    /// Attempts to connect that are refused before one succeeds.
+    /// Refused attempts to connect before one succeeds.
     pub refused: u32,
     /// Exchanges whose connection breaks when the request is sent, counted over all connections.
     pub broken: &'static [u32],
@@ -38,7 +38,7 @@ pub struct Origin {
     pub unanswered: &'static [u32],
     /// A path that the server does not know.
     pub missing: Option<&'static str>,
-    /// A path whose content has lost its last byte.
+    /// A path whose content lacks its last byte.
     pub shortened: Option<&'static str>,
 }
 
@@ -58,19 +58,19 @@ impl Default for Origin {
     }
 }
 
-/// What a run left behind.
+/// The results of a run.
 pub struct Ran {
     pub records: Vec<Record>,
     pub end: Time,
     pub origin: Counts,
 }
 
-/// What happened on the connections.
+/// Counts of connections and exchanges.
 #[derive(Clone, Default)]
 pub struct Counts {
     /// Connections, from the attempt until they began to close.
     pub open: u32,
-    /// The most of these at any time.
+    /// The maximum of these at any time.
     pub open_max: u32,
     /// Exchanges of each connection, in the order in which they were connected.
     pub exchanges: Vec<u32>,
@@ -158,7 +158,7 @@ impl Dialer for OriginDialer {
 struct OriginConnection {
     server: Rc<Server>,
     number: usize,
-    /// Held by each exchange until its body has come to its end.
+    /// Held by each exchange until the end of its body.
     running: Rc<()>,
     open: Cell<bool>,
 }
