@@ -1,4 +1,4 @@
-//! How far the virtual and the emulated substrate agree about the same plan.
+//! Agreement of the virtual and the emulated substrate on the same plan.
 
 use trackbed_connection::Transport;
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
@@ -8,14 +8,14 @@ use trackbed_stats::{EquivalenceVerdict, equivalence};
 use crate::aggregate::run_means;
 use trackbed_scenario::{Cell, Plan};
 
-/// How far the ratio of means may be from 1. Over QUIC both substrates run the same code; over TCP
-/// one is our engine and the other the kernel's.
+/// Maximum deviation of the ratio of means from 1. Over QUIC both substrates run the same code;
+/// over TCP one uses our engine and the other the kernel.
 const MARGIN_QUIC: f64 = 0.03;
 const MARGIN_TCP: f64 = 0.10;
 
 /// Compares the runs of a plan in virtual time with those on the emulated substrate, cell by cell
-/// and run by run: run k of both had the same seed. Cells without runs on both sides are left out,
-/// and so are runs that this machine could not keep up with.
+/// and paired by run: run k of both had the same seed. Leaves out cells without runs on both sides,
+/// and runs for which this machine was too slow.
 pub fn compare(plan: &Plan, virtually: &[RunResult], emulated: &[RunResult]) -> Vec<Agreement> {
     let emulated: Vec<RunResult> =
         emulated.iter().filter(|run| !run.is_invalid()).cloned().collect();
@@ -58,6 +58,6 @@ fn margin(cell: &Cell) -> f64 {
     }
 }
 
-/// What is compared, the first of these that the runs have: the time from the first connection to
-/// the last answer, or until the page was loaded.
+/// The metrics to compare; the first one that the runs have counts: the time from the first
+/// connection to the last reply, or until the page was loaded.
 const METRICS: [&str; 2] = ["completion_ms", "plt_ms"];

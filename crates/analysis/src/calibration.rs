@@ -1,5 +1,5 @@
-//! What the model of a device takes, from runs on a real one: frames from cells without network, costs
-//! of messages, packets and ciphers from the processor time of clients.
+//! Derives the parameters of a device model from runs on a real device: frames from cells without
+//! network, costs of messages, packets and ciphers from the processor time of clients.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,15 +9,15 @@ use trackbed_device::processor::durations::{Durations, FrameTime, PART_MAX_NS};
 use trackbed_device::processor::host::PacketCost;
 use trackbed_measure::results::{CellResult, Document, RunResult};
 
-/// The frames of a run directory, as the model takes them.
+/// The frames of a run directory, as input for the model.
 ///
-/// They are those of cells with inference and without network, whose cores nobody else wanted, in their
-/// order. What part of a frame its `threads` shared is told by the processor time of the inference: a
-/// frame that keeps `u` of `threads` cores busy in the mean is parallel for `(u - 1) / (threads - 1)` of
-/// its length.
+/// They come from cells with inference and without network, where no other work competed for the
+/// cores, in their original order. The processor time of the inference determines which part of a
+/// frame its `threads` shared: a frame that keeps `u` of `threads` cores busy on average is
+/// parallel for `(u - 1) / (threads - 1)` of its length.
 ///
 /// # Errors
-/// If there are no such frames; what to run.
+/// If there are no such frames; the error says what to run.
 pub fn durations(
     document: &Document,
     runs: &[RunResult],
@@ -34,10 +34,12 @@ pub fn durations(
         }
     }
     if lengths.is_empty() {
-        return Err("there are no frames of cells with inference and without network\n  help: run such \
-                    a part on the emulated or the live substrate, as `run edge --part 'no network'` \
-                    does, or let `trackbed infer --durations FILE` measure"
-            .to_owned());
+        return Err(
+            "there are no frames of cells with inference and without network\n  help: run such \
+                    a part on the emulated or the live substrate, for example `run edge --part 'no \
+                    network'`, or measure with `trackbed infer --durations FILE`"
+                .to_owned(),
+        );
     }
     let cores = mean(&used).unwrap_or(100.0 * f64::from(threads)) / 100.0;
     let parallel = match threads {
@@ -52,15 +54,15 @@ pub fn durations(
     Ok(Durations { threads: threads.max(1), frames: lengths.iter().map(frame).collect() })
 }
 
-/// What messages, packets and ciphers cost the clients of a run directory.
+/// The costs of messages, packets and ciphers for the clients of a run directory.
 ///
-/// Of each protocol, the processor time of the clients is taken apart into that of their start, of each
-/// message and of each packet, as far as its loads tell them apart; of each cipher, into what its bytes
-/// take more than those of TCP without encryption where there is such a cell, and than those of the
-/// cheapest cipher elsewhere. Cells without inference are preferred, since others are disturbed.
+/// For each protocol, the clients' processor time is split into the costs of their start, of each
+/// message and of each packet, as far as the loads allow. The cost of a cipher's bytes is the
+/// excess over TCP without encryption if there is such a cell, otherwise over the cheapest cipher.
+/// Cells without inference are preferred, because inference disturbs the measurement.
 ///
 /// # Errors
-/// If there are no clients of whom that is known; what to run.
+/// If no client has this information; the error says what to run.
 pub fn costs(document: &Document, runs: &[RunResult]) -> Result<Costs, String> {
     let rows = match document.model {
         None => rows(document, runs),
@@ -88,12 +90,12 @@ pub fn costs(document: &Document, runs: &[RunResult]) -> Result<Costs, String> {
     Ok(costs)
 }
 
-/// What the runs of a cell say together.
+/// The combined runs of a cell.
 #[derive(Debug)]
 struct Row {
     protocol: String,
     cipher: String,
-    /// What else tells it from others.
+    /// Its other factors.
     load: String,
     infers: bool,
     cpu_ns: f64,
@@ -102,7 +104,7 @@ struct Row {
     bytes: f64,
 }
 
-/// A load of one protocol, encryption left out.
+/// A load of one protocol, without encryption.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     cpu_ns: f64,
@@ -143,7 +145,7 @@ fn rows(document: &Document, runs: &[RunResult]) -> Vec<Row> {
     rows
 }
 
-/// What a byte costs by each cipher, in picoseconds.
+/// The cost of a byte for each cipher, in picoseconds.
 fn ciphers(rows: &[Row]) -> BTreeMap<String, u64> {
     let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let is_encrypted = |row: &&Row| !["", "none"].contains(&row.cipher.as_str());
@@ -157,13 +159,13 @@ fn ciphers(rows: &[Row]) -> BTreeMap<String, u64> {
         });
         let base = match bare {
             Some(bare) => bare.cpu_ns,
-            // Alone it cannot be told from the protocol.
+            // A single cipher cannot be separated from the protocol.
             None => match others.next() {
                 None => continue,
                 Some(other) => others.map(|other| other.cpu_ns).fold(other.cpu_ns, f64::min),
             },
         };
-        // Loads with more bytes say more about them.
+        // Loads with more bytes have more weight.
         let (sum, weight) = ((row.cpu_ns - base).max(0.0), row.bytes);
         found.entry(row.cipher.clone()).or_default().push(sum);
         *weights.entry(row.cipher.clone()).or_default() += weight;
@@ -175,8 +177,9 @@ fn ciphers(rows: &[Row]) -> BTreeMap<String, u64> {
     found.into_iter().map(byte).collect()
 }
 
-/// Start, message and packet that come nearest to the points, each in proportion to its size, with none
-/// below zero. Fewer loads tell fewer of them apart: packets come first, then messages, then the start.
+/// The costs of start, message and packet that fit the points best (by relative error), none of
+/// them negative. With fewer loads, fewer costs can be separated: packets come first, then
+/// messages, then the start.
 fn fit(points: &[Point]) -> Cost {
     let loads: BTreeSet<(u64, u64)> =
         points.iter().map(|point| (point.messages as u64, point.packets as u64)).collect();
@@ -199,18 +202,18 @@ fn fit(points: &[Point]) -> Cost {
     Cost { message: nanos(message), packet: PacketCost { packet: nanos(packet), byte_picos: 0 } }
 }
 
-/// The factors of start, message and packet in a point, over its processor time.
+/// The coefficients of start, message and packet in a point, divided by its processor time.
 fn factors(point: &Point) -> [f64; 3] {
     [1.0, point.messages, point.packets].map(|factor| factor / point.cpu_ns)
 }
 
-/// How far a solution is from a point, in proportion.
+/// The relative error of a solution at a point.
 fn miss(point: &Point, solution: &[f64; 3]) -> f64 {
     factors(point).iter().zip(solution).map(|(factor, value)| factor * value).sum::<f64>() - 1.0
 }
 
-/// Least squares by the normal equations, the unknowns that are not `chosen` being zero; `None` if the
-/// points do not tell them apart.
+/// Least squares by the normal equations, with the unknowns that are not `chosen` set to zero;
+/// `None` if the points do not determine them.
 fn solve(points: &[Point], chosen: &[usize]) -> Option<[f64; 3]> {
     let size = chosen.len();
     let mut rows = vec![vec![0.0; size + 1]; size];
@@ -223,7 +226,7 @@ fn solve(points: &[Point], chosen: &[usize]) -> Option<[f64; 3]> {
             }
         }
     }
-    // Gauss and Jordan; the scale of an unknown is its own diagonal.
+    // Gauss-Jordan; each unknown is scaled by its diagonal element.
     let scale: Vec<f64> = (0..size).map(|i| rows[i][i]).collect();
     for i in 0..size {
         let pivot = rows[i].clone();
@@ -242,7 +245,7 @@ fn solve(points: &[Point], chosen: &[usize]) -> Option<[f64; 3]> {
     Some(solution)
 }
 
-/// For protocols that were not measured: the middle of those that were.
+/// For protocols that were not measured: the median of the others.
 fn middle(known: &[Cost]) -> Cost {
     let of = |nanos: fn(&Cost) -> Duration| {
         let nanos = median(known.iter().map(|cost| nanos(cost).as_nanos() as f64));
@@ -264,14 +267,14 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The lower one of two in the middle: what disturbs a run makes it cost more.
+/// The lower of two middle values: disturbances only increase costs.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()
 }
 
-/// Rounded, from 0 to `most`.
+/// Rounded and limited to 0 to `most`.
 fn bounded(value: f64, most: u64) -> u64 {
     (value.max(0.0).round() as u64).min(most)
 }
@@ -280,7 +283,7 @@ const START: usize = 0;
 const MESSAGE: usize = 1;
 const PACKET: usize = 2;
 
-/// Which of them may be above zero, those first that are preferred where others do as well.
+/// The sets of unknowns that may be positive, in order of preference among equally good fits.
 const SUBSETS: [&[usize]; 6] = [
     &[PACKET],
     &[MESSAGE],

@@ -1,5 +1,5 @@
-//! What every campaign checks about itself: that it agrees with arithmetic where arithmetic
-//! decides, and that no message is missing and no verdict wrong.
+//! Checks of every campaign: results agree with arithmetic where it determines them, no message is
+//! missing, and no verdict is wrong.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use trackbed_net::Stage;
 use trackbed_measure::results::VIRTUAL;
 use trackbed_scenario::{Cell, LinkPlan, NetworkPlan};
 
-/// Whether runs in virtual time agree with arithmetic to the microsecond; elsewhere the machine adds
-/// its own time, which the certificates of the runs tell.
+/// Whether runs in virtual time agree with arithmetic to the microsecond; on other substrates the
+/// machine adds time, which the certificates of the runs show.
 pub(crate) fn arithmetic(substrate: &str, cell: &Cell, result: &CellResult) -> Option<Check> {
     (substrate == VIRTUAL).then(|| round_trips(cell, result))?
 }
 
-/// Whether the messages of a cell's runs are accounted for, which they must be everywhere.
+/// Whether the messages of a cell's runs are accounted for, which must hold on every substrate.
 pub(crate) fn accounts(cell: &Cell, runs: &[RunResult]) -> Vec<Check> {
     [closed_account(cell, runs), judged(cell, runs)].into_iter().flatten().collect()
 }
 
-/// In each run, every message that a unit heard was believed, refused or dropped, and no verdict was
-/// wrong.
+/// In each run, every message that a unit received was accepted, refused or dropped, and no verdict
+/// was wrong.
 fn judged(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     let of_run = |run: &RunResult| {
         let samples = run.outcome.samples()?;
@@ -33,18 +33,18 @@ fn judged(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     let fault = runs.iter().find(|(_, heard, decided, wrong)| heard != decided || *wrong > 0.0);
     let heard: f64 = runs.iter().map(|(_, heard, ..)| heard).sum();
     (!runs.is_empty()).then(|| Check {
-        name: format!("{}: every message is decided about, and rightly", name(cell)),
+        name: format!("{}: every message has a correct verdict", name(cell)),
         pass: fault.is_none(),
         detail: match fault {
             Some((run, heard, decided, wrong)) => {
-                format!("run {run}: {heard} heard, {decided} decided about, {wrong} wrongly")
+                format!("run {run}: {heard} received, {decided} decided, {wrong} wrongly")
             }
-            None => format!("{heard} heard, decided about, none wrongly"),
+            None => format!("{heard} received and decided, none wrongly"),
         },
     })
 }
 
-/// What becomes of a message that was heard.
+/// The possible fates of a received message.
 const DECISIONS: [&str; 5] = [
     "accepted_count",
     "bad_signature_count",
@@ -53,8 +53,8 @@ const DECISIONS: [&str; 5] = [
     "dropped_count",
 ];
 
-/// In each run, the messages of a schedule were answered in time, or late, or lost: together, all
-/// that the schedule had.
+/// In each run, the scheduled messages were answered in time, or late, or lost, and these add up to
+/// the schedule.
 fn closed_account(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     let accounts = runs.iter().filter_map(|run| {
         let samples = run.outcome.samples()?;
@@ -80,8 +80,8 @@ fn closed_account(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     })
 }
 
-/// On a link that loses nothing, completion is so many round trips, within 1 %, plus the time
-/// that the bytes themselves take on the link.
+/// On a link without loss, completion takes a fixed number of round trips, within 1 %, plus the
+/// serialisation time of the bytes on the link.
 fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
     let (round_trips, expected_ms) =
         result.expected_round_trips.zip(result.expected_completion_ms)?;
@@ -108,13 +108,13 @@ fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
     })
 }
 
-/// What a cell is: the values of its factors.
+/// The name of a cell: the values of its factors.
 fn name(cell: &Cell) -> String {
     let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
     names.join(" ")
 }
 
-/// True if nothing on the way but rate and delay decides when a packet arrives.
+/// Whether only rate and delay decide when a packet arrives.
 fn is_steady(network: &NetworkPlan) -> bool {
     links(network).all(|link| {
         let mut models = link.up.models().iter().chain(link.down.models());
@@ -122,7 +122,7 @@ fn is_steady(network: &NetworkPlan) -> bool {
     })
 }
 
-/// How long so many bytes occupy all links together; `None` if a rate changes with time.
+/// How long these bytes occupy all links together; `None` if a rate changes over time.
 fn serialization(network: &NetworkPlan, bytes: f64) -> Option<Duration> {
     links(network).map(|link| Some(link.rate?.serialization(bytes as usize))).sum()
 }
@@ -156,7 +156,7 @@ mod tests {
         let closed = closed.unwrap();
         assert!(closed.pass, "{closed:?}");
         assert_eq!(closed.detail, "20 sent, 17 answered in time, 1 late, 2 lost");
-        // What one run has too many, the other has too few.
+        // Surplus in one run must not compensate for a deficit in another.
         let open = check(&[run(0, [10.0, 10.0, 1.0, 0.0]), run(1, [10.0, 9.0, 0.0, 0.0])]);
         assert!(!open.unwrap().pass);
         assert!(check(&[]).is_none());

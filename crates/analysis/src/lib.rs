@@ -1,7 +1,7 @@
-//! What runs say: intervals and verdicts, checks, claims of papers, advice.
+//! What runs show: intervals and verdicts, checks, claims of papers, advice.
 //!
-//! [`document`] sums the runs of a plan up; everything else is made of such a document and the runs behind
-//! it. Nothing here runs anything.
+//! [`document`] summarises the runs of a plan; everything else works on such a document and its
+//! runs. Nothing here executes runs.
 #![forbid(unsafe_code)]
 
 pub mod advise;

@@ -1,12 +1,12 @@
-//! Numbers with as many digits as a reader can use.
+//! Numbers rounded to a useful number of digits.
 
-/// How many decimals the numbers of one column have, so that their points stand below one another.
+/// The number of decimals in a column, so that decimal points align.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimals(usize);
 
 impl Decimals {
-    /// So many that the largest number has four significant digits and the smallest one three,
-    /// but not more than two decimals for the sake of small ones beside large ones.
+    /// Gives the largest number four significant digits and the smallest three, but at most two
+    /// decimals if small numbers stand beside large ones.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Decimals {
         let magnitudes = values.into_iter().map(f64::abs).filter(|v| v.is_finite() && *v > 0.0);
         let (smallest, largest) =
@@ -18,27 +18,27 @@ impl Decimals {
         Decimals(for_largest.max(decimals(smallest, 3).min(2)))
     }
 
-    /// So many that `value` has so many significant digits.
+    /// The number of decimals that gives `value` this number of significant digits.
     pub fn significant(value: f64, digits: i32) -> Decimals {
         let magnitude = value.abs();
         let known = magnitude.is_finite() && magnitude > 0.0;
         Decimals(if known { decimals(magnitude, digits) } else { 0 })
     }
 
-    /// The number; a dash for what is none.
+    /// The number; a dash if it is not finite.
     pub fn text(self, value: f64) -> String {
         if !value.is_finite() {
             return dash();
         }
         let text = format!("{value:.*}", self.0);
-        // What rounds to zero has no sign.
+        // A value that rounds to zero has no sign.
         match text.strip_prefix('-') {
             Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
             _ => text,
         }
     }
 
-    /// With a sign also before a positive number.
+    /// With a sign also before positive numbers.
     pub fn signed(self, value: f64) -> String {
         let text = self.text(value);
         if value > 0.0 { format!("+{text}") } else { text }
@@ -55,7 +55,7 @@ impl Decimals {
     }
 }
 
-/// Four significant digits, for a number that stands alone.
+/// A single number with four significant digits.
 pub fn significant(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e6 {
         return format!("{value:.0}");
@@ -63,12 +63,12 @@ pub fn significant(value: f64) -> String {
     Decimals::of([value]).text(value)
 }
 
-/// In place of what is not there.
+/// Stands for a missing value.
 pub fn dash() -> String {
     "-".to_owned()
 }
 
-/// How many decimals show so many significant digits of `magnitude`.
+/// The number of decimals that shows this number of significant digits of `magnitude`.
 fn decimals(magnitude: f64, digits: i32) -> usize {
     let exponent = magnitude.log10().floor() as i32;
     (digits - 1 - exponent).clamp(0, 9) as usize

@@ -1,4 +1,4 @@
-//! `about.json`: what made a run directory.
+//! `about.json`: how a run directory was created.
 
 use std::path::{Path, PathBuf};
 
@@ -12,42 +12,42 @@ use crate::error::{DirectoryError, Problem};
 use crate::files::ABOUT;
 use crate::form::read_json;
 
-/// What made a run directory; enough to plan the same runs again.
+/// How a run directory was created; enough to plan the same runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct About {
-    /// The version of the form of this file, of `run.json` and of the lines of `runs.jsonl`.
+    /// The version of the format of this file, of `run.json` and of the lines of `runs.jsonl`.
     #[serde(default = "first_schema")]
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
-    /// The command line that made the directory.
+    /// The command line that created the directory.
     pub command: Vec<String>,
     /// The scenario's built-in name or the absolute path of its file.
     pub scenario: String,
     /// The scenario's text as it was read; a repetition does not depend on the file.
     pub text: String,
-    /// The settings that were changed, each as `key=value`.
+    /// The changed settings, each as `key=value`.
     pub overrides: Vec<String>,
     /// The root seed.
     pub seed: u64,
-    /// Runs of each cell.
+    /// Runs per cell.
     pub runs: u32,
-    /// The absolute path of the folder in which the command was given: files that its settings
-    /// name are found from there.
+    /// The absolute path of the folder in which the command was given; relative paths in its
+    /// settings start there.
     pub folder: PathBuf,
     /// The plan's fingerprint.
     pub plan: String,
-    /// What the runs are executed on: `virtual`, `emulated` or `live`.
+    /// The substrate of the runs: `virtual`, `emulated` or `live`.
     #[serde(default = "virtual_substrate")]
     pub substrate: String,
-    /// Which share of the runs it is to hold, as `I/N`; `None` if all of them.
+    /// The share of the runs in this directory, as `I/N`; `None` for all runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
 }
 
 impl About {
-    /// What its plan was made of.
+    /// The input of its plan.
     pub fn recipe(&self) -> Recipe {
         Recipe {
             scenario: self.scenario.clone(),
@@ -59,15 +59,15 @@ impl About {
     }
 }
 
-/// Directories from before there was a choice do not say.
+/// Directories from before there was a choice have no entry.
 fn virtual_substrate() -> String {
     VIRTUAL.to_owned()
 }
 
-/// What made the run directory at `path`.
+/// Reads how the run directory at `path` was created.
 ///
 /// # Errors
-/// If it is no run directory, or its description is damaged.
+/// If it is not a run directory, or its description is damaged.
 pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     let about = read_json(path, ABOUT, || Problem::Missing);
@@ -77,7 +77,7 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     })
 }
 
-/// Whether `about.json` is a document of some other program's.
+/// Whether `about.json` belongs to another program.
 fn is_foreign(path: &Path) -> bool {
     let text = files::read_to_string(&path.join(ABOUT)).unwrap_or_default();
     let document = serde_json::from_str::<serde_json::Value>(&text);

@@ -1,4 +1,4 @@
-//! Why a run directory cannot be used, and what helps.
+//! Why a run directory cannot be used, and what to do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,44 +18,46 @@ pub struct DirectoryError {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
-    #[error("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")]
+    #[error("this is not a run directory; `trackbed run SCENARIO --out DIR` creates one")]
     Missing,
     #[error(
-        "this is no directory; give a run directory, or with --out a place where you may write"
+        "this is not a directory; give a run directory, or with --out a place where you may write"
     )]
     NoDirectory,
-    #[error("holds files but is no run directory; give --out a new or an empty directory")]
+    #[error("contains files but is not a run directory; choose a new or an empty one with --out")]
     NotARunDirectory,
-    #[error("no run of it was summed up yet; continue it with the command that made it")]
+    #[error("it has no summary yet; continue it with the command that created it")]
     NotSummedUp,
     #[error(
-        "holds results of version {0}, this is {VERSION}, and results of different versions do \
-         not mix; give --out another directory"
+        "contains results of version {0}; this is version {VERSION}, and results of different \
+         versions cannot be mixed; choose another directory with --out"
     )]
     OtherVersion(String),
     #[error(
-        "{0} has form {1}, and version {VERSION} reads forms up to {SCHEMA}; read it with the \
+        "{0} has format {1}, but version {VERSION} reads formats up to {SCHEMA}; read it with the \
          version that wrote it, or a later one"
     )]
     OtherForm(&'static str, u32),
     #[error(
-        "holds the results of other runs, made by `{0}`; give --out another directory, or remove \
-         this one"
+        "already contains results of a different command (`{0}`); choose another directory with \
+         --out, or delete this one"
     )]
     OtherPlan(String),
-    #[error("holds {}; give --out another directory", theirs(.0.as_deref()))]
+    #[error("already contains {}; choose another directory with --out", theirs(.0.as_deref()))]
     OtherShard(Option<String>),
     #[error("{0} is damaged ({1}); {remedy}", remedy = remedy(.0))]
     Damaged(&'static str, String),
-    /// Runs of a cell that are in the log, and that the document was made of.
+    /// Runs of a cell in the log, and in the document.
     #[error(
-        "{RUNS} has {1} runs of cell {0}, and {DOCUMENT} was made of {2}; {remedy}",
+        "{RUNS} has {1} runs of cell {0}, but {DOCUMENT} was made of {2}; {remedy}",
         remedy = remedy(DOCUMENT)
     )]
     Incomplete(u32, u32, u32),
     #[error("cannot read {0}: {1}; give a run directory that you may read")]
     Unreadable(&'static str, io::Error),
-    #[error("another trackbed is writing here; wait for its end, or give --out another directory")]
+    #[error(
+        "another trackbed is writing here; wait until it ends, or choose another directory with --out"
+    )]
     InUse,
     #[error("{0}{remedy}", remedy = remedy_of_system(.0))]
     Io(io::Error),
@@ -72,13 +74,13 @@ impl DirectoryError {
 }
 
 impl DirectoryError {
-    /// Whether all that is wrong is that nothing was summed up yet.
+    /// Whether the only problem is that there is no summary yet.
     pub fn is_not_summed_up(&self) -> bool {
         matches!(self.problem, Problem::NotSummedUp)
     }
 }
 
-/// What a directory holds whose runs are those of `shard`, or of no shard.
+/// What a directory contains that was created for `shard`, or without a shard.
 fn theirs(shard: Option<&str>) -> String {
     match shard {
         Some(shard) => {
@@ -88,21 +90,21 @@ fn theirs(shard: Option<&str>) -> String {
     }
 }
 
-/// What helps against an error of the system's; ours say so themselves.
+/// The remedy for a system error; our own errors include theirs.
 fn remedy_of_system(why: &io::Error) -> &'static str {
     match why.kind() {
         io::ErrorKind::Other => "",
-        _ => "; give a directory on a disk with room, where you may write",
+        _ => "; choose a directory on a disk with free space, where you may write",
     }
 }
 
-/// What helps where a file is damaged.
+/// The remedy for a damaged file.
 fn remedy(file: &str) -> &'static str {
     match file {
         DOCUMENT => {
-            "the command that made the directory writes it anew and keeps the runs that are there"
+            "the command that created the directory rewrites it and keeps the existing runs"
         }
-        RUNS => "take that line out; the command that made the directory does its run again",
-        _ => "remove the directory and run the scenario again",
+        RUNS => "delete that line; the command that created the directory repeats its run",
+        _ => "delete the directory and run the scenario again",
     }
 }

@@ -1,20 +1,20 @@
 //! The names of the files and folders of a run directory.
 
-/// What made the directory.
+/// How the directory was created.
 pub const ABOUT: &str = "about.json";
-/// The result of each run, a line each.
+/// The result of each run, one per line.
 pub const RUNS: &str = "runs.jsonl";
-/// The document that sums up.
+/// The summary document.
 pub const DOCUMENT: &str = "run.json";
 /// Every sample of every metric.
 pub const SAMPLES: &str = "samples.csv";
-/// Where `report` puts its page.
+/// The page of `report`.
 pub const PAGE: &str = "report.html";
-/// Captures of runs that were repeated.
+/// Captures of repeated runs.
 pub const REPLAY: &str = "replay";
-/// What the environment does in each run.
+/// The environment's changes in each run.
 pub const TIMELINES: &str = "timelines";
-/// Held by the process that writes.
+/// Locked by the writing process.
 pub const LOCK: &str = ".lock";
-/// What the folders of shards are called, with their number behind it.
+/// The prefix of the folders of shards, followed by their number.
 pub const SHARD_PREFIX: &str = "shard-";

@@ -1,4 +1,4 @@
-//! Documents in a run directory: how they are read, and how they are replaced as a whole.
+//! Documents in a run directory: reading them, and replacing them atomically.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -10,13 +10,13 @@ use trackbed_outward::files::{Fresh, read_to_string};
 
 use crate::error::Problem;
 
-/// A file in the run directory at `path`, if it has a form that is known here.
+/// Reads a file in the run directory at `path`, if its format is known.
 pub(crate) fn read_json<T: DeserializeOwned>(
     path: &Path,
     file: &'static str,
     absent: impl FnOnce() -> Problem,
 ) -> Result<T, Problem> {
-    /// What all forms have.
+    /// What all formats have in common.
     #[derive(Deserialize)]
     struct Form {
         #[serde(default = "first_schema")]
@@ -26,13 +26,13 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
     let form: Form = serde_json::from_str(&text).map_err(damaged)?;
     match form.schema {
-        0 => Err(Problem::Damaged(file, "no form has the number 0".to_owned())),
+        0 => Err(Problem::Damaged(file, "there is no format 0".to_owned())),
         1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
         other => Err(Problem::OtherForm(file, other)),
     }
 }
 
-/// The text of a file in the run directory at `path`; `absent` says what it means that there is none.
+/// The text of a file in the run directory at `path`; `absent` is the error if it is missing.
 fn read_text(
     path: &Path,
     file: &'static str,

@@ -1,4 +1,4 @@
-//! Where in `runs.jsonl` the result of each run stands.
+//! The positions of results in `runs.jsonl`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,20 +17,21 @@ use crate::files::RUNS;
 use crate::results::Results;
 use trackbed_scenario::CELLS_MAX;
 
-/// The results that a run directory holds. They stay on the disk; what is kept of each is its place,
-/// in 16 bytes.
+/// The results in a run directory. They stay on disk; each takes 16 bytes of memory for its
+/// position.
 #[derive(Clone, Debug)]
 pub struct RecordedRuns {
     directory: PathBuf,
-    /// The file in which they were found, whatever takes its place meanwhile; `None` if there was none.
+    /// The file in which they were found, even if it is replaced meanwhile; `None` if there was
+    /// none.
     file: Option<Arc<File>>,
-    /// Of each cell, where its runs stand, in the order of their numbers.
+    /// For each cell, the positions of its runs, in order of their numbers.
     cells: Vec<Vec<Line>>,
-    /// The length of what was read: up to the end of the last whole line.
+    /// The length of what was read: up to the end of the last complete line.
     end: u64,
 }
 
-/// Where the result of a run stands, with its line feed.
+/// The position of a run's result, including its line feed.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     run: u32,
@@ -39,8 +40,8 @@ struct Line {
 }
 
 impl RecordedRuns {
-    /// The results in `directory`, each run once; none where there is no file of them. A last line
-    /// that was cut off in writing, as a crash leaves it, is passed over.
+    /// The results in `directory`, each run once; none if the file is missing. An incomplete last
+    /// line, as a crash leaves it, is ignored.
     ///
     /// # Errors
     /// If a line before the last is damaged, or the file cannot be read.
@@ -63,9 +64,9 @@ impl RecordedRuns {
                 return Ok(runs);
             }
             match serde_json::from_slice::<RunResult>(&line) {
-                // Its place among the cells costs memory for all before it.
+                // A large cell number would allocate memory for all cells before it.
                 Ok(run) if u64::from(run.cell) >= CELLS_MAX => {
-                    let why = format!("line {number}: no plan has a cell {}", run.cell);
+                    let why = format!("line {number}: cell {} is out of range", run.cell);
                     return Err(refuse(Problem::Damaged(RUNS, why)));
                 }
                 Ok(run) => runs.note(&run, line.len()),
@@ -95,8 +96,7 @@ impl RecordedRuns {
         self.end
     }
 
-    /// Remembers where the result stands that has just been read or written; of a run that is there
-    /// twice, the first time.
+    /// Records the position of the result just read or written; for duplicates, the first one.
     pub(crate) fn note(&mut self, run: &RunResult, len: usize) {
         let cell = run.cell as usize;
         if self.cells.len() <= cell {
@@ -109,7 +109,7 @@ impl RecordedRuns {
         self.end += len as u64;
     }
 
-    /// Remembers that a line feed was put behind the last line, which had none.
+    /// Records that a missing line feed was added to the last line.
     pub(crate) fn note_line_feed(&mut self) {
         let end = self.end;
         let ends_here = |line: &&mut Line| line.start + u64::from(line.len) == end;
@@ -117,7 +117,7 @@ impl RecordedRuns {
         self.end += 1;
     }
 
-    /// Remembers that the lines stand one behind the other, by cell and run.
+    /// Records that the lines are consecutive, ordered by cell and run.
     pub(crate) fn note_order(&mut self) {
         self.end = 0;
         for line in self.cells.iter_mut().flatten() {
@@ -126,7 +126,7 @@ impl RecordedRuns {
         }
     }
 
-    /// Whether the lines stand one behind the other, by cell and run, and nothing else does.
+    /// Whether the file consists of lines ordered by cell and run, and nothing else.
     pub(crate) fn is_in_order(&self) -> bool {
         let mut end = 0;
         let in_place = self.cells.iter().flatten().all(|line| {
@@ -141,13 +141,13 @@ impl RecordedRuns {
         DirectoryError::new(&self.directory, problem)
     }
 
-    /// Whether the result of a run is there.
+    /// Whether a run has a result.
     pub fn has(&self, cell: u32, run: u32) -> bool {
         let lines = self.cells.get(cell as usize);
         lines.is_some_and(|lines| lines.binary_search_by_key(&run, |line| line.run).is_ok())
     }
 
-    /// How many results there are.
+    /// The number of results.
     pub fn len(&self) -> u64 {
         self.cells.iter().map(|lines| lines.len() as u64).sum()
     }
@@ -157,18 +157,18 @@ impl RecordedRuns {
         self.len() == 0
     }
 
-    /// One more than the highest number of a cell that has results.
+    /// One more than the highest cell number with results.
     pub fn cells(&self) -> u32 {
         self.cells.len() as u32
     }
 
-    /// The numbers of the runs of a cell of which there are results, in order.
+    /// The numbers of the runs of a cell that have results, in order.
     pub fn runs_of(&self, cell: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells.get(cell as usize).into_iter().flatten().map(|line| line.run)
     }
 
-    /// The lines of a cell as they stand in the file, each with its run and its line feed, in the order
-    /// of their runs.
+    /// The lines of a cell exactly as in the file, each with its run and its line feed, in the
+    /// order of their runs.
     pub(crate) fn lines(&self, cell: u32) -> Lines<'_> {
         let lines = self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice);
         let place = lines.first().map_or(0, |line| line.start);
@@ -183,7 +183,7 @@ impl RecordedRuns {
         })
     }
 
-    /// All results at once, by cell and run, for what cannot do with less.
+    /// All results at once, by cell and run, for callers that need them in memory.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -211,7 +211,7 @@ impl Results for RecordedRuns {
     }
 }
 
-/// A place in a file that several readers share.
+/// A position in a file shared by several readers.
 struct Window {
     file: Arc<File>,
     place: u64,
@@ -237,12 +237,12 @@ impl io::Seek for Window {
     }
 }
 
-/// Reads lines of a cell. Those that follow one another come out of one buffer.
+/// Reads lines of a cell. Consecutive lines share a buffer.
 pub(crate) struct Lines<'a> {
     lines: slice::Iter<'a, Line>,
-    /// There is none where there are no lines.
+    /// `None` if there are no lines.
     file: Option<BufReader<Window>>,
-    /// Where in the file it stands.
+    /// The current position in the file.
     place: u64,
 }
 

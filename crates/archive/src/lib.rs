@@ -1,7 +1,7 @@
-//! The run directory: what a campaign leaves behind, and the plan behind it once more.
+//! The run directory: the results of a campaign, and how to recreate its plan.
 //!
-//! [`RunDirectory`] is one that is being written; [`Recorded`] and [`RecordedRuns`] read one that is there.
-//! Readers of results take them as [`Results`], wherever they are kept.
+//! [`RunDirectory`] is for writing; [`Recorded`] and [`RecordedRuns`] read existing directories.
+//! Readers take results as [`Results`], wherever they are stored.
 #![forbid(unsafe_code)]
 
 mod about;

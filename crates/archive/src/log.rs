@@ -1,4 +1,4 @@
-//! `runs.jsonl` as it is written: a line for each result, as soon as it is there.
+//! Writing `runs.jsonl`: each result is appended as a line at once.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ pub(crate) struct RunLog {
 }
 
 impl RunLog {
-    /// An empty log in `directory`, in place of any that is there.
+    /// Creates an empty log in `directory`, replacing any existing one.
     pub fn create(directory: &Path) -> io::Result<RunLog> {
         let file = append(&directory.join(RUNS))?;
         file.set_len(0)?;
@@ -34,8 +34,8 @@ impl RunLog {
         RunLog { file, runs }
     }
 
-    /// The log in `directory`, to be continued; one that is not there begins. A last line that was
-    /// cut off in writing is taken away: that run is to be done again.
+    /// Opens the log in `directory` to continue it; creates a missing one. An incomplete last line
+    /// is removed: that run is repeated.
     pub fn open(directory: &Path) -> Result<RunLog, DirectoryError> {
         let runs = RecordedRuns::read(directory)?;
         let continued = || -> io::Result<RunLog> {
@@ -47,7 +47,7 @@ impl RunLog {
         continued().map_err(|why| DirectoryError::new(directory, Problem::Io(why)))
     }
 
-    /// Leaves the file with whole lines only.
+    /// Leaves the file with complete lines only.
     fn mend(&mut self) -> io::Result<()> {
         let end = self.runs.end();
         self.file.set_len(end)?;
@@ -63,12 +63,12 @@ impl RunLog {
         Ok(())
     }
 
-    /// What is there.
+    /// The results so far.
     pub fn runs(&self) -> &RecordedRuns {
         &self.runs
     }
 
-    /// Keeps a result, at once.
+    /// Stores a result immediately.
     pub fn append(&mut self, run: &RunResult) -> io::Result<()> {
         let mut line = serde_json::to_vec(run)?;
         line.push(b'\n');
@@ -77,8 +77,8 @@ impl RunLog {
         Ok(())
     }
 
-    /// Puts the lines in the order of cells and runs, which does not depend on who was done when.
-    /// Whatever happens meanwhile, the one order or the other is there.
+    /// Sorts the lines by cell and run, independent of timing. The file is always complete, in the
+    /// old or the new order.
     pub fn settle(&mut self) -> Result<(), Problem> {
         if self.runs.is_in_order() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Run directories that are there already: their plan once more, and what they say.
+//! Existing run directories: their plan and results.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use crate::error::DirectoryError;
 use crate::index::RecordedRuns;
 use trackbed_scenario::{Plan, RecipeError, ScenarioError};
 
-/// A run directory that was read, with the plan that made it.
+/// A run directory that was read, with its plan.
 #[derive(Debug)]
 pub struct Recorded {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What made it.
+    /// How it was created.
     pub about: About,
-    /// The same plan again, made of the text and the settings that were kept.
+    /// The plan, recreated from the recorded text and settings.
     pub plan: Plan,
     /// Its results.
     pub runs: RecordedRuns,
@@ -24,7 +24,8 @@ impl Recorded {
     /// Reads the run directory at `path`.
     ///
     /// # Errors
-    /// If it is none or is damaged, or if this version makes another plan of what it says.
+    /// If it is not a run directory or is damaged, or if this version makes a different plan from
+    /// it.
     pub fn read(path: &Path) -> Result<Recorded, RecordedError> {
         let about = read_about(path).map_err(RecordedError::Directory)?;
         let plan = about.recipe().plan();
@@ -37,29 +38,29 @@ impl Recorded {
         Ok(Recorded { path: path.to_owned(), about, plan, runs })
     }
 
-    /// How many runs it should hold, all shards together.
+    /// The total number of runs, all shards together.
     pub fn units(&self) -> u64 {
         self.plan.units()
     }
 }
 
-/// Why a run directory cannot be gone on from.
+/// Why a run directory cannot be continued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum RecordedError {
     #[error("{0}")]
     Directory(DirectoryError),
-    #[error("{0}: about.json holds a setting that cannot be read: {1}")]
+    #[error("{0}: about.json contains an invalid setting: {1}")]
     Setting(PathBuf, String),
     #[error(
-        "{0}: made by another version of the tool, or a file that the scenario names is gone; run \
-         the scenario again\n{1}"
+        "{0}: made by another version of the tool, or a file that the scenario refers to is \
+         missing; run the scenario again\n{1}"
     )]
     Scenario(PathBuf, ScenarioError),
     #[error(
-        "{0}: made by another version of the tool, or a file that the scenario names has changed, \
-         so the same runs cannot be repeated; run the scenario again"
+        "{0}: made by another version of the tool, or a file that the scenario refers to has \
+         changed, so the runs cannot be repeated; run the scenario again"
     )]
     OtherPlan(PathBuf),
 }

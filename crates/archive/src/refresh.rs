@@ -1,9 +1,9 @@
-//! How often results in the making are summed up.
+//! How often the summary is updated during a campaign.
 
 use std::time::Duration;
 
-/// Says when to sum up again: about every second, and so that all summing up together takes at
-/// most about a tenth of the time, however much there is to sum up.
+/// Says when to update the summary: about every second, but so that all updates together take at
+/// most about a tenth of the time, however long one takes.
 ///
 /// Times count from the start of the campaign.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +17,12 @@ impl Refresh {
         Refresh { next: INTERVAL_MIN }
     }
 
-    /// Whether it is time.
+    /// Whether an update is due.
     pub fn is_due(&self, now: Duration) -> bool {
         now >= self.next
     }
 
-    /// To be told when results have been summed up: from when until when that took.
+    /// Call this after an update, with the times of its start and end.
     pub fn done(&mut self, began: Duration, ended: Duration) {
         let took = ended.saturating_sub(began);
         self.next = ended.saturating_add(INTERVAL_MIN.max(took.saturating_mul(PAUSE_FACTOR)));

@@ -1,4 +1,4 @@
-//! Results of runs, wherever they are kept.
+//! Results of runs, wherever they are stored.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,9 @@ use trackbed_measure::results::RunResult;
 use crate::error::DirectoryError;
 use trackbed_scenario::Plan;
 
-/// The results of a plan's runs, of which there may be more than fit memory: they are given cell by
-/// cell.
+/// The results of a plan's runs, provided cell by cell because they may not fit in memory.
 pub trait Results: Sync {
-    /// The results of one cell that are there, in the order of their runs, each run once.
+    /// The existing results of one cell, in the order of their runs, each run once.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -32,7 +31,7 @@ impl Results for Vec<RunResult> {
     }
 }
 
-/// All results of `plan` at once, ordered by cell and run, for what cannot do with less.
+/// All results of `plan` at once, ordered by cell and run, for callers that need them in memory.
 ///
 /// # Errors
 /// If they cannot be read.
@@ -45,20 +44,20 @@ pub fn all(plan: &Plan, results: &dyn Results) -> Result<Vec<RunResult>, Directo
     Ok(all)
 }
 
-/// Those results of a plan that count: of the runs that it asks for, and if so wished without those
-/// that the machine was too slow for.
+/// The results of a plan that count: those of the runs it asks for, optionally without those for
+/// which the machine was too slow.
 #[derive(Clone, Copy)]
 pub struct Counted<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// What its runs gave.
+    /// The results of its runs.
     pub results: &'a dyn Results,
     /// Whether runs count for which the machine was too slow.
     pub keep_invalid: bool,
 }
 
 impl Counted<'_> {
-    /// All of them at once, ordered by cell and run, for what cannot do with less.
+    /// All of them at once, ordered by cell and run, for callers that need them in memory.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -70,7 +69,7 @@ impl Counted<'_> {
         Ok(all)
     }
 
-    /// The runs of a cell that count, and how many the machine was too slow for.
+    /// The runs of a cell that count, and the number of those for which the machine was too slow.
     ///
     /// # Errors
     /// If they cannot be read.

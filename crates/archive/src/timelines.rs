@@ -7,9 +7,9 @@ use trackbed_core::Seed;
 use trackbed_outward::files;
 use trackbed_scenario::{Cell, Plan};
 
-/// Writes the timelines of all runs of `plan` to `directory`, a table each, as
-/// `environment.timeline` takes them: `cell-C-run-R.csv`, where C is the first of the cells that
-/// have the same environment. Nothing is written where nothing changes.
+/// Writes the timelines of all runs of `plan` to `directory`, one table each, in the format of
+/// `environment.timeline`: `cell-C-run-R.csv`, where C is the first of the cells that share the
+/// environment. Writes nothing if nothing changes.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -28,8 +28,7 @@ pub fn keep_timelines(plan: &Plan, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the timeline of one run to `directory`, and returns the file; `None` where nothing
-/// changes.
+/// Writes the timeline of one run to `directory`, and returns the file; `None` if nothing changes.
 ///
 /// # Errors
 /// If the file cannot be written.

@@ -1,4 +1,4 @@
-//! The units of work of a campaign, each a run of a cell, and which of them are whose.
+//! The units of work of a campaign (a run of a cell each), and how shards divide them.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -7,10 +7,10 @@ use std::str::FromStr;
 use crate::files::SHARD_PREFIX;
 use trackbed_scenario::Plan;
 
-/// A set of units of a plan, in the order in which they are to be executed: run 0 of every cell comes
-/// first, then run 1, so that whatever is there after an interruption compares all cells.
+/// A set of units of a plan, in order of execution: run 0 of every cell first, then run 1, so that
+/// results after an interruption cover all cells.
 ///
-/// It takes a bit for each unit of the plan.
+/// It takes one bit per unit of the plan.
 #[derive(Clone, Debug)]
 pub struct Units {
     cells: usize,
@@ -19,7 +19,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Those units of `plan` that `is_wanted`, by cell and run.
+    /// The units of `plan` that are wanted, by cell and run.
     pub fn of(plan: &Plan, mut is_wanted: impl FnMut(u32, u32) -> bool) -> Units {
         let cells = plan.cells.len();
         let places = cells * plan.runs as usize;
@@ -34,17 +34,17 @@ impl Units {
         units
     }
 
-    /// How many.
+    /// The number of units.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Their cells and runs, in order.
+    /// The cells and runs, in order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let is_wanted = |place: &usize| self.wanted[place / 64] & (1 << (place % 64)) != 0;
         (0..self.wanted.len() * 64).filter(is_wanted).map(|place| self.at(place))
@@ -55,43 +55,41 @@ impl Units {
     }
 }
 
-/// One of several equal shares of a campaign, for one of several workers that know nothing of each
-/// other.
+/// One of several equal shares of a campaign, for workers that do not communicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which share, from 0.
+    /// Its index, from 0.
     index: u32,
     count: NonZeroU32,
 }
 
 impl Shard {
-    /// Share number `index` of `count`, from 0; `None` if there is no such share.
+    /// Share `index` of `count`, from 0; `None` if `index` is too large.
     pub fn new(index: u32, count: NonZeroU32) -> Option<Shard> {
         (index < count.get()).then_some(Shard { index, count })
     }
 
-    /// Which share it is, from 0.
+    /// Its index, from 0.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// Of how many.
+    /// The number of shares.
     pub fn count(self) -> u32 {
         self.count.get()
     }
 
-    /// What the run directory of a shard is called below that of the campaign. Names sort as numbers
-    /// do.
+    /// The name of a shard's run directory inside that of the campaign. Names sort like numbers.
     pub fn folder(self) -> String {
         let count = self.count.to_string();
         format!("{SHARD_PREFIX}{:0width$}-of-{count}", self.index + 1, width = count.len())
     }
 
-    /// Whether a run of a cell belongs to it, of a plan of so many cells: each belongs to one share,
-    /// and the shares have as many each, or one more.
+    /// Whether a run of a cell belongs to this share, for a plan with `cells` cells. Each run
+    /// belongs to one share; the sizes of shares differ by at most one.
     ///
-    /// Units are dealt out in turn, run by run. Where that would go on giving the same cells to the same
-    /// shares, of which some are slow, the deal begins with the next one after each repetition.
+    /// Units are dealt in turn, run by run. If that would give the same cells to the same shares
+    /// each time, although some cells are slow, the start is shifted by one after each repetition.
     pub fn has(self, cells: usize, (cell, run): (u32, u32)) -> bool {
         let count = u64::from(self.count.get());
         let (cells, run) = (cells as u64, u64::from(run));
@@ -105,7 +103,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// As it is given on the command line, from 1.
+/// As on the command line, from 1.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index + 1, self.count)
@@ -115,14 +113,15 @@ impl fmt::Display for Shard {
 impl FromStr for Shard {
     type Err = String;
 
-    /// Reads `I/N`, with I from 1 to N.
+    /// Parses `I/N`, with I from 1 to N.
     fn from_str(text: &str) -> Result<Shard, String> {
         let shard = || {
             let (index, count) = text.split_once('/')?;
             let index = index.trim().parse::<u32>().ok()?.checked_sub(1)?;
             Shard::new(index, count.trim().parse().ok()?)
         };
-        let help = "write the share and how many there are, for example 3/8 for the third of eight";
+        let help =
+            "write the share and the number of shares, for example 3/8 for the third of eight";
         shard().ok_or_else(|| help.to_owned())
     }
 }
@@ -156,7 +155,7 @@ mod tests {
         assert!(Units::of(&plan, |_, _| false).is_empty());
     }
 
-    /// Parts with two and three runs: the third run is of the second part alone.
+    /// Parts with two and three runs: only the second part has a third run.
     #[test]
     fn a_part_has_its_own_number_of_runs() {
         let text = "protocol = \"quic\"\n[link]\nrate = \"1 Mbit/s\"\n[workload]\nkind = \"messages\"\n\
@@ -170,7 +169,11 @@ mod tests {
         assert_eq!(units, [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2)]);
         assert_eq!((plan.units(), plan.runs), (5, 3));
         assert_eq!(plan.runs_in_words(), "2 to 3 runs each");
-        assert_eq!(load(&["runs=4".parse().unwrap()]).units(), 8, "the command line rules");
+        assert_eq!(
+            load(&["runs=4".parse().unwrap()]).units(),
+            8,
+            "the command line takes precedence"
+        );
     }
 
     #[test]

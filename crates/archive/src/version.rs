@@ -1,4 +1,4 @@
-//! The version of the tool, without which results mean nothing.
+//! The version of the tool; results are only meaningful with it.
 
-/// The version of the tool, as results and captures name it.
+/// The version of the tool, as in results and captures.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

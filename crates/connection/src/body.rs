@@ -13,8 +13,8 @@ use futures_util::{StreamExt as _, stream};
 use crate::error::Error;
 
 /// The body of a request or a response, in pieces of any size. Nothing is read ahead beyond the
-/// protocol's own windows: who does not poll, holds the sender back. After the first error the
-/// body is over.
+/// protocol's own windows, so a reader that does not poll blocks the sender. The body ends after
+/// the first error.
 pub type Body = Pin<Box<dyn Stream<Item = Result<Bytes, Error>>>>;
 
 /// A body without bytes.
@@ -28,7 +28,7 @@ pub fn full(bytes: impl Into<Bytes>) -> Body {
     if bytes.is_empty() { empty() } else { Box::pin(stream::iter([Ok(bytes)])) }
 }
 
-/// A body of `len` zero bytes, made from one shared piece of memory however long it is.
+/// A body of `len` zero bytes, made from one shared piece of memory.
 pub fn zeros(len: u64) -> Body {
     let piece = Bytes::from_static(&[0; PIECE_LEN]);
     Box::pin(stream::unfold(len, move |left| {
@@ -49,7 +49,7 @@ pub async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Error> {
         if whole.len() + pieces.len() + piece.len() > limit {
             return Err(Error::TooLong { limit_bytes: limit as u64 });
         }
-        // The usual short body is one piece and is handed on as it is.
+        // The usual short body is one piece and is returned without copying.
         if whole.is_empty() && pieces.is_empty() {
             whole = piece;
         } else {
@@ -60,7 +60,7 @@ pub async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Error> {
     Ok(if pieces.is_empty() { whole } else { pieces.freeze() })
 }
 
-/// Reads a body to its end, keeps nothing of it, and returns its length in bytes.
+/// Reads a body to its end, discards it, and returns its length in bytes.
 ///
 /// # Errors
 /// The body's own error.
@@ -72,8 +72,7 @@ pub async fn drain(mut body: Body) -> Result<u64, Error> {
     Ok(len)
 }
 
-/// A body and the sender that feeds it. It holds one piece at a time: the sender waits until that
-/// is taken.
+/// A body and its sender. It buffers one piece at a time: the sender waits until that is taken.
 pub fn pipe() -> (PipeSender, Body) {
     let (pieces, received) = mpsc::channel(0);
     let end = Rc::new(RefCell::new(Err(abandoned())));
@@ -83,14 +82,14 @@ pub fn pipe() -> (PipeSender, Body) {
     (sender, Box::pin(received.map(Ok).chain(ending)))
 }
 
-/// The feeding end of a [`pipe`]. If it is dropped unfinished, the body ends with an error.
+/// The sending end of a [`pipe`]. If it is dropped unfinished, the body ends with an error.
 pub struct PipeSender {
     pieces: mpsc::Sender<Bytes>,
     end: Rc<RefCell<Result<(), Error>>>,
 }
 
 impl PipeSender {
-    /// Waits until the piece before was taken and hands over this one; false if the body was
+    /// Waits until the previous piece was taken, then sends this one; false if the body was
     /// dropped.
     pub async fn send(&mut self, piece: Bytes) -> bool {
         let free = poll_fn(|cx| self.pieces.poll_ready(cx)).await;
@@ -104,11 +103,11 @@ impl PipeSender {
 }
 
 fn abandoned() -> Error {
-    Error::Body { reason: "the connection was given up".to_owned() }
+    Error::Body { reason: "the connection was abandoned".to_owned() }
 }
 
-/// The longest piece of a generated body. The QUIC engine looks for a byte to send from piece to
-/// piece, so that few large ones serve it best.
+/// The longest piece of a generated body. The QUIC engine searches piece by piece for a byte to
+/// send, so a few large pieces are best.
 const PIECE_LEN: usize = 256 << 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can go wrong: which protocol, at which step, and whether a new connection may help.
+//! Errors: which protocol, at which step, and whether a new connection may help.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use trackbed_core::named;
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something could not be done.
+/// Why an operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The configuration asks for something that the protocol cannot do.
+    /// The configuration asks for something that the protocol does not support.
     #[error("{protocol}: {advice}")]
     Unsupported {
         /// The protocol's name.
         protocol: &'static str,
-        /// What it cannot do, and what to ask for instead.
+        /// What is not supported, and what to ask for instead.
         advice: String,
     },
     /// The network, the peer's host or the transport failed.
@@ -24,19 +24,19 @@ pub enum Error {
     Failed {
         /// The protocol's name.
         protocol: &'static str,
-        /// What was being done.
+        /// The step at which it failed.
         step: Step,
-        /// The cause, as the layer below words it.
+        /// The cause, as reported by the layer below.
         reason: String,
         /// Whether the same request on a new connection may succeed.
         retryable: bool,
     },
     /// The peer sent something that the protocol does not allow.
-    #[error("{protocol}: {step}: the peer broke the protocol: {reason}")]
+    #[error("{protocol}: {step}: the peer violated the protocol: {reason}")]
     Malformed {
         /// The protocol's name.
         protocol: &'static str,
-        /// What was being done.
+        /// The step at which it failed.
         step: Step,
         /// What is wrong with it.
         reason: String,
@@ -47,7 +47,7 @@ pub enum Error {
         /// The limit in bytes.
         limit_bytes: u64,
     },
-    /// The application could not go on producing a body.
+    /// The application could not continue producing a body.
     #[error("the body could not be produced: {reason}")]
     Body {
         /// The cause, in the application's words.
@@ -56,7 +56,7 @@ pub enum Error {
 }
 
 named! {
-    /// What was being done when something failed.
+    /// The step at which something failed.
     #[non_exhaustive]
     pub enum Step {
         /// Opening a server's socket.
@@ -83,12 +83,12 @@ impl Error {
         Error::Failed { protocol, step, reason: reason.to_string(), retryable: true }
     }
 
-    /// A failure that a new connection would meet again.
+    /// A failure that would recur on a new connection.
     pub fn lasting(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Failed { protocol, step, reason: reason.to_string(), retryable: false }
     }
 
-    /// A breach of the protocol by the peer.
+    /// A protocol violation by the peer.
     pub fn malformed(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Malformed { protocol, step, reason: reason.to_string() }
     }

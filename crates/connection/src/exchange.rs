@@ -1,4 +1,4 @@
-//! What a client asks and a server answers.
+//! Requests and responses.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,16 +6,16 @@ use std::net::SocketAddr;
 use crate::body::Body;
 use crate::priority::Priority;
 
-/// What a client asks.
+/// A client's request.
 pub struct Request {
     /// An absolute path with or without a query (RFC 3986 sections 3.3 and 3.4), for example
     /// `/rpc?n=1`, of at most [`MAX_PATH_LEN`] bytes.
     pub path: String,
-    /// How urgent the response is, if the client says so. A server is told what its client said.
+    /// The urgency of the response, if the client states one. A server receives its client's value.
     pub priority: Option<Priority>,
     /// The body, sent while it is produced.
     pub body: Body,
-    /// At a server, who asks, where the protocol tells: those over HTTP/1.1 and HTTP/2 do.
+    /// At a server: the client's address, if the protocol provides it (HTTP/1.1 and HTTP/2 do).
     pub peer: Option<SocketAddr>,
 }
 
@@ -26,9 +26,9 @@ impl Request {
     }
 }
 
-/// What a server answers.
+/// A server's response.
 pub struct Response {
-    /// An HTTP status code, 200 to 999 (100 to 199 would announce a response, not be one).
+    /// An HTTP status code, 200 to 999 (100 to 199 are interim responses).
     pub status: u16,
     /// The body, which arrives while it is read.
     pub body: Body,

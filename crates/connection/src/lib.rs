@@ -1,8 +1,8 @@
-//! What workloads speak to and protocols offer: connections on which requests are answered.
+//! The interface between workloads and protocols: connections on which requests are answered.
 //!
 //! A client prepares a [`Dialer`], opens a [`Connection`] with it and exchanges a [`Request`] for a
-//! [`Response`]; at the server a [`Service`] answers. Both bodies are streams ([`Body`]). Nothing here
-//! knows a protocol: those are in `trackbed-protocols`.
+//! [`Response`]; at the server a [`Service`] handles requests. Both bodies are streams ([`Body`]).
+//! Protocols are implemented in `trackbed-protocols`.
 #![forbid(unsafe_code)]
 
 pub mod body;

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// The priority of a response, as a client asks for it.
+/// The priority of a response, as requested by a client.
 ///
-/// HTTP carries it in the header field `priority` (section 5), `quic`, `sctp`, `tcp` and their kin
-/// in a head of their own. Over QUIC our server sends by it, over SCTP its urgency is the weight of
-/// the stream; elsewhere the field is carried and that is all.
+/// HTTP carries it in the header field `priority` (section 5), `quic`, `sctp`, `tcp` and their
+/// relatives in their own head. Over QUIC our server sends in this order; over SCTP the urgency is
+/// the weight of the stream; otherwise the field is only carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
     /// From 0, the most urgent, to 7 (section 4.1). More than 7 counts as 7.
     pub urgency: u8,
-    /// Whether the client has a use for parts, so that responses of this urgency may share the
-    /// connection; otherwise one follows the other (section 4.2).
+    /// Whether the client can use parts, so that responses of this urgency may share the
+    /// connection; otherwise they are sent one after another (section 4.2).
     pub incremental: bool,
 }
 
@@ -20,13 +20,12 @@ impl Priority {
     /// The name of the header field (section 5).
     pub const FIELD: &'static str = "priority";
 
-    /// What the field `priority` says. Members that are unknown or not understood are passed over,
-    /// and what is not said has its default (section 4); the last of several counts (RFC 8941
-    /// section 3.2).
+    /// Parses the field `priority`. Unknown or invalid members are ignored, and missing ones have
+    /// their default (section 4); of several, the last one counts (RFC 8941 section 3.2).
     pub fn from_field(text: &str) -> Priority {
         let mut priority = Priority::default();
         for member in text.split(',') {
-            // What stands behind a semicolon are parameters of the member.
+            // Parameters of the member follow a semicolon.
             let member = member.split(';').next().unwrap_or("").trim();
             match member.split_once('=') {
                 Some(("u", urgency)) => {
@@ -42,21 +41,21 @@ impl Priority {
         priority
     }
 
-    /// The priority as a byte of our own frames: the urgency, and 8 where it is incremental.
+    /// The priority as a byte of our own frames: the urgency, plus 8 if it is incremental.
     pub fn to_byte(self) -> u8 {
         self.urgency.min(URGENCY_MAX) | if self.incremental { INCREMENTAL } else { 0 }
     }
 
-    /// What [`Priority::to_byte`] has made; `None` for any other byte.
+    /// Parses the output of [`Priority::to_byte`]; `None` for any other byte.
     pub fn from_byte(byte: u8) -> Option<Priority> {
         let (urgency, incremental) = (byte & URGENCY_MAX, byte & INCREMENTAL != 0);
         (byte & !(URGENCY_MAX | INCREMENTAL) == 0).then_some(Priority { urgency, incremental })
     }
 
-    /// How a QUIC engine ranks the stream with this response, the `index`-th that its client has
-    /// opened: higher goes first, equal ones take turns. Responses that are not incremental follow
-    /// one another in the order of their streams (section 10). All ranks are below 0, which is that
-    /// of HTTP/3's control streams and of responses without a priority.
+    /// The rank of the stream with this response, the `index`-th that its client opened, in a QUIC
+    /// engine: higher ranks go first, equal ones take turns. Non-incremental responses follow one
+    /// another in the order of their streams (section 10). All ranks are below 0, the rank of
+    /// HTTP/3's control streams and of responses without a priority.
     pub fn rank(self, index: u64) -> i32 {
         let last = (1 << ORDER_BITS) - 1;
         let order = if self.incremental { last } else { index.min(last - 1) };
@@ -66,15 +65,15 @@ impl Priority {
     }
 }
 
-/// What a response without a priority has (section 4).
+/// The priority of a response without one (section 4).
 impl Default for Priority {
     fn default() -> Priority {
         Priority { urgency: 3, incremental: false }
     }
 }
 
-/// As the field is written. The urgency is always said: a server cannot tell a client that wants
-/// the default from one that does not prioritise.
+/// The field's value. The urgency is always included: otherwise a server could not distinguish a
+/// client that wants the default from one without priorities.
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "u={}", self.urgency.min(URGENCY_MAX))?;
@@ -96,7 +95,7 @@ mod tests {
         Priority { urgency, incremental }
     }
 
-    /// Examples of sections 4 and 5 of RFC 9218, and what it says of values that are not known.
+    /// Examples of sections 4 and 5 of RFC 9218, and its rules for unknown values.
     #[test]
     fn fields_read_as_the_rfc_says() {
         for (field, expected) in [

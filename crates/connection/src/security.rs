@@ -1,4 +1,4 @@
-//! What of TLS can be chosen, and what was negotiated.
+//! TLS options, and what was negotiated.
 
 use trackbed_core::named;
 
@@ -26,36 +26,36 @@ named! {
     }
 }
 
-/// A group in which the peers agree on keys.
+/// A key exchange group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyExchange {
     /// X25519 (RFC 7748).
     #[default]
     X25519,
-    /// P-256, also called secp256r1 (RFC 8422), which some servers want for the exchange, and
-    /// OpenSSL in TLS 1.2 for a certificate of that curve. Not in virtual time.
+    /// P-256, also called secp256r1 (RFC 8422). Some servers require it for the exchange, and
+    /// OpenSSL in TLS 1.2 for a certificate with that curve. Not in virtual time.
     P256,
 }
 
 named! {
-    /// How a client begins a connection.
+    /// How a client starts a connection.
     #[derive(Default, PartialOrd, Ord)]
     pub enum Handshake {
-        /// A full handshake every time, even if a session ticket is at hand.
+        /// A full handshake every time, even with a session ticket.
         #[default]
         New = "new",
         /// Resume an earlier session of the same dialer, if it has a ticket.
         Resumed = "resumed",
-        /// As `Resumed`, and send the first request along with the handshake (0-RTT, RFC 8446
-        /// section 2.3), if the ticket allows it. Such a request can be replayed by an attacker.
+        /// Like `Resumed`, and send the first request with the handshake (0-RTT, RFC 8446 section
+        /// 2.3), if the ticket allows it. An attacker can replay such a request.
         Early = "early",
-        /// As `Early`, by a phone that was never there before: its first connection is a full handshake.
+        /// Like `Early`, for a phone's first visit: its first connection is a full handshake.
         NewThenEarly = "new-then-early",
     }
 }
 
 impl Handshake {
-    /// What a protocol has to know for all of them.
+    /// The kinds that a protocol has to support to support all of them.
     pub const OF_PROTOCOLS: &'static [Handshake] =
         &[Handshake::New, Handshake::Resumed, Handshake::Early];
 
@@ -64,28 +64,28 @@ impl Handshake {
         self != Handshake::New
     }
 
-    /// Whether it sends early data where a ticket allows it.
+    /// Whether it sends early data if a ticket allows it.
     pub fn sends_early_data(self) -> bool {
         matches!(self, Handshake::Early | Handshake::NewThenEarly)
     }
 
-    /// Whether there is a session from before the first connection.
+    /// Whether there is a session before the first connection.
     pub fn begins_warm(self) -> bool {
         matches!(self, Handshake::Resumed | Handshake::Early)
     }
 
-    /// How the first connection begins.
+    /// The handshake of the first connection.
     pub fn first(self) -> Handshake {
         if self.begins_warm() { self } else { Handshake::New }
     }
 
-    /// How those after it begin.
+    /// The handshake of later connections.
     pub fn later(self) -> Handshake {
         if self.sends_early_data() { Handshake::Early } else { self }
     }
 }
 
-/// What a handshake negotiated: facts, not wishes.
+/// What a handshake actually negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Security {
     /// The TLS version.

@@ -1,19 +1,19 @@
-//! What a transport reports about a connection.
+//! Transport statistics of a connection.
 
 use std::time::Duration;
 
 use trackbed_substrate::TcpInfo;
 
-/// What the transport of a connection has done so far, seen from this end.
+/// The statistics of a connection's transport so far, at this end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransportStats {
-    /// TCP: segments sent, retransmissions included. QUIC, SCTP: packets sent.
+    /// TCP: segments sent, including retransmissions. QUIC, SCTP: packets sent.
     pub packets_sent: u64,
-    /// TCP: segments sent again. SCTP: packets with a chunk that is sent again. QUIC, which never
-    /// sends a packet again: packets declared lost.
+    /// TCP: segments retransmitted. SCTP: packets with a retransmitted chunk. QUIC, which never
+    /// retransmits packets: packets declared lost.
     pub packets_lost: u64,
-    /// TCP: payload bytes sent, retransmissions included. QUIC: bytes of UDP payload sent. SCTP: bytes
-    /// of its packets.
+    /// TCP: payload bytes sent, including retransmissions. QUIC: bytes of UDP payload sent. SCTP:
+    /// bytes of its packets.
     pub bytes_sent: u64,
     /// TCP: payload bytes received in order. QUIC: bytes of UDP payload received. SCTP: bytes of its
     /// packets.

@@ -1,4 +1,4 @@
-//! A model at work: frame after frame, each timed.
+//! Runs a model on frame after frame, with timing.
 
 use crate::clock::monotonic_nanos;
 use crate::detection::{Detection, Head, Thresholds, decode};
@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::letterbox::Letterbox;
 use crate::model::{Model, ModelError};
 
-/// Frames and the model that looks at them.
+/// Frames and the model that processes them.
 #[derive(Debug)]
 pub struct Detector {
     frames: Frames,
@@ -15,33 +15,33 @@ pub struct Detector {
     thresholds: Thresholds,
     input: Vec<f32>,
     count: u64,
-    /// Images since the frames began.
+    /// Images since the start of the frames.
     since_rewind: u64,
 }
 
-/// One frame, from its loading to what was found in it.
+/// One frame, from loading to detections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// From 1 on.
+    /// From 1.
     pub number: u64,
-    /// When it began, by `CLOCK_MONOTONIC` in nanoseconds.
+    /// When it started, by `CLOCK_MONOTONIC` in nanoseconds.
     pub begin_ns: u64,
     /// When it ended, by `CLOCK_MONOTONIC` in nanoseconds.
     pub end_ns: u64,
-    /// How long its parts took, where they are known.
+    /// The durations of its stages, if known.
     pub stages: Option<Stages>,
-    /// How many things were found, where it is known.
+    /// The number of detections, if known.
     pub detections: Option<u32>,
 }
 
-/// How long the parts of a frame took, in nanoseconds.
+/// The durations of a frame's stages, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
     /// Reading and decoding the image, on one thread.
     pub load_ns: u64,
-    /// Fitting it into the model's input, on one thread.
+    /// Fitting it to the model's input, on one thread.
     pub pre_ns: u64,
-    /// The model, on as many threads as it was given.
+    /// The model, on its configured number of threads.
     pub inference_ns: u64,
     /// Finding boxes in its output, on one thread.
     pub post_ns: u64,
@@ -59,23 +59,23 @@ pub enum DetectorError {
 }
 
 impl Detector {
-    /// Looks at `frames` by `model`.
+    /// Processes `frames` with `model`.
     pub fn new(frames: Frames, model: Model, thresholds: Thresholds) -> Detector {
         let (width, height) = model.input();
         let input = vec![0.0; 3 * width as usize * height as usize];
         Detector { frames, model, thresholds, input, count: 0, since_rewind: 0 }
     }
 
-    /// Whether the model's output is one of which detections can be read; `None` if only its first
-    /// image will tell. Other models are run and timed all the same.
+    /// Whether detections can be read from the model's output; `None` if only its first image will
+    /// tell. Other models are run and timed too.
     pub fn is_detecting(&self) -> Option<bool> {
         let shape = self.model.output_shape();
         let open = shape.iter().any(|side| *side < 0);
         (!open).then(|| Head::of_shape(shape).is_some())
     }
 
-    /// Loads the next image and looks at it; at the end of the images it begins again if `again`
-    /// says so, and else gives `None`. What was found is in pixels of the image.
+    /// Processes the next image; after the last one starts over if `again` is set, otherwise
+    /// returns `None`. Detections are in pixels of the image.
     ///
     /// # Errors
     /// If there is no image, or the model fails on it.

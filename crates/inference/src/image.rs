@@ -1,4 +1,4 @@
-//! Images, and how they come out of JPEG and PNG files.
+//! Images, and decoding of JPEG and PNG files.
 
 use std::fmt;
 use std::io::Cursor;
@@ -8,7 +8,7 @@ use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
 
-/// Three bytes (red, green, blue) for each pixel, row by row from the top.
+/// Three bytes (red, green, blue) per pixel, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     width: u32,
@@ -16,7 +16,7 @@ pub struct Image {
     rgb: Vec<u8>,
 }
 
-/// Why bytes are no image that can be used.
+/// Why an image cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -25,27 +25,27 @@ pub enum ImageError {
     Unknown,
     #[error("damaged: {0}")]
     Damaged(String),
-    #[error("{width} x {height} pixels, where sides are from 1 to {SIDE_MAX}")]
+    #[error("{width} x {height} pixels; sides must be from 1 to {SIDE_MAX}")]
     Size { width: usize, height: usize },
 }
 
-/// The longest side of an image, in pixels: what a damaged header asks for has an end.
+/// The longest side of an image, in pixels: limits the memory that a damaged header can request.
 pub const SIDE_MAX: usize = 8192;
 
 impl Image {
-    /// An image of these pixels; `None` if there are not three bytes for each, or a side is zero or
-    /// longer than [`SIDE_MAX`].
+    /// An image with these pixels; `None` if the number of bytes does not match, or a side is zero
+    /// or longer than [`SIDE_MAX`].
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Image> {
         let (columns, rows) = (width as usize, height as usize);
         let fits = is_allowed(columns, rows) && rgb.len() == 3 * columns * rows;
         fits.then_some(Image { width, height, rgb })
     }
 
-    /// Decodes a JPEG or PNG file. A PNG's transparency and a JPEG's note on how the camera was
-    /// held (EXIF) are not looked at.
+    /// Decodes a JPEG or PNG file. A PNG's transparency and a JPEG's orientation (EXIF) are
+    /// ignored.
     ///
     /// # Errors
-    /// If it is neither, damaged (cut short included) or too large.
+    /// If it is neither, damaged (including truncated) or too large.
     pub fn decode(bytes: &[u8]) -> Result<Image, ImageError> {
         match bytes {
             [0xff, 0xd8, ..] => decode_jpeg(bytes),
@@ -54,12 +54,12 @@ impl Image {
         }
     }
 
-    /// In pixels.
+    /// The width in pixels.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// In pixels.
+    /// The height in pixels.
     pub fn height(&self) -> u32 {
         self.height
     }

@@ -1,25 +1,24 @@
-//! What comes before the model: an image is fitted into the model's input, as Ultralytics does it
+//! Preprocessing: fits an image to the model's input, as in Ultralytics
 //! (`ultralytics/data/augment.py`, `LetterBox`, and `cv2.resize` with `INTER_LINEAR`).
 
 use crate::image::Image;
 
-/// How an image of one size lies in an input of another: scaled evenly, in the middle, with grey
-/// around it.
+/// How an image is placed in an input of another size: scaled evenly, centred, with grey around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Letterbox {
     image: (u32, u32),
     input: (u32, u32),
-    /// Pixels of the input for each of the image.
+    /// Input pixels per image pixel.
     scale: f64,
-    /// The part of the input that the image takes.
+    /// The part of the input that the image covers.
     left: u32,
     top: u32,
     width: u32,
     height: u32,
 }
 
-/// Where a pixel of the input comes from in the image, along one axis: between `first` and
-/// `second`, by this share of the second.
+/// The source of an input pixel in the image, along one axis: between `first` and `second`, with
+/// this share of the second.
 #[derive(Clone, Copy, Debug)]
 struct Between {
     first: usize,
@@ -28,11 +27,11 @@ struct Between {
 }
 
 impl Letterbox {
-    /// Fits an image into an input; both are (width, height) in pixels, from 1 on.
+    /// Fits an image to an input; both are (width, height) in pixels, at least 1.
     pub fn new(image: (u32, u32), input: (u32, u32)) -> Letterbox {
         let scale = |input: u32, image: u32| f64::from(input) / f64::from(image.max(1));
         let scale = scale(input.0, image.0).min(scale(input.1, image.1));
-        // Python rounds halves to the even neighbour.
+        // Python rounds halves to even.
         let scaled = |side: u32, most: u32| {
             ((f64::from(side) * scale).round_ties_even() as u32).clamp(1, most.max(1))
         };
@@ -42,7 +41,7 @@ impl Letterbox {
         Letterbox { image, input, scale, left, top, width, height }
     }
 
-    /// Floats in an input: three planes (red, green, blue), one after the other.
+    /// Number of floats in an input: three planes (red, green, blue), one after another.
     pub fn input_len(&self) -> usize {
         3 * self.input.0 as usize * self.input.1 as usize
     }
@@ -50,7 +49,7 @@ impl Letterbox {
     /// Writes the image to `input`, as values from 0 to 1.
     ///
     /// # Panics
-    /// If the image is not of the size that was fitted, or `input` not of [`Self::input_len`].
+    /// If the size of the image or the length of `input` ([`Self::input_len`]) does not match.
     pub fn fill(&self, image: &Image, input: &mut [f32]) {
         assert_eq!((image.width(), image.height()), self.image, "another size was fitted");
         assert_eq!(input.len(), self.input_len(), "the input has another size");
@@ -78,7 +77,7 @@ impl Letterbox {
         }
     }
 
-    /// One row of the input between two of the image.
+    /// One row of the input, between two rows of the image.
     fn fill_row(
         &self,
         (above, below): (&[u8], &[u8]),
@@ -107,7 +106,7 @@ impl Letterbox {
         }
     }
 
-    /// A box in the input (left, top, right, bottom) as one in the image, cut at its edges.
+    /// Converts a box in the input (left, top, right, bottom) to the image, clipped at its edges.
     pub fn to_image(&self, sides: [f32; 4]) -> [f32; 4] {
         let along = |value: f32, begin: u32, length: u32| {
             let value = (f64::from(value) - f64::from(begin)) / self.scale;
@@ -119,8 +118,8 @@ impl Letterbox {
     }
 }
 
-/// For each of `scaled` pixels, where it lies among `length`: middles of pixels on middles of
-/// pixels, and the last one beyond the edges.
+/// The source of each of `scaled` pixels among `length`: pixel centres are aligned, and clamped at
+/// the edges.
 fn between(length: u32, scaled: u32) -> Vec<Between> {
     let step = f64::from(length) / f64::from(scaled);
     let last = f64::from(length - 1);
@@ -138,7 +137,7 @@ fn mix(first: u8, second: u8, share: f32) -> f32 {
     first + (second - first) * share
 }
 
-/// What Ultralytics pads with.
+/// Ultralytics' padding colour.
 const GREY: f32 = 114.0 / 255.0;
 
 #[cfg(test)]
@@ -193,7 +192,7 @@ mod tests {
         for (value, expected) in values.iter().zip(expected) {
             assert!((value - expected).abs() < 1e-6, "{values:?}");
         }
-        // The second row is a quarter of the way to the row below, which is the first turned round.
+        // The second row is a quarter of the way to the row below, which is the first one reversed.
         for (value, share) in values[4..8].iter().zip(expected) {
             assert!((value - (0.75 * share + 0.25 * (1.0 - share))).abs() < 1e-6, "{values:?}");
         }

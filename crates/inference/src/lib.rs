@@ -1,11 +1,11 @@
-//! Object detection on frames, timed: an ONNX model by ONNX Runtime or rten, or any program that says a
-//! line for each frame.
+//! Object detection on frames, with timing: an ONNX model with ONNX Runtime or rten, or any program
+//! that prints a line per frame.
 //!
-//! The way of the data: [`frames`] gives an image, [`letterbox`] fits it into the input of a
-//! [`model`], [`detection`] finds boxes in its output. A [`detector`] does this frame after frame and
-//! times it; [`timing`] makes figures of it. ONNX Runtime is the user's own and is opened when the
-//! program runs ([`runtime`]); [`generated`] makes a model up, so that nothing has to be downloaded.
-//! In place of all this, [`program`] runs a command.
+//! Data flow: [`frames`] provides an image, [`letterbox`] fits it to the input of a [`model`],
+//! [`detection`] finds boxes in its output. A [`detector`] does this frame by frame and times it;
+//! [`timing`] summarises the times. ONNX Runtime is installed by the user and loaded at run time
+//! ([`runtime`]); [`generated`] creates a model, so that nothing has to be downloaded. Instead of
+//! all this, [`program`] runs a command.
 #![forbid(unsafe_code)]
 
 pub mod clock;

@@ -1,4 +1,4 @@
-//! A model in ONNX format, ready to be run.
+//! A model in ONNX format, ready to run.
 
 mod engine;
 mod onnx_runtime;
@@ -9,7 +9,7 @@ use crate::runtime::Runtime;
 use engine::{Declared, Engine};
 pub use engine::{INPUT_MAX, ModelError, ModelOptions, ModelSource};
 
-/// A model, loaded: an image of floats in, floats out.
+/// A loaded model: takes an image as floats, returns floats.
 #[derive(Debug)]
 pub struct Model {
     engine: Box<dyn Engine>,
@@ -21,7 +21,7 @@ impl Model {
     /// Loads a model.
     ///
     /// # Errors
-    /// If it is none, takes no image, or cannot be run as `options` say.
+    /// If it is not a model, takes no image, or cannot be run with `options`.
     pub fn load(
         runtime: &Runtime,
         source: &ModelSource,
@@ -29,7 +29,7 @@ impl Model {
     ) -> Result<Model, ModelError> {
         let name = source.to_string();
         if let ModelSource::File(path) = source {
-            // ONNX Runtime's own words for it name no file.
+            // ONNX Runtime's error for this does not name the file.
             let file = std::fs::File::open(path).map_err(|why| file_error(path, why))?;
             if file.metadata().is_ok_and(|data| data.is_dir()) {
                 return Err(file_error(path, std::io::ErrorKind::IsADirectory.into()));
@@ -51,7 +51,7 @@ impl Model {
         };
         let input = input.map_err(|found| ModelError::Input { name: name.clone(), found })?;
         let Some(output_shape) = engine.output_shape() else {
-            return Err(refused("its output is no tensor".to_owned()));
+            return Err(refused("its output is not a tensor".to_owned()));
         };
         Ok(Model { engine, input, output_shape })
     }
@@ -61,12 +61,12 @@ impl Model {
         self.input
     }
 
-    /// The shape of the first output, as the model declares it; -1 where it is open.
+    /// The shape of the first output, as declared; -1 for dynamic dimensions.
     pub fn output_shape(&self) -> &[i64] {
         &self.output_shape
     }
 
-    /// Runs the model on an image [1, 3, height, width], and shows its first output.
+    /// Runs the model on an image [1, 3, height, width], and passes its first output to `show`.
     ///
     /// # Errors
     /// If the model fails, or its first output has no floats.
@@ -85,7 +85,7 @@ impl Model {
     }
 }
 
-/// Width and height; what is open is taken from `default`. `None` if it takes no image.
+/// Width and height; dynamic dimensions come from `default`. `None` if it takes no image.
 fn input_size(input: &Declared, default: (u32, u32)) -> Option<(u32, u32)> {
     let &[images, channels, height, width] = &**input.floats.as_ref()? else { return None };
     let side = |side: i64, default: u32| match u32::try_from(side) {

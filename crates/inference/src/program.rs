@@ -1,4 +1,4 @@
-//! Inference by a program of others, which says a line for each frame: a TensorRT or Hailo pipeline,
+//! Inference by a third-party program that prints a line per frame: a TensorRT or Hailo pipeline,
 //! or a language model that prints its tokens.
 
 use std::ffi::OsString;
@@ -15,8 +15,8 @@ use crate::clock::monotonic_nanos;
 use crate::detector::Frame;
 use crate::tail::Tail;
 
-/// A program that runs in a process group of its own. When this is dropped, the whole group is
-/// ended; when the thread that started it ends, however that happens, the program itself is killed.
+/// A program in a separate process group. Dropping it ends the whole group; when the thread that
+/// started it ends, however that happens, the program itself is killed.
 #[derive(Debug)]
 pub struct Program {
     name: String,
@@ -24,36 +24,36 @@ pub struct Program {
     group: Pid,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// When lines ended that have not been given out yet.
+    /// Times of lines that have not been returned yet.
     lines: std::collections::VecDeque<u64>,
-    /// When the frame began that is being worked on.
+    /// When the current frame started.
     begin_ns: Option<u64>,
     count: u64,
     last_words: Tail,
     ended: Option<ExitStatus>,
 }
 
-/// What became of a wait.
+/// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A frame is done.
+    /// A frame is complete.
     Frame(Frame),
-    /// Not in this time.
+    /// Nothing within this time.
     Nothing,
-    /// The program has ended with success, or closed its output.
+    /// The program has ended successfully, or closed its output.
     End,
 }
 
-/// What went wrong with a program.
+/// Why a program failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum ProgramError {
     #[error("cannot start {0}: {1}")]
     Start(String, io::Error),
-    #[error("{0} cannot be heard: {1}")]
+    #[error("cannot read the output of {0}: {1}")]
     Lost(String, io::Error),
-    #[error("{0} ended without a word: it must print a line for each frame")]
+    #[error("{0} ended without output: it must print a line for each frame")]
     Silent(String),
     #[error("{name} failed ({status}){}", said(.last_words))]
     Failed { name: String, status: ExitStatus, last_words: String },
@@ -66,7 +66,7 @@ impl Program {
     /// If it is empty or cannot be started.
     pub fn start(command: &[OsString]) -> Result<Program, ProgramError> {
         let Some((program, arguments)) = command.split_first() else {
-            let empty = io::Error::new(io::ErrorKind::InvalidInput, "no program was named");
+            let empty = io::Error::new(io::ErrorKind::InvalidInput, "no program was given");
             return Err(ProgramError::Start("--exec".to_owned(), empty));
         };
         let name = program.to_string_lossy().into_owned();
@@ -90,15 +90,15 @@ impl Program {
         })
     }
 
-    /// Its process, and the process group of all that it starts.
+    /// Its process, and the process group of all its children.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for the first line, no longer than `limit`; when it came, or `None`.
+    /// Waits for the first line, at most `limit`; returns when it arrived, or `None`.
     ///
     /// # Errors
-    /// If the program has ended before, with success or without.
+    /// If the program has ended before, successfully or not.
     pub fn wait_until_ready(&mut self, limit: Duration) -> Result<Option<u64>, ProgramError> {
         if self.begin_ns.is_none() {
             if self.lines.is_empty() && self.stdout.is_some() {
@@ -113,8 +113,8 @@ impl Program {
         Ok(self.begin_ns)
     }
 
-    /// Waits for the next frame, no longer than `limit`. A frame lasts from one line to the next:
-    /// the first line says that the program is ready, and is no frame.
+    /// Waits for the next frame, at most `limit`. A frame lasts from one line to the next: the
+    /// first line says that the program is ready, and is not a frame.
     ///
     /// # Errors
     /// If the program has failed.
@@ -141,7 +141,7 @@ impl Program {
         }
     }
 
-    /// Reads what there is, or waits for it no longer than `limit`.
+    /// Reads available output, or waits for it at most `limit`.
     fn listen(&mut self, limit: Duration) -> io::Result<()> {
         let limit = Timespec::try_from(limit).map_err(io::Error::other)?;
         let wanted = PollFlags::IN;
@@ -175,17 +175,17 @@ impl Program {
         Ok(())
     }
 
-    /// Its output has ended: so has it, or it has a moment for that.
+    /// Its output has ended: it has exited, or is given a moment to do so.
     fn finish(&mut self) -> Result<(), ProgramError> {
         let name = self.name.clone();
         let lost = |why| ProgramError::Lost(name.clone(), why);
         let status = match self.ended {
             Some(status) => status,
-            // It closed its output and lives on: nothing more is to be had from it.
+            // It closed its output but continues to run: there will be no more output.
             None if !wait(&mut self.child, END_MAX).map_err(lost)? => return Ok(()),
             None => self.bury().map_err(lost)?,
         };
-        // Nobody of its group holds its standard error open any more; others shall not be waited for.
+        // No process of its group has its standard error open any more; others are not waited for.
         let limit = monotonic_nanos().saturating_add(nanos(END_MAX));
         while self.stderr.is_some() && monotonic_nanos() < limit {
             self.listen(END_MAX).map_err(lost)?;
@@ -214,9 +214,9 @@ impl Program {
         }
     }
 
-    /// Kills everybody of the group, and waits for the program's end.
+    /// Kills all processes of the group, and reaps the program.
     fn bury(&mut self) -> io::Result<ExitStatus> {
-        // As long as the program is not buried, nobody else can have its number.
+        // Until the program is reaped, no other process can have its number.
         let _ = kill_process_group(self.group, Signal::KILL);
         let status = self.child.wait()?;
         self.ended = Some(status);
@@ -233,11 +233,11 @@ impl Drop for Program {
 fn said(last_words: &str) -> String {
     match last_words {
         "" => String::new(),
-        words => format!("; it said last:\n{words}"),
+        words => format!("; its last output:\n{words}"),
     }
 }
 
-/// Waits until a child has ended, and says whether it has; it is not buried.
+/// Waits until a child has ended, and returns whether it has; does not reap it.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let deadline = monotonic_nanos().saturating_add(nanos(limit));
@@ -265,7 +265,7 @@ mod tests {
         Program::start(&["sh", "-c", script].map(OsString::from)).unwrap()
     }
 
-    /// Whether somebody of a process group lives; who is dead and not buried yet does not.
+    /// Whether a process of a group is alive; zombies do not count.
     fn is_alive(group: Pid) -> bool {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         processes.into_iter().any(|entry| {
@@ -284,7 +284,7 @@ mod tests {
             match program.step(Duration::from_secs(60))? {
                 Step::Frame(frame) => frames.push(frame),
                 Step::End => return Ok(frames),
-                Step::Nothing => panic!("it should have spoken or ended by now"),
+                Step::Nothing => panic!("it should have printed a line or ended by now"),
             }
         }
     }
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(found.iter().map(|frame| frame.number).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(found[0].end_ns, found[1].begin_ns);
         assert!(found[0].begin_ns > begin);
-        // However late we look, the last line is not there before the program has slept.
+        // However late the test looks, the last line is not there before the program has slept.
         assert!(found[1].end_ns - begin >= 250_000_000, "{found:?}");
     }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn much_on_standard_error_stops_nobody() {
+    fn much_on_standard_error_does_not_block() {
         let mut program =
             shell("for i in 1 2 3 4 5 6 7 8; do head -c 65536 /dev/zero >&2; echo; done");
         assert_eq!(frames(&mut program).unwrap().len(), 7);
@@ -325,10 +325,10 @@ mod tests {
         let group = program.group;
         assert!(is_alive(group));
         program.stop();
-        // Killed is killed, but may take a moment.
+        // Killing may take a moment.
         let end = monotonic_nanos() + 60_000_000_000;
         while is_alive(group) {
-            assert!(monotonic_nanos() < end, "somebody of the group lives on");
+            assert!(monotonic_nanos() < end, "a process of the group is still alive");
             std::thread::yield_now();
         }
     }

@@ -1,4 +1,4 @@
-//! The last words of a program.
+//! The last output of a program.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -13,7 +13,7 @@ pub(crate) fn read(mut stream: impl Read) -> String {
     tail.text()
 }
 
-/// The last bytes of what was pushed.
+/// The last bytes pushed.
 #[derive(Debug, Default)]
 pub(crate) struct Tail(VecDeque<u8>);
 
@@ -24,7 +24,7 @@ impl Tail {
         self.0.drain(..surplus);
     }
 
-    /// Without white space at the ends.
+    /// Without leading and trailing white space.
     pub(crate) fn text(&self) -> String {
         let bytes: Vec<u8> = self.0.iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()

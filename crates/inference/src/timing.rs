@@ -1,10 +1,10 @@
-//! Frames to figures: how many a second, and how long each took.
+//! Statistics of frames: frames per second, and durations.
 
 use trackbed_stats::{Sample, StatsError};
 
 use crate::detector::{Frame, Stages};
 
-/// The frames of a session, of which those that began before its warm-up was over do not count.
+/// The frames of a session; those that started before the end of its warm-up do not count.
 #[derive(Clone, Debug)]
 pub struct Timing {
     from_ns: u64,
@@ -12,38 +12,38 @@ pub struct Timing {
     warm_up: u64,
 }
 
-/// Frames kept of a session, at the most: a day of ten frames a second.
+/// Maximum number of frames kept per session: a day at ten frames per second.
 pub const FRAMES_MAX: usize = 1_000_000;
 
-/// What a session was like.
+/// The statistics of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Frames that count.
+    /// Number of frames that count.
     pub frames: u64,
-    /// Frames of the warm-up, which do not.
+    /// Number of frames in the warm-up, which do not count.
     pub warm_up_frames: u64,
-    /// From the begin of the first frame that counts to the end of the last one, in seconds.
+    /// From the start of the first frame that counts to the end of the last one, in seconds.
     pub seconds: f64,
-    /// Frames that count for each of these seconds.
+    /// Frames that count per second of that time.
     pub fps: f64,
-    /// From the begin of a frame to its end.
+    /// The duration of frames.
     pub latency: Distribution,
-    /// Its parts, where they are known.
+    /// The durations of their stages, if known.
     pub stages: Option<StageReport>,
-    /// What was found in all frames that count, where it is known.
+    /// The number of detections in all frames that count, if known.
     pub detections: Option<u64>,
 }
 
-/// How the parts of frames are distributed.
+/// The distributions of the durations of stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageReport {
     /// Reading and decoding.
     pub load: Distribution,
-    /// Fitting into the model's input.
+    /// Fitting to the model's input.
     pub pre: Distribution,
     /// The model.
     pub inference: Distribution,
-    /// Boxes from its output.
+    /// Finding boxes in its output.
     pub post: Distribution,
 }
 
@@ -65,12 +65,12 @@ pub struct Distribution {
 }
 
 impl Timing {
-    /// Frames count that begin at `from_ns` of `CLOCK_MONOTONIC` or later.
+    /// Frames count if they start at `from_ns` of `CLOCK_MONOTONIC` or later.
     pub fn new(from_ns: u64) -> Timing {
         Timing { from_ns, frames: Vec::new(), warm_up: 0 }
     }
 
-    /// Takes a frame; false if there are [`FRAMES_MAX`] already, and it does not fit in.
+    /// Adds a frame; false if there are already [`FRAMES_MAX`].
     pub fn add(&mut self, frame: Frame) -> bool {
         if frame.begin_ns < self.from_ns {
             self.warm_up += 1;
@@ -88,7 +88,7 @@ impl Timing {
         &self.frames
     }
 
-    /// What they were like; `None` without any.
+    /// Their statistics; `None` without frames.
     pub fn report(&self) -> Option<Report> {
         let (first, last) = (self.frames.first()?, self.frames.last()?);
         let seconds = last.end_ns.saturating_sub(first.begin_ns) as f64 / 1e9;
@@ -147,7 +147,7 @@ mod tests {
     fn frames_a_second_are_counted_from_the_first_that_counts() {
         let mut timing = Timing::new(1_000_000_000);
         assert!(timing.report().is_none());
-        // Two of the warm-up, of which one ends after it; then 100, 200 and 300 ms.
+        // Two frames of the warm-up, one of which ends after it; then 100, 200 and 300 ms.
         for (number, (begin, end)) in
             [(0, 900), (900, 1_100), (1_100, 1_200), (1_200, 1_400), (1_400, 1_700)]
                 .into_iter()

@@ -1,4 +1,4 @@
-//! What runs are executed on.
+//! Backends that execute runs.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -11,48 +11,49 @@ use crate::run::Runner;
 use crate::{boards, device};
 use trackbed_scenario::{Plan, Work};
 
-/// What the runs of a plan are executed on.
+/// Executes the runs of a plan.
 pub trait Backend: Sync {
-    /// The name that results carry.
+    /// The name recorded in results.
     fn name(&self) -> &'static str;
 
-    /// What of the machine bears on results of `plan`, by name.
+    /// Properties of the machine that affect results of `plan`, by name.
     fn environment(&self, plan: &Plan) -> BTreeMap<String, String>;
 
-    /// How many runs are executed at once unless somebody says otherwise.
+    /// Default number of concurrent runs.
     fn jobs(&self) -> NonZeroUsize;
 
-    /// Looks whether it can do what `plan` asks for, before anything is run.
+    /// Checks that it supports `plan`, before anything is run.
     ///
     /// # Errors
-    /// What it cannot do, and what helps.
+    /// What is not supported, and what to do about it.
     fn check(&self, plan: &Plan) -> Result<(), String>;
 
-    /// What of the results of `plan` comes from a model of a machine, in words; `None` where nothing
+    /// What of the results of `plan` comes from a model of a machine, in words; `None` if nothing
     /// does.
     fn model(&self, plan: &Plan) -> Option<String> {
         let _ = plan;
         None
     }
 
-    /// Why nothing more can be executed, once that is so. Results that come with it are of no run.
+    /// Why no further run can be executed, once that is the case. Results returned from then on do
+    /// not count.
     fn lost(&self) -> Option<String> {
         None
     }
 
-    /// Executes run number `run` of cell number `cell`.
+    /// Executes run `run` of cell `cell`.
     ///
     /// # Errors
-    /// If the run was not executed at all. Everything that goes wrong in a run is its outcome.
+    /// If the run was not executed at all. A failure within a run is its outcome.
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError>;
 }
 
-/// Virtual time: results depend on the plan alone.
+/// Virtual time: results depend only on the plan.
 #[derive(Debug)]
 pub struct Virtual(Runner);
 
 impl Virtual {
-    /// The virtual substrate. A run that has begun is finished whatever happens.
+    /// The virtual substrate. A run that has begun is always finished.
     pub fn new() -> Virtual {
         Virtual(Runner::new(Cancel::new()))
     }
@@ -79,9 +80,11 @@ impl Backend for Virtual {
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
         if plan.cells.iter().any(|cell| !cell.endpoint.programs.is_empty()) {
-            return Err("programs of others run on the kernel, not in virtual time\n  help: add \
-                        --substrate emulated"
-                .to_owned());
+            return Err(
+                "third-party programs cannot run in virtual time\n  help: add --substrate \
+                        emulated"
+                    .to_owned(),
+            );
         }
         let inferences = plan.cells.iter().filter_map(|cell| cell.inference.as_ref());
         let mut unknown =
@@ -103,15 +106,15 @@ impl Backend for Virtual {
     }
 }
 
-/// Why work of which nobody has measured what it takes has no model, and what helps.
+/// Why work without measured durations has no model, and what to do about it.
 fn unmeasured(work: Option<&Work>) -> String {
     let (what, how) = match work {
         Some(Work::Command(_)) => ("a command", "--exec -- COMMAND"),
         _ => ("this model", "--model MODEL"),
     };
     format!(
-        "[inference] is a model in virtual time, and nobody has said what a frame of {what} takes\n  \
-         help: let `trackbed infer --durations FILE {how}` measure it and write durations = \"FILE\" \
-         below [inference], or add --substrate emulated"
+        "in virtual time [inference] is a model, which needs the durations of {what}\n  help: measure \
+         them with `trackbed infer --durations FILE {how}` and write durations = \"FILE\" below \
+         [inference], or add --substrate emulated"
     )
 }

@@ -1,16 +1,16 @@
-//! Boards: processors whose speed at verifying signatures is modelled in virtual time.
+//! Boards: processors whose signature verification speed is modelled in virtual time.
 
 use std::collections::BTreeSet;
 
 use trackbed_scenario::Plan;
 
-/// The board that is this machine in real time.
+/// The board that stands for this machine in real time.
 const HERE: &str = "here";
 
-/// That in real time no cell asks for a board that is not there.
+/// Checks that no cell asks for a modelled board in real time.
 ///
 /// # Errors
-/// What does, and what helps.
+/// Which cell does, and what to do about it.
 pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
     match names(plan).into_iter().find(|name| *name != HERE) {
         None => Ok(()),
@@ -21,8 +21,8 @@ pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// What of a plan's results in virtual time comes from the model of a board, in words; `None` where
-/// nothing does.
+/// What of a plan's virtual-time results comes from a model of a board, in words; `None` if nothing
+/// does.
 pub(crate) fn label(plan: &Plan) -> Option<String> {
     let names: Vec<&str> = names(plan).into_iter().collect();
     match names[..] {

@@ -1,5 +1,4 @@
-//! Captures of a single run: packets at both ends, TLS secrets, QUIC traces, and how pages were
-//! loaded.
+//! Captures of a single run: packets at both ends, TLS secrets, QUIC traces, and page loads.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -34,8 +33,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins the captures in `directory`, which is made if it is not there. `command` is the
-    /// command line that makes them again.
+    /// Starts captures in `directory`, which is created if needed. `command` is the command line
+    /// that repeats them.
     ///
     /// # Errors
     /// If the files cannot be written.
@@ -60,13 +59,13 @@ impl Capture {
         })
     }
 
-    /// Writes everything to its end and returns the files. Call it when the run is over.
+    /// Completes all files and returns them. Call it after the run.
     ///
     /// # Errors
     /// If a file could not be written, now or during the run.
     pub fn finish(self) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        // A run that failed may have left its tap behind; what it says from now on is lost.
+        // A failed run may have left its tap behind; its packets from now on are lost.
         let packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner).take();
         let packets = packets.expect("captures are finished once");
         if let Some(error) = packets.error {
@@ -108,13 +107,13 @@ impl Onlooker for Capture {
         Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
     }
 
-    /// Keeps what the events say of pages.
+    /// Keeps the events about pages.
     fn keep(&self, records: &[Record]) {
         *self.bars.lock().unwrap_or_else(PoisonError::into_inner) = waterfall::bars(records);
     }
 }
 
-/// Writes how pages were loaded: all of them as a table, each as an archive.
+/// Writes page loads: all of them as a table, each as an archive.
 fn write_pages(bars: &[Bar], directory: &Path, command: &str) -> io::Result<Vec<PathBuf>> {
     if bars.is_empty() {
         return Ok(Vec::new());
@@ -133,8 +132,7 @@ fn write_pages(bars: &[Bar], directory: &Path, command: &str) -> io::Result<Vec<
     Ok(files)
 }
 
-/// Writes that fail are remembered and reported at the end: the run itself must not depend on the
-/// disk.
+/// Write errors are kept and reported at the end: the run must not depend on the disk.
 #[derive(Debug)]
 struct Packets {
     phones: Writer,
@@ -158,7 +156,7 @@ impl Packets {
 struct Writer {
     pcapng: PcapngWriter<BufWriter<File>>,
     name: String,
-    /// The file's interfaces: one for each link.
+    /// The file's interfaces, one per link.
     taps: Vec<TapId>,
     path: PathBuf,
 }
@@ -259,7 +257,7 @@ impl Observer for Watch {
     }
 }
 
-/// What the simulated calendar shows at the start of a run; no run is under way on this thread.
+/// The simulated wall clock at the start of a run; no run is active on this thread.
 fn wall_clock_at_start() -> Duration {
     wall_clock()
 }

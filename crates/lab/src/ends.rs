@@ -22,7 +22,7 @@ use crate::scene::{Scene, transport};
 use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
-/// A server at work.
+/// A running server.
 pub(crate) struct Serving {
     handle: ServerHandle,
     account: Account,
@@ -47,7 +47,7 @@ impl Serving {
         Ok(Serving { handle, account, _following: following })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn local_addr(&self) -> SocketAddr {
         self.handle.local_addr()
     }
@@ -57,7 +57,7 @@ impl Serving {
         self.handle.trust().map(|trust| trust.as_der().to_vec())
     }
 
-    /// Stops it, and enters its account.
+    /// Stops it, and records its account.
     pub async fn end(self, log: &EventLog) {
         drop(self.handle);
         self.account.close(log).await;
@@ -68,14 +68,14 @@ impl Serving {
 pub(crate) struct Clients {
     /// The host of each phone.
     pub hosts: Vec<Arc<dyn Host>>,
-    /// Where the server listens.
+    /// The server's address.
     pub server: SocketAddr,
-    /// What authenticates it.
+    /// The trust anchor for the server.
     pub trust: Option<Trust>,
 }
 
 impl Clients {
-    /// Does the workload of `cell` to its end.
+    /// Executes the workload of `cell` to its end.
     pub async fn drive(
         self,
         cell: &Cell,
@@ -99,7 +99,7 @@ impl Clients {
     }
 }
 
-/// What an end uses and sends, from its opening to its close.
+/// An end's resource usage and traffic, from start to close.
 struct Account {
     role: Role,
     machine: Machine,
@@ -112,7 +112,7 @@ impl Account {
         Account { role, machine: machine.clone(), begun: usage(), ledger: Ledger::default() }
     }
 
-    /// What connections are to be set up with, so that they enter this account.
+    /// Connection parameters that record connections in this account.
     fn transport(&self, cell: &Cell) -> TransportParameters {
         TransportParameters { ledger: Some(self.ledger.clone()), ..transport(cell) }
     }
@@ -130,5 +130,5 @@ impl Account {
     }
 }
 
-/// What closing connections take to say so.
+/// Time for closing connections to send their last packets.
 const SETTLING: Duration = Duration::from_millis(5);

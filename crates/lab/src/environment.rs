@@ -1,4 +1,4 @@
-//! The environment of a cell at work in a run: the course that it takes, and the links under it.
+//! The environment of a cell in a run: its course, and the links below it.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use trackbed_scenario::{Cell, NetworkPlan};
 /// waiting costs nothing.
 pub(crate) const VIRTUAL_LEAD: Duration = Duration::from_secs(600);
 
-/// The same where somebody waits: enough for a handshake, an exchange and tickets with round trips
-/// of a second.
+/// The same in real time: enough for a handshake, an exchange and tickets with round trips of a
+/// second.
 pub(crate) const REAL_LEAD: Duration = Duration::from_secs(15);
 
-/// What the environment does in the run of `cell` with this seed. It begins with the run, or
-/// `lead` later where sessions are warmed up first: the measured part then begins at a time that
-/// does not depend on how long that takes.
+/// The environment's changes in the run of `cell` with this seed. It begins with the run, or `lead`
+/// later if sessions are warmed up first: the measured part then begins at a fixed time, however
+/// long the warm-up takes.
 pub(crate) fn course(cell: &Cell, seed: &Seed, lead: Duration) -> Course {
     let reconnect = cell.environment.reconnect();
     if cell.environment.is_still() {

@@ -1,4 +1,4 @@
-//! Handovers that are foreseen, at work in a run: data is kept off a path before it stops.
+//! Foreseen handovers during a run: data is kept off a path before it stops.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use trackbed_railway::radio::{RadioTimeline, Railway};
 use trackbed_scenario::{Foresight, ForesightKind};
 use trackbed_substrate::{Multipath, PathWish, now, sleep_until};
 
-/// Which end keeps data off a path.
+/// The end that keeps data off a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhoActs {
-    /// The train, which asks the sender for it.
+    /// The train, which asks the sender to do so.
     Client,
     /// The sender's scheduler.
     Server,
@@ -25,13 +25,13 @@ impl WhoActs {
     pub const BOTH: [WhoActs; 2] = [WhoActs::Client, WhoActs::Server];
 }
 
-/// What `foresight` asks of the scheduler.
+/// The scheduler settings that `foresight` needs.
 pub(crate) fn set(foresight: &Foresight, multipath: &mut Multipath) {
     multipath.proactive = matches!(foresight.kind(), ForesightKind::Pha | ForesightKind::Oracle);
     multipath.reactive = (foresight.kind() == ForesightKind::Reactive).then_some(SILENCE);
 }
 
-/// Which end has something to do; `None` if nobody foresees anything.
+/// The end that acts; `None` if no end foresees handovers.
 pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
     match foresight.kind() {
         ForesightKind::Nobody | ForesightKind::Reactive => None,
@@ -40,8 +40,8 @@ pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
     }
 }
 
-/// Keeps data off paths as the train of `ride` comes to handovers, for good. `ends` are the
-/// train's addresses, path by path.
+/// Keeps data off paths as the train of `ride` comes to handovers, forever. `ends` are the train's
+/// addresses, path by path.
 pub(crate) async fn follow(
     foresight: Foresight,
     drive: Following,
@@ -101,7 +101,7 @@ pub(crate) struct Following {
 
 /// Which paths are to be left.
 enum Forecast {
-    /// Where the train believes to be, in a table.
+    /// By the estimated position of the train, in a table.
     Table {
         lookups: Vec<Option<Lookup>>,
         receiver: Box<GpsReceiver>,
@@ -109,7 +109,7 @@ enum Forecast {
         lag: Duration,
         lead: Duration,
     },
-    /// The true times.
+    /// By the true times.
     Truth { lead: Duration },
 }
 
@@ -136,7 +136,7 @@ impl Forecast {
     }
 }
 
-/// Where all paths are to be left, one stays: of those in use the last one.
+/// If all paths are to be left, one stays: the last one in use.
 fn spare_one(wanted: &mut [bool], states: &[State]) {
     if wanted.iter().all(|avoid| *avoid)
         && let Some(in_use) = states.iter().rposition(|state| !state.avoided)
@@ -145,13 +145,13 @@ fn spare_one(wanted: &mut [bool], states: &[State]) {
     }
 }
 
-/// What has become of a path.
+/// The state of a path.
 struct State {
     /// The train's address on it.
     end: IpAddr,
     avoided: bool,
-    /// A path that is asked for again until data comes by it: how often still, when next, and what
-    /// had come by then.
+    /// Repeated requests for a path until data arrives on it: how many remain, when the next is
+    /// due, and how much had arrived before.
     asking: Option<(u32, Time, u64)>,
 }
 
@@ -166,8 +166,8 @@ impl State {
         }
     }
 
-    /// Asks the sender to leave the path, or to come back: until it does, for what crosses a radio
-    /// that recovers may be lost.
+    /// Asks the sender to leave the path, or to return; repeated, because a message over a
+    /// recovering radio may be lost.
     fn ask(&mut self, avoid: bool, client: &PathControl) {
         if avoid != self.avoided {
             if client.set_path(self.end, PathWish::Backup(avoid)) {
@@ -194,10 +194,10 @@ impl State {
     }
 }
 
-/// How often the train's place is looked up (the study's).
+/// Interval between lookups of the train's position (the study's).
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// How long a path may be silent for a scheduler that only reacts.
+/// Maximum silence of a path for a scheduler that only reacts.
 const SILENCE: Duration = Duration::from_millis(150);
 
 const REPEAT_AFTER: Duration = Duration::from_millis(50);

@@ -1,4 +1,4 @@
-//! Executes the runs of a plan, one by one and all of a campaign: in virtual time, between the kernel's
+//! Executes the runs of a plan, one by one or as a campaign: in virtual time, between the kernel's
 //! sockets, or between two machines.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What of this machine bears on results, and what a process has used of it.
+//! Properties of this machine that affect results, and a process's resource usage.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The kernel and its settings, by name, and what of the work of interfaces the hosts do.
+/// The kernel and its settings, by name, and which work of interfaces the hosts do.
 pub(crate) fn environment(offloads: &str) -> BTreeMap<String, String> {
     let system = rustix::system::uname();
     let mut found = BTreeMap::from([
@@ -32,12 +32,12 @@ pub(crate) fn environment(offloads: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// What this process has used so far.
+/// Resource usage of this process so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     /// Processor time, in user and system mode.
     pub processor: Duration,
-    /// The most bytes of memory that were resident at once (`VmHWM` of proc_pid_status(5)).
+    /// Maximum resident memory in bytes (`VmHWM` of proc_pid_status(5)).
     pub memory_bytes: u64,
 }
 
@@ -56,7 +56,7 @@ fn text(text: &std::ffi::CStr) -> String {
     text.to_string_lossy().into_owned()
 }
 
-/// What decides how the kernel's TCP behaves, as far as it can be set.
+/// The settings that determine the behaviour of the kernel's TCP.
 const SYSCTLS: &[&str] = &[
     "net.core.rmem_max",
     "net.core.wmem_max",

@@ -1,4 +1,4 @@
-//! One run again, with everything captured.
+//! Repeats one run and captures everything.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use trackbed_core::Seed;
 use trackbed_railway::radio::{signal_to_text, timelines_to_text};
 use trackbed_scenario::{Cell, Drive, Plan};
 
-/// Which run to repeat.
+/// The run to repeat.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// The cell's place in the plan.
+    /// The cell's index in the plan.
     pub cell: u32,
     /// The run's number.
     pub run: u32,
-    /// The command line to note in the captures.
+    /// The command line to record in the captures.
     pub comment: String,
 }
 
-/// What a replay gave.
+/// The result of a replay.
 #[derive(Debug)]
 pub struct Repeated {
     /// How the run ended; the same as the first time.
     pub outcome: Outcome,
-    /// The files that were written.
+    /// The files written.
     pub files: Vec<PathBuf>,
 }
 
@@ -53,8 +53,9 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     Ok(Repeated { outcome, files })
 }
 
-/// Writes the drive of one run to `directory`: what becomes of the links, as `radio.timeline` takes it,
-/// and what a model's train received along the way. Returns the files; none where there is no radio.
+/// Writes the drive of one run to `directory`: its effect on the links, in the format of
+/// `radio.timeline`, and the power a modelled train received along the way. Returns the files; none
+/// without a radio.
 ///
 /// # Errors
 /// If a file cannot be written.

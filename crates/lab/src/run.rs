@@ -1,4 +1,4 @@
-//! One run of one cell: build the track, start the server, let the workload drive, collect events.
+//! One run of one cell: build the track, start the server, execute the workload, collect events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,43 +25,43 @@ use crate::topology::{Ends, SERVER_NAME, Track};
 use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
-/// How runs are executed, whatever their cell.
+/// Executes runs of any cell.
 #[derive(Clone, Debug)]
 pub struct Runner {
     simulation: Simulation,
 }
 
 impl Runner {
-    /// A runner whose runs end early when `cancel` says so.
+    /// A runner whose runs end early when `cancel` fires.
     pub fn new(cancel: Cancel) -> Runner {
         let simulation = Simulation::new().with_time_limit(TIME_LIMIT).with_cancel(cancel);
         Runner { simulation }
     }
 
-    /// The same with another limit of simulated time, beyond which a run is stalled; without it
-    /// two days.
+    /// The same with another limit of simulated time, beyond which a run counts as stalled; the
+    /// default is two days.
     #[must_use]
     pub fn with_time_limit(self, limit: Time) -> Runner {
         Runner { simulation: self.simulation.with_time_limit(limit) }
     }
 
-    /// Executes run number `run` of `cell` under the root seed `root`.
+    /// Executes run `run` of `cell` under the root seed `root`.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`]. Everything else that goes wrong in a run is its outcome.
+    /// [`RunError::Cancelled`]. Any other failure of a run is its outcome.
     pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
         self.simulate(cell, Seed::of_run(root, u64::from(run)), None)
     }
 
-    /// The same run as all its events, oldest first, whatever they come to.
+    /// The events of the same run, oldest first, whatever its outcome.
     ///
     /// # Errors
-    /// Everything that leaves a run without an end.
+    /// If the run does not reach its end.
     pub fn events(&self, cell: &Cell, root: u64, run: u32) -> Result<Vec<Record>, Unfinished> {
         self.record(cell, Seed::of_run(root, u64::from(run)), None)
     }
 
-    /// The same, with `onlooker` watching.
+    /// The same, observed by `onlooker`.
     pub(crate) fn watched(
         &self,
         cell: &Cell,
@@ -72,7 +72,7 @@ impl Runner {
         self.record(cell, Seed::of_run(root, u64::from(run)), Some(onlooker))
     }
 
-    /// The same with `onlooker` watching, and told in the end.
+    /// The same, observed by `onlooker`, which also receives the events.
     ///
     /// # Errors
     /// As [`Runner::execute`].
@@ -127,7 +127,7 @@ impl Runner {
     }
 }
 
-/// Why a run has no end.
+/// Why a run has not reached its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -138,14 +138,13 @@ pub enum Unfinished {
     Protocol(Error),
 }
 
-/// The parts of a [`Track`] that a run needs to know while its network is in use, and what is around
-/// it.
+/// The parts of a [`Track`] that a run needs while its network is in use, and its surroundings.
 struct Layout {
     phones: Vec<NodeId>,
     shared: LinkId,
     second: Option<LinkId>,
     scene: Scene,
-    /// What the phones compute on, where that takes time.
+    /// The device that the phones compute on, if that takes time.
     device: Option<Device>,
 }
 
@@ -206,13 +205,13 @@ async fn play(
     Ok(records)
 }
 
-/// Stops the server and lets its tasks go, so that its connections enter their accounts.
+/// Stops the server and its tasks, so that its connections are recorded in their accounts.
 async fn close(server: ServerHandle) {
     drop(server);
     trackbed_substrate::sleep(Duration::from_micros(1)).await;
 }
 
-/// What the counters of the shared link, and of the second one if there is one, say in the end.
+/// The final counters of the shared link, and of the second one if there is one.
 pub(crate) fn link_events(
     (shared, second): (LinkId, Option<LinkId>),
     counters: impl Fn(LinkId, Direction) -> Option<Counters>,
@@ -242,7 +241,7 @@ fn link_event(name: &str, counters: &Counters) -> Event {
     }
 }
 
-/// What the events of a run say: the samples of every metric, or why the run does not count.
+/// The outcome of a run's events: the samples of every metric, or why the run does not count.
 pub(crate) fn outcome(records: &[Record]) -> Outcome {
     if let Err(reason) = metrics::outcome(records) {
         return Outcome::Failed(reason);
@@ -255,6 +254,6 @@ pub(crate) fn outcome(records: &[Record]) -> Outcome {
     Outcome::Samples(samples)
 }
 
-/// Two simulated days: longer than any transfer that makes sense and than the longest telemetry,
-/// short enough to end a run that only keeps itself alive.
+/// Two simulated days: longer than any sensible transfer and than the longest telemetry, short
+/// enough to end a run that only keeps itself alive.
 const TIME_LIMIT: Time = Time::from_millis(2 * 86_400_000);

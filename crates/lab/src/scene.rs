@@ -1,5 +1,5 @@
-//! What a run finds around it, whatever carries its packets: made of the seed before it begins, and
-//! the same in every process of the run.
+//! The surroundings of a run on any substrate: derived from the seed before it begins, and
+//! identical in every process of the run.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use trackbed_scenario::{Cell, Drive, NetworkPlan};
 
 /// The surroundings of a run.
 pub(crate) struct Scene {
-    /// What changes around connections.
+    /// Changes around connections.
     pub course: Course,
-    /// The links, with everything that becomes of them.
+    /// The links with their impairments.
     pub network: NetworkPlan,
-    /// Where the train goes, if there is one.
+    /// The train's drive, if there is one.
     drive: Option<Drive>,
 }
 
 impl Scene {
-    /// That of the run of `cell` with this seed. An environment begins `lead` late where sessions are
-    /// warmed up.
+    /// The scene of the run of `cell` with this seed. An environment begins `lead` late if sessions
+    /// are warmed up.
     pub fn of(cell: &Cell, seed: &Seed, lead: Duration) -> Scene {
         let course = environment::course(cell, seed, lead);
         let Some(radio) = &cell.radio else {
@@ -39,7 +39,7 @@ impl Scene {
         Scene { course, network, drive: Some(drive) }
     }
 
-    /// The handovers to come of the paths that `cell` has a use for, for the record.
+    /// The coming handovers of the paths that `cell` uses, as records.
     pub fn handovers(&self, cell: &Cell) -> Vec<Record> {
         let has_many = cell.endpoint.protocol.capabilities().multipath;
         let used =
@@ -48,7 +48,7 @@ impl Scene {
         events.map(|event| Record { at: Time::ZERO, event }).collect()
     }
 
-    /// The addresses of phone `number`, network by network, on every path that it has.
+    /// The addresses of phone `number`, network by network, on each of its paths.
     pub fn addresses(&self, cell: &Cell, number: u32) -> Vec<Vec<IpAddr>> {
         let mut networks = phone_networks(number, cell.networks());
         if self.network.second.is_some() {
@@ -57,7 +57,7 @@ impl Scene {
         networks
     }
 
-    /// Tells phone `number` of its second path.
+    /// Tells phone `number` about its second path.
     pub fn tell_paths(&self, cell: &Cell, number: u32, client: &mut ClientConfig) {
         if let (Some(paths), Some(_)) = (&mut client.transport.tcp.multipath, &self.network.second)
         {
@@ -65,15 +65,15 @@ impl Scene {
         }
     }
 
-    /// Learns beforehand what the ends foresee by, which takes its time.
+    /// Learns what the ends need to foresee handovers, which takes a while.
     pub fn prepare(cell: &Cell) {
         if let Some(radio) = &cell.radio {
             radio.prepare();
         }
     }
 
-    /// Keeps data off paths that are about to stop, if one of the `acting` ends does that, for as long
-    /// as the task is kept.
+    /// Keeps data off paths that are about to stop, if one of the `acting` ends does that, as long
+    /// as the task lives.
     pub fn follow(
         self,
         cell: &Cell,
@@ -98,7 +98,8 @@ impl Scene {
     }
 }
 
-/// What the ends set below TLS, with what the cell's foresight asks of schedulers.
+/// The transport parameters of the ends, with the scheduler settings that the cell's foresight
+/// needs.
 pub(crate) fn transport(cell: &Cell) -> TransportParameters {
     let mut transport = cell.endpoint.transport.clone();
     if let (Some(multipath), Some(radio)) = (&mut transport.tcp.multipath, &cell.radio) {

@@ -1,7 +1,7 @@
-//! Words for shells.
+//! Quoting for shells.
 
-/// A word as a POSIX shell reads it: quoted where the shell would split or expand it, or a program
-/// would take it for an option.
+/// A word for a POSIX shell: quoted if the shell would split or expand it, or if a program would
+/// take it for an option.
 pub fn word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
     match !text.is_empty() && text.chars().all(plain) {

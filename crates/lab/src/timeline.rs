@@ -1,4 +1,5 @@
-//! How a single run went by: repeated in virtual time, with everything noted that can be drawn.
+//! The timeline of a single run: repeats it in virtual time and records everything that can be
+//! drawn.
 
 mod journey;
 mod thinning;
@@ -20,16 +21,16 @@ use crate::onlooker::Onlooker;
 use crate::run::Runner;
 use trackbed_scenario::Cell;
 
-/// A run that went by.
+/// A recorded run.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Its curves and spans.
     pub timeline: Timeline,
-    /// How its pages were loaded.
+    /// Its page loads.
     pub bars: Vec<Bar>,
 }
 
-/// Repeats run number `run` of `cell` under the root seed `root`; `None` if it comes to no end.
+/// Repeats run `run` of `cell` under the root seed `root`; `None` if it does not reach its end.
 pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
     let notes = Notes::default();
     let runner = Runner::new(Cancel::new());
@@ -46,7 +47,7 @@ pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
     Some(Seen { timeline, bars: waterfall::bars(&records) })
 }
 
-/// What is noted while a run goes by.
+/// What is recorded during a run.
 #[derive(Clone, Default)]
 struct Notes {
     /// Bytes that arrived, by link, direction and millisecond.
@@ -84,7 +85,7 @@ impl Tap for Ends {
 }
 
 impl Notes {
-    /// What arrived, in as many steps as a chart has room for.
+    /// Throughput, in as many steps as a chart has room for.
     fn throughput(&self) -> Vec<Curve> {
         let arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let last = arrived.keys().map(|(.., ms)| *ms).max().unwrap_or(0);
@@ -100,7 +101,7 @@ impl Notes {
             let range = (is_second, is_down, 0)..=(is_second, is_down, u64::MAX);
             arrived.range(range).for_each(|((.., ms), bytes)| steps[(ms / step) as usize] += bytes);
             if steps.iter().any(|bytes| *bytes > 0) {
-                // Bytes in so many milliseconds: 8 bits each, and a thousand kbit/s are a Mbit/s.
+                // Bytes per `step` milliseconds: 8 bits each, and a thousand kbit/s are a Mbit/s.
                 let mbps = |bytes: u64| bytes as f64 * 8.0 / step as f64 / 1e3;
                 let point =
                     |(index, bytes): (u64, &u64)| ((index * step) as f64 / 1e3, mbps(*bytes));
@@ -112,7 +113,7 @@ impl Notes {
     }
 }
 
-/// From each message's intended time to its answer.
+/// From each message's intended time to its reply.
 fn round_trips(records: &[Record]) -> Vec<Curve> {
     let mut sent = BTreeMap::new();
     let mut points = Vec::new();
@@ -149,7 +150,7 @@ fn processor(records: &[Record]) -> Vec<Curve> {
     ]
 }
 
-/// Handovers, and spells in which pictures stood still.
+/// Handovers, and periods of rebuffering.
 fn spans(records: &[Record]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut stalled = None;
@@ -198,7 +199,7 @@ mod tests {
         seen.timeline.curves.iter().find(fits).map(|curve| curve.points.clone()).unwrap_or_default()
     }
 
-    /// 2 MB at 8 Mbit/s: eight while it lasts, which is two seconds and what headers take.
+    /// 2 MB at 8 Mbit/s: about 8 Mbit/s for two seconds, plus the time for headers.
     #[test]
     fn throughput_is_the_rate_of_the_link_while_it_is_full() {
         let settings = [
@@ -224,8 +225,8 @@ mod tests {
         assert!(window.iter().any(|(_, bytes)| *bytes > 20_000.0), "{window:?}");
     }
 
-    /// The window begins at ten segments (RFC 6928) of 1,448 bytes, doubles while nothing is lost, and a
-    /// round trip takes 20 ms and what waits in the queue.
+    /// The window begins at ten segments (RFC 6928) of 1,448 bytes and doubles while nothing is
+    /// lost; a round trip takes 20 ms plus the queueing delay.
     #[test]
     fn tcp_shows_its_window_and_what_a_round_trip_takes() {
         let settings = [

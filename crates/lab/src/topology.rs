@@ -1,4 +1,4 @@
-//! The network of a run: phones, a server, and the link between them that all phones share.
+//! The network of a run: phones, a server, and the link that all phones share.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,24 +7,24 @@ use trackbed_net::{Duplex, End, LinkId, Network, NetworkBuilder, NodeId};
 
 use trackbed_scenario::{LinkPlan, NetworkPlan, SERVER_ADDRESSES};
 
-/// A network, and who is who in it.
+/// A network and its roles.
 pub struct Track {
     /// The network, ready to run.
     pub network: Network,
     /// The phones' hosts, or edges.
     pub phones: Vec<NodeId>,
-    /// Where their second links begin: at the same hosts, but at edges of their own; empty without a
+    /// Where their second links begin: at the same hosts, but at separate edges; empty without a
     /// second link.
     pub second_phones: Vec<NodeId>,
     /// The server's host.
     pub server: NodeId,
-    /// The link that every packet between phones and server crosses; forward is from the phones.
+    /// The link between phones and server; forward is from the phones.
     pub shared: LinkId,
-    /// The other way between phones and server, if there is one; forward is from the phones.
+    /// The second link between phones and server, if there is one; forward is from the phones.
     pub second: Option<LinkId>,
 }
 
-/// What stands at the ends of a track.
+/// The kind of nodes at the ends of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Hosts of the virtual substrate.
@@ -46,11 +46,11 @@ impl Ends {
 pub const SERVER_NAME: &str = "server";
 
 impl Track {
-    /// Builds the network of `plan` for so many phones, with hosts or edges at its ends. One phone
-    /// without an access link is joined to the server directly; otherwise phones meet at a router
-    /// in front of the shared link. Each phone has addresses in so many networks
-    /// ([`phone_networks`]), which all lead over these links. With a second link, the two ways meet at
-    /// a router in front of the server, and each phone has addresses on either
+    /// Builds the network of `plan` for this number of phones, with hosts or edges at its ends. One
+    /// phone without an access link is joined to the server directly; otherwise phones meet at a
+    /// router in front of the shared link. Each phone has addresses in this number of networks
+    /// ([`phone_networks`]), all reached over these links. With a second link, the two links meet
+    /// at a router in front of the server, and each phone has addresses on both
     /// ([`second_addresses`]).
     ///
     /// # Panics
@@ -97,8 +97,8 @@ impl Track {
         Track::assemble(builder, (nodes, Vec::new()), server, (shared, None))
     }
 
-    /// Two ways from each phone, which meet in front of the server. An edge has one link, so a phone
-    /// behind edges has two of them.
+    /// Two links from each phone, which meet in front of the server. An edge has one link, so a
+    /// phone behind edges has two edges.
     fn fork(
         mut builder: NetworkBuilder,
         server: End,
@@ -188,8 +188,8 @@ pub fn second_addresses(index: u32) -> [IpAddr; 2] {
     [v4.into(), Ipv6Addr::from_bits(v6).into()]
 }
 
-/// The addresses of phone number `index` in so many networks, in the order in which it is in them:
-/// first its [`phone_addresses`], then one after the other in 172.16.0.0/12 and behind fd00:2::.
+/// The addresses of phone number `index` in `networks` networks, in the order of its moves: first
+/// its [`phone_addresses`], then further ones in 172.16.0.0/12 and behind fd00:2::.
 ///
 /// # Panics
 /// If a phone that moves has a number from 10,000 on, or is in more than 101 networks.
@@ -206,7 +206,7 @@ pub fn phone_networks(index: u32, networks: u32) -> Vec<Vec<IpAddr>> {
     std::iter::once(at_home).chain((1..networks).map(away)).collect()
 }
 
-/// As many as 172.16.0.0/12 has addresses for, and as the workloads ask for at the most.
+/// Limited by the addresses in 172.16.0.0/12; workloads do not ask for more.
 const MOVES_MAX: u32 = 100;
 const MOVING_PHONES_MAX: u32 = 10_000;
 

@@ -1,4 +1,4 @@
-//! An end's warm-up: the same protocol on this machine alone, before anything is measured.
+//! An end's warm-up: the same protocol on this machine only, before anything is measured.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
@@ -13,11 +13,11 @@ use trackbed_substrate::sleep;
 
 use trackbed_scenario::Endpoint;
 
-/// Connects a client to a server over the loopback interface a few times: code is then in memory
-/// and tables are made, as in a program that has been running for a while.
+/// Connects a client to a server over the loopback interface a few times, so that code is in memory
+/// and tables exist, as in a program that has been running for a while.
 pub(crate) fn warm_up(endpoint: &Endpoint) {
     let execution = Execution::new(Origin::now()).with_time_limit(LIMIT);
-    // What goes wrong here will go wrong again where it counts, and be reported.
+    // A failure here will recur in the run and be reported there.
     let _ = execution.run(|machine| exercise(endpoint, machine));
 }
 
@@ -62,8 +62,8 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const CONNECTIONS: u32 = 5;
 const EXCHANGES: u32 = 5;
-/// About a message, in bytes.
+/// The size of a message, in bytes.
 const EXCHANGED: usize = 1_000;
-/// What session tickets take to arrive.
+/// Time for session tickets to arrive.
 const TICKETS: Duration = Duration::from_millis(1);
 const LIMIT: Time = Time::from_millis(10_000);

@@ -1,4 +1,4 @@
-//! The ends of a run, wired in one way for every backend.
+//! Sets up the ends of a run, the same way for every backend.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use trackbed_workloads::{Patience, Stage};
 
 use crate::scene::Scene;
 
-/// How the server of `cell` is set up.
+/// The server settings of `cell`.
 pub(crate) fn server(
     cell: &Cell,
     transport: TransportParameters,
@@ -27,9 +27,9 @@ pub(crate) fn server(
 pub(crate) struct Phones {
     /// The host of each.
     pub hosts: Vec<Arc<dyn Host>>,
-    /// Where the server listens.
+    /// The server's address.
     pub server: SocketAddr,
-    /// What authenticates it.
+    /// The trust anchor for the server.
     pub trust: Option<Trust>,
     pub transport: TransportParameters,
     pub paths: PathControl,
@@ -39,7 +39,7 @@ pub(crate) struct Phones {
 }
 
 impl Phones {
-    /// All that the workload of `cell` needs; each dialer as `adapt` returns it.
+    /// Everything that the workload of `cell` needs; each dialer is passed through `adapt`.
     pub fn stage(
         self,
         cell: &Cell,

@@ -1,4 +1,4 @@
-//! Descriptors of this process: those that it finds open when it starts, and how many there may be.
+//! File descriptors of this process: inherited ones, and their limit.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
@@ -7,24 +7,24 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::sys;
 
-/// Takes over a descriptor that our parent has left open for us, and told us the number of. Our own
-/// children will not get it. The original stays open, unused, as long as the process lives.
+/// Takes over a descriptor that our parent left open and whose number it passed. Our own children
+/// do not inherit it. The original stays open, unused, as long as the process lives.
 ///
 /// # Errors
-/// If there is none of this number.
+/// If there is no descriptor with this number.
 pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointers and does not care what the number means.
+    // SAFETY: the call takes no pointers, and any number is allowed.
     sys::check(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) })?;
     // SAFETY: the descriptor is open, as the call above has shown, and it is borrowed only until
-    // the end of this function; nobody in this process owns or closes it.
+    // the end of this function; no code in this process owns or closes it.
     unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()
 }
 
-/// Raises this process's limit of open descriptors from the 1,024 with which shells start programs to the
-/// most that it may have (getrlimit(2), `RLIMIT_NOFILE`), and returns what it is now.
+/// Raises this process's limit of open descriptors from the 1,024 with which shells start programs
+/// to its maximum (getrlimit(2), `RLIMIT_NOFILE`), and returns the new limit.
 pub fn allow_descriptors() -> u64 {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where it is refused, the limit stays as it is.
+    // If this is refused, the limit is unchanged.
     let _refused = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::sys;
 
-/// Work that an interface can be told to leave to the kernel or to take from it.
+/// Work that an interface can leave to the kernel or take over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
     /// Checksums of what it sends.
@@ -14,16 +14,17 @@ pub enum Offload {
     ScatterGather,
     /// Segmentation of TCP.
     TcpSegmentation,
-    /// Segmentation of anything, put off until the interface gets it.
+    /// Segmentation of any protocol, postponed until the interface gets the packet.
     GenericSegmentation,
-    /// Putting segments together again.
+    /// Reassembly of segments.
     GenericReceive,
 }
 
 /// Switches an offload of the interface on or off, in the network namespace of the calling thread.
 ///
 /// # Errors
-/// If there is no such interface, it cannot do this, or the caller may not (`CAP_NET_ADMIN`).
+/// If there is no such interface, it does not support this, or permission is missing
+/// (`CAP_NET_ADMIN`).
 pub fn set_offload(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
     let command = match offload {
         Offload::TransmitChecksum => ETHTOOL_STXCSUM,
@@ -38,18 +39,18 @@ pub fn set_offload(interface: &str, offload: Offload, on: bool) -> io::Result<()
 }
 
 /// Switches features of the interface off, in the network namespace of the calling thread: those
-/// that `unwanted` says of their names, such as "tx-gre-segmentation". What cannot be switched
-/// stays as it is.
+/// whose names satisfy `unwanted`, such as "tx-gre-segmentation". Features that cannot be switched
+/// are unchanged.
 ///
 /// # Errors
-/// If there is no such interface, or the caller may not (`CAP_NET_ADMIN`).
+/// If there is no such interface, or permission is missing (`CAP_NET_ADMIN`).
 pub fn switch_features_off(interface: &str, unwanted: impl Fn(&str) -> bool) -> io::Result<()> {
     let names = feature_names(interface)?;
     let mut words = vec![0; 2 + 2 * names.len().div_ceil(32)];
     (words[0], words[1]) = (ETHTOOL_SFEATURES, names.len().div_ceil(32) as u32);
     for (bit, name) in names.iter().enumerate() {
         if unwanted(name) {
-            // Each 32 features have a word that says which are meant, and one of their new values.
+            // Each 32 features have a word that selects features, and one with their new values.
             words[2 + bit / 32 * 2] |= 1 << (bit % 32);
         }
     }
@@ -64,13 +65,13 @@ fn feature_names(interface: &str) -> io::Result<Vec<String>> {
     if cfg!(target_endian = "big") {
         info.swap(2, 3);
     }
-    // SAFETY: the mask has one bit, for whose length there is room.
+    // SAFETY: the mask has one bit, whose length fits.
     unsafe { call(interface, info.as_mut_ptr().cast())? };
     let count = info[4] as usize;
     // `struct ethtool_gstrings`.
     let mut strings = vec![0_u32; 3 + count * NAME_BYTES / 4];
     (strings[0], strings[1], strings[2]) = (ETHTOOL_GSTRINGS, ETH_SS_FEATURES, info[4]);
-    // SAFETY: the kernel writes the names of all features, as many as it has just said.
+    // SAFETY: the kernel writes the names of all features, the number it has just returned.
     unsafe { call(interface, strings.as_mut_ptr().cast())? };
     let bytes: Vec<u8> = strings[3..].iter().flat_map(|word| word.to_ne_bytes()).collect();
     let name = |bytes: &[u8]| {
@@ -80,25 +81,25 @@ fn feature_names(interface: &str) -> io::Result<Vec<String>> {
     Ok(bytes.chunks(NAME_BYTES).map(name).collect())
 }
 
-/// Gives the kernel a command about an interface.
+/// Executes an ethtool command on an interface.
 ///
 /// # Safety
-/// `command` points to what the command in its first word expects, and may be written to.
+/// `command` points to the structure for the command in its first word, and may be written to.
 unsafe fn call(interface: &str, command: *mut libc::c_char) -> io::Result<()> {
     let mut request = interface_request(interface)?;
     request.ifr_ifru.ifru_data = command;
     let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
     // SAFETY: the call takes no pointers.
     let socket = sys::check(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
-    // SAFETY: the kernel has just given the descriptor to us alone.
+    // SAFETY: the kernel has just given the descriptor to this process alone.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // SAFETY: the request names the interface by a string that ends with a zero, and points to
-    // what the caller answers for; both outlive the call.
+    // SAFETY: the request has the interface's name as a zero-terminated string, and a pointer that
+    // the caller guarantees; both outlive the call.
     sys::check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &mut request) })
         .map(drop)
 }
 
-/// A request about the interface of this name; all else is zero.
+/// A request for the interface with this name; all other fields are zero.
 pub(crate) fn interface_request(interface: &str) -> io::Result<libc::ifreq> {
     // SAFETY: all fields of a request are bytes, integers or pointers, for which zero is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

@@ -1,5 +1,5 @@
-//! What Trackbed asks of the Linux kernel and no library offers safely: the one crate with system
-//! calls of its own. Each module is one interface of the kernel behind a safe front.
+//! Safe interfaces to Linux kernel functions that no library offers safely: the one crate with its
+//! own system calls. Each module wraps one interface of the kernel.
 
 mod descriptors;
 pub mod ethtool;

@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 use crate::socket::{self, Plain};
 use crate::tcp_info::{Raw, TcpInfo};
 
-/// Whether a connected socket speaks Multipath TCP: false for plain TCP, and where one end has
-/// fallen back to it (`MPTCP_INFO`, Linux 5.16; RFC 8684 section 3.7).
+/// Whether a connected socket speaks Multipath TCP: false for plain TCP, and after a fallback to it
+/// (`MPTCP_INFO`, Linux 5.16; RFC 8684 section 3.7).
 pub fn speaks_mptcp(socket: impl AsFd) -> bool {
     let mut info = MptcpInfo::default();
     match socket::get(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
@@ -23,17 +23,17 @@ pub fn speaks_mptcp(socket: impl AsFd) -> bool {
 pub struct Subflow {
     /// This end's address and port.
     pub local: SocketAddr,
-    /// The other end's.
+    /// The other end's address and port.
     pub remote: SocketAddr,
-    /// What the kernel knows about it.
+    /// The kernel's information about it.
     pub info: TcpInfo,
 }
 
-/// The subflows that a connection has now, at most 8 (`MPTCP_TCPINFO` and `MPTCP_SUBFLOW_ADDRS`,
-/// Linux 5.16). None where one opens or closes in the very moment.
+/// The current subflows of a connection, at most 8 (`MPTCP_TCPINFO` and `MPTCP_SUBFLOW_ADDRS`,
+/// Linux 5.16). Empty if one opens or closes at this moment.
 ///
 /// # Errors
-/// As getsockopt(2): `EOPNOTSUPP` for a socket of plain TCP, and for one that has fallen back to it.
+/// As getsockopt(2): `EOPNOTSUPP` for a socket of plain TCP, and after a fallback to it.
 pub fn subflows(socket: impl AsFd) -> io::Result<Vec<Subflow>> {
     let socket = socket.as_fd();
     let mut infos: Table<Raw> = Table::new();
@@ -54,16 +54,16 @@ pub fn subflows(socket: impl AsFd) -> io::Result<Vec<Subflow>> {
         .collect())
 }
 
-/// `struct mptcp_subflow_data`, and what the kernel writes behind it for each subflow.
+/// `struct mptcp_subflow_data`, followed by the kernel's entry for each subflow.
 #[repr(C)]
 struct Table<T> {
-    /// Of this header, in bytes; so are the other sizes.
+    /// Size of this header in bytes; the other sizes are in bytes too.
     size_header: u32,
-    /// How many the connection has, not how many were written.
+    /// The number of subflows of the connection, not of those written.
     number: u32,
-    /// Of an entry as the kernel has it.
+    /// Size of an entry in the kernel.
     size_kernel: u32,
-    /// Of an entry as we have room for it.
+    /// Size of an entry in our buffer.
     size_user: u32,
     entries: [T; SUBFLOWS_MAX],
 }
@@ -79,7 +79,7 @@ impl<T: Copy + Default> Table<T> {
         }
     }
 
-    /// Those that lie within the first `filled` bytes.
+    /// The entries within the first `filled` bytes.
     fn entries(&self, filled: usize) -> &[T] {
         let written = filled.saturating_sub(HEADER) / size_of::<T>();
         let number = usize::try_from(self.number).unwrap_or(usize::MAX);
@@ -87,8 +87,8 @@ impl<T: Copy + Default> Table<T> {
     }
 }
 
-// SAFETY: its fields are plain numbers, and there is no padding: entries are as long as a multiple of
-// eight bytes, and lie behind sixteen.
+// SAFETY: its fields are plain numbers, and there is no padding: the entries' size is a multiple of
+// eight bytes, and they follow sixteen bytes.
 unsafe impl Plain for Table<Raw> {}
 
 // SAFETY: as above.
@@ -102,7 +102,7 @@ struct Ends {
     remote: Storage,
 }
 
-/// `struct sockaddr_storage`: 128 bytes, of which the first two name the family in the machine's
+/// `struct sockaddr_storage`: 128 bytes, the first two of which are the family in native byte
 /// order.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
@@ -115,8 +115,8 @@ impl Default for Storage {
 }
 
 impl Storage {
-    /// None if it is of another family than IPv4 and IPv6. An IPv4 address inside IPv6, as sockets
-    /// for both have it, is one of IPv4.
+    /// `None` for families other than IPv4 and IPv6. An IPv4-mapped IPv6 address, as used by
+    /// sockets for both, becomes IPv4.
     fn address(&self) -> Option<SocketAddr> {
         let family = c_int::from(u16::from_ne_bytes([self.0[0], self.0[1]]));
         let port = u16::from_be_bytes([self.0[2], self.0[3]]);
@@ -135,7 +135,7 @@ impl Storage {
     }
 }
 
-/// The beginning of `struct mptcp_info`: six counters of a byte, two bytes of padding, and flags.
+/// The start of `struct mptcp_info`: six one-byte counters, two bytes of padding, and flags.
 #[derive(Default)]
 #[repr(transparent)]
 struct MptcpInfo([u32; 3]);
@@ -146,13 +146,13 @@ unsafe impl Plain for MptcpInfo {}
 /// `MPTCP_SUBFLOWS_MAX` of the kernel's path manager.
 const SUBFLOWS_MAX: usize = 8;
 
-/// Of `struct mptcp_subflow_data`, in bytes.
+/// Size of `struct mptcp_subflow_data` in bytes.
 const HEADER: usize = 16;
 
-/// Of linux/socket.h.
+/// From linux/socket.h.
 const SOL_MPTCP: c_int = 284;
 
-/// Of linux/mptcp.h; where the flags end in `struct mptcp_info`.
+/// From linux/mptcp.h; the end of the flags in `struct mptcp_info`.
 const MPTCP_INFO: c_int = 1;
 const MPTCP_TCPINFO: c_int = 2;
 const MPTCP_SUBFLOW_ADDRS: c_int = 3;
@@ -186,7 +186,7 @@ mod tests {
         assert!(subflows(&client).is_err());
     }
 
-    /// Loopback, where the kernel opens no second subflow unasked.
+    /// Over loopback, the kernel opens no second subflow by itself.
     #[test]
     fn a_connection_over_loopback_has_one_subflow() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));

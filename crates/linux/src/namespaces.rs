@@ -1,4 +1,4 @@
-//! Namespaces of the calling thread and of the children it will have: unshare(2).
+//! Namespaces of the calling thread and of its future children: unshare(2).
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::sys;
 /// A kind of namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Users and capabilities. Only a process with a single thread can get a new one.
+    /// Users and capabilities. Only a single-threaded process can get a new one.
     User,
     /// Interfaces, addresses, routes, ports.
     Network,
@@ -17,10 +17,10 @@ pub enum Kind {
     Pid,
 }
 
-/// Gives the calling thread a new namespace of each kind, all at once.
+/// Moves the calling thread into a new namespace of each kind, all at once.
 ///
 /// # Errors
-/// If the caller may not have one, or the kernel has none.
+/// If the caller has no permission, or the kernel does not support one of them.
 pub fn unshare(kinds: &[Kind]) -> io::Result<()> {
     let flags = kinds.iter().fold(0, |flags, kind| {
         flags
@@ -31,7 +31,7 @@ pub fn unshare(kinds: &[Kind]) -> io::Result<()> {
                 Kind::Pid => libc::CLONE_NEWPID,
             }
     });
-    // SAFETY: the call takes no pointers. Of the flags that there are, those that would take
-    // descriptors or memory from other threads are not among ours.
+    // SAFETY: the call takes no pointers, and the flags do not include those that would unshare
+    // descriptors or memory from other threads.
     sys::check(unsafe { libc::unshare(flags) }).map(drop)
 }

@@ -1,5 +1,5 @@
-//! Whole Ethernet frames of one interface, received through a ring that the kernel shares with us
-//! and sent in batches: packet(7), `Documentation/networking/packet_mmap.rst`.
+//! Whole Ethernet frames of one interface, received through a ring shared with the kernel and sent
+//! in batches: packet(7), `Documentation/networking/packet_mmap.rst`.
 
 use std::io;
 use std::mem::{offset_of, size_of};
@@ -17,49 +17,48 @@ pub struct PacketSocket {
     fd: OwnedFd,
     ring: Ring,
     virtio: bool,
-    /// Where the slot begins that the kernel fills next, in bytes from the start of the ring.
+    /// The offset of the slot that the kernel fills next, in bytes from the start of the ring.
     next: usize,
 }
 
-/// Which frames a [`PacketSocket`] gets, and how.
+/// Which frames a [`PacketSocket`] receives, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reception {
-    /// What the ring can hold.
+    /// The size of the ring.
     pub ring: RingSize,
-    /// The lengths in bytes, link header included, that frames may have; others pass this socket
-    /// by.
+    /// The range of lengths in bytes, including the link header; other frames are ignored.
     pub lengths: (u32, u32),
-    /// Whether a [`VirtioHeader`] stands in front of each frame, both ways.
+    /// Whether a [`VirtioHeader`] precedes each frame, in both directions.
     pub virtio: bool,
 }
 
-/// What the ring of a [`PacketSocket`] can hold.
+/// The size of the ring of a [`PacketSocket`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSize {
-    /// The longest frame in bytes, link header included. Longer ones arrive cut.
+    /// The longest frame in bytes, including the link header. Longer ones are truncated.
     pub frame: usize,
-    /// How many frames wait at most, rounded up to what fills whole blocks.
+    /// Maximum number of queued frames, rounded up to fill whole blocks.
     pub frames: usize,
 }
 
-/// A frame in the ring. The slot goes back to the kernel when it is dropped.
+/// A frame in the ring. Dropping it returns the slot to the kernel.
 #[derive(Debug)]
 pub struct Frame<'a> {
     socket: &'a mut PacketSocket,
-    /// When the interface got it, since 1970-01-01T00:00:00Z.
+    /// When the interface received it, since 1970-01-01T00:00:00Z.
     pub arrived: Duration,
-    /// Its length on the interface; more than there is in `bytes` if it was cut.
+    /// Its length on the interface; more than `bytes` if it was truncated.
     pub length: usize,
     at: usize,
     available: usize,
 }
 
-/// How many frames a socket has got and lost since it was last asked.
+/// The number of frames received and lost since the last query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Frames that arrived, the lost ones included.
+    /// Frames that arrived, including lost ones.
     pub arrived: u32,
-    /// Frames for which the ring had no room.
+    /// Frames lost because the ring was full.
     pub dropped: u32,
 }
 
@@ -71,10 +70,10 @@ impl PacketSocket {
     /// If packet sockets are not permitted (`CAP_NET_RAW`) or there is no such interface.
     pub fn open(interface: u32, reception: &Reception) -> io::Result<PacketSocket> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // With protocol 0 nothing arrives before the ring is there.
+        // With protocol 0, nothing arrives before the ring exists.
         // SAFETY: the call takes no pointers.
         let fd = sys::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-        // SAFETY: the kernel has just given the descriptor to us alone.
+        // SAFETY: the kernel has just given the descriptor to this process alone.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set(&fd, libc::PACKET_VERSION, &version)?;
@@ -82,7 +81,7 @@ impl PacketSocket {
         set(&fd, libc::PACKET_QDISC_BYPASS, &1)?;
         let virtio = reception.virtio;
         if virtio {
-            // The kernel takes this setting only before there is a ring.
+            // The kernel accepts this setting only before the ring exists.
             set(&fd, libc::PACKET_VNET_HDR, &1)?;
         }
         if reception.lengths != (0, u32::MAX) {
@@ -93,15 +92,15 @@ impl PacketSocket {
         Ok(PacketSocket { fd, ring, virtio, next: 0 })
     }
 
-    /// The next frame, if one has arrived. Costs no system call.
+    /// The next frame, if one has arrived. Needs no system call.
     pub fn receive(&mut self) -> Option<Frame<'_>> {
         let slot = self.ring.slot(self.next);
         let status = slot.status().load(Ordering::Acquire);
         if status & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the kernel has given the slot to us, and with it a complete header; it does not
-        // write to the slot again before `Frame::drop` gives it back.
+        // SAFETY: the kernel has handed over the slot with a complete header; it does not write to
+        // the slot again before `Frame::drop` returns it.
         let header = unsafe { slot.header.read() };
         let at = usize::from(header.tp_mac);
         let available = (header.tp_snaplen as usize).min(self.ring.frame.saturating_sub(at));
@@ -110,7 +109,7 @@ impl PacketSocket {
         Some(Frame { socket: self, arrived, length, at, available })
     }
 
-    /// When the frame arrived that [`PacketSocket::receive`] would give, since
+    /// When the frame that [`PacketSocket::receive`] would return arrived, since
     /// 1970-01-01T00:00:00Z.
     pub fn next_arrival(&self) -> Option<Duration> {
         self.is_ready().then(|| {
@@ -120,18 +119,18 @@ impl PacketSocket {
         })
     }
 
-    /// Whether [`PacketSocket::receive`] would give a frame.
+    /// Whether [`PacketSocket::receive`] would return a frame.
     pub fn is_ready(&self) -> bool {
         let status = self.ring.slot(self.next).status().load(Ordering::Acquire);
         status & libc::TP_STATUS_USER != 0
     }
 
-    /// Sends frames, each given as a link header and the packet behind it; the [`VirtioHeader`],
-    /// if the socket has them, stands in front of the link header. Returns how many the
-    /// interface took; it refuses the others when it is overloaded.
+    /// Sends frames, each given as a link header and the packet; the [`VirtioHeader`], if the
+    /// socket has them, precedes the link header. Returns how many frames the interface accepted;
+    /// it refuses the rest when it is overloaded.
     ///
     /// # Errors
-    /// If not even the first can be sent.
+    /// If not even the first frame can be sent.
     pub fn send<'a>(
         &self,
         frames: impl Iterator<Item = (&'a [u8], &'a [u8])>,
@@ -152,17 +151,17 @@ impl PacketSocket {
         let mut messages: Vec<libc::mmsghdr> = parts.iter_mut().map(message).collect();
         let count = messages.len() as libc::c_uint;
         let (fd, flags) = (self.fd.as_raw_fd(), libc::MSG_DONTWAIT);
-        // SAFETY: there are `count` messages, each pointing to two parts in `parts`, each of them
-        // to bytes that `frames` has lent us for longer than this call. The kernel only reads the
-        // bytes that the parts point to.
+        // SAFETY: there are `count` messages, each pointing to two parts in `parts`, which point to
+        // bytes borrowed from `frames` for longer than this call. The kernel only reads these
+        // bytes.
         let sent = unsafe { libc::sendmmsg(fd, messages.as_mut_ptr(), count, flags) };
         Ok(usize::try_from(sys::check(sent)?).unwrap_or_default())
     }
 
-    /// What has arrived and what was lost for want of room since the last call.
+    /// The frames that arrived and those lost because the ring was full, since the last call.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report them.
     pub fn statistics(&self) -> io::Result<Statistics> {
         let mut found = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
         let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -182,7 +181,7 @@ impl AsFd for PacketSocket {
 }
 
 impl Frame<'_> {
-    /// The frame, from the link header on.
+    /// The frame, starting at the link header.
     pub fn bytes(&self) -> &[u8] {
         let slot = self.socket.ring.slot(self.socket.next);
         // SAFETY: `at` and `available` were clipped to the slot, which belongs to us until `drop`;
@@ -193,12 +192,12 @@ impl Frame<'_> {
         }
     }
 
-    /// What is left to do to the frame; nothing if the socket has no such headers.
+    /// The remaining work on the frame; none if the socket has no such headers.
     pub fn virtio(&self) -> VirtioHeader {
         let mut header = [0; VirtioHeader::BYTES];
         if self.socket.virtio && self.at >= VirtioHeader::BYTES {
             let slot = self.socket.ring.slot(self.socket.next);
-            // SAFETY: the header lies in the slot right before the frame; as in `bytes`.
+            // SAFETY: the header is in the slot right before the frame; as in `bytes`.
             unsafe {
                 let start = slot.header.as_ptr().cast::<u8>().add(self.at - VirtioHeader::BYTES);
                 header = start.cast::<[u8; VirtioHeader::BYTES]>().read();
@@ -212,7 +211,7 @@ impl Drop for Frame<'_> {
     fn drop(&mut self) {
         let slot = self.socket.ring.slot(self.socket.next);
         slot.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
-        // The kernel reads the status without a barrier of its own.
+        // The kernel reads the status without a barrier.
         fence(Ordering::SeqCst);
         self.socket.next = self.socket.ring.after(self.socket.next);
     }
@@ -223,14 +222,14 @@ impl Drop for Frame<'_> {
 struct Ring {
     start: NonNull<u8>,
     length: usize,
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     frame: usize,
-    /// Bytes of a block, which holds whole slots; a power of two.
+    /// Size of a block in bytes; it has whole slots and is a power of two.
     block: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone and is not tied to the thread that made it; who
-// has the value exclusively reads slots, and shared access only loads an atomic status.
+// SAFETY: the mapping belongs to this value alone and is not tied to the thread that created it;
+// only exclusive access reads slots, and shared access only loads an atomic status.
 unsafe impl Send for Ring {}
 // SAFETY: as above.
 unsafe impl Sync for Ring {}
@@ -254,7 +253,8 @@ impl Slot {
 impl Ring {
     fn map(fd: &OwnedFd, size: RingSize) -> io::Result<Ring> {
         let whole = size.frame + SLOT_OVERHEAD;
-        // Slots of long frames fill a block almost whole; among short ones, the power of two does.
+        // Slots of long frames fill a block almost completely; for short ones, the power of two
+        // does.
         let (frame, block) = match whole <= BLOCK_BYTES {
             true => (whole.next_power_of_two(), BLOCK_BYTES),
             false => {
@@ -281,14 +281,14 @@ impl Ring {
         Ok(Ring { start, length, frame, block })
     }
 
-    /// The slot that begins so many bytes behind the start: zero, or what [`Ring::after`] gave.
+    /// The slot at this offset from the start: zero, or a result of [`Ring::after`].
     fn slot(&self, at: usize) -> Slot {
         debug_assert!(at + self.frame <= self.length, "slots lie inside the mapping");
         // SAFETY: the slot lies inside the mapping, which begins at a page.
         Slot { header: unsafe { self.start.add(at) }.cast() }
     }
 
-    /// Where the slot behind this one begins; blocks hold whole slots, and a rest.
+    /// The offset of the next slot; blocks have whole slots and possibly a gap.
     fn after(&self, at: usize) -> usize {
         let next = at + self.frame;
         let next = match (next & (self.block - 1)) + self.frame <= self.block {
@@ -318,7 +318,7 @@ fn bind(fd: &OwnedFd, interface: u32) -> io::Result<()> {
     sys::check(bound).map(drop)
 }
 
-/// Lets frames pass whose length is in the range: a filter of classic BPF.
+/// Installs a classic BPF filter that passes frames with a length in this range.
 fn filter_lengths(fd: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
     let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let (jump, otherwise) = (libc::BPF_JMP | libc::BPF_K, libc::BPF_RET | libc::BPF_K);
@@ -333,7 +333,7 @@ fn filter_lengths(fd: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
     let length = size_of::<libc::sock_fprog>() as libc::socklen_t;
     let (level, name) = (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER);
     let value = (&raw const program).cast();
-    // SAFETY: the program points to as many steps as it says, which the kernel copies.
+    // SAFETY: the program has the number of steps it states; the kernel copies them.
     let set = unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value, length) };
     sys::check(set).map(drop)
 }
@@ -346,14 +346,14 @@ fn set<T>(fd: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {
     sys::check(set).map(drop)
 }
 
-/// What the kernel puts in front of a frame: the header, an address and alignment.
+/// The kernel's data before a frame: the header, an address and alignment.
 const SLOT_OVERHEAD: usize = 96;
 /// `TPACKET_ALIGNMENT`
 const SLOT_ALIGNMENT: usize = 16;
 
-/// The kernel wants each block in one piece of physical memory.
+/// The kernel needs contiguous physical memory for each block.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// Blocks of slots that are longer than a usual block: 15 slots of 64 kB. If the kernel does not
-/// find that much in one piece, it maps pages.
+/// Blocks of slots that are longer than a usual block: 15 slots of 64 kB. If the kernel has no such
+/// contiguous memory, it maps pages.
 const LONG_BLOCK_BYTES: usize = 1 << 20;

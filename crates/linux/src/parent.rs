@@ -1,25 +1,25 @@
-//! The end of a parent: prctl(2), `PR_SET_PDEATHSIG`.
+//! Ends a child with its parent: prctl(2), `PR_SET_PDEATHSIG`.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-/// Lets the kernel kill what `command` starts when the *thread* that starts it ends, however that
-/// happens. What it has started itself is not killed.
+/// Lets the kernel kill the child started by `command` when the *thread* that starts it ends,
+/// however that happens. The child's own children are not killed.
 pub fn die_with_parent(command: &mut Command) -> &mut Command {
     let parent = std::process::id();
     let ask = move || {
-        // SAFETY: the call takes numbers alone, and is one of those allowed between fork and exec.
+        // SAFETY: the call takes only numbers, and is allowed between fork and exec.
         let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
         if asked == -1 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: getppid takes nothing and cannot fail.
+        // SAFETY: getppid takes no arguments and cannot fail.
         let now = unsafe { libc::getppid() };
         if u32::try_from(now) == Ok(parent) {
             Ok(())
         } else {
-            // It ended before it was asked; nobody would come any more.
+            // The parent ended before the call, so no signal would arrive.
             Err(io::Error::from_raw_os_error(libc::ESRCH))
         }
     };
@@ -42,7 +42,7 @@ mod tests {
             die_with_parent(&mut command).spawn().unwrap()
         });
         let mut child = started.join().unwrap();
-        // The pipe has its end when the child has; it would sleep for ten minutes.
+        // The pipe ends with the child, which would sleep for ten minutes.
         let mut said = Vec::new();
         child.stdout.take().unwrap().read_to_end(&mut said).unwrap();
         assert!(!child.wait().unwrap().success());

@@ -1,4 +1,4 @@
-//! The end of a child, and what it has used: wait4(2), getrusage(2).
+//! Reaps children and reads their resource usage: wait4(2), getrusage(2).
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -10,26 +10,26 @@ use crate::sys;
 /// A child that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reaped {
-    /// How.
+    /// How it ended.
     pub status: ExitStatus,
-    /// What it has used, and every descendant that was waited for.
+    /// Its resource usage, including all descendants that were waited for.
     pub usage: Usage,
 }
 
-/// What processes have used.
+/// Resource usage of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Processor time, in user and system mode.
     pub processor: Duration,
-    /// The most bytes that were resident at once in the largest of them.
+    /// Maximum resident memory in bytes of the largest of them.
     pub memory_bytes: u64,
 }
 
-/// Buries a child that has ended; `None` if it still runs. Whoever has buried it must not ask
-/// `std` to wait for it.
+/// Reaps a child that has ended; `None` if it is still running. After that, do not wait for it
+/// through `std`.
 ///
 /// # Errors
-/// If it is no child of this process, or already buried.
+/// If it is not a child of this process, or was already reaped.
 pub fn reap(child: u32) -> io::Result<Option<Reaped>> {
     let child = libc::pid_t::try_from(child).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut status = 0;
@@ -43,7 +43,7 @@ pub fn reap(child: u32) -> io::Result<Option<Reaped>> {
     Ok(Some(Reaped { status: ExitStatus::from_raw(status), usage: Usage::of(&usage) }))
 }
 
-/// What all children of this process that it has waited for have used, their own included.
+/// The resource usage of all reaped children of this process, including their own children.
 pub fn used_by_children() -> Usage {
     let mut usage = nothing();
     // SAFETY: the pointer is to a value that lives until the call returns, of the type that
@@ -65,7 +65,7 @@ impl Usage {
 }
 
 fn nothing() -> libc::rusage {
-    // SAFETY: rusage is plain numbers, for which zero is a value.
+    // SAFETY: rusage consists of plain numbers, for which zero is valid.
     unsafe { std::mem::zeroed() }
 }
 
@@ -81,9 +81,9 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::zombie_processes, reason = "who else buries it is what is tested")]
+    #[expect(clippy::zombie_processes, reason = "the test reaps it by other means")]
     fn a_child_is_buried_once_with_its_status_and_what_its_own_children_used() {
-        // The shell waits for what it has started; each takes a while of the processor.
+        // The shell waits for its child; both use processor time.
         let work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
         let script = format!("sh -c '{work}'; exit 7");
         let child = Command::new("sh").args(["-c", &script]).spawn().unwrap();
@@ -96,6 +96,6 @@ mod tests {
         assert_eq!(reaped.status.code(), Some(7));
         assert!(reaped.usage.processor > Duration::from_millis(5), "{reaped:?}");
         assert!(reaped.usage.memory_bytes > 100_000, "{reaped:?}");
-        assert!(reap(child.id()).is_err(), "it is buried");
+        assert!(reap(child.id()).is_err(), "it was reaped");
     }
 }

@@ -1,14 +1,14 @@
-//! How the kernel chooses who runs: sched(7).
+//! Scheduling of threads: sched(7).
 
 use std::io;
 
 use crate::sys;
 
-/// Lets the calling thread run before all threads of ordinary priority, as soon as it has something
-/// to do (`SCHED_FIFO` at the lowest of its priorities). Threads that it starts are ordinary.
+/// Gives the calling thread priority over all threads of ordinary priority (`SCHED_FIFO` at its
+/// lowest priority). Threads that it starts are ordinary.
 ///
 /// # Errors
-/// If this process may not: it takes root, CAP_SYS_NICE or RLIMIT_RTPRIO.
+/// If this process has no permission: root, CAP_SYS_NICE or RLIMIT_RTPRIO is needed.
 pub fn run_before_others() -> io::Result<()> {
     // SAFETY: all zero is a valid value of this plain structure.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -19,7 +19,7 @@ pub fn run_before_others() -> io::Result<()> {
     sys::check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
 }
 
-/// Lets the calling thread run only while nobody else wants its processor (`SCHED_IDLE`).
+/// Lets the calling thread run only while no other thread needs its processor (`SCHED_IDLE`).
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -38,17 +38,17 @@ mod tests {
 
     use super::*;
 
-    /// The policy of the calling thread as the kernel tells it: the 41st field of
+    /// The policy of the calling thread, as reported by the kernel: the 41st field of
     /// /proc/thread-self/stat, proc_pid_stat(5).
     fn policy() -> i32 {
         let stat = fs::read_to_string("/proc/thread-self/stat").expect("procfs");
-        // The second field, in parentheses, may hold spaces.
+        // The second field, in parentheses, may contain spaces.
         let (_, after_name) = stat.rsplit_once(") ").expect("a name in parentheses");
         let policy = after_name.split_ascii_whitespace().nth(41 - 3).expect("41 fields");
         policy.parse().expect("a number")
     }
 
-    /// In a thread of its own, since the policy stays.
+    /// In a separate thread, since the policy persists.
     fn aside(test: fn()) {
         thread::spawn(test).join().expect("the thread of the test");
     }

@@ -7,18 +7,18 @@ use std::os::fd::{AsFd, AsRawFd as _};
 use crate::sys;
 
 /// Lets `connect` choose the port of a socket that is bound to an address and port 0
-/// (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2). A port is then taken only towards one destination; a
-/// choice at `bind` takes it from all of them, and a host runs out after some 28,000 connections.
+/// (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2). A port is then only used for one destination; a choice
+/// at `bind` uses it for all of them, and a host runs out of ports after some 28,000 connections.
 ///
 /// # Errors
 /// As setsockopt(2).
 pub fn set_bind_address_no_port(socket: impl AsFd) -> io::Result<()> {
-    // The option works on IPv6 sockets too: inet6_bind() looks at the same bit.
+    // The option also works on IPv6 sockets: inet6_bind() checks the same bit.
     set(socket, libc::SOL_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
-/// Lets datagrams that are larger than a link's MTU leave in fragments (`IP_MTU_DISCOVER` and
-/// `IPV6_MTU_DISCOVER` at "don't", `IPV6_DONTFRAG` off), as for a socket of old.
+/// Lets datagrams larger than a link's MTU be fragmented (`IP_MTU_DISCOVER` and `IPV6_MTU_DISCOVER`
+/// at "don't", `IPV6_DONTFRAG` off), as with traditional sockets.
 ///
 /// # Errors
 /// As setsockopt(2).
@@ -34,8 +34,9 @@ pub fn allow_fragments(socket: impl AsFd) -> io::Result<()> {
     }
 }
 
-/// How many datagrams the kernel has dropped at `socket`, nearly always because its receive buffer
-/// was full (`SK_MEMINFO_DROPS` of `SO_MEMINFO`, Linux 4.12). The counter wraps at 2^32.
+/// The number of datagrams that the kernel has dropped at `socket`, nearly always because its
+/// receive buffer was full (`SK_MEMINFO_DROPS` of `SO_MEMINFO`, Linux 4.12). The counter wraps at
+/// 2^32.
 ///
 /// # Errors
 /// As getsockopt(2).
@@ -48,7 +49,7 @@ pub fn receive_drops(socket: impl AsFd) -> io::Result<u32> {
     Ok(fields[MEMINFO_DROPS])
 }
 
-/// Cuts what is sent on a UDP socket into datagrams of so many bytes, the last one of what is left
+/// Splits data sent on a UDP socket into datagrams of this many bytes, the last one with the rest
 /// (`UDP_SEGMENT`, Linux 4.18; udp(7)). One system call then sends up to 64 kB.
 ///
 /// # Errors
@@ -57,16 +58,17 @@ pub fn set_segment_length(socket: impl AsFd, bytes: u16) -> io::Result<()> {
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes.into())
 }
 
-/// Lets a socket have addresses that are not the machine's (`IP_TRANSPARENT`, `IPV6_TRANSPARENT`):
-/// a listener then takes connections to others that the firewall leads to it (TPROXY), and what it
-/// accepts has their destination as its own address. Takes CAP_NET_ADMIN or CAP_NET_RAW.
+/// Lets a socket use addresses that are not this machine's (`IP_TRANSPARENT`, `IPV6_TRANSPARENT`):
+/// a listener then accepts connections to other hosts that the firewall redirects to it (TPROXY),
+/// and accepted sockets have the original destination as their local address. Needs CAP_NET_ADMIN
+/// or CAP_NET_RAW.
 ///
 /// # Errors
 /// As setsockopt(2).
 pub fn set_transparent(socket: impl AsFd) -> io::Result<()> {
     let socket = socket.as_fd();
     match set(socket, libc::SOL_IPV6, libc::IPV6_TRANSPARENT, 1) {
-        // It is one of IPv4.
+        // It is an IPv4 socket.
         Err(why) if why.raw_os_error() == Some(libc::ENOPROTOOPT) => {
             set(socket, libc::SOL_IP, libc::IP_TRANSPARENT, 1)
         }
@@ -74,7 +76,7 @@ pub fn set_transparent(socket: impl AsFd) -> io::Result<()> {
     }
 }
 
-/// What the kernel may write anything into.
+/// A type into which the kernel may write any bytes.
 ///
 /// # Safety
 /// Any bytes must be a value of the type.
@@ -83,8 +85,8 @@ pub(crate) unsafe trait Plain {}
 // SAFETY: they are plain numbers.
 unsafe impl Plain for [u32; MEMINFO_FIELDS] {}
 
-/// getsockopt(2) into `value`; returns how many bytes of it the kernel has filled. The others are
-/// as they were.
+/// getsockopt(2) into `value`; returns the number of bytes that the kernel has filled. The others
+/// are unchanged.
 pub(crate) fn get<T: Plain>(
     socket: impl AsFd,
     level: c_int,
@@ -94,7 +96,7 @@ pub(crate) fn get<T: Plain>(
     let mut len = size_of::<T>() as libc::socklen_t;
     let descriptor = socket.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open while it is borrowed. The kernel writes at most `len` bytes to
-    // `value`, which has as many and may hold any (`Plain`).
+    // `value`, which has that size and allows any content (`Plain`).
     let result = unsafe {
         libc::getsockopt(descriptor, level, name, std::ptr::from_mut(value).cast(), &mut len)
     };
@@ -105,8 +107,8 @@ pub(crate) fn get<T: Plain>(
 fn set(socket: impl AsFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
     let len = size_of_val(&value) as libc::socklen_t;
     let descriptor = socket.as_fd().as_raw_fd();
-    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads the `len` bytes that
-    // `value` has.
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads the `len` bytes of
+    // `value`.
     let result = unsafe {
         libc::setsockopt(descriptor, level, name, std::ptr::from_ref(&value).cast(), len)
     };
@@ -125,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_that_nobody_reads_counts_what_it_drops() {
+    fn an_unread_socket_counts_dropped_datagrams() {
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         assert_eq!(receive_drops(&receiver).unwrap(), 0);

@@ -1,23 +1,23 @@
-//! Settings of the kernel's TCP that no socket option reaches, as its documentation
-//! (`networking/ip-sysctl.rst`) words them. Those under /proc/sys/net are the ones of the network
-//! namespace that the calling thread is in.
+//! Settings of the kernel's TCP that no socket option reaches, as in its documentation
+//! (`networking/ip-sysctl.rst`). Those under /proc/sys/net belong to the network namespace of the
+//! calling thread.
 
 use std::fs;
 use std::io;
 
-/// What `net.ipv4.tcp_ecn` says, whose path is [`TCP_ECN`].
+/// The value of `net.ipv4.tcp_ecn`, see [`TCP_ECN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EcnMode {
-    /// Whether connections that are opened ask for ECN as RFC 3168 has it.
+    /// Whether outgoing connections request ECN (RFC 3168).
     pub asks: bool,
-    /// Whether connections that ask for it get it.
+    /// Whether incoming connections that request it get it.
     pub answers: bool,
 }
 
-/// Where [`tcp_ecn`] reads.
+/// The file that [`tcp_ecn`] reads.
 pub const TCP_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
-/// Where [`cubic_hystart`] reads. One setting for the whole machine.
+/// The file that [`cubic_hystart`] reads. One setting for the whole machine.
 pub const CUBIC_HYSTART: &str = "/sys/module/tcp_cubic/parameters/hystart";
 
 /// Whether TCP negotiates ECN.
@@ -26,8 +26,8 @@ pub const CUBIC_HYSTART: &str = "/sys/module/tcp_cubic/parameters/hystart";
 /// If the file cannot be read.
 pub fn tcp_ecn() -> io::Result<EcnMode> {
     let text = fs::read_to_string(TCP_ECN)?;
-    // From 3 on it is about Accurate ECN (RFC 9768), which falls back to what is said here if
-    // the other side does not know it.
+    // Values from 3 on are about Accurate ECN (RFC 9768), which falls back to this mode if the
+    // other side does not support it.
     Ok(match text.trim() {
         "0" => EcnMode { asks: false, answers: false },
         "1" | "3" | "4" => EcnMode { asks: true, answers: true },
@@ -35,8 +35,8 @@ pub fn tcp_ecn() -> io::Result<EcnMode> {
     })
 }
 
-/// Whether CUBIC leaves slow start when the delay grows; `None` if the kernel does not tell,
-/// because CUBIC is not loaded or /sys is not mounted.
+/// Whether CUBIC leaves slow start when the delay grows; `None` if unknown, because CUBIC is not
+/// loaded or /sys is not mounted.
 pub fn cubic_hystart() -> Option<bool> {
     let text = fs::read_to_string(CUBIC_HYSTART).ok()?;
     Some(text.trim() != "0")
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_kernel_tells_its_settings() {
-        // Linux has always had Reno built in.
+        // Reno is always built into Linux.
         assert!(congestion_controls().unwrap().iter().any(|name| name == "reno"));
         let ecn = tcp_ecn().unwrap();
         assert!(ecn.answers || !ecn.asks);

@@ -7,33 +7,33 @@ use std::time::Duration;
 
 use crate::socket::{self, Plain};
 
-/// What the kernel knows about a TCP connection, as far as somebody has needed it. A figure that
-/// is younger than the kernel is zero, or `None` where zero would mislead.
+/// The kernel's information about a TCP connection, as far as it is used here. A figure that the
+/// kernel is too old for is zero, or `None` if zero would be misleading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TcpInfo {
     /// The state of the connection.
     pub state: TcpState,
-    /// Segments sent, retransmissions included.
+    /// Segments sent, including retransmissions.
     pub segments_out: u32,
     /// Segments received.
     pub segments_in: u32,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmissions: u32,
     /// Segments that the peer received twice (D-SACK, RFC 2883).
     pub duplicates: u32,
     /// Expiries of the retransmission timer; `None` before Linux 6.7.
     pub timeouts: Option<u16>,
-    /// Payload bytes sent, retransmissions included.
+    /// Payload bytes sent, including retransmissions.
     pub bytes_sent: u64,
-    /// Payload bytes sent again.
+    /// Payload bytes retransmitted.
     pub bytes_retransmitted: u64,
     /// Sequence numbers that the peer has acknowledged: payload bytes, and one for each of the SYN
     /// (if this end opened the connection) and the FIN.
     pub bytes_acked: u64,
     /// Sequence numbers received in order: payload bytes, and one for the FIN.
     pub bytes_received: u64,
-    /// Bytes that wait to be sent for the first time.
+    /// Bytes queued to be sent for the first time.
     pub bytes_not_sent: u32,
     /// Segments in flight.
     pub unacked: u32,
@@ -60,11 +60,11 @@ pub enum TcpState {
     LastAck,
     Listen,
     Closing,
-    /// One that this library does not know.
+    /// An unknown state.
     Other(u8),
 }
 
-/// Asks the kernel about the connection of `socket`.
+/// Queries the kernel about the connection of `socket`.
 ///
 /// # Errors
 /// As getsockopt(2).
@@ -117,7 +117,7 @@ impl TcpState {
     }
 }
 
-/// `struct tcp_info`. It only ever grows at its end.
+/// `struct tcp_info`. New fields are only added at its end.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Raw {

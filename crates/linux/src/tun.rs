@@ -10,21 +10,21 @@ use crate::ethtool::interface_request;
 use crate::sys;
 use crate::virtio::VirtioHeader;
 
-/// How a TUN device is to be.
+/// Options of a TUN device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TunOptions {
-    /// Whether a [`VirtioHeader`] stands in front of each packet, both ways.
+    /// Whether a [`VirtioHeader`] precedes each packet, in both directions.
     pub virtio: bool,
-    /// Whether the kernel may leave checksums and segmentation to us; needs `virtio`.
+    /// Whether the kernel may leave checksums and segmentation to this process; needs `virtio`.
     pub offload: bool,
 }
 
-/// Makes a TUN device called `name` in the network namespace of the calling thread. Each read
-/// takes one IP packet that the kernel has sent, each write hands it one; neither waits. The
-/// device goes with the file.
+/// Creates a TUN device called `name` in the network namespace of the calling thread. Each read
+/// returns one IP packet sent by the kernel, each write passes one to it; neither blocks. The
+/// device disappears with the file.
 ///
 /// # Errors
-/// If `/dev/net/tun` is not there or the caller may not (`CAP_NET_ADMIN`), or there is an
+/// If `/dev/net/tun` is missing, permission is missing (`CAP_NET_ADMIN`), or there is already an
 /// interface of that name.
 pub fn open_tun(name: &str, options: TunOptions) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
@@ -34,7 +34,7 @@ pub fn open_tun(name: &str, options: TunOptions) -> io::Result<File> {
     let virtio = if options.virtio { libc::IFF_VNET_HDR } else { 0 };
     request.ifr_ifru.ifru_flags =
         (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_TUN_EXCL | virtio) as libc::c_short;
-    // SAFETY: the request names the interface by a string that ends with a zero.
+    // SAFETY: the request has the interface's name as a zero-terminated string.
     sys::check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &mut request) })?;
     if options.virtio {
         let size = VirtioHeader::BYTES as libc::c_int;
@@ -43,7 +43,7 @@ pub fn open_tun(name: &str, options: TunOptions) -> io::Result<File> {
     }
     if options.offload {
         let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
-        // Linux older than 6.2 does not know segmentation of UDP and refuses it.
+        // Linux before 6.2 refuses segmentation of UDP.
         if set_offload(&file, tcp | TUN_F_USO4 | TUN_F_USO6).is_err() {
             set_offload(&file, tcp)?;
         }

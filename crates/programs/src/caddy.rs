@@ -4,7 +4,7 @@ use crate::program::{
     Abilities, About, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport,
 };
 
-/// The entry of the registry.
+/// Its registry entry.
 pub(crate) struct Caddy;
 
 impl Program for Caddy {
@@ -18,7 +18,7 @@ impl Program for Caddy {
         }
     }
 
-    /// Go lets nobody choose among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).
+    /// Go does not allow choosing among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
@@ -32,7 +32,7 @@ impl Program for Caddy {
 
     fn prepare(&self, setup: &Setup<'_>) -> Launch {
         let configuration = setup.folder.join(CONFIGURATION);
-        // It keeps what it remembers below these.
+        // It stores its state in these directories.
         let home = ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
         Launch {
             arguments: vec![
@@ -49,8 +49,8 @@ impl Program for Caddy {
     }
 }
 
-/// A handler that answers at once would do so before the body of a request has come: naming the
-/// body in a variable makes it read the whole.
+/// A handler that responds immediately would do so before the body of a request has arrived: using
+/// the body in a variable makes it read all of it.
 fn configure(setup: &Setup<'_>) -> String {
     let Setup { address, port, name, .. } = setup;
     let (site, folder) = (setup.site.display(), setup.folder.display());
@@ -66,7 +66,7 @@ fn configure(setup: &Setup<'_>) -> String {
     if let Some(cipher) = setup.cipher {
         tls.push_str(&format!("ciphers {}\n", suite_12(cipher)));
     }
-    // Without TLS 1.3 there is no QUIC, and Caddy does not start if it is asked for both.
+    // Without TLS 1.3 there is no QUIC, and Caddy does not start if both are requested.
     let protocols = match setup.tls {
         Some(TlsVersion::Tls12) => "h1 h2",
         Some(TlsVersion::Tls13) | None => "h1 h2 h3",
@@ -104,7 +104,7 @@ fn last_transport(setup: &Setup<'_>) -> Transport {
     }
 }
 
-/// The suites of TLS 1.2 as IANA names them.
+/// The IANA names of TLS 1.2 suites.
 fn suite_12(cipher: Cipher) -> &'static str {
     match cipher {
         Cipher::Aes128Gcm => "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",

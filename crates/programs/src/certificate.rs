@@ -1,20 +1,20 @@
-//! The certificate of a server that is not ours.
+//! The certificate of a third-party server.
 
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, date_time_ymd};
 
 use crate::error::ProgramError;
 
-/// A P-256 key with a certificate that it signs itself.
+/// A P-256 key with a self-signed certificate.
 pub struct Certificate {
     der: Vec<u8>,
     key: Vec<u8>,
 }
 
 impl Certificate {
-    /// A new one for a server of these names: DNS names and addresses.
+    /// A new certificate for a server with these names: DNS names and addresses.
     ///
     /// # Errors
-    /// If a name is none, or the system gives no randomness.
+    /// If a name is invalid, or the system provides no random numbers.
     pub fn for_names(names: impl IntoIterator<Item = String>) -> Result<Certificate, ProgramError> {
         let make = || {
             let pair = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;

@@ -1,4 +1,4 @@
-//! A channel to a program that runs: what it reads as descriptor 3 and writes as descriptor 4.
+//! A channel to a running program: it reads descriptor 3 and writes descriptor 4.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -15,22 +15,22 @@ use crate::folder::Folder;
 /// Our ends of two named pipes.
 #[derive(Debug)]
 pub struct Channel {
-    /// What the program is told; what it has not read yet waits in the kernel.
+    /// The program's input; unread data stays in the kernel.
     commands: File,
     messages: File,
     paths: [PathBuf; 2],
 }
 
 impl Channel {
-    /// A new one, whose pipes are in `folder`.
+    /// Creates a channel with pipes in `folder`.
     ///
     /// # Errors
-    /// If they cannot be made.
+    /// If they cannot be created.
     pub(crate) fn new(folder: &Folder) -> Result<Channel, ProgramError> {
         let paths = ["commands", "messages"].map(|name| folder.path().join(name));
         let make = |path: &PathBuf| {
             mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-            // Open both ways, a pipe waits for nobody at the other end (fifo(7)).
+            // Opened for reading and writing, a pipe does not wait for the other end (fifo(7)).
             OpenOptions::new().read(true).write(true).custom_flags(NONBLOCKING).open(path)
         };
         let open = |path: &PathBuf| make(path).map_err(|why| ProgramError::File(path.clone(), why));
@@ -45,7 +45,7 @@ impl Channel {
         shell.into_iter().chain([commands, messages]).chain(command).collect()
     }
 
-    /// What the program has written and was not read yet; empty if there is nothing.
+    /// Unread output of the program; empty if there is none.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -63,10 +63,10 @@ impl Channel {
         }
     }
 
-    /// Writes what the program is to read.
+    /// Writes the program's input.
     ///
     /// # Errors
-    /// If it has not read what was written before, 64 kB at the most, or cannot be reached.
+    /// If it has not read earlier data (at most 64 kB fit), or cannot be reached.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.commands.write_all(bytes)
     }
@@ -79,7 +79,7 @@ impl AsFd for Channel {
     }
 }
 
-/// The first two words after the shell's name are the pipes.
+/// The first two arguments after the shell's name are the pipes.
 const REDIRECT: &str = "exec 3<\"$1\" 4>\"$2\"; shift 2; exec \"$@\"";
 
 const NONBLOCKING: i32 = OFlags::NONBLOCK.bits().cast_signed();
@@ -94,7 +94,11 @@ mod tests {
     fn a_program_reads_and_writes_at_the_other_ends() {
         let folder = Folder::new().unwrap();
         let mut channel = Channel::new(&folder).unwrap();
-        assert_eq!(channel.read().unwrap(), b"", "nobody has written, and nobody waits");
+        assert_eq!(
+            channel.read().unwrap(),
+            b"",
+            "nothing was written, and the read does not block"
+        );
         let command = ["/bin/sh", "-c", "read -r word <&3; echo \"$1 $word\" >&4", "sh", "heard"];
         let line = channel.enclose(command.map(OsString::from).to_vec());
         channel.write(b"hello\n").unwrap();

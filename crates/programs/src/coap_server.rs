@@ -2,10 +2,10 @@
 
 use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
-/// The entry of the registry.
+/// Its registry entry.
 pub(crate) struct CoapServer;
 
-/// How many resources clients may make, one for each path of a workload.
+/// Maximum number of resources that clients may create, one for each path of a workload.
 const RESOURCES_MAX: &str = "1000";
 
 impl Program for CoapServer {
@@ -19,7 +19,7 @@ impl Program for CoapServer {
         }
     }
 
-    /// It has DTLS 1.2 and takes what its library likes best.
+    /// It supports DTLS 1.2 and uses its library's preferences.
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: &[TlsVersion::Tls12],
@@ -42,7 +42,7 @@ impl Program for CoapServer {
                 "-A".into(),
                 setup.address.to_string().into(),
                 "-p".into(),
-                // DTLS is on the port after the one that it is given.
+                // DTLS is on the port after the given one.
                 setup.port.saturating_sub(1).to_string().into(),
                 "-c".into(),
                 setup.certificate.clone().into(),
@@ -50,7 +50,7 @@ impl Program for CoapServer {
                 setup.key.clone().into(),
                 // Clients need no certificate.
                 "-n".into(),
-                // What is sent to a path that it does not know makes a resource.
+                // A request to an unknown path creates a resource.
                 "-d".into(),
                 RESOURCES_MAX.into(),
                 "-v".into(),

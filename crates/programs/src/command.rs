@@ -1,4 +1,4 @@
-//! A user's own command: words, with placeholders for what is known only in a run.
+//! A user's command: words, with placeholders for values that are only known in a run.
 
 use std::ffi::OsString;
 
@@ -8,15 +8,15 @@ use crate::program::{Abilities, About, Launch, Listens, Program, Setup, Transpor
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words(Vec<String>);
 
-/// Why a text is no command line.
+/// Why a text is not a valid command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CommandError(String);
 
 impl Words {
-    /// Splits `text` as a shell does: at blanks outside of quotes; a backslash takes what follows
-    /// it literally, except inside single quotes. Nothing else of a shell is understood. Names in
-    /// braces must be among `placeholders`, unless `%` or `$` stands before them.
+    /// Splits `text` like a shell: at blanks outside quotes; a backslash makes the next character
+    /// literal, except inside single quotes. Other shell syntax is not supported. Names in braces
+    /// must be among `placeholders`, unless preceded by `%` or `$`.
     ///
     /// # Errors
     /// If there is no word, a quote is left open, or a name in braces is unknown.
@@ -38,7 +38,7 @@ impl Words {
                 let known: Vec<String> =
                     placeholders.iter().map(|known| format!("{{{known}}}")).collect();
                 let known = known.join(" ");
-                Err(CommandError(format!("there is no {{{name}}} here; there are {known}")))
+                Err(CommandError(format!("unknown placeholder {{{name}}}; available: {known}")))
             }
         }
     }
@@ -48,7 +48,7 @@ impl Words {
         &self.0[0]
     }
 
-    /// The arguments, each `{name}` replaced by the value of that name.
+    /// The arguments, with each `{name}` replaced by its value.
     pub fn arguments(&self, values: &[(&str, String)]) -> Vec<OsString> {
         let fill = |word: &String| {
             let filled = values.iter().fold(word.clone(), |word, (name, value)| {
@@ -83,7 +83,7 @@ fn split(text: &str) -> Result<Vec<String>, CommandError> {
         }
     }
     if let Some(open) = quote {
-        return Err(CommandError(format!("a {open} is not closed; write another one")));
+        return Err(CommandError(format!("a {open} is not closed; add the closing one")));
     }
     words.extend(word);
     Ok(words)
@@ -99,24 +99,24 @@ fn names(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A server that a user starts by a command of their own. Nothing is known of what it can.
+/// A server started by a user's command. Its abilities are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {
     words: Words,
-    /// Of the port that shows that it is ready.
+    /// The transport of the port that shows that it is ready.
     transport: Option<Transport>,
 }
 
 impl CustomCommand {
-    /// What stands for something in the command of a server.
+    /// Placeholders in the command of a server.
     pub const PLACEHOLDERS: &'static [&'static str] =
         &["address", "port", "name", "certificate", "key", "directory", "site"];
 
-    /// A server that is ready when it listens on a port of `transport`, or of any if that is not
-    /// known.
+    /// A server that is ready when it listens on a port of `transport`, or of any transport if that
+    /// is unknown.
     ///
     /// # Errors
-    /// If `text` is no command line.
+    /// If `text` is not a command line.
     pub fn new(text: &str, transport: Option<Transport>) -> Result<CustomCommand, CommandError> {
         Ok(CustomCommand { words: Words::parse(text, CustomCommand::PLACEHOLDERS)?, transport })
     }

@@ -3,7 +3,8 @@
 use std::env;
 use std::ffi::OsString;
 
-/// The variables of this process that third-party programs get. Others may be secrets.
+/// The environment variables of this process that third-party programs receive. Others may be
+/// secrets.
 pub fn environment() -> Vec<(OsString, OsString)> {
     env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_plain)).collect()
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a program.
+//! Errors of programs.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use trackbed_emulator::namespace::NamespaceError;
 
 use crate::executable::Missing;
 
-/// Why a program did not do what it was started for.
+/// Why a program failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -17,7 +17,7 @@ pub enum ProgramError {
     Missing(Missing),
     #[error("cannot write {0}: {1}")]
     File(PathBuf, io::Error),
-    #[error("no certificate could be made: {0}")]
+    #[error("no certificate could be created: {0}")]
     Certificate(String),
     #[error("{0}")]
     Start(NamespaceError),
@@ -30,7 +30,7 @@ pub enum ProgramError {
     )]
     Talkative {
         name: String,
-        /// How much is too much, in bytes.
+        /// The limit in bytes.
         limit: u64,
         last_words: String,
     },

@@ -1,4 +1,4 @@
-//! Where programs are.
+//! Finds programs.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::clients::package_of;
 
-/// A program that this machine does not have.
+/// A program that is not installed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} is not installed\n  help: {}", .names.join(" or "), self.remedy())]
 pub struct Missing {
     /// Its names.
     pub names: Vec<String>,
-    /// The Debian package that holds it, where that is known.
+    /// The Debian package that contains it, if known.
     pub package: Option<&'static str>,
 }
 
@@ -21,16 +21,16 @@ impl Missing {
     fn remedy(&self) -> String {
         match self.package {
             Some(package) => format!("apt install {package}"),
-            None => "install it, or write its path in place of its name".to_owned(),
+            None => "install it, or write its path instead of its name".to_owned(),
         }
     }
 }
 
-/// Looks for the first of `names` that is there, in the folders of `PATH` and in those for
-/// administrators, where Debian keeps servers. A name with a slash is a path.
+/// Finds the first of `names` that exists, in the folders of `PATH` and in those for
+/// administrators, where Debian installs servers. A name with a slash is a path.
 ///
 /// # Errors
-/// If there is none of them.
+/// If none of them exists.
 pub fn find_executable(names: &[&str], package: Option<&'static str>) -> Result<PathBuf, Missing> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = names.iter().find_map(|name| look_for(name, &path));
@@ -52,7 +52,7 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Users do not always have these in their `PATH`.
+/// `PATH` of ordinary users may lack these.
 const ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 #[cfg(test)]

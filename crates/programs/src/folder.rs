@@ -1,4 +1,4 @@
-//! A folder for the files of a program, that nobody else can read.
+//! A private folder for the files of a program.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -13,8 +13,9 @@ use crate::certificate::{Certificate, pem_of};
 use crate::error::ProgramError;
 use crate::program::Setup;
 
-/// A folder below the system's for temporary files. It goes when this is dropped; if this process
-/// is killed before, the next one that makes such folders removes it, as it finds its lock free.
+/// A folder in the system's directory for temporary files. It is removed when this is dropped; if
+/// this process is killed before, the next process that creates such folders removes it, because
+/// its lock is free.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -22,10 +23,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A new one with an empty site in it.
+    /// Creates a folder with an empty site.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn new() -> Result<Folder, ProgramError> {
         static SWEPT: Once = Once::new();
         let temporary = std::env::temp_dir();
@@ -40,17 +41,17 @@ impl Folder {
         make().map_err(|why| ProgramError::File(temporary.join(PREFIX), why))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A server whose files are here.
+    /// The setup of a server whose files are here.
     pub fn setup(&self) -> Setup<'_> {
         Setup::within(&self.path)
     }
 
-    /// Keeps a certificate and its key.
+    /// Stores a certificate and its key.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -59,7 +60,7 @@ impl Folder {
         self.write("key.pem", certificate.key_pem().as_bytes())
     }
 
-    /// Keeps a certificate, in DER, whose key is elsewhere.
+    /// Stores a certificate, in DER, whose key is elsewhere.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -67,7 +68,7 @@ impl Folder {
         self.write("certificate.pem", pem_of(certificate).as_bytes())
     }
 
-    /// Writes a file of it.
+    /// Writes a file in the folder.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -76,16 +77,16 @@ impl Folder {
         fs::write(&path, content).map_err(|why| ProgramError::File(path, why))
     }
 
-    /// A new file of it, to be written to.
+    /// Creates a file in the folder.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn create(&self, name: &str) -> Result<File, ProgramError> {
         let path = self.path.join(name);
         File::create(&path).map_err(|why| ProgramError::File(path, why))
     }
 
-    /// Adds a file to the site: `path` as it stands in a URL, `content` what writes it.
+    /// Adds a file to the site: `path` as in a URL, `content` writes its content.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -104,7 +105,7 @@ impl Folder {
         write().map_err(|why| ProgramError::File(file.clone(), why))
     }
 
-    /// The last lines of one of its files, for messages.
+    /// The last lines of a file in the folder, for messages.
     pub fn tail(&self, name: &str) -> String {
         let text = self.end_of(name).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -114,7 +115,7 @@ impl Folder {
 }
 
 impl Folder {
-    /// The last bytes of a file, which may grow meanwhile.
+    /// The end of a file, which may be growing.
     fn end_of(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut file = File::open(self.path.join(name))?;
         let length = file.metadata()?.len();
@@ -124,7 +125,7 @@ impl Folder {
         Ok(end)
     }
 
-    /// The length of one of its files in bytes; nothing if it has no such file.
+    /// The length of a file in bytes; zero if it does not exist.
     pub fn length(&self, name: &str) -> u64 {
         fs::metadata(self.path.join(name)).map_or(0, |about| about.len())
     }
@@ -132,7 +133,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next process.
+        // If it cannot be removed now, the next process removes it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -149,7 +150,7 @@ fn make_unique(temporary: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// A folder counts as one of ours only when its lock has its name, and then it is locked already.
+/// The lock gets its final name only when it is locked; only then the folder counts as ours.
 fn lock(folder: &Path) -> io::Result<File> {
     let unnamed = folder.join("lock.new");
     let file = File::create_new(&unnamed)?;
@@ -158,7 +159,7 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes the folders of processes that are gone.
+/// Removes the folders of processes that no longer exist.
 fn sweep(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_folders_that_nobody_holds_are_swept() {
+    fn only_unlocked_folders_are_swept() {
         let place = Folder::new().unwrap();
         let make = |name: &str| {
             let path = place.path().join(format!("{PREFIX}{name}"));
@@ -215,12 +216,12 @@ mod tests {
             path
         };
         let (held, abandoned, unfinished) = (make("1-0"), make("2-0"), make("3-0"));
-        let stranger = place.path().join("other");
-        fs::create_dir(&stranger).unwrap();
+        let other = place.path().join("other");
+        fs::create_dir(&other).unwrap();
         let lock = lock(&held).unwrap();
         fs::write(abandoned.join(LOCK), "").unwrap();
         sweep(place.path());
-        let there = [&held, &abandoned, &unfinished, &stranger].map(|path| path.exists());
+        let there = [&held, &abandoned, &unfinished, &other].map(|path| path.exists());
         assert_eq!(there, [true, false, true, true]);
         drop(lock);
         sweep(place.path());

@@ -1,15 +1,15 @@
-//! Servers and clients that are not ours: found, set up, watched and stopped.
+//! Third-party servers and clients: finding, configuring, monitoring and stopping them.
 //!
-//! A [`Program`] is an entry of [`registry`]. It writes a configuration and a command line for what
-//! is asked of it ([`Setup`]), and says what it cannot be held to ([`Abilities`]). A user's own
-//! command is a [`CustomCommand`], which is a `Program` too.
+//! A [`Program`] is an entry of [`registry`]. It writes a configuration and a command line for a
+//! [`Setup`], and states its [`Abilities`]. A user's own command is a [`CustomCommand`], which is a
+//! `Program` too.
 //!
-//! A [`ClientProgram`] is an entry of [`clients::registry`], and says itself what it has fetched.
+//! A [`ClientProgram`] is an entry of [`clients::registry`], and reports what it has fetched.
 //!
-//! 1. [`find_executable`] says where the program is, or which Debian package has it.
-//! 2. [`Folder`] is a place for its files, gone when the run is over.
-//! 3. [`Running`] starts it in a network namespace, waits until it listens, and stops it. Whatever
-//!    happens to us, it ends with us: see [`trackbed_emulator::enclosure`].
+//! 1. [`find_executable`] finds the program, or the Debian package that contains it.
+//! 2. [`Folder`] is a place for its files, removed after the run.
+//! 3. [`Running`] starts it in a network namespace, waits until it listens, and stops it. It always
+//!    ends with this process: see [`trackbed_emulator::enclosure`].
 #![forbid(unsafe_code)]
 
 mod caddy;
@@ -47,7 +47,7 @@ pub use program::{
 };
 pub use running::{Running, Used};
 
-/// Every server program, in the order of lists. A new one is a file of its own and a line here.
+/// Every server program, in list order. To add one, create its file and add a line here.
 pub fn registry() -> &'static [&'static dyn Program] {
     &[
         &nginx::Nginx,

@@ -1,10 +1,10 @@
-//! Whether somebody listens, seen without sending anything: proc_pid_net(5).
+//! Checks whether a server listens, without sending anything: proc_pid_net(5).
 
 use std::fs;
 
 use crate::program::{Listens, Transport};
 
-/// Whether a socket in the network namespace of process `pid` waits for clients there.
+/// Whether a socket in the network namespace of process `pid` is listening.
 pub(crate) fn is_listening(pid: u32, wanted: Listens) -> bool {
     let tables: &[(&str, &str)] = match wanted.transport {
         Some(Transport::Tcp) => &TCP,
@@ -17,7 +17,7 @@ pub(crate) fn is_listening(pid: u32, wanted: Listens) -> bool {
     })
 }
 
-/// Whether a table has a socket of this local port and state.
+/// Whether a table has a socket with this local port and state.
 fn has_socket(table: &str, port: u16, state: &str) -> bool {
     table.lines().skip(1).any(|line| {
         let mut fields = line.split_whitespace().skip(1);
@@ -29,8 +29,8 @@ fn has_socket(table: &str, port: u16, state: &str) -> bool {
     })
 }
 
-/// The tables of each transport, and the state of a socket that waits for clients: `TCP_LISTEN`,
-/// and for UDP, whose sockets do not listen, `TCP_CLOSE`, which they share with TCP's.
+/// The tables of each transport, and the state of a listening socket: `TCP_LISTEN`, and for UDP,
+/// whose sockets do not listen, `TCP_CLOSE`.
 const TCP: [(&str, &str); 2] = [("tcp", "0A"), ("tcp6", "0A")];
 const UDP: [(&str, &str); 2] = [("udp", "07"), ("udp6", "07")];
 
@@ -40,8 +40,8 @@ mod tests {
 
     use super::*;
 
-    /// While others come and go on a machine, a look may miss one (proc_pid_net(5) gives no
-    /// snapshot); the next finds it.
+    /// While sockets of other programs come and go, a single check may miss one (proc_pid_net(5)
+    /// gives no snapshot); the next one finds it.
     #[test]
     fn a_socket_is_seen_while_it_is_there() {
         let here = std::process::id();
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_on_port_0() {
+    fn no_socket_listens_on_port_0() {
         for transport in [Some(Transport::Tcp), Some(Transport::Udp), None] {
             assert!(!is_listening(std::process::id(), Listens { transport, port: 0 }));
         }

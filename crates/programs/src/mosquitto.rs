@@ -3,21 +3,21 @@
 use crate::openssl;
 use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
-/// The entry of the registry.
+/// Its registry entry.
 pub(crate) struct Mosquitto;
 
 impl Program for Mosquitto {
     fn about(&self) -> &About {
         &About {
             name: "mosquitto",
-            summary: "the Mosquitto broker, open to everybody, with nothing kept; OpenSSL",
+            summary: "the Mosquitto broker without authentication or persistence; OpenSSL",
             package: Some("mosquitto"),
             executables: &["mosquitto"],
             speaks: &["mqtt"],
         }
     }
 
-    /// Early data is nothing that mosquitto.conf(5) could switch on.
+    /// mosquitto.conf(5) has no setting for early data.
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
@@ -64,7 +64,7 @@ fn configure(setup: &Setup<'_>) -> String {
         setup.certificate.display(),
         setup.key.display()
     );
-    // It takes this version and those after it; OpenSSL's configuration closes the range.
+    // This is the minimum version; OpenSSL's configuration sets the maximum.
     if let Some(version) = setup.tls {
         text.push_str(&format!("tls_version {}\n", openssl::version(version).to_lowercase()));
     }

@@ -3,22 +3,22 @@
 use crate::openssl;
 use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
-/// The entry of the registry.
+/// Its registry entry.
 pub(crate) struct Nghttpd;
 
 impl Program for Nghttpd {
     fn about(&self) -> &About {
         &About {
             name: "nghttpd",
-            summary: "the server of nghttp2, one thread; it sends a message back; OpenSSL",
+            summary: "the server of nghttp2, one thread; it echoes messages; OpenSSL",
             package: Some("nghttp2-server"),
             executables: &["nghttpd"],
             speaks: &["http2"],
         }
     }
 
-    /// It sets its versions, groups and the suites of TLS 1.2 itself, whatever OpenSSL's configuration says;
-    /// only the suites of TLS 1.3 are left to that.
+    /// It sets its versions, groups and the suites of TLS 1.2 itself, regardless of OpenSSL's
+    /// configuration; only the suites of TLS 1.3 come from there.
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
@@ -38,7 +38,7 @@ impl Program for Nghttpd {
                 setup.address.to_string().into(),
                 "--htdocs".into(),
                 setup.site.clone().into(),
-                // The answer begins when the whole message is there.
+                // It responds when the whole message has arrived.
                 "--echo-upload".into(),
                 setup.port.to_string().into(),
                 setup.key.clone().into(),

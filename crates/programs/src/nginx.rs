@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::openssl;
 use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
-/// The entry of the registry.
+/// Its registry entry.
 pub(crate) struct Nginx;
 
 impl Program for Nginx {
@@ -34,7 +34,8 @@ impl Program for Nginx {
         let configuration = setup.folder.join(CONFIGURATION);
         Launch {
             arguments: vec![
-                // Before the configuration is read there is another log, which may not be ours.
+                // Before it reads the configuration it writes to another log, possibly a system
+                // file.
                 "-e".into(),
                 "stderr".into(),
                 "-p".into(),
@@ -49,9 +50,9 @@ impl Program for Nginx {
     }
 }
 
-/// `return` alone would answer before the body of a request has come, and the handler of files
-/// refuses a POST: so the body is read for a mirror that throws it away, and the refusal is turned
-/// into an answer.
+/// `return` alone would respond before the body of a request has arrived, and the file handler
+/// refuses a POST. So the body is read for a mirror that discards it, and the refusal is turned
+/// into a success.
 fn configure(setup: &Setup<'_>) -> String {
     let Setup { address, port, name, .. } = setup;
     let (folder, site) = (setup.folder.display(), setup.site.display());

@@ -1,8 +1,8 @@
-//! What OpenSSL calls versions and ciphers.
+//! OpenSSL's names of versions and ciphers.
 
 use crate::program::{Cipher, Setup, TlsVersion};
 
-/// The version as nginx and OpenSSL's own configuration name it.
+/// The version's name in nginx and in OpenSSL's configuration.
 pub(crate) fn version(tls: TlsVersion) -> &'static str {
     match tls {
         TlsVersion::Tls12 => "TLSv1.2",
@@ -10,7 +10,7 @@ pub(crate) fn version(tls: TlsVersion) -> &'static str {
     }
 }
 
-/// The suite of TLS 1.2 (openssl-ciphers(1)) that goes with an ECDSA certificate.
+/// The TLS 1.2 suite (openssl-ciphers(1)) for an ECDSA certificate.
 pub(crate) fn suite_12(cipher: Cipher) -> &'static str {
     match cipher {
         Cipher::Aes128Gcm => "ECDHE-ECDSA-AES128-GCM-SHA256",
@@ -19,7 +19,7 @@ pub(crate) fn suite_12(cipher: Cipher) -> &'static str {
     }
 }
 
-/// The suite of TLS 1.3 (RFC 8446 section B.4).
+/// The TLS 1.3 suite (RFC 8446 section B.4).
 pub(crate) fn suite_13(cipher: Cipher) -> &'static str {
     match cipher {
         Cipher::Aes128Gcm => "TLS_AES_128_GCM_SHA256",
@@ -28,8 +28,8 @@ pub(crate) fn suite_13(cipher: Cipher) -> &'static str {
     }
 }
 
-/// OpenSSL's own configuration (config(5), SSL_CONF_cmd(3)), which holds for every program that does
-/// not set these itself. `OPENSSL_CONF` names it.
+/// OpenSSL's configuration (config(5), SSL_CONF_cmd(3)), which applies to every program that does
+/// not set these values itself. `OPENSSL_CONF` has its path.
 pub(crate) fn configuration(setup: &Setup<'_>) -> String {
     let mut text = "openssl_conf = main\n[main]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n\
                     [tls]\n"

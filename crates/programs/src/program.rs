@@ -1,4 +1,4 @@
-//! What a server program offers, and what is asked of it.
+//! Server programs, and their setups.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use crate::command::CustomCommand;
 
-/// A server that is not ours: an entry of [`registry`](crate::registry).
+/// A third-party server: an entry of [`registry`](crate::registry).
 ///
-/// Where it speaks HTTP it answers a POST to any path with a status of 200 to 299 once it has the
-/// whole body, and a GET with the file of that path below [`Setup::site`].
+/// Over HTTP it responds to a POST to any path with a status of 200 to 299 once it has the whole
+/// body, and to a GET with the file of that path below [`Setup::site`].
 pub trait Program: Sync {
-    /// What it is.
+    /// Its description.
     fn about(&self) -> &About;
 
     /// Its name.
@@ -27,64 +27,63 @@ pub trait Program: Sync {
         self.about().executables.to_vec()
     }
 
-    /// What it can be held to.
+    /// Its abilities.
     fn abilities(&self) -> Abilities;
 
-    /// Where it listens unless something else is wanted.
+    /// Its default port.
     fn port(&self) -> u16 {
         443
     }
 
-    /// How to start it as `setup` asks. It touches nothing.
+    /// How to start it for `setup`. Has no side effects.
     fn prepare(&self, setup: &Setup<'_>) -> Launch;
 }
 
-/// What is known of a server or a client by its name.
+/// The description of a server or a client.
 #[derive(Debug)]
 pub struct About {
-    /// The name that scenarios use, for example `nginx`.
+    /// The name in scenarios, for example `nginx`.
     pub name: &'static str,
-    /// One line for lists: what it is, and what it does.
+    /// One line for lists.
     pub summary: &'static str,
-    /// The Debian package that holds it, where that is known.
+    /// The Debian package that contains it, if known.
     pub package: Option<&'static str>,
     /// The names under which it is installed, the preferred one first.
     pub executables: &'static [&'static str],
-    /// The protocols that it speaks, by the names that scenarios use; empty if that is not known.
+    /// The protocols that it supports, by their names in scenarios; empty if unknown.
     pub speaks: &'static [&'static str],
 }
 
 impl About {
-    /// A command of the user's own, whose name and program only the command says.
+    /// A user's command, which determines its name and program.
     pub(crate) const CUSTOM: About = About {
         name: "",
-        summary: "a command of the user's own",
+        summary: "a user's command",
         package: None,
         executables: &[],
         speaks: &[],
     };
 }
 
-/// What a program can be held to.
+/// The abilities of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// The TLS or DTLS versions that it has.
+    /// The TLS or DTLS versions that it supports.
     pub tls: &'static [TlsVersion],
-    /// Whether it can be told to take one version alone.
+    /// Whether it can be limited to one version.
     pub pins_tls: bool,
-    /// The versions for which it can be told to take one cipher alone.
+    /// The versions for which it can be limited to one cipher.
     pub ciphers: &'static [TlsVersion],
     /// Whether it resumes sessions.
     pub resumes: bool,
-    /// The protocols over which it takes early data (0-RTT).
+    /// The protocols over which it accepts early data (0-RTT).
     pub early_data: &'static [&'static str],
-    /// Whether it agrees on keys by X25519; otherwise by P-256.
+    /// Whether its key exchange is X25519; otherwise P-256.
     pub x25519: bool,
 }
 
 impl Abilities {
-    /// Those of a program that nothing is known of: whatever is asked for may be there, early data
-    /// too.
+    /// The abilities of an unknown program: everything may be supported, including early data.
     pub const UNKNOWN: Abilities = Abilities {
         tls: TlsVersion::ALL,
         pins_tls: false,
@@ -120,34 +119,34 @@ pub enum Cipher {
     ChaCha20Poly1305,
 }
 
-/// What a server is to be.
+/// The setup of a server.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// A folder of its own, which exists.
+    /// Its working folder, which exists.
     pub folder: &'a Path,
     /// Its certificate chain in PEM.
     pub certificate: PathBuf,
-    /// The key of it in PEM (PKCS #8).
+    /// The certificate's key in PEM (PKCS #8).
     pub key: PathBuf,
-    /// The root of what it serves.
+    /// The root of the files it serves.
     pub site: PathBuf,
-    /// Where it listens.
+    /// The address to listen on.
     pub address: IpAddr,
-    /// Where it listens.
+    /// The port to listen on.
     pub port: u16,
     /// The DNS name that its certificate is for.
     pub name: &'a str,
-    /// The only version that it takes; without it those that it has.
+    /// The only version that it accepts; by default all that it supports.
     pub tls: Option<TlsVersion>,
-    /// The only cipher that it takes, in that version.
+    /// The only cipher that it accepts, in that version.
     pub cipher: Option<Cipher>,
-    /// Whether it takes early data.
+    /// Whether it accepts early data.
     pub early_data: bool,
 }
 
 impl<'a> Setup<'a> {
-    /// A server whose files lie in `folder`, under the names that [`crate::Folder`] gives them; the
-    /// address, port and name are still to be set.
+    /// A server whose files are in `folder`, with the names that [`crate::Folder`] gives them;
+    /// address, port and name must still be set.
     pub fn within(folder: &'a Path) -> Setup<'a> {
         Setup {
             folder,
@@ -169,18 +168,18 @@ impl<'a> Setup<'a> {
 pub struct Launch {
     /// Its command line, without its own name.
     pub arguments: Vec<OsString>,
-    /// What is added to its environment.
+    /// Additional environment variables.
     pub environment: Vec<(OsString, OsString)>,
     /// The files that it needs, by their name in its folder.
     pub files: Vec<(&'static str, String)>,
-    /// What shows that it is ready.
+    /// The socket that shows that it is ready.
     pub listens: Listens,
 }
 
-/// A socket that waits for clients.
+/// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listens {
-    /// Its transport; `None` if that is not known, and either will do.
+    /// Its transport; `None` if unknown, then either will do.
     pub transport: Option<Transport>,
     /// Its port.
     pub port: u16,
@@ -206,12 +205,12 @@ impl fmt::Display for Listens {
     }
 }
 
-/// The server that a scenario names.
+/// The server in a scenario.
 #[derive(Clone)]
 pub enum Server {
-    /// One of the registry.
+    /// A registry entry.
     Registered(&'static dyn Program),
-    /// A user's own.
+    /// A user's command.
     Custom(Arc<CustomCommand>),
 }
 

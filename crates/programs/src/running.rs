@@ -1,4 +1,4 @@
-//! A program that runs.
+//! A running program.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,8 +22,8 @@ use crate::listening::is_listening;
 use crate::program::{Launch, Listens};
 use crate::tree;
 
-/// A program with everything that it has started, in a network namespace. It ends when this is
-/// dropped, and when this process ends, however that happens.
+/// A program with all its descendants, in a network namespace. It ends when this is dropped, and
+/// when this process ends, however that happens.
 #[derive(Debug)]
 pub struct Running {
     name: String,
@@ -31,26 +31,26 @@ pub struct Running {
     /// Becomes readable when it ends.
     end: OwnedFd,
     folder: Arc<Folder>,
-    /// How its files of output begin.
+    /// Prefix of its output files.
     label: &'static str,
-    /// What it had used when it was ready.
+    /// Its usage when it became ready.
     before: Duration,
     ended: Option<Reaped>,
 }
 
-/// What a server has used, with everything that it has started.
+/// The resource usage of a server with all its descendants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// Processor time, in user and system mode, from when it listened.
+    /// Processor time, in user and system mode, since it listened.
     pub processor: Duration,
-    /// The most memory that was resident at once in each of its processes, summed up, in bytes;
-    /// pages that they share count for each.
+    /// Maximum resident memory of each of its processes, summed, in bytes; shared pages count for
+    /// each process.
     pub memory_bytes: u64,
 }
 
 impl Running {
-    /// Starts `executable` in `namespace` as `launch` says. What it says goes to files of `folder`
-    /// whose names begin with `label`.
+    /// Starts `executable` in `namespace` as `launch` says. Its output goes to files in `folder`
+    /// whose names start with `label`.
     ///
     /// # Errors
     /// If its files cannot be written, or the machine does not allow the namespaces.
@@ -67,7 +67,7 @@ impl Running {
     /// The same, with a channel to it.
     ///
     /// # Errors
-    /// Likewise.
+    /// As [`Running::start`].
     pub fn start_with_channel(
         namespace: &NetNamespace,
         executable: &Path,
@@ -109,7 +109,7 @@ impl Running {
         Ok(Running { name, enclosure, end, folder, label, before: Duration::ZERO, ended: None })
     }
 
-    /// Its process, as this machine numbers it; all that it has started is below it.
+    /// Its process ID on this machine; all that it has started is below it.
     pub fn process(&self) -> u32 {
         self.enclosure.root()
     }
@@ -117,7 +117,7 @@ impl Running {
     /// Waits until it listens.
     ///
     /// # Errors
-    /// If it ends before, or does not listen within ten seconds.
+    /// If it ends before that, or does not listen within ten seconds.
     pub fn wait_until_ready(&mut self, wanted: Listens) -> Result<(), ProgramError> {
         let begin = Clock::start();
         let mut period = PERIOD;
@@ -132,7 +132,7 @@ impl Running {
                     last_words: self.last_words(),
                 });
             }
-            // The kernel goes through all its sockets for each look.
+            // For each check, the kernel goes through all its sockets.
             self.wait_for_end(period);
             period = (period * 2).min(PERIOD_MAX);
         }
@@ -140,10 +140,10 @@ impl Running {
         Ok(())
     }
 
-    /// Whether it still runs.
+    /// Checks that it is still running.
     ///
     /// # Errors
-    /// If it has ended, or has said too much and was ended for that.
+    /// If it has ended, or has written too much output and was stopped for that.
     pub fn check(&mut self) -> Result<(), ProgramError> {
         let said = [stdout(self.label), stderr(self.label)].map(|name| self.folder.length(&name));
         if said.into_iter().any(|length| length > OUTPUT_MAX) {
@@ -164,21 +164,21 @@ impl Running {
         }
     }
 
-    /// Waits until it has ended, or until this time is over.
+    /// Waits until it has ended, or for this time.
     pub fn wait_for_end(&self, limit: Duration) {
         let limit = Timespec::try_from(limit).ok();
-        // Interrupted or not: who calls looks what there is to see, and comes back.
+        // The caller checks the state and calls again, even after an interruption.
         let _ = poll(&mut [PollFd::new(&self.end, PollFlags::IN)], limit.as_ref());
     }
 
-    /// Waits until it has written to `channel` or ended, or until this time is over.
+    /// Waits until it has written to `channel` or ended, or for this time.
     pub fn wait_for_word(&self, channel: &Channel, limit: Duration) {
         let limit = Timespec::try_from(limit).ok();
         let mut both = [PollFd::new(&self.end, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
         let _ = poll(&mut both, limit.as_ref());
     }
 
-    /// All that it has said to standard output so far.
+    /// Its standard output so far.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -187,8 +187,8 @@ impl Running {
         std::fs::read(path).map_err(ProgramError::Lost)
     }
 
-    /// Looks whether it has come to its end by itself, with success; when it ran and what it has
-    /// used then. Call it no more when it has.
+    /// Checks whether it has ended successfully; returns when it ran and its resource usage. Do not
+    /// call it again after that.
     ///
     /// # Errors
     /// If it has failed.
@@ -203,8 +203,8 @@ impl Running {
         }
     }
 
-    /// Asks it to end, and ends it if it does not within two seconds. Everything that it has
-    /// started ends as well.
+    /// Asks it to end, and kills it if it does not within two seconds. All its descendants end as
+    /// well.
     ///
     /// # Errors
     /// If it has ended before.
@@ -224,7 +224,7 @@ impl Running {
                 None => self.wait_for_end(PERIOD),
             }
         };
-        // Who is ended with everything else has left no account of its own.
+        // A process killed together with all others has left no account.
         let usage = self.enclosure.account().map_or(reaped.usage, |account| account.usage);
         Ok(Used { processor: usage.processor.saturating_sub(self.before), memory_bytes })
     }
@@ -236,7 +236,7 @@ impl Running {
         Ok(self.ended)
     }
 
-    /// The last lines that it has said, to standard error or else to standard output.
+    /// The last lines of its standard error or, if there are none, standard output.
     fn last_words(&self) -> String {
         let errors = self.folder.tail(&stderr(self.label));
         if errors.is_empty() { self.folder.tail(&stdout(self.label)) } else { errors }
@@ -267,8 +267,8 @@ fn descriptor(process: u32) -> io::Result<OwnedFd> {
 
 const SIGTERM: i32 = rustix::process::Signal::TERM.as_raw();
 
-/// What a program may write to standard output, and to standard error, in bytes. Figures of `h2load` and
-/// logs of a day are far less.
+/// Maximum size of standard output, and of standard error, in bytes. The figures of `h2load` and a
+/// day's logs are much smaller.
 const OUTPUT_MAX: u64 = 100_000_000;
 const READY_MAX: Time = Time::from_millis(10_000);
 const STOP_MAX: Time = Time::from_millis(2_000);

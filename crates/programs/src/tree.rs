@@ -1,9 +1,9 @@
-//! What a process and its descendants have used so far: proc_pid_stat(5) and its neighbours.
+//! Resource usage of a process and its descendants so far: proc_pid_stat(5) and related files.
 
 use std::fs;
 use std::time::Duration;
 
-/// The processor time of everything that descends from `root`, threads that have ended left out.
+/// The processor time of all descendants of `root`, without threads that have ended.
 pub(crate) fn processor(root: u32) -> Duration {
     let of_process = |pid: u32| {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -15,8 +15,8 @@ pub(crate) fn processor(root: u32) -> Duration {
     below(root).flat_map(of_process).sum()
 }
 
-/// The most bytes that were resident at once, of each descendant of `root`, summed up; pages that
-/// they share count for each.
+/// Maximum resident memory of each descendant of `root`, summed, in bytes; shared pages count for
+/// each process.
 pub(crate) fn memory_bytes(root: u32) -> u64 {
     let peak = |pid: u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -30,7 +30,7 @@ fn below(root: u32) -> impl Iterator<Item = u32> {
     family(root).into_iter().filter(move |pid| *pid != root)
 }
 
-/// `root` and its descendants. Who is started or ends meanwhile may be missing.
+/// `root` and its descendants. Processes that start or end meanwhile may be missing.
 fn family(root: u32) -> Vec<u32> {
     let pairs: Vec<(u32, u32)> = fs::read_dir("/proc")
         .into_iter()
@@ -39,7 +39,7 @@ fn family(root: u32) -> Vec<u32> {
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name of the program stands in brackets and may hold anything.
+            // The program's name is in parentheses and may contain any character.
             let (_, behind) = stat.rsplit_once(')')?;
             Some((pid, behind.split_whitespace().nth(1)?.parse().ok()?))
         })

@@ -1,4 +1,4 @@
-//! What `advise` prints: which cells meet the needs, ranked, and why.
+//! The output of `advise`: which cells meet the needs, ranked, and why.
 
 use std::fmt::{self, Write as _};
 
@@ -33,14 +33,14 @@ fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
         let quantities = quantities.collect::<Vec<_>>().join(" and ");
         writeln!(
             out,
-            "\n*: no other cell is beyond doubt better in one of {quantities} and as good in \
+            "\n*: no other cell is significantly better in one of {quantities} and as good in \
                        the others"
         )?;
     }
     if !advice.baselines.is_empty() {
         let cells: Vec<String> = advice.baselines.iter().map(u32::to_string).collect();
         let word = if cells.len() == 1 { "cell" } else { "cells" };
-        writeln!(out, "\nto be compared with: {word} {}", cells.join(", "))?;
+        writeln!(out, "\nbaseline: {word} {}", cells.join(", "))?;
     }
     Ok(())
 }
@@ -51,16 +51,16 @@ fn conclusion(advice: &Advice) -> String {
     let all = advice.cells.len();
     let open = match open {
         0 => String::new(),
-        1 => "; of 1 more there is no telling".to_owned(),
-        open => format!("; of {open} more there is no telling"),
+        1 => "; 1 more is undecided".to_owned(),
+        open => format!("; {open} more are undecided"),
     };
     match advice.best() {
         Some(best) => format!("{meet} of {all} cells meet it{open}; the best is {}", best.name),
-        None => format!("no cell of {all} meets it for certain{open}"),
+        None => format!("none of {all} cells certainly meets it{open}"),
     }
 }
 
-/// A row for each cell, the best first: its number and name, each finding and the verdict.
+/// A row for each cell, the best first: number, name, findings and verdict.
 fn table(advice: &Advice) -> Table {
     let findings = advice.cells.first().map_or(&[][..], |cell| &cell.findings);
     let mut columns = vec![("cell".to_owned(), Align::Right), (String::new(), Align::Left)];
@@ -96,7 +96,7 @@ fn row(cell: &CellAdvice, decimals: &[Decimals]) -> Vec<String> {
     row.push(
         match cell.verdict {
             Verdict::Meets => "meets",
-            Verdict::CannotTell => "cannot tell",
+            Verdict::CannotTell => "undecided",
             Verdict::Fails => "fails",
         }
         .to_owned(),
@@ -104,7 +104,7 @@ fn row(cell: &CellAdvice, decimals: &[Decimals]) -> Vec<String> {
     row
 }
 
-/// What stands in the column of a finding.
+/// The values in the column of a finding.
 fn numbers(advice: &Advice, index: usize) -> impl Iterator<Item = f64> {
     let of = move |finding: &Finding| finding.measured.map(|measured| measured.value);
     advice.cells.iter().filter_map(move |cell| cell.findings.get(index).and_then(of))

@@ -1,4 +1,4 @@
-//! How far two substrates agree, as a table.
+//! How well two substrates agree, as a table.
 
 use std::fmt::Write as _;
 

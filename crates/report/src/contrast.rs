@@ -1,4 +1,4 @@
-//! One run directory held against another, as text.
+//! One run directory compared with another, as text.
 
 use std::fmt::{self, Write as _};
 
@@ -20,7 +20,7 @@ pub fn render(contrast: &Contrast) -> String {
 
 fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     let Contrast { first, second, .. } = contrast;
-    writeln!(out, "{} against {}", second.directory, first.directory)?;
+    writeln!(out, "{} compared with {}", second.directory, first.directory)?;
     writeln!(out, "\n{}\n", verdict(contrast))?;
     let metrics = contrast.cells.iter().fold(Vec::new(), |mut names, cell| {
         if !names.contains(&cell.metric.as_str()) {
@@ -39,7 +39,7 @@ fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     contrast.incomparable.iter().try_for_each(|it| write_incomparable(it, out))?;
     let mut told = None;
     for cell in contrast.cells.iter().filter(|cell| cell.failed != [0, 0]) {
-        // A cell has a comparison for each metric.
+        // Each cell has a comparison per metric.
         if told.replace(cell.cells) != Some(cell.cells) {
             let [first, second] = cell.failed;
             writeln!(out, "failed runs of {}: {first} before, {second} now", words(&cell.factors))?;
@@ -48,7 +48,7 @@ fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     write_changes(&contrast.changes, out)
 }
 
-/// The answer in a sentence.
+/// The conclusion in a sentence.
 fn verdict(contrast: &Contrast) -> String {
     let margin = contrast.margin * 100.0;
     let count = |verdict: ContrastVerdict| {
@@ -69,10 +69,10 @@ fn verdict(contrast: &Contrast) -> String {
         .collect();
     let worse = contrast.count_worse();
     let end = match worse {
-        0 if contrast.is_no_worse() => format!("nothing is worse by more than {margin} %"),
-        0 => format!("nothing is shown to be worse by more than {margin} %"),
-        1 => format!("1 is worse by more than {margin} %, or fails more often"),
-        many => format!("{many} are worse by more than {margin} %, or fail more often"),
+        0 if contrast.is_no_worse() => format!("no result is worse by more than {margin} %"),
+        0 => format!("no result is significantly worse by more than {margin} %"),
+        1 => format!("1 result is worse by more than {margin} %, or fails more often"),
+        many => format!("{many} results are worse by more than {margin} %, or fail more often"),
     };
     match contrast.cells.len() {
         0 => format!("nothing could be compared: {end}"),
@@ -83,13 +83,13 @@ fn verdict(contrast: &Contrast) -> String {
 fn how(contrast: &Contrast) -> String {
     let confidence = contrast.confidence * 100.0;
     let pairs = if contrast.paired {
-        "run by run (same seed, same misfortunes)"
+        "paired by run (same seeds, same losses)"
     } else if contrast.first.seed == contrast.second.seed {
-        "as independent runs (over a network that no seed decides)"
+        "as independent runs (a real network does not follow a seed)"
     } else {
-        "as independent runs (other seeds)"
+        "as independent runs (different seeds)"
     };
-    format!("{pairs}; verdicts at {confidence} % for all together (Holm)")
+    format!("{pairs}; verdicts at {confidence} % confidence over all comparisons (Holm)")
 }
 
 fn table(metric: &str, cells: &[&CellContrast]) -> Table {
@@ -137,7 +137,7 @@ fn judgement(cell: &CellContrast) -> String {
     };
     let mut words = match (cell.verdict, cell.regression) {
         (ContrastVerdict::Undecided, Some(Regression::NoWorse)) => vec![word, "no worse"],
-        // That it is worse is asked of one side, and may be shown where two sides are not told apart.
+        // The one-sided test for worse can be significant where the two-sided one is undecided.
         (ContrastVerdict::Undecided, Some(Regression::Worse)) => vec!["WORSE"],
         (_, Some(Regression::Worse)) => vec![word, "WORSE"],
         _ => vec![word],
@@ -148,7 +148,7 @@ fn judgement(cell: &CellContrast) -> String {
     words.join(", ")
 }
 
-/// A cell that gave nothing to compare, and why.
+/// A cell without anything to compare, and why.
 fn write_incomparable(it: &Incomparable, out: &mut String) -> fmt::Result {
     let metric = it.metric.as_deref().unwrap_or("any metric");
     let side = |side: usize| {
@@ -167,9 +167,9 @@ fn write_unmatched(what: &str, cells: &[Map<String, Value>], out: &mut String) -
 
 fn write_changes(changes: &[Change], out: &mut String) -> fmt::Result {
     if changes.is_empty() {
-        return writeln!(out, "both were made by the same version, scenario, settings and seed");
+        return writeln!(out, "same version, scenario, settings and seed");
     }
-    writeln!(out, "what else has changed:")?;
+    writeln!(out, "other changes:")?;
     let line =
         |Change { what, first, second }: &Change| writeln!(out, "  {what}: {first} -> {second}");
     changes.iter().try_for_each(line)

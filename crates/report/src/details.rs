@@ -1,4 +1,4 @@
-//! Every metric of every cell, for those who ask.
+//! Every metric of every cell.
 
 use trackbed_measure::results::{Document, MIN_RUNS};
 

@@ -1,4 +1,4 @@
-//! Results as tables for other programs: CSV, JSON line by line, and Parquet.
+//! Results as tables for other programs: CSV, newline-delimited JSON, and Parquet.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -12,12 +12,12 @@ use trackbed_measure::results::{Document, Outcome, RunResult, factor_names};
 
 use sink::{Column, Kind, Sink};
 
-/// Which table.
+/// Which table to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A row for each sample of each metric.
     Samples,
-    /// A row for each run, with its means; failed ones with the reason.
+    /// A row for each run, with its means; failed runs have the reason.
     Runs,
     /// A row for each metric of each cell, with its distribution.
     Cells,
@@ -25,20 +25,20 @@ pub enum Content {
     Differences,
 }
 
-/// How it is written.
+/// The file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated, with a heading (RFC 4180).
+    /// Comma-separated, with a header (RFC 4180).
     Csv,
-    /// A JSON object in each line.
+    /// One JSON object per line.
     Ndjson,
-    /// Typed columns in compressed groups of rows (Apache Parquet).
+    /// Typed columns in compressed row groups (Apache Parquet).
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
 impl Format {
-    /// Whether it is no text.
+    /// Whether the format is binary.
     pub fn is_binary(self) -> bool {
         match self {
             Format::Csv | Format::Ndjson => false,
@@ -48,21 +48,21 @@ impl Format {
     }
 }
 
-/// Writes a table row by row, and keeps at most as many rows as a group of Parquet has.
+/// Writes a table row by row; holds at most one Parquet row group in memory.
 pub struct Exporter<'a> {
     document: &'a Document,
     content: Content,
     factors: Vec<String>,
-    /// Of runs, the metrics that have a column.
+    /// For runs: the metrics that have a column.
     metrics: Vec<String>,
     sink: Box<dyn Sink + 'a>,
 }
 
 impl<'a> Exporter<'a> {
-    /// Begins a table, and writes it whole if it is one of cells or differences.
+    /// Starts a table; writes it completely if it is one of cells or differences.
     ///
     /// # Errors
-    /// If `sink` does not take it.
+    /// If `sink` cannot be written.
     pub fn new(
         document: &'a Document,
         content: Content,
@@ -88,10 +88,10 @@ impl<'a> Exporter<'a> {
         Ok(exporter)
     }
 
-    /// Writes what the table has of a run.
+    /// Writes the rows of a run.
     ///
     /// # Errors
-    /// If the sink does not take it.
+    /// If the sink cannot be written.
     pub fn run(&mut self, run: &RunResult) -> io::Result<()> {
         match self.content {
             Content::Samples => self.samples(run),
@@ -100,10 +100,10 @@ impl<'a> Exporter<'a> {
         }
     }
 
-    /// Ends the table.
+    /// Completes the table.
     ///
     /// # Errors
-    /// If the sink does not take what is left.
+    /// If the rest cannot be written.
     pub fn finish(self) -> io::Result<()> {
         self.sink.finish()
     }
@@ -163,7 +163,7 @@ impl<'a> Exporter<'a> {
         Ok(())
     }
 
-    /// The number of a cell, and its factors.
+    /// The index of a cell, and its factors.
     fn head(&self, cell: u32) -> Vec<Value> {
         let known = self.document.cells.get(cell as usize);
         let factor = |name: &String| known.and_then(|cell| cell.factors.get(name).cloned());
@@ -176,7 +176,7 @@ impl<'a> Exporter<'a> {
     }
 }
 
-/// The columns of a table; those of factors in the order of the scenario.
+/// The columns of a table; factors in the scenario's order.
 fn columns(
     document: &Document,
     content: Content,
@@ -197,7 +197,7 @@ fn columns(
     }
 }
 
-/// What a factor is in all cells that have it. One that is a number here and a word there is words.
+/// A factor's type in all cells that have it. A mix of numbers and text is text.
 fn kind_of(document: &Document, name: &str) -> Kind {
     let values = || document.cells.iter().filter_map(|cell| cell.factors.get(name));
     match () {

@@ -1,11 +1,11 @@
-//! The values that a study's tables print beside what was measured.
+//! The values in a study's tables beside the measured ones.
 
 use trackbed_analysis::paper::{Figure, devices};
 
 use crate::number::{Decimals, dash, significant};
 use crate::table::{Align, Table};
 
-/// `ours` is the title of the column of what was found in the runs.
+/// `ours` is the title of the column with the results of the runs.
 pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
     let devices = devices();
     let titles = ["figure", "load", "protocol", "cipher"].map(|title| (title, Align::Left));

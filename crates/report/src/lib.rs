@@ -1,8 +1,8 @@
-//! Results as people read them: tables for the terminal, and a page for browsers.
+//! Results for people: tables for the terminal, and an HTML page.
 //!
 //! Everything here turns a [`trackbed_measure::results::Document`], a handover table or an
-//! [`trackbed_analysis::advise::Advice`] into text or a page;
-//! nothing is measured or computed anew, but for the distribution functions that a page draws.
+//! [`trackbed_analysis::advise::Advice`] into text or a page. Nothing is measured or computed,
+//! apart from the distribution functions that a page draws.
 #![forbid(unsafe_code)]
 
 pub mod advice;

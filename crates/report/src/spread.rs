@@ -1,8 +1,8 @@
-//! The spread of samples in a line of text.
+//! The spread of samples as a line of text.
 
 use trackbed_measure::results::MetricSummary;
 
-/// A scale that the spreads of one column share.
+/// The shared scale of a column of spreads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     low: f64,
@@ -11,8 +11,8 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// From the smallest sample of all to the largest; logarithmic where a few large ones would press
-    /// the others together. `None` if all are the same.
+    /// From the smallest sample of all to the largest; logarithmic if a few large ones would
+    /// compress the others. `None` if all samples are equal.
     pub fn of<'a>(summaries: impl Iterator<Item = &'a MetricSummary> + Clone) -> Option<Scale> {
         let low = summaries.clone().map(|summary| summary.min).fold(f64::INFINITY, f64::min);
         let high = summaries.map(|summary| summary.max).fold(f64::NEG_INFINITY, f64::max);
@@ -20,7 +20,7 @@ impl Scale {
         (low < high).then_some(Scale { low, high, is_logarithmic })
     }
 
-    /// What a column on this scale is called.
+    /// The title of a column on this scale.
     pub fn title(self) -> String {
         let scale = if self.is_logarithmic { ", log" } else { "" };
         format!("min to p95 to max{scale}")
@@ -48,9 +48,9 @@ impl Scale {
     }
 }
 
-/// Characters of a line.
+/// Characters per line.
 const PLACES: usize = 24;
-/// So many times the smallest sample.
+/// Ratio of the largest to the smallest sample from which the scale is logarithmic.
 const LOGARITHMIC_FROM: f64 = 20.0;
 
 #[cfg(test)]

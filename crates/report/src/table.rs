@@ -4,7 +4,7 @@ use std::fmt;
 
 use trackbed_outward::printable_line;
 
-/// On which side a column is flush.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// For words.
@@ -13,7 +13,7 @@ pub enum Align {
     Right,
 }
 
-/// A table: a heading, and rows of as many cells.
+/// A table: a header and rows.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<(String, Align)>,
@@ -27,19 +27,20 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// Adds a row, whose cells are shown in one line, whatever is in them.
+    /// Adds a row. Each cell is shown on one line, with control characters escaped.
     ///
     /// # Panics
-    /// If it has not one cell for each column.
+    /// If the number of cells differs from the number of columns.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         let cells: Vec<String> =
             cells.into_iter().map(|cell| printable_line(&cell.into()).into_owned()).collect();
-        assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
+        assert_eq!(cells.len(), self.columns.len(), "a row needs one cell per column");
         self.rows.push(cells);
     }
 
-    /// The same in at most so many characters, if leaving out columns can do it: those that
-    /// `may_go` by their titles, the last one first. With it the titles of what was left out.
+    /// The table in at most `width` characters if leaving out columns achieves that: those whose
+    /// title satisfies `may_go`, the last one first. Also returns the titles of the columns left
+    /// out.
     #[must_use]
     pub fn fit(&self, width: usize, may_go: impl Fn(&str) -> bool) -> (Table, Vec<String>) {
         let (mut table, mut gone) = (self.clone(), Vec::new());
@@ -54,13 +55,13 @@ impl Table {
         (table, gone)
     }
 
-    /// The characters of the longest line.
+    /// The length of the longest line, in characters.
     fn total_width(&self) -> usize {
         let columns = self.columns.len();
         (0..columns).map(|column| self.width(column)).sum::<usize>() + 2 * columns.saturating_sub(1)
     }
 
-    /// The same for a page of Markdown.
+    /// The table in Markdown.
     pub(crate) fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = String>| {
             format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
@@ -80,12 +81,12 @@ impl Table {
         text
     }
 
-    /// The titles, with the side on which each column is flush.
+    /// The titles, with the alignment of each column.
     pub(crate) fn columns(&self) -> &[(String, Align)] {
         &self.columns
     }
 
-    /// The rows, each with a text for each column.
+    /// The rows, each with a text per column.
     pub(crate) fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
@@ -96,7 +97,7 @@ impl Table {
         cells.chain(title).max().unwrap_or(0)
     }
 
-    /// The lines of the heading; a title of one line stands in the last.
+    /// The lines of the header; a one-line title is in the last.
     fn heading(&self) -> Vec<Vec<String>> {
         let upper = self.columns.iter().map(|(title, _)| title.split_once('\n'));
         let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -109,7 +110,7 @@ impl Table {
     }
 }
 
-/// Two spaces between columns, no trailing space, a newline behind each line.
+/// Two spaces between columns, no trailing spaces, a newline after each line.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width(c)).collect();

@@ -1,8 +1,8 @@
-//! What cells and metrics are called.
+//! Display names of cells and metrics.
 
 use trackbed_measure::results::{CellResult, Document, factor_names};
 
-/// A metric's name and its unit: `completion` and `ms`.
+/// A metric's name and unit: `completion` and `ms`.
 pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
     metric.rsplit_once('_').unwrap_or((metric, ""))
 }
@@ -10,18 +10,18 @@ pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
 /// A metric's name above its unit.
 pub(crate) fn title(metric: &str) -> String {
     let (name, unit) = split_unit(metric);
-    // The name would be twice as wide as the numbers.
+    // The full name would be twice as wide as the numbers.
     let name = if name == "retransmission" { "resent" } else { name };
     format!("{}\n{unit}", name.replace('_', " "))
 }
 
-/// A cell's factors in one line, `http2 1.2 new`; only those called `names`.
+/// The values of a cell's factors `names` in one line: `http2 1.2 new`.
 pub(crate) fn cell_name(cell: &CellResult, names: &[String]) -> String {
     let texts = names.iter().map(|name| cell.factor_text(name));
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The number of cell `index` and its factors.
+/// The index of a cell and its factors.
 pub(crate) fn numbered(document: &Document, index: u32) -> String {
     match document.cells.get(index as usize) {
         Some(cell) => format!("cell {index}, {}", cell_name(cell, &factor_names(&document.cells))),
@@ -29,7 +29,7 @@ pub(crate) fn numbered(document: &Document, index: u32) -> String {
     }
 }
 
-/// The words of a text in lines of so many characters.
+/// Wraps a text into lines of `width` characters.
 pub(crate) fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for (number, word) in text.split(' ').enumerate() {

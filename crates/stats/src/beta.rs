@@ -1,11 +1,11 @@
-//! The regularised incomplete beta function, from which Student's and the binomial distribution are had.
+//! The regularised incomplete beta function, the basis of Student's and the binomial distribution.
 //!
-//! Written here, since the libraries that have it call the platform's logarithm, whose last bit is
-//! promised by nobody; with `libm`'s, results are the same bits on every machine.
+//! Implemented here because libraries that have it call the platform's logarithm, whose last bit no
+//! platform guarantees; with `libm`, results are bit-identical on every machine.
 
-/// The regularised incomplete beta function I_x(a, b), for `a` and `b` above zero and `x` in 0..=1: by
-/// its continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22), whose value is
-/// found by the method of Lentz. Small values keep their relative precision.
+/// The regularised incomplete beta function I_x(a, b), for `a` and `b` above zero and `x` in 0..=1:
+/// by its continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22), evaluated
+/// with Lentz's method. Small values keep their relative precision.
 pub(crate) fn regularized(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -13,7 +13,7 @@ pub(crate) fn regularized(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // On this side the fraction converges fast; the other is its mirror image.
+    // The fraction converges fast on this side; the other side is its mirror image.
     if x <= (a + 1.0) / (a + b + 2.0) {
         front(x, a, b) * fraction(x, a, b) / a
     } else {
@@ -50,11 +50,12 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// Keeps the method of Lentz from dividing by zero.
+/// Keeps Lentz's method from dividing by zero.
 const TINY: f64 = 1e-300;
 
-/// Near the end of what a double can tell.
+/// Near the precision of a double.
 const PRECISION: f64 = 1e-15;
 
-/// Steps grow with the root of the larger parameter: these are enough for some hundred millions.
+/// The number of steps grows with the root of the larger parameter; this is enough for some hundred
+/// millions.
 const STEPS_MAX: u32 = 100_000;

@@ -1,11 +1,11 @@
-//! The binomial distribution, as intervals of order statistics need it.
+//! The binomial distribution, for intervals of order statistics.
 
-/// Of `n` values in rising order, the places (from 0) of those between which the quantile at `p` lies:
-/// the last that is above it with at most the chance `tail`, and the first that is below it with at
-/// most that chance. `None` where no value is sure enough.
+/// Among `n` values in ascending order, the indexes (from 0) of those that enclose the quantile at
+/// `p`: the last one that is above it with probability at most `tail`, and the first one that is
+/// below it with at most that probability. `None` if no value satisfies this.
 ///
-/// The number of values below the quantile is binomial with `n` and `p`; value k (from 0) is above the
-/// quantile where at most k are below.
+/// The number of values below the quantile is binomial with `n` and `p`; value k (from 0) is above
+/// the quantile if at most k values are below it.
 pub(crate) fn central(n: usize, p: f64, tail: f64) -> (Option<usize>, Option<usize>) {
     let (mut low, mut high) = (None, None);
     // P(at most k) so far.
@@ -16,7 +16,7 @@ pub(crate) fn central(n: usize, p: f64, tail: f64) -> (Option<usize>, Option<usi
         if cumulated <= tail {
             low = Some(k);
         }
-        // At least k + 1 values are below the quantile, the value at place k among them.
+        // At least k + 1 values are below the quantile, including the value at index k.
         if high.is_none() && cumulated >= 1.0 - tail && k < n {
             high = Some(k);
         }
@@ -24,14 +24,14 @@ pub(crate) fn central(n: usize, p: f64, tail: f64) -> (Option<usize>, Option<usi
     (low, high)
 }
 
-/// Where all but nothing of the distribution lies: 12 standard deviations around the mean.
+/// Contains practically all of the distribution: 12 standard deviations around the mean.
 fn range(n: usize, p: f64) -> (usize, usize) {
     let (mean, deviation) = (n as f64 * p, (n as f64 * p * (1.0 - p)).sqrt());
     let reach = 12.0 * deviation + 20.0;
     ((mean - reach).max(0.0) as usize, ((mean + reach) as usize).min(n))
 }
 
-/// The chance of exactly `k`.
+/// The probability of exactly `k`.
 fn mass(n: usize, p: f64, k: usize) -> f64 {
     let (whole, part) = (n as f64, k as f64);
     let choose =
@@ -43,7 +43,7 @@ fn mass(n: usize, p: f64, k: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// By exact arithmetic with whole numbers: n! / (k! (n - k)!) p^k (1 - p)^(n - k).
+    /// By exact integer arithmetic: n! / (k! (n - k)!) p^k (1 - p)^(n - k).
     #[test]
     fn masses_are_what_exact_arithmetic_says() {
         for (n, p, k, expected) in [
@@ -57,8 +57,8 @@ mod tests {
         }
     }
 
-    /// By exact sums of these. For the median of 100 these are the 40th and the 61st, as tables of order
-    /// statistics have it.
+    /// By exact sums of these. For the median of 100 values these are the 40th and the 61st, as in
+    /// tables of order statistics.
     #[test]
     fn the_places_are_those_of_exact_sums() {
         for (n, p, expected) in [

@@ -8,8 +8,7 @@ use crate::{Sample, StatsError, normal};
 /// The number of resamples behind an interval.
 pub const DEFAULT_RESAMPLES: usize = 10_000;
 
-/// The seed of the resampling where the caller gives none: the year of Efron's paper.
-/// Any fixed number would do.
+/// The default seed of the resampling: the year of Efron's paper. Any fixed number would do.
 pub const DEFAULT_SEED: u64 = 1987;
 
 /// Computes 95 % confidence intervals with the BCa bootstrap (B. Efron, "Better bootstrap
@@ -18,15 +17,15 @@ pub const DEFAULT_SEED: u64 = 1987;
 ///
 /// The values must be independent of one another: one per run, not many from the same run.
 ///
-/// Degenerate samples have defined answers:
-/// - one value, or all equal: the interval is the estimate twice. With one value that says nothing
-///   about the spread, so always show n beside it;
+/// Degenerate samples have defined results:
+/// - one value, or all equal: both ends are the estimate. With one value that says nothing about
+///   the spread, so always show n beside it;
 /// - one outlier among equal values: the interval reaches from those values to the mean of a few
-///   outliers, skewed as it should be;
-/// - every resample on one side of the estimate: the bias correction stops where half a resample
-///   would be on the other side.
+///   outliers, with the appropriate skew;
+/// - every resample on one side of the estimate: the bias correction is limited to that for half a
+///   resample on the other side.
 ///
-/// With few values (below about ten) a bootstrap interval is too narrow, this one as well.
+/// With fewer than about ten values, a bootstrap interval is too narrow, including this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
     seed: u64,
@@ -47,17 +46,17 @@ impl Bootstrap {
     }
 
     /// Draws `resamples` resamples instead, at least 1,000. More of them make the ends of the
-    /// interval depend less on the seed; they do not make it narrower.
+    /// interval depend less on the seed, but do not make it narrower.
     ///
-    /// Fewer are drawn (down to 1,000) where this many would need more than 20 million values in
-    /// all: with the default, for samples of more than 2,000.
+    /// Draws fewer (down to 1,000) if this number would need more than 20 million values in total:
+    /// with the default, for samples of more than 2,000.
     pub fn with_resamples(self, resamples: usize) -> Bootstrap {
         Bootstrap { resamples: resamples.max(MIN_RESAMPLES), ..self }
     }
 
-    /// The 95 % confidence interval for any `statistic`, which gets selections of the values in no
-    /// particular order: as many as the sample has when resampling, one fewer for the jackknife.
-    /// Time grows with (resamples + n) calls of it.
+    /// The 95 % confidence interval for any `statistic`, which receives selections of the values in
+    /// no particular order: the full number when resampling, one fewer for the jackknife. Calls it
+    /// (resamples + n) times.
     ///
     /// # Errors
     /// [`StatsError::StatisticOutOfRange`] if it returns NaN, an infinity or a number beyond
@@ -101,8 +100,8 @@ impl Bootstrap {
     }
 }
 
-/// The interval from an estimate, its replicates (not empty) and the acceleration, so many standard
-/// deviations to both sides as `reach` is on the normal scale.
+/// The interval from an estimate, its replicates (not empty) and the acceleration; `reach` is its
+/// half width in standard deviations on the normal scale.
 pub(crate) fn bca(
     estimate: f64,
     replicates: &mut [f64],
@@ -115,7 +114,7 @@ pub(crate) fn bca(
         // Efron 1987, equation (2.3).
         let numerator = bias + z;
         let denominator = 1.0 - acceleration * numerator;
-        // The expression grows without bound towards the pole; behind it lies no probability.
+        // The expression grows without bound towards the pole; beyond it there is no probability.
         let probability = match denominator > 0.0 {
             true => normal::cdf(bias + numerator / denominator),
             false => f64::from(u8::from(numerator > 0.0)),
@@ -135,25 +134,25 @@ fn bias_correction(estimate: f64, sorted: &[f64]) -> f64 {
     normal::quantile(share.clamp(half_a_resample, 1.0 - half_a_resample))
 }
 
-/// The acceleration: a sixth of the skewness of the influence of each value on the statistic
-/// (Efron and Tibshirani 1993, equation (14.15)). Always within -1/6..=1/6, for the sum of cubes
-/// never exceeds the sum of squares to the power 3/2.
+/// The acceleration: a sixth of the skewness of each value's influence on the statistic (Efron and
+/// Tibshirani 1993, equation (14.15)). Always within -1/6..=1/6, because the sum of cubes never
+/// exceeds the sum of squares to the power 3/2.
 pub(crate) fn acceleration(influence: &[f64]) -> f64 {
     let squares: f64 = influence.iter().map(|d| d * d).sum();
     let cubes: f64 = influence.iter().map(|d| d * d * d).sum();
     let scale = 6.0 * squares * squares.sqrt();
-    // No value moves the statistic, or only by amounts whose cubes vanish: nothing to accelerate.
+    // No value influences the statistic, or only by amounts whose cubes vanish.
     if scale > f64::MIN_POSITIVE { cubes / scale } else { 0.0 }
 }
 
-/// How far each value pulls the statistic: the mean of the leave-one-out estimates minus the one
-/// without that value.
+/// The influence of each value on the statistic: the mean of the leave-one-out estimates minus the
+/// one without that value.
 pub(crate) fn jackknife_influence(jackknife: &[f64]) -> Vec<f64> {
     let centre = mean(jackknife);
     jackknife.iter().map(|estimate| centre - estimate).collect()
 }
 
-/// Refuses estimates that [`Sample`] would refuse as values.
+/// Rejects estimates that [`Sample`] would reject as values.
 pub(crate) fn check_estimates(estimates: &[f64]) -> Result<(), StatsError> {
     match estimates.iter().find(|&&estimate| check_range(0, estimate).is_err()) {
         Some(&estimate) => Err(StatsError::StatisticOutOfRange(estimate)),
@@ -161,7 +160,7 @@ pub(crate) fn check_estimates(estimates: &[f64]) -> Result<(), StatsError> {
     }
 }
 
-/// Fewer resamples leave too few beyond the ends of the interval.
+/// With fewer resamples, too few are beyond the ends of the interval.
 const MIN_RESAMPLES: usize = 1_000;
 
 /// Values drawn for one interval, unless that would need fewer than [`MIN_RESAMPLES`].

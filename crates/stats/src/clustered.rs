@@ -1,33 +1,34 @@
-//! Intervals of quantiles, of values that come in runs and share their runs' misfortunes.
+//! Intervals of quantiles, for values that come in runs and are correlated within a run.
 
 use crate::sample::quantile_of_sorted;
 use crate::{Interval, Sample, beta, student};
 
-/// The 95 % interval of the quantile at `p` of values that come in at least two runs, each in rising
-/// order, together `pooled`.
+/// The 95 % confidence interval of the quantile at `p` of values from at least two runs, each in
+/// ascending order; `pooled` has all values.
 ///
-/// By how much the share of values below the quantile differs from run to run tells as how many
-/// independent values they count; fewer still, since few runs tell it badly. For so many, not
-/// necessarily a whole number, the ends are those of the order statistics: the interval of E. L. Korn and
-/// B. I. Graubard ("Confidence intervals for proportions with small expected number of positive counts
-/// estimated from survey data", Survey Methodology 24, 1998), turned from shares to quantiles as R. S.
-/// Woodruff did ("Confidence intervals for medians and other position measures", J. Amer. Statist.
-/// Assoc. 47, 1952). Of n independent values in n runs it is the exact one.
+/// The variation of the share of values below the quantile from run to run determines the effective
+/// number of independent values, reduced further because few runs measure it poorly. For this
+/// number, not necessarily whole, the ends are those of order statistics: the interval of E. L.
+/// Korn and B. I. Graubard ("Confidence intervals for proportions with small expected number of
+/// positive counts estimated from survey data", Survey Methodology 24, 1998), converted from shares
+/// to quantiles as by R. S. Woodruff ("Confidence intervals for medians and other position
+/// measures", J. Amer. Statist. Assoc. 47, 1952). For n independent values in n runs it is the
+/// exact interval.
 pub(crate) fn interval(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> Interval {
     let independent = independent_values(runs, pooled, p);
     let values = pooled.sorted();
     let scale = values.len() as f64 / independent;
     let low = rank(independent, p, TAIL).map(|rank| values[(rank * scale) as usize]);
-    // By symmetry: of the values mirrored, the quantile at 1 - p.
+    // By symmetry: the quantile at 1 - p of the mirrored values.
     let from_above = rank(independent, 1.0 - p, TAIL).map(|rank| (rank * scale) as usize);
     let high = from_above.map(|rank| values[values.len() - 1 - rank]);
     Interval { low, high }
 }
 
-/// As how many independent values these count, about the quantile at `p`.
+/// The effective number of independent values for the quantile at `p`.
 pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> f64 {
     let quantile = quantile_of_sorted(pooled.sorted(), p);
-    // Those equal to it count half, so that ties within one run show.
+    // Values equal to it count half, so that ties within one run show.
     let below = |run: &Vec<f64>| {
         let [less, not_more] =
             [run.partition_point(|x| *x < quantile), run.partition_point(|x| *x <= quantile)];
@@ -50,9 +51,9 @@ pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> 
 }
 
 /// The rank (from 0, not necessarily whole) of the last of `n` independent values that is above the
-/// quantile at `p` with at most the chance `tail`; `None` if the first one is more often.
+/// quantile at `p` with probability at most `tail`; `None` if even the first one is more often.
 fn rank(n: f64, p: f64, tail: f64) -> Option<f64> {
-    // The value at rank k is above the quantile where at most k are below it.
+    // The value at rank k is above the quantile if at most k values are below it.
     let above = |k: f64| beta::regularized(1.0 - p, n - k, k + 1.0);
     if n <= 0.0 || above(0.0) > tail {
         return None;
@@ -68,10 +69,10 @@ fn rank(n: f64, p: f64, tail: f64) -> Option<f64> {
     Some(low)
 }
 
-/// What each end may miss.
+/// Error probability of each end.
 const TAIL: f64 = 0.025;
 
-/// Enough for every digit that a rank has.
+/// Enough for all digits of a rank.
 const STEPS: u32 = 50;
 
 #[cfg(test)]
@@ -93,9 +94,9 @@ mod tests {
         }
     }
 
-    /// Thirty runs of a hundred equal values each: the shares are 0 or 1 (a half where the median lies
-    /// between), so the variance is 30/29 x (30 x 1/4) x 100^2 / 3000^2 = 1/116, and they count as 29 values,
-    /// times (1.9608 / 2.0452)^2.
+    /// Thirty runs of a hundred equal values each: the shares are 0 or 1 (a half where the median
+    /// lies between), so the variance is 30/29 x (30 x 1/4) x 100^2 / 3000^2 = 1/116, and they
+    /// count as 29 values, times (1.9608 / 2.0452)^2.
     #[test]
     fn copies_do_not_count() {
         let runs: Vec<Vec<f64>> = (0..30).map(|k| vec![f64::from(k); 100]).collect();
@@ -104,8 +105,8 @@ mod tests {
         assert!((found - 29.0 * (1.96076_f64 / 2.04523).powi(2)).abs() < 1e-2, "{found}");
     }
 
-    /// Runs that are all the same in themselves tell nothing of differences between runs: their values
-    /// count as independent, but for the few runs.
+    /// Identical runs show no differences between runs: their values count as independent, except
+    /// for the reduction because there are few runs.
     #[test]
     fn like_runs_count_as_their_values() {
         let runs: Vec<Vec<f64>> = vec![(0..100).map(f64::from).collect(); 20];

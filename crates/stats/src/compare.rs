@@ -1,4 +1,4 @@
-//! One result set held against another: what differs, what is the same within a margin, what is worse.
+//! Compares two result sets: what differs, what is equivalent within a margin, what is worse.
 
 mod fieller;
 
@@ -6,31 +6,31 @@ use crate::pivot::{Pivot, check_confidence, largest};
 use crate::sample::{check_range, mean};
 use crate::{MIN_PAIRS, StatsError};
 
-/// What a comparison is to be held against.
+/// The terms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// How sure intervals and verdicts are to be, strictly between 0 and 1: 0.95 unless the caller says
-    /// otherwise. For many comparisons at once see [`simultaneous_confidence`](crate::simultaneous_confidence).
+    /// The confidence of intervals and verdicts, strictly between 0 and 1; the default is 0.95. For
+    /// many comparisons at once see [`simultaneous_confidence`](crate::simultaneous_confidence).
     pub confidence: f64,
-    /// What does not matter.
+    /// The difference that does not matter.
     pub margin: Margin,
-    /// Which values are better, where any are.
+    /// Which values are better, if any.
     pub better: Option<Better>,
 }
 
 impl Default for Terms {
-    /// 95 %, 3 % of the first mean, and nothing better than anything else.
+    /// 95 %, 3 % of the first mean, and no preference.
     fn default() -> Terms {
         Terms { confidence: 0.95, margin: Margin::Relative(0.03), better: None }
     }
 }
 
-/// By how much the second mean may be off the first without it mattering.
+/// The deviation of the second mean from the first that does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Margin {
-    /// By this share of the first mean: 0.03 for 3 %. Nothing, where that mean is zero.
+    /// This share of the first mean: 0.03 for 3 %. Zero if that mean is zero.
     Relative(f64),
-    /// By so much, in the values' own unit: for values that may be zero.
+    /// This amount, in the values' unit: for values that may be zero.
     Absolute(f64),
 }
 
@@ -43,34 +43,37 @@ pub enum Better {
     Higher,
 }
 
-/// How a second result set differs from a first one. Every number is finite.
+/// The difference of a second result set from a first one. Every number is finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The two means: over complete pairs if paired, over what succeeded if not.
+    /// The two means: over complete pairs if paired, otherwise over successful runs.
     pub means: [f64; 2],
     /// The second mean minus the first.
     pub difference: f64,
-    /// The interval of the difference, at the confidence of the terms. A side with one value adds nothing
-    /// to it, since one shows no spread.
+    /// The confidence interval of the difference, at the confidence of the terms. A side with a
+    /// single value adds nothing to it, because one value shows no spread.
     pub difference_interval: [f64; 2],
-    /// The second mean over the first; `None` unless both the first mean and everything within reach of
-    /// chance is on one side of zero.
+    /// The second mean over the first; `None` unless the first mean and its confidence interval are
+    /// on one side of zero.
     pub ratio: Option<MeanRatio>,
-    /// How likely a difference this large would be, were there none (two-sided). The verdict of a family
-    /// of comparisons comes from these, adjusted: [`holm`](crate::holm), then [`Comparison::judged_by`].
+    /// The probability of a difference this large if there were none (two-sided). The verdicts of a
+    /// family of comparisons use adjusted p-values: [`holm`](crate::holm), then
+    /// [`Comparison::judged_by`].
     pub p_value: f64,
-    /// How likely means this close would be, were they a margin or more apart: the larger p-value of
-    /// two one-sided tests (D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987).
+    /// The probability of means this close if they were a margin or more apart: the larger p-value
+    /// of two one-sided tests (D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987).
     pub p_equivalent: f64,
-    /// What this says at the terms' confidence.
+    /// The verdict at the terms' confidence.
     pub verdict: ComparisonVerdict,
-    /// Whether the second is worse; `None` if the terms say not what is better.
+    /// Whether the second is worse; `None` if the terms do not say what is better.
     pub regression: Option<Regression>,
     /// The number of values behind each mean, at least 1; if paired, both are the number of pairs.
     pub n: [usize; 2],
-    /// The number of entries left out of each side: because the run failed or, if paired, its partner.
+    /// The number of entries left out on each side: because the run failed or, if paired, its
+    /// partner.
     pub dropped: [usize; 2],
-    /// All values of both sides are equal: pair by pair if paired, all to one another if not.
+    /// Whether all values of both sides are equal: within each pair if paired, otherwise all of
+    /// them.
     identical: bool,
     confidence: f64,
 }
@@ -80,24 +83,24 @@ pub struct Comparison {
 pub struct MeanRatio {
     /// The second mean over the first; 1.02 is "2 % more".
     pub value: f64,
-    /// Every ratio that the test would not reject (E. C. Fieller, J. R. Statist. Soc. B 16, 1954), at the
-    /// confidence of the terms.
+    /// The confidence interval of the ratio: all ratios that the test does not reject (E. C.
+    /// Fieller, J. R. Statist. Soc. B 16, 1954), at the confidence of the terms.
     pub interval: [f64; 2],
 }
 
-/// What a comparison says about a difference.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonVerdict {
-    /// Every value is exactly the same.
+    /// All values are exactly equal.
     Equal,
-    /// The means are within the margin, by two one-sided tests; also where a difference within it is
-    /// certain.
+    /// The means are within the margin, by two one-sided tests; even if a difference within it is
+    /// significant.
     Equivalent,
-    /// The second mean is lower, and not certainly within the margin.
+    /// The second mean is significantly lower, and not shown to be within the margin.
     Lower,
-    /// The second mean is higher, and not certainly within the margin.
+    /// The second mean is significantly higher, and not shown to be within the margin.
     Higher,
-    /// Chance may have made the difference, and may hide one that matters; or there are fewer than
+    /// No significant difference, but one that matters cannot be excluded; or there are fewer than
     /// [`MIN_PAIRS`] values on a side.
     Undecided,
 }
@@ -105,30 +108,31 @@ pub enum ComparisonVerdict {
 /// Whether the second is worse than the first by more than the margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regression {
-    /// How likely a second mean this good would be, were it worse by the margin or more: the test of
-    /// non-inferiority (one-sided).
+    /// The probability of a second mean this good if it were worse by the margin or more: the
+    /// non-inferiority test (one-sided).
     pub p_no_worse: f64,
-    /// How likely a second mean this bad would be, were it worse by the margin at most (one-sided). In a
-    /// family of comparisons adjust these by [`holm`](crate::holm) before failing on one.
+    /// The probability of a second mean this bad if it were worse by the margin at most
+    /// (one-sided). In a family of comparisons, adjust it with [`holm`](crate::holm) before
+    /// reporting a regression.
     pub p_worse: f64,
-    /// What this says at the terms' confidence.
+    /// The verdict at the terms' confidence.
     pub verdict: RegressionVerdict,
 }
 
-/// What a comparison says about getting worse.
+/// The verdict on a regression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegressionVerdict {
-    /// No worse than the margin allows.
+    /// Not worse by more than the margin.
     NoWorse,
     /// Worse by more than the margin.
     Worse,
-    /// Chance may have made it either, or there are fewer than [`MIN_PAIRS`] values on a side.
+    /// Neither is significant, or there are fewer than [`MIN_PAIRS`] values on a side.
     Undecided,
 }
 
 impl Comparison {
-    /// The verdict with `p_value` in place of the comparison's own: one adjusted for a family of
-    /// comparisons. What is equal or equivalent stays so.
+    /// The verdict with `p_value` instead of the comparison's own, adjusted for a family of
+    /// comparisons. Equal and equivalent stay so.
     pub fn judged_by(&self, p_value: f64) -> ComparisonVerdict {
         let error = 1.0 - self.confidence;
         if self.identical {
@@ -146,8 +150,8 @@ impl Comparison {
         }
     }
 
-    /// What is said about getting worse, with `p_worse` in place of the comparison's own: one adjusted
-    /// for a family of comparisons.
+    /// The verdict on a regression with `p_worse` instead of the comparison's own, adjusted for a
+    /// family of comparisons.
     pub fn regression_judged_by(&self, p_worse: f64) -> Option<RegressionVerdict> {
         let regression = self.regression?;
         let error = 1.0 - self.confidence;
@@ -162,11 +166,11 @@ impl Comparison {
     }
 }
 
-/// Compares run by run: entry k of both is run k with the same seed, and `None` a failed run. What a run
-/// did to both sides cancels. The order of the pairs has no influence.
+/// Compares paired by run: entry k of both is run k with the same seed, and `None` is a failed run.
+/// What affected both sides of a run cancels. The order of the pairs does not matter.
 ///
-/// Tests and intervals are those of [`mean_interval`](crate::mean_interval), of the differences between
-/// the runs of a pair: of their mean for the difference, and of (second - r x first) for a ratio r.
+/// Tests and intervals are those of [`mean_interval`](crate::mean_interval) for the differences
+/// within pairs: their mean for the difference, and (second - r x first) for a ratio r.
 ///
 /// # Errors
 /// [`StatsError::LengthMismatch`], [`StatsError::OutOfRange`] for a value that is not finite,
@@ -183,17 +187,17 @@ pub fn compare_paired(
     [first, second].into_iter().try_for_each(check)?;
     let both = first.iter().zip(second).filter_map(|(first, second)| first.zip(*second));
     let mut pairs: Vec<(f64, f64)> = both.map(|(x, y)| (x + 0.0, y + 0.0)).collect();
-    // So that the order in the input cannot show.
+    // The order of the input must not matter.
     pairs.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
     let sides: (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
     let dropped = first.len() - sides.0.len();
     Sides { first: sides.0, second: sides.1, paired: true, dropped: [dropped; 2] }.compare(terms)
 }
 
-/// Compares two sets of runs that have no seeds in common; `None` is a failed run. Their order, and
-/// which entry stands beside which, has no influence.
+/// Compares two sets of runs without common seeds; `None` is a failed run. The order on each side
+/// does not matter.
 ///
-/// As [`compare_paired`], with Welch's errors of two independent means.
+/// As [`compare_paired`], with Welch's standard error for two independent means.
 ///
 /// # Errors
 /// As [`compare_paired`], without [`StatsError::LengthMismatch`]; [`StatsError::Empty`] if all runs of a
@@ -215,7 +219,7 @@ pub fn compare_unpaired(
     Sides { first, second, paired: false, dropped }.compare(terms)
 }
 
-/// Values in an order of their own; pairs stand at the same place.
+/// Sorted values; paired values have the same index.
 struct Sides {
     first: Vec<f64>,
     second: Vec<f64>,
@@ -234,7 +238,7 @@ impl Sides {
             return Err(StatsError::Empty);
         }
         let difference = self.pivot(1.0, 0.0);
-        // Beyond which the second would be too low, and too high.
+        // The limits beyond which the second is too low or too high.
         let [too_low, too_high] = self.margins(terms.margin);
         let identical = match self.paired {
             true => self.first == self.second,
@@ -270,7 +274,7 @@ impl Sides {
         Ok(found)
     }
 
-    /// How the second mean lies to `ratio` times the first plus `shift`.
+    /// The second mean relative to `ratio` times the first plus `shift`.
     fn pivot(&self, ratio: f64, shift: f64) -> Pivot {
         let mut pivot = match self.paired {
             true => {
@@ -288,19 +292,19 @@ impl Sides {
         pivot
     }
 
-    /// How the second mean lies to the lower and to the upper edge of the margin.
+    /// The second mean relative to the lower and the upper limit of the margin.
     fn margins(&self, margin: Margin) -> [Pivot; 2] {
         match margin {
             Margin::Absolute(shift) => [-shift, shift].map(|shift| self.pivot(1.0, shift)),
             Margin::Relative(share) => {
-                // Of a mean below zero, the larger multiple is the lower edge.
+                // For a negative mean, the larger multiple is the lower limit.
                 let share = if mean(&self.first) < 0.0 { -share } else { share };
                 [1.0 - share, 1.0 + share].map(|ratio| self.pivot(ratio, 0.0))
             }
         }
     }
 
-    /// One value on a side says nothing about chance.
+    /// A single value on a side shows no chance variation.
     fn sure(&self, p: f64) -> f64 {
         if self.first.len().min(self.second.len()) == 1 { 1.0 } else { p }
     }

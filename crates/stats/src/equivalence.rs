@@ -1,44 +1,44 @@
-//! Whether two ways of measuring the same thing agree.
+//! Whether two ways of measuring agree.
 
 use crate::{MIN_PAIRS, Margin, StatsError, Terms, compare_paired};
 
-/// How a second mean compares with a first one, as a ratio.
+/// The ratio of a second mean to a first one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equivalence {
     /// The means, over the pairs in which both succeeded.
     pub means: [f64; 2],
     /// The second mean over the first.
     pub ratio: f64,
-    /// The 90 % interval of the ratio: where it lies within a margin, both one-sided tests at 5 %
-    /// reject that the ratio is beyond it (D. J. Schuirmann, "A comparison of the two one-sided
-    /// tests procedure and the power approach for assessing the equivalence of average
-    /// bioavailability", J. Pharmacokin. Biopharm. 15, 1987). From 0 to 1e12 if the first mean may, for
-    /// all that is known, be next to nothing.
+    /// The 90 % interval of the ratio: if it lies within a margin, both one-sided tests at 5 %
+    /// reject a ratio beyond the margin (D. J. Schuirmann, "A comparison of the two one-sided tests
+    /// procedure and the power approach for assessing the equivalence of average bioavailability",
+    /// J. Pharmacokin. Biopharm. 15, 1987). From 0 to 1e12 if the first mean could be close to
+    /// zero.
     pub ci90: [f64; 2],
     /// The number of pairs in which both succeeded.
     pub n: usize,
-    /// What this says about the margin that was asked for.
+    /// The verdict for the given margin.
     pub verdict: EquivalenceVerdict,
 }
 
-/// What an interval says about a margin around 1.
+/// The verdict on a margin around 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EquivalenceVerdict {
     /// The ratio is within the margin.
     Equivalent,
     /// The ratio is beyond the margin.
     Different,
-    /// The interval lies on both sides of the margin's edge, or there are too few values.
+    /// The interval crosses the margin's limit, or there are too few values.
     Undecided,
 }
 
-/// Compares the means of two ways to do the same thing, with values above zero: `first[k]` and
-/// `second[k]` come from the same seed, and `None` is a run that is missing. `margin` is how far the
-/// ratio may be from 1, for example 0.03.
+/// Compares the means of two methods, for positive values: `first[k]` and `second[k]` come from the
+/// same seed, and `None` is a missing run. `margin` is the maximum deviation of the ratio from 1,
+/// for example 0.03.
 ///
-/// The interval is that of [`compare_paired`]: as far as the same seed brings the same misfortunes, they
-/// cancel; as far as it does not, the interval is as wide as that of two samples drawn independently.
-/// With fewer than [`MIN_PAIRS`] pairs there is no verdict.
+/// The interval is that of [`compare_paired`]: what the same seed causes in both, such as the same
+/// losses, cancels; the rest makes the interval as wide as for two independent samples. With fewer
+/// than [`MIN_PAIRS`] pairs there is no verdict.
 ///
 /// # Errors
 /// [`StatsError::LengthMismatch`], [`StatsError::OutOfRange`] for a value that is not finite,
@@ -68,14 +68,14 @@ pub fn equivalence(
     Ok(Equivalence { means: found.means, ratio, ci90, n: found.n[0], verdict })
 }
 
-/// The interval of a ratio whose denominator may be next to nothing.
+/// The interval of a ratio whose denominator could be close to zero.
 const UNKNOWN: [f64; 2] = [0.0, 1e12];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// 30 values around `centre`, the same spread every time, beginning with the `turn`-th.
+    /// 30 values around `centre`, always with the same spread, starting at the `turn`-th.
     fn values(centre: f64, turn: usize) -> Vec<Option<f64>> {
         let mut values: Vec<Option<f64>> =
             (0..30).map(|i| Some(centre * (1.0 + (f64::from(i) - 14.5) / 1_000.0))).collect();
@@ -103,9 +103,9 @@ mod tests {
         assert_eq!((found.n, found.means), (30, [100.0, 200.0]));
     }
 
-    /// Of unrelated values with standard deviation s about m the ratio of means over n pairs has
-    /// the standard deviation s/m sqrt(2 (1 - r) / n), r being their correlation; a 90 % interval
-    /// is 1.699 of them on each side, by Student's t with 29 degrees of freedom.
+    /// For unrelated values with standard deviation s around m, the ratio of means over n pairs has
+    /// the standard deviation s/m sqrt(2 (1 - r) / n), where r is their correlation; a 90 %
+    /// interval extends 1.699 times that to each side, by Student's t with 29 degrees of freedom.
     #[test]
     fn the_interval_is_as_wide_as_arithmetic_says() {
         let first = values(100.0, 0);

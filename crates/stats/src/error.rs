@@ -1,15 +1,15 @@
 //! Why a statistic cannot be computed.
 
-/// The fewest pairs on which a verdict is given. If nothing differed, all of five differences would
-/// still share a sign with probability 2 x 0.5^5 = 6.25 %, which is more than the 5 % that the
-/// interval allows; with six it is 3.1 %.
+/// The minimum number of pairs for a verdict. If nothing differed, five differences would all have
+/// the same sign with probability 2 x 0.5^5 = 6.25 %, more than the 5 % that the interval allows;
+/// with six it is 3.1 %.
 pub const MIN_PAIRS: usize = 6;
 
 /// The largest magnitude of a value. Cubes of deviations, which the bootstrap needs, then stay
-/// finite, and no quantity of a network comes near.
+/// finite, and no network quantity comes near it.
 pub const MAX_MAGNITUDE: f64 = 1e90;
 
-/// Why a statistic cannot be computed from the numbers given.
+/// Why a statistic cannot be computed from these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -18,11 +18,11 @@ pub enum StatsError {
     #[error("there is no value to compute a statistic from; check why every run failed")]
     Empty,
     #[error(
-        "value {value} at place {index} is not a finite number within {MAX_MAGNITUDE:e}; leave it \
+        "value {value} at index {index} is not a finite number within {MAX_MAGNITUDE:e}; leave it \
          out and count it as failed"
     )]
     OutOfRange {
-        /// Its place in the input, counted from 0.
+        /// Its index in the input, counted from 0.
         index: usize,
         value: f64,
     },
@@ -40,8 +40,8 @@ pub enum StatsError {
     #[error("{0} is not a precision; give a number above 0, such as 0.05 for half-widths of 5 %")]
     BadTarget(f64),
     #[error(
-        "runs cannot be judged from {runs_min} to {runs_max}; begin with at least {MIN_PAIRS}, \
-         and do not end before"
+        "invalid range of runs, {runs_min} to {runs_max}; start with at least {MIN_PAIRS}, and do \
+         not end before the start"
     )]
     BadSchedule { runs_min: usize, runs_max: usize },
     #[error(

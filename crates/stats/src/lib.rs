@@ -1,9 +1,9 @@
 //! Pure statistics on slices: quantiles, intervals, comparisons of result sets, and when to stop.
 //!
-//! The crate knows no network and no unit. Numbers enter through [`Sample`] (or the functions
-//! that build one), which refuses what is not finite; behind it no function can return NaN or an
-//! infinity. Everything random is drawn from a seed, and every result is the same for any order
-//! of the input.
+//! The crate knows no network and no units. Numbers enter through [`Sample`] (or the functions that
+//! build one), which rejects non-finite values; after that no function can return NaN or an
+//! infinity. Everything random is drawn from a seed, and results do not depend on the order of the
+//! input.
 #![forbid(unsafe_code)]
 
 mod beta;

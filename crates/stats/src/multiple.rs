@@ -1,11 +1,13 @@
-//! Many comparisons at once: what each may claim, so that all of them together are as sure as one alone.
+//! Many comparisons at once: adjusts each, so that all of them together have the intended
+//! confidence.
 
 use crate::StatsError;
 
-/// The p-values of a family of tests, each adjusted so that whoever believes those below 5 % is wrong
-/// anywhere in the family with at most 5 %, however the tests depend on one another: Holm's step-down
-/// procedure (S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6,
-/// 1979). Entry k of the result belongs to entry k of the input; none gives none.
+/// The adjusted p-values of a family of tests: accepting those below 5 % makes any error in the
+/// family with probability at most 5 %, however the tests depend on one another. Holm's step-down
+/// procedure (S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J.
+/// Statist. 6, 1979). Entry k of the result belongs to entry k of the input; an empty input gives
+/// an empty result.
 ///
 /// # Errors
 /// [`StatsError::BadProbability`] for one outside 0..=1.
@@ -18,7 +20,7 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     let mut adjusted = vec![0.0; p_values.len()];
     let mut largest = 0.0_f64;
     for (rank, place) in places.into_iter().enumerate() {
-        // So many are left when it is this one's turn; and none is surer than one before it.
+        // The number of tests left at this rank; an adjusted p-value is never below the one before.
         let left = (p_values.len() - rank) as f64;
         largest = largest.max((left * p_values[place]).min(1.0));
         adjusted[place] = largest;
@@ -26,9 +28,9 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(adjusted)
 }
 
-/// The confidence that each of so many intervals needs, so that all of them hold at once with
-/// `confidence`, however they depend on one another (Bonferroni): 1 - (1 - confidence) / comparisons.
-/// None count as one.
+/// The confidence that each of `comparisons` intervals needs, so that all of them hold
+/// simultaneously with `confidence`, however they depend on one another (Bonferroni): 1 - (1 -
+/// confidence) / comparisons. Zero counts as one.
 ///
 /// # Errors
 /// [`StatsError::BadProbability`] if `confidence` is not strictly between 0 and 1.
@@ -53,7 +55,8 @@ mod tests {
         }
     }
 
-    /// Holm's own case: of 0.01, 0.02 and 0.03, times 3, 2 and 1, the second is raised above the third.
+    /// Holm's special case: of 0.01, 0.02 and 0.03, times 3, 2 and 1, the second is raised above
+    /// the third.
     #[test]
     fn holm_is_what_hand_arithmetic_says() {
         let near = |found: Vec<f64>, expected: &[f64]| {

@@ -1,21 +1,21 @@
 //! The standard normal distribution.
 //!
-//! `libm` computes in software, so the results are the same bits on every machine; the mathematics
-//! library of the operating system promises no such thing.
+//! `libm` computes in software, so results are bit-identical on every machine; the operating
+//! system's mathematics library does not guarantee that.
 
 use std::f64::consts::SQRT_2;
 
 /// The 97.5 % point of the standard normal distribution.
 pub const Z_975: f64 = 1.959_963_984_540_054;
 
-/// The probability that a standard normal number is at most `z`.
+/// The probability that a standard normal value is at most `z`.
 pub fn cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z / SQRT_2)
 }
 
-/// The point below which a standard normal number falls with probability `p`, for `p` strictly
-/// between 0 and 1. Found by bisection of [`cdf`], once per interval, so its 100 steps cost
-/// nothing that matters, and it is as accurate as `erfc`.
+/// The point below which a standard normal value is with probability `p`, for `p` strictly between
+/// 0 and 1. Found by bisection of [`cdf`], so it is as accurate as `erfc`; the 100 steps do not
+/// matter, as it is called once per interval.
 pub fn quantile(p: f64) -> f64 {
     if p > 0.5 {
         // The lower tail keeps its relative precision; the upper one is its mirror image.
@@ -33,7 +33,7 @@ pub fn quantile(p: f64) -> f64 {
     high
 }
 
-/// Enough to shrink the interval to neighbouring numbers.
+/// Enough to reach neighbouring floating-point numbers.
 const STEPS: u32 = 100;
 
 #[cfg(test)]

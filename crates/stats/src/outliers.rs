@@ -1,22 +1,23 @@
-//! Runs that stand out, so that somebody may look at them again.
+//! Outlying runs, which deserve a closer look.
 
 use crate::sample::{check_range, quantile_of_sorted};
 use crate::{Sample, StatsError};
 
-/// Fewer values show no shape to stand out of.
+/// With fewer values, outliers cannot be recognised.
 const VALUES_MIN: usize = 8;
 
-/// The places of values that lie far out, the farthest first. Entry k is run k, and `None` a failed run.
-/// A value that stands out is none to be dropped: it belongs to what was measured, and to every mean.
+/// The indexes of outlying values, the farthest first. Entry k is run k, and `None` is a failed
+/// run. Outliers must not be dropped: they belong to the measurement and to every mean.
 ///
-/// Far out is beyond three times the middle half's width from it (J. W. Tukey, "Exploratory Data
-/// Analysis", 1977, section 2E), and also where that width is stretched, on the side to which values
-/// lean, by their medcouple (M. Hubert and E. Vandervieren, "An adjusted boxplot for
-/// skewed distributions", Comput. Statist. Data Anal. 52, 2008). So long tails are no outliers for being
-/// long: in sets of 30 normal values hardly any does, of 30 log-normal ones (sigma 1) one in 1 set of 6.
+/// A value is an outlier if it is more than three interquartile ranges away from the middle half
+/// (J. W. Tukey, "Exploratory Data Analysis", 1977, section 2E). On the side to which values are
+/// skewed this limit is widened by their medcouple (M. Hubert and E. Vandervieren, "An adjusted
+/// boxplot for skewed distributions", Comput. Statist. Data Anal. 52, 2008), so that long tails
+/// alone do not make outliers: sets of 30 normal values hardly have any, of 30 log-normal ones
+/// (sigma 1) one set in 6 does.
 ///
-/// Where the middle half is one and the same value, all others stand out. With fewer than 8 values none
-/// does.
+/// If the middle half consists of equal values, all others are outliers. With fewer than 8 values
+/// there are none.
 ///
 /// # Errors
 /// [`StatsError::OutOfRange`] for a value that is not finite.
@@ -47,21 +48,21 @@ impl Fences {
         let [lower, upper] = [0.25, 0.75].map(|p| quantile_of_sorted(sample.sorted(), p));
         let reach = FAR_OUT * (upper - lower);
         let lean = medcouple(sample);
-        // Shrinking would only bring back in what lies within Tukey's own fence.
+        // Shrinking would only report values within Tukey's own fence.
         let stretch = [-STRETCH * lean, STRETCH * lean].map(|by| libm::exp(by.max(0.0)));
         Fences { low: lower - reach * stretch[0], high: upper + reach * stretch[1] }
     }
 
-    /// How far beyond a fence a value is; zero within.
+    /// The distance of a value beyond a fence; zero within.
     fn beyond(&self, value: f64) -> f64 {
         (self.low - value).max(value - self.high).max(0.0)
     }
 }
 
-/// How far values lean to one side, from -1 to 1: the median, over all values not below the median and
-/// all not above it, of how much farther the one is from the median than the other (G. Brys, M. Hubert
-/// and A. Struyf, "A robust measure of skewness", J. Comput. Graph. Statist. 13, 2004). Of many values,
-/// as many quantiles as keep the pairs few stand for them all.
+/// The skewness of the values, from -1 to 1: the median, over all pairs of a value not below and
+/// one not above the median, of the relative difference of their distances from the median (G.
+/// Brys, M. Hubert and A. Struyf, "A robust measure of skewness", J. Comput. Graph. Statist. 13,
+/// 2004). Large samples are represented by quantiles, to limit the number of pairs.
 fn medcouple(sample: &Sample) -> f64 {
     let count = sample.len().min(VALUES_MAX);
     let thinned = |place: usize| match count == sample.len() {
@@ -74,7 +75,7 @@ fn medcouple(sample: &Sample) -> f64 {
     let below: Vec<f64> = values.iter().filter(|x| **x <= median).map(|x| median - x).collect();
     let ties = above.iter().filter(|x| **x == 0.0).count();
     let mut kernels = Vec::with_capacity(above.len() * below.len());
-    // Pairs in which both are the median lean to either side equally often.
+    // Pairs of two medians count equally for both sides.
     let halves = (ties * ties).saturating_sub(ties) / 2;
     kernels.resize(halves, -1.0);
     kernels.resize(2 * halves, 1.0);
@@ -87,13 +88,13 @@ fn medcouple(sample: &Sample) -> f64 {
     quantile_of_sorted(&kernels, 0.5)
 }
 
-/// Tukey's word for what is beyond his outer fences.
+/// Tukey's term for values beyond his outer fences.
 const FAR_OUT: f64 = 3.0;
 
-/// Hubert and Vandervieren's constant for the side that values lean to.
+/// Hubert and Vandervieren's constant for the side to which values are skewed.
 const STRETCH: f64 = 3.0;
 
-/// A quarter of its square are the pairs.
+/// There are a quarter of its square pairs.
 const VALUES_MAX: usize = 500;
 
 #[cfg(test)]
@@ -122,7 +123,8 @@ mod tests {
         }
     }
 
-    /// What stands for many values leans as they do: of exponential ones, at the quantiles of 20,000.
+    /// The representatives of many values have the same skewness: for exponential values, at the
+    /// quantiles of 20,000.
     #[test]
     fn many_values_lean_as_their_quantiles_do() {
         let exponential = |n: usize| {
@@ -135,7 +137,7 @@ mod tests {
         assert!((many - 0.333).abs() < 0.01, "{many}");
     }
 
-    /// 1 to 20: the quarters lie at 5.75 and 15.25, the fences 28.5 beyond them.
+    /// 1 to 20: the quartiles are 5.75 and 15.25, the fences 28.5 beyond them.
     #[test]
     fn fences_are_where_hand_arithmetic_has_them() {
         let mut values: Vec<f64> = (1..=20).map(f64::from).collect();
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(outliers(&values), Ok(vec![9, 4]));
     }
 
-    /// Sets of 30 in which anything stands out: few for symmetric values, no majority for skewed ones.
+    /// Sets of 30 with any outlier: few for symmetric values, a minority for skewed ones.
     #[test]
     fn long_tails_are_no_outliers_for_being_long() {
         let mut rng = trackbed_core::Seed::of_run(1, 0).stream("outliers");

@@ -1,4 +1,4 @@
-//! Differences between two configurations that met the same misfortunes.
+//! Differences between two configurations with the same seeds.
 
 use crate::{ComparisonVerdict, Margin, StatsError, Terms, compare_paired};
 
@@ -10,16 +10,16 @@ pub struct PairedDifference {
     pub mean: f64,
     /// The 95 % confidence interval of that mean, see [`mean_interval`](crate::mean_interval).
     pub ci95: [f64; 2],
-    /// The difference as a fraction of the mean of the first. `None` unless every first value is above
-    /// zero, and their mean by more than chance.
+    /// The difference as a fraction of the first mean. `None` unless every first value is above
+    /// zero, and their mean significantly so.
     pub relative: Option<RelativeDifference>,
     /// The number of pairs in which both succeeded, at least 1.
     pub n: usize,
     /// The number of pairs left out because the first failed, the second, or both. If it is not
-    /// small, the rest is a selection of the easier runs and the difference flatters the one that
-    /// failed more often.
+    /// small, the rest is a selection of easier runs, and the difference favours the configuration
+    /// that failed more often.
     pub dropped: usize,
-    /// Which of the two is lower, as far as the pairs tell.
+    /// Which of the two is significantly lower, if any.
     pub verdict: Verdict,
 }
 
@@ -35,23 +35,23 @@ pub struct RelativeDifference {
 
 /// Which of two configurations is faster, for values that are times.
 ///
-/// For values of which more is better (a rate), swap the two lists or read it the other way round.
+/// For values of which more is better (a rate), swap the two lists or the meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The second takes less: the interval of the difference lies below zero.
     Faster,
     /// The second takes more: the interval lies above zero.
     Slower,
-    /// The interval holds zero, or there are fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) pairs.
+    /// The interval includes zero, or there are fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) pairs.
     Undecided,
 }
 
-/// Compares run by run: `first[k]` and `second[k]` come from the same seed, and `None` is a failed
-/// run. The order of the pairs has no influence.
+/// Compares paired by run: `first[k]` and `second[k]` come from the same seed, and `None` is a
+/// failed run. The order of the pairs does not matter.
 ///
 /// # Errors
 /// [`StatsError::LengthMismatch`], [`StatsError::OutOfRange`] for a value that is not finite, and
-/// [`StatsError::Empty`] if in no pair both succeeded.
+/// [`StatsError::Empty`] if no pair is complete.
 pub fn paired(
     first: &[Option<f64>],
     second: &[Option<f64>],
@@ -67,7 +67,7 @@ pub fn paired(
         ci95: found.difference_interval,
         relative: ratio.map(|ratio| {
             let mean = found.difference / found.means[0];
-            // So that an interval of no width stays one.
+            // An interval of zero width must stay one.
             RelativeDifference { mean, ci95: ratio.interval.map(|end| mean + (end - ratio.value)) }
         }),
         n: found.n[0],

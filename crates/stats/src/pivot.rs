@@ -1,37 +1,38 @@
-//! Means and what is added up of means, held against a number: intervals and tests that know skewness.
+//! Means and sums of means compared with a number: intervals and tests that account for skewness.
 
 use crate::sample::mean;
 use crate::{Sample, StatsError, student};
 
-/// An estimate that is a mean, or the difference of two, with what its errors are like.
+/// An estimate that is a mean or the difference of two means, with its error distribution.
 ///
-/// Student's t presumes that errors are as often above as below. Times are not so: of 30 log-normal
-/// ones, Student's 95 % interval misses the mean in 12 % of all cases, nearly always because it ends too
-/// early above. P. Hall's cubic function of t takes the first term of that skewness away without losing
-/// its monotony ("On the removal of skewness by transformation", J. R. Statist. Soc. B 54, 1992; held
-/// against Student's distribution by R. Willink, "A confidence interval and test for the mean of an
-/// asymmetric distribution", Commun. Statist. 34, 2005; for two samples by X.-H. Zhou and P. Dinh,
-/// "Nonparametric confidence intervals for the one- and two-sample problems", Biostatistics 6, 2005).
+/// Student's t assumes that errors are equally often positive and negative. Times are not: with 30
+/// log-normal values, Student's 95 % interval misses the mean in 12 % of all cases, nearly always
+/// because its upper end is too low. P. Hall's cubic function of t removes the first term of that
+/// skewness and stays monotonic ("On the removal of skewness by transformation", J. R. Statist.
+/// Soc. B 54, 1992; compared with Student's distribution by R. Willink, "A confidence interval and
+/// test for the mean of an asymmetric distribution", Commun. Statist. 34, 2005; for two samples by
+/// X.-H. Zhou and P. Dinh, "Nonparametric confidence intervals for the one- and two-sample
+/// problems", Biostatistics 6, 2005).
 ///
-/// A sample's skewness may be chance, above all that of symmetric values with heavy tails. So each end
-/// of an interval is the outer one of Student's and Hall's, and each test rejects when both do.
+/// A sample's skewness may be chance, especially for symmetric values with heavy tails. So each end
+/// of an interval is the outer one of Student's and Hall's, and a test rejects only if both do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pivot {
-    /// What is estimated.
+    /// The estimate.
     pub(crate) estimate: f64,
-    /// Its standard error. Where it is zero, nothing varies.
+    /// Its standard error. Zero if nothing varies.
     error: f64,
     /// The skewness of the estimate's errors.
     skewness: f64,
     /// Degrees of freedom.
     freedom: f64,
-    /// No one-sided test may claim to be surer than this.
+    /// The smallest p-value that a one-sided test may have.
     surest: f64,
 }
 
 impl Pivot {
-    /// The mean of `values`, which are not empty. They were made of numbers as large as `scale` (what
-    /// rounding they carry shows by that), or are such numbers themselves.
+    /// The mean of `values` (not empty). They were computed from numbers of magnitude `scale`,
+    /// which determines their rounding error, or are such numbers themselves.
     pub(crate) fn of_mean(values: &[f64], scale: f64) -> Pivot {
         let moments = Moments::of(values, scale);
         let n = values.len() as f64;
@@ -40,21 +41,21 @@ impl Pivot {
             error: moments.deviation / n.sqrt(),
             skewness: moments.skewness / n.sqrt(),
             freedom: n - 1.0,
-            // If each deviation were as likely above as below zero, all n of them would be on one side
-            // with this chance (the exact test of signs).
+            // If each deviation were equally likely above and below zero, all n would be on one
+            // side with this probability (the exact sign test).
             surest: libm::exp2(-n),
         }
     }
 
-    /// The mean of `plus` minus that of `minus`, drawn independently of one another: Welch's error and
-    /// degrees of freedom (B. L. Welch, Biometrika 34, 1947). None of the two is empty.
+    /// The mean of `plus` minus that of `minus`, which are independent: Welch's error and degrees
+    /// of freedom (B. L. Welch, Biometrika 34, 1947). Neither is empty.
     pub(crate) fn of_difference(plus: &[f64], minus: &[f64]) -> Pivot {
         let largest = largest(plus).max(largest(minus));
         let [x, y] = [plus, minus].map(|values| Moments::of(values, largest));
         let [n, m] = [plus.len() as f64, minus.len() as f64];
         let estimate = without_rounding(x.mean - y.mean, largest);
         let scale = x.deviation.max(y.deviation);
-        // If nothing differed, any n of the n + m values would be as likely the first ones.
+        // If nothing differed, any n of the n + m values could be the first ones.
         let surest =
             libm::exp(libm::lgamma(n + 1.0) + libm::lgamma(m + 1.0) - libm::lgamma(n + m + 1.0));
         if scale == 0.0 {
@@ -75,8 +76,8 @@ impl Pivot {
         }
     }
 
-    /// The interval that covers what is estimated with `confidence`, strictly between 0 and 1. Where
-    /// nothing varies, both ends are the estimate: with one value that says nothing.
+    /// The interval that covers the true value with `confidence`, strictly between 0 and 1. If
+    /// nothing varies, both ends are the estimate: for a single value that says nothing.
     pub(crate) fn interval(&self, confidence: f64) -> [f64; 2] {
         if self.error == 0.0 {
             return [self.estimate; 2];
@@ -86,7 +87,7 @@ impl Pivot {
         reach.map(|t| self.estimate - self.error * t)
     }
 
-    /// Whether zero is outside of [`Pivot::interval`]; cheaper than to work that out.
+    /// Whether zero is outside [`Pivot::interval`]; cheaper than computing it.
     pub(crate) fn excludes_zero(&self, confidence: f64) -> bool {
         self.tail_above().min(self.mirrored().tail_above()) < 0.5 * (1.0 - confidence)
     }
@@ -96,17 +97,17 @@ impl Pivot {
         self.error == 0.0
     }
 
-    /// How likely an estimate this far above zero would be, were the truth zero or below.
+    /// The probability of an estimate this far above zero if the true value were zero or below.
     pub(crate) fn p_above(&self) -> f64 {
         self.tail_above().max(self.surest)
     }
 
-    /// How likely an estimate this far below zero would be, were the truth zero or above.
+    /// The probability of an estimate this far below zero if the true value were zero or above.
     pub(crate) fn p_below(&self) -> f64 {
         self.mirrored().p_above()
     }
 
-    /// How likely an estimate this far from zero would be, were the truth zero.
+    /// The probability of an estimate this far from zero if the true value were zero.
     pub(crate) fn p_either(&self) -> f64 {
         (2.0 * self.p_above().min(self.p_below())).min(1.0)
     }
@@ -140,15 +141,15 @@ impl Pivot {
     }
 }
 
-/// The interval that covers the mean of what `sample` is drawn from with `confidence` (0.95 for the 95 %
-/// interval): each end is the outer one of Student's t and of Hall's correction for skewness (P. Hall, J.
-/// R. Statist. Soc. B 54, 1992; R. Willink, Commun. Statist. 34, 2005). It draws nothing at random and
-/// takes the time of one pass, whatever the number of values.
+/// The interval that covers the mean of the distribution behind `sample` with `confidence` (0.95
+/// for the 95 % interval): each end is the outer one of Student's t and of Hall's correction for
+/// skewness (P. Hall, J. R. Statist. Soc. B 54, 1992; R. Willink, Commun. Statist. 34, 2005). It
+/// draws nothing at random and takes one pass over the values.
 ///
 /// The values must be independent of one another: one per run, not many from the same run. With one
-/// value, or all equal, both ends are the mean; so always show n beside it. With few values the interval
-/// is as wide as Student's t has it, and may reach beyond them. `docs/statistics.md` says how often it
-/// covers.
+/// value, or all equal, both ends are the mean; so always show n beside it. With few values the
+/// interval is as wide as Student's t, and may extend beyond them. `docs/statistics.md` says how
+/// often it covers.
 ///
 /// # Errors
 /// [`StatsError::BadProbability`] if `confidence` is not strictly between 0 and 1.
@@ -157,7 +158,7 @@ pub fn mean_interval(sample: &Sample, confidence: f64) -> Result<[f64; 2], Stats
     Ok(interval_of_mean(sample, confidence))
 }
 
-/// [`mean_interval`] at a confidence that is known to be one.
+/// [`mean_interval`] for a valid confidence.
 pub(crate) fn interval_of_mean(sample: &Sample, confidence: f64) -> [f64; 2] {
     if sample.min() == sample.max() {
         return [sample.min(); 2];
@@ -165,7 +166,7 @@ pub(crate) fn interval_of_mean(sample: &Sample, confidence: f64) -> [f64; 2] {
     Pivot::of_mean(sample.sorted(), largest(sample.sorted())).interval(confidence)
 }
 
-/// Refuses what is no confidence.
+/// Rejects an invalid confidence.
 pub(crate) fn check_confidence(confidence: f64) -> Result<(), StatsError> {
     match confidence > 0.0 && confidence < 1.0 {
         true => Ok(()),
@@ -178,16 +179,16 @@ pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()))
 }
 
-/// Zero, if `value` is no more than what arithmetic on numbers of this scale leaves over.
+/// Zero if `value` is within the rounding error of arithmetic on numbers of this scale.
 pub(crate) fn without_rounding(value: f64, scale: f64) -> f64 {
     if value.abs() <= ROUNDING * scale { 0.0 } else { value }
 }
 
 struct Moments {
     mean: f64,
-    /// With n - 1 in the divisor; zero if what varies is no more than rounding.
+    /// With n - 1 in the divisor; zero if the variation is only rounding.
     deviation: f64,
-    /// The sample's skewness, raised for what a small sample hides of it.
+    /// The sample's skewness, corrected for the bias of small samples.
     skewness: f64,
 }
 
@@ -200,7 +201,7 @@ impl Moments {
         }
         let (mut squares, mut cubes) = (0.0, 0.0);
         for x in values {
-            // In units of the largest one, so that no power leaves the range of numbers.
+            // Scaled by the largest deviation, so that no power overflows.
             let deviation = (x - mean) / reach;
             squares += deviation * deviation;
             cubes += deviation * deviation * deviation;
@@ -215,10 +216,10 @@ impl Moments {
     }
 }
 
-/// Differences this small beside the numbers themselves are the rounding of arithmetic.
+/// Differences this small relative to the numbers are rounding errors.
 const ROUNDING: f64 = 1e-13;
 
-/// Skewness that changes nothing, and by which one had better not divide.
+/// Skewness below this has no effect, and dividing by it would be inaccurate.
 const SYMMETRIC: f64 = 1e-8;
 
 #[cfg(test)]

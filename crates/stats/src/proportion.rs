@@ -1,16 +1,16 @@
-//! How often something happens, by how often it did.
+//! Confidence intervals of probabilities.
 
 use crate::pivot::check_confidence;
 use crate::{StatsError, beta};
 
-/// The interval that covers the chance of something that happened `count` times in `trials` independent
-/// trials, such as of runs that failed: exact, hence never too narrow, and never without width (C. J.
-/// Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-/// binomial", Biometrika 26, 1934). Of 30 runs without a failure: 0 to 11.6 % at 95 %.
+/// The interval that covers the probability of something that happened `count` times in `trials`
+/// independent trials, such as failed runs: exact, hence never too narrow, and never of zero width
+/// (C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the
+/// case of the binomial", Biometrika 26, 1934). For 30 runs without a failure: 0 to 11.6 % at 95 %.
 ///
 /// # Errors
-/// [`StatsError::Empty`] without trials, [`StatsError::BadCount`] if it happened more often than it was
-/// tried, [`StatsError::BadProbability`] if `confidence` is not strictly between 0 and 1.
+/// [`StatsError::Empty`] without trials, [`StatsError::BadCount`] if `count` exceeds `trials`,
+/// [`StatsError::BadProbability`] if `confidence` is not strictly between 0 and 1.
 pub fn proportion_interval(
     count: u64,
     trials: u64,
@@ -30,8 +30,8 @@ pub fn proportion_interval(
     Ok([low, high])
 }
 
-/// Below which a number of the beta distribution is with probability `tail`: by bisection, first of its
-/// magnitude.
+/// The point below which a beta-distributed value is with probability `tail`: by bisection, first
+/// of its magnitude.
 fn point(tail: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..STEPS {
@@ -44,14 +44,15 @@ fn point(tail: f64, a: f64, b: f64) -> f64 {
     high
 }
 
-/// Enough for the digits of a number that is not much below 1e-9.
+/// Enough for the digits of a number not much below 1e-9.
 const STEPS: u32 = 80;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Without any, the upper end is where none in so many has the chance of 2.5 %: 1 - 0.025^(1/n).
+    /// With zero successes, the upper end is where the probability of zero in n trials is 2.5 %: 1
+    /// - 0.025^(1/n).
     #[test]
     fn closed_forms_hold() {
         for n in [1, 30, 1_000, 1_000_000] {

@@ -1,4 +1,4 @@
-//! Samples that come in runs, and what can be said of a quantity that they are drawn from.
+//! Samples that come in runs, and estimates from them.
 
 use crate::bootstrap::{acceleration, bca, jackknife_influence};
 use crate::pivot::{interval_of_mean, largest, without_rounding};
@@ -8,45 +8,46 @@ use crate::{Bootstrap, MIN_PAIRS, Sample, StatsError, binomial, clustered, stude
 /// At least one run with at least one value each, every value finite and within
 /// [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE).
 ///
-/// The values of one run share its misfortunes; runs are independent of one another.
+/// The values of one run are correlated; runs are independent of one another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs {
-    /// The values of each run, in rising order.
+    /// The values of each run, in ascending order.
     runs: Vec<Vec<f64>>,
-    /// All of them, in rising order.
+    /// All of them, in ascending order.
     pooled: Sample,
 }
 
-/// What is asked of a quantity.
+/// A statistic of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Statistic {
     /// The mean over runs of each run's mean.
     Mean,
     /// The quantile over all values at this probability, between 0 and 1; see [`Sample::quantile`].
     Quantile(f64),
-    /// The smallest value that was seen.
+    /// The smallest observed value.
     Min,
-    /// The largest value that was seen.
+    /// The largest observed value.
     Max,
 }
 
-/// What runs say of a quantity.
+/// An estimate from runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The statistic of what was measured.
+    /// The value of the statistic.
     pub value: f64,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub interval: Interval,
     /// The number of runs behind it.
     pub runs: usize,
     /// The number of values in all.
     pub samples: usize,
-    /// As how many independent values these count for the statistic: of a mean the runs, of a quantile
-    /// fewer than all values where those of a run are alike. It takes [`samples_to_bound`] of these.
+    /// The effective number of independent values for the statistic: for a mean the runs, for a
+    /// quantile fewer than all values if those of a run are similar. [`samples_to_bound`] refers to
+    /// this number.
     pub independent: f64,
 }
 
-/// A confidence interval. An end is `None` where the values leave it open: of 30 values, none need lie
+/// A confidence interval. An end is `None` if the values leave it open: for 30 values, none need be
 /// above the 99th percentile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -57,11 +58,11 @@ pub struct Interval {
 }
 
 impl Runs {
-    /// The runs that have values; those without are left out.
+    /// The runs that have values; others are left out.
     ///
     /// # Errors
-    /// [`StatsError::Empty`] if none has, [`StatsError::OutOfRange`] for a value that is not finite;
-    /// its place is counted over all runs.
+    /// [`StatsError::Empty`] if none has, [`StatsError::OutOfRange`] for a value that is not
+    /// finite; its index counts over all runs.
     pub fn new<'a>(runs: impl IntoIterator<Item = &'a [f64]>) -> Result<Runs, StatsError> {
         let runs: Vec<&[f64]> = runs.into_iter().filter(|run| !run.is_empty()).collect();
         let pooled = Sample::new(&runs.concat())?;
@@ -79,16 +80,16 @@ impl Runs {
         self.runs.len()
     }
 
-    /// The statistic and its 95 % interval:
+    /// The statistic and its 95 % confidence interval:
     ///
     /// - of the mean, that of the runs' means ([`mean_interval`](crate::mean_interval));
-    /// - of a quantile, that of order statistics ([`order_statistics`]), for as many independent values
-    ///   as the runs' count: those which share a run's misfortunes count as fewer (E. L. Korn and B. I.
-    ///   Graubard, Survey Methodology 24, 1998). With one value in each run it is exact;
-    /// - of the smallest and largest value, that value: what was seen was seen.
+    /// - of a quantile, that of order statistics ([`order_statistics`]), for the effective number
+    ///   of independent values: correlated values of a run count as fewer (E. L. Korn and B. I.
+    ///   Graubard, Survey Methodology 24, 1998). With one value per run it is exact;
+    /// - of the smallest and largest value, that value itself.
     ///
-    /// With one run there is no telling how runs differ: the interval of a quantile is open, that of a
-    /// mean is the mean. `docs/statistics.md` says how often they cover.
+    /// With a single run the differences between runs are unknown: the interval of a quantile is
+    /// open, that of a mean is the mean. `docs/statistics.md` says how often they cover.
     ///
     /// # Errors
     /// [`StatsError::BadProbability`] if a quantile's is not strictly between 0 and 1.
@@ -122,9 +123,9 @@ impl Runs {
         }
     }
 
-    /// The BCa interval of a statistic of runs, which are drawn with replacement. It reaches as much
-    /// farther as Student's t does, with n in the divisor as resamples have it (T. C. Hesterberg, "What
-    /// teachers should know about the bootstrap", The American Statistician 69, 2015, section 5.1).
+    /// The BCa interval of a statistic of runs, which are drawn with replacement. It is widened like
+    /// Student's t, with n in the divisor as for resamples (T. C. Hesterberg, "What teachers should
+    /// know about the bootstrap", The American Statistician 69, 2015, section 5.1).
     fn resampled(&self, value: f64, statistic: impl Fn(&[usize]) -> f64) -> [f64; 2] {
         let all: Vec<usize> = (0..self.runs.len()).collect();
         let without = |left_out: &usize| -> f64 {
@@ -139,7 +140,7 @@ impl Runs {
         bca(value, &mut replicates, acceleration(&jackknife_influence(&jackknife)), reach)
     }
 
-    /// As many resamples as keep the time within bounds, however many values there are.
+    /// Fewer resamples for many values, to limit the time.
     fn resamples(&self) -> usize {
         let log = |len: usize| (usize::BITS - len.leading_zeros()) as usize;
         let longest = self.runs.iter().map(Vec::len).max().unwrap_or(1);
@@ -147,7 +148,7 @@ impl Runs {
         (STEPS_MAX / steps).min(crate::DEFAULT_RESAMPLES)
     }
 
-    /// The statistic of the `chosen` runs, each as often as it stands there.
+    /// The statistic of the `chosen` runs, each as often as it occurs there.
     fn of(&self, statistic: Statistic, chosen: &[usize]) -> Result<f64, StatsError> {
         Ok(match statistic {
             Statistic::Mean => {
@@ -165,8 +166,8 @@ impl Runs {
         self.runs.iter().map(|run| mean(run)).collect()
     }
 
-    /// The type 7 quantile of the values of the chosen runs together, which are not put together for
-    /// it: a value's rank is the sum of its ranks in the runs.
+    /// The type 7 quantile of all values of the chosen runs, without concatenating them: a value's
+    /// rank is the sum of its ranks in the runs.
     fn quantile_of(&self, chosen: &[usize], p: f64) -> f64 {
         let mut times = vec![0usize; self.runs.len()];
         chosen.iter().for_each(|run| times[*run] += 1);
@@ -182,7 +183,7 @@ impl Runs {
         (low + fraction * (high - low)).clamp(low, high)
     }
 
-    /// The value with `rank` others before it, if run k is there `times[k]` times.
+    /// The value with `rank` others before it, if run k occurs `times[k]` times.
     fn order_statistic(&self, times: &[usize], rank: usize) -> f64 {
         let values = self.pooled.sorted();
         let up_to = |value: f64| -> usize {
@@ -202,10 +203,10 @@ impl Runs {
     }
 }
 
-/// The statistic of `cell` minus `factor` times that of `against`, over the runs that both have: entry
-/// k of each is run k, and `None` one that failed. Runs are drawn in pairs, so what a run did to both
-/// cancels. An end is open where one of the two has too few values on that side, and both are where too
-/// few runs show what does not cancel.
+/// The statistic of `cell` minus `factor` times that of `against`, over the runs that both have:
+/// entry k of each is run k, and `None` is a failed run. Runs are drawn in pairs, so what affected
+/// both cells of a run cancels. An end is open if one of the two has too few values on that side;
+/// both are open if too few runs show what does not cancel.
 ///
 /// # Errors
 /// [`StatsError::LengthMismatch`], [`StatsError::Empty`] if no pair is complete, and as
@@ -253,10 +254,10 @@ pub fn scaled_difference(
 
 /// The interval of the difference of two quantiles, by resampling pairs of runs.
 ///
-/// An end is open where one of the sides has too few values, as if they were independent: not as few as
-/// the runs' dependence would have them count, for what a run did to both cancels. But then some runs must
-/// show what does not cancel: both ends are open where fewer than [`MIN_PAIRS`] runs have unlike numbers
-/// of values below the two quantiles, unless each side has an interval by itself.
+/// An end is open if one side has too few values, counted as if they were independent, because what
+/// affected both cells of a run cancels. But enough runs must show what does not cancel: both ends
+/// are open if fewer than [`MIN_PAIRS`] runs have different numbers of values below the two
+/// quantiles, unless each side has an interval by itself.
 fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> Interval {
     let [cell, against] = sides;
     let quantiles =
@@ -279,10 +280,10 @@ fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> In
     Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
 }
 
-/// The exact 95 % interval of the quantile at `p` of whatever distribution independent values come
-/// from: between two of the values, so chosen that each end is on the wrong side with 2.5 % at most (H.
-/// A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1). An end is open
-/// where even the outermost value is on the wrong side more often: the 99th percentile has an upper end
+/// The exact 95 % confidence interval of the quantile at `p` of the distribution behind independent
+/// values: between two of the values, chosen so that each end is wrong with probability at most 2.5
+/// % (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1). An end
+/// is open if even the outermost value is wrong more often: the 99th percentile has an upper end
 /// from 368 values on.
 ///
 /// # Errors
@@ -294,15 +295,15 @@ pub fn order_statistics(sample: &Sample, p: f64) -> Result<Interval, StatsError>
     }
 }
 
-/// [`order_statistics`] at a probability that is known to be one.
+/// [`order_statistics`] for a valid probability.
 fn order_statistics_of(sample: &Sample, p: f64) -> Interval {
     let values = sample.sorted();
     let (below, above) = binomial::central(values.len(), p, TAIL);
     Interval { low: below.map(|index| values[index]), high: above.map(|index| values[index]) }
 }
 
-/// How many independent values it takes until the interval of the quantile at `p` has an upper end, or
-/// for `p` below a half a lower one; see [`order_statistics`].
+/// The number of independent values from which the interval of the quantile at `p` has an upper
+/// end, or for `p` below a half a lower one; see [`order_statistics`].
 ///
 /// # Errors
 /// [`StatsError::BadProbability`] if `p` is not strictly between 0 and 1.
@@ -313,10 +314,10 @@ pub fn samples_to_bound(p: f64) -> Result<usize, StatsError> {
     Ok((libm::log(TAIL) / libm::log(p.max(1.0 - p))).ceil() as usize)
 }
 
-/// What each end may miss.
+/// Error probability of each end.
 const TAIL: f64 = 0.025;
 
-/// Steps of a search for one interval: about half a second.
+/// Maximum steps of a search for one interval: about half a second.
 const STEPS_MAX: usize = 50_000_000;
 
 #[cfg(test)]

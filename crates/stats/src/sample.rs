@@ -2,9 +2,9 @@
 
 use crate::error::{MAX_MAGNITUDE, StatsError};
 
-/// At least one value, every one finite and within [`MAX_MAGNITUDE`], in rising order.
+/// At least one value, each finite and within [`MAX_MAGNITUDE`], in ascending order.
 ///
-/// Sorting on entry makes each result independent of the order of the input, to the last bit.
+/// Sorting makes each result independent of the order of the input, to the last bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     sorted: Vec<f64>,
@@ -14,8 +14,8 @@ impl Sample {
     /// Checks and sorts a copy of `values`.
     ///
     /// # Errors
-    /// [`StatsError::Empty`] without values, [`StatsError::OutOfRange`] at the first one that is
-    /// NaN, infinite or beyond [`MAX_MAGNITUDE`]. Nothing is left out silently.
+    /// [`StatsError::Empty`] without values, [`StatsError::OutOfRange`] for the first one that is
+    /// NaN, infinite or beyond [`MAX_MAGNITUDE`]. Nothing is dropped silently.
     pub fn new(values: &[f64]) -> Result<Sample, StatsError> {
         if values.is_empty() {
             return Err(StatsError::Empty);
@@ -29,7 +29,7 @@ impl Sample {
         Ok(Sample { sorted })
     }
 
-    /// The values in rising order.
+    /// The values in ascending order.
     pub fn sorted(&self) -> &[f64] {
         &self.sorted
     }
@@ -68,10 +68,10 @@ impl Sample {
 
     /// The quantile at probability `p`, Hyndman-Fan type 7.
     ///
-    /// That is the linear interpolation of the order statistics at rank (n - 1) p, counted from 0:
+    /// This is the linear interpolation of the order statistics at rank (n - 1) p, counted from 0:
     /// the default of R and NumPy (R. J. Hyndman and Y. Fan, "Sample quantiles in statistical
     /// packages", The American Statistician 50, 1996). It is the minimum at 0, the maximum at 1,
-    /// and never leaves them: with n values, nothing is known beyond the (1 - 1/n) quantile.
+    /// and never outside: n values show nothing beyond the (1 - 1/n) quantile.
     ///
     /// # Errors
     /// If `p` is outside 0..=1 or NaN.
@@ -84,12 +84,12 @@ impl Sample {
     }
 }
 
-/// Refuses what [`Sample`] does not hold.
+/// Rejects values that [`Sample`] does not allow.
 pub(crate) fn check_range(index: usize, value: f64) -> Result<(), StatsError> {
     if value.abs() <= MAX_MAGNITUDE { Ok(()) } else { Err(StatsError::OutOfRange { index, value }) }
 }
 
-/// The type 7 quantile of values that are not empty and in rising order, for `p` in 0..=1.
+/// The type 7 quantile of non-empty values in ascending order, for `p` in 0..=1.
 pub(crate) fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     let rank = (sorted.len() - 1) as f64 * p;
     let below = rank.floor() as usize;
@@ -98,8 +98,8 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     (low + (rank - below as f64) * (high - low)).clamp(low, high)
 }
 
-/// The mean of values that are not empty. The sum is compensated (Neumaier's variant of Kahan's),
-/// so that equal multisets of values give equal means in nearly every order.
+/// The mean of non-empty values. The sum is compensated (Neumaier's variant of Kahan's), so that
+/// equal multisets of values give equal means in nearly every order.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     let (mut sum, mut compensation) = (0.0_f64, 0.0_f64);
     for &value in values {

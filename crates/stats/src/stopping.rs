@@ -1,61 +1,61 @@
-//! When a cell has had enough runs.
+//! Decides when a cell has enough runs.
 //!
-//! To look after every run and to stop at the first interval that is narrow enough would stop at lucky
-//! ones: the chance to be wrong adds up over looks. So there are few looks, after counts of runs that are
-//! settled beforehand ([`Looks`]) and grow by a factor, the first one not before there are enough runs
-//! to judge by (Y. S. Chow and H. Robbins, "On the asymptotic theory of fixed-width sequential confidence
-//! intervals for the mean", Ann. Math. Statist. 36, 1965; A. M. Law and W. D. Kelton, "Confidence
-//! intervals for steady-state simulations", Oper. Res. 31, 1983).
+//! Checking after every run and stopping at the first narrow interval would stop at lucky ones: the
+//! probability of error adds up over looks. So there are few looks, after numbers of runs fixed
+//! beforehand ([`Looks`]) that grow by a factor, and the first look waits for enough runs (Y. S.
+//! Chow and H. Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals
+//! for the mean", Ann. Math. Statist. 36, 1965; A. M. Law and W. D. Kelton, "Confidence intervals
+//! for steady-state simulations", Oper. Res. 31, 1983).
 
 use crate::{Runs, Statistic, StatsError};
 
-/// After how many complete runs it is asked whether they are enough.
+/// The numbers of complete runs after which to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Looks {
     runs_min: usize,
     runs_max: usize,
 }
 
-/// Decides for one cell when it has had enough runs.
+/// Decides for one cell when it has enough runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopping {
     looks: Looks,
-    /// The last look that was taken in vain.
+    /// The last look that was not successful.
     passed: usize,
 }
 
-/// What is to be known, and how precisely.
+/// A precision goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criterion {
     /// The statistic over the runs.
     pub statistic: Statistic,
-    /// How wide its 95 % interval may be.
+    /// The allowed width of its 95 % confidence interval.
     pub precision: Precision,
 }
 
-/// How wide a 95 % interval may be: half of its width, which is "± so much".
+/// The allowed half width of a 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Precision {
     /// As a share of the statistic's magnitude: 0.05 for ± 5 %.
     Relative(f64),
-    /// In the values' own unit.
+    /// In the values' unit.
     Absolute(f64),
 }
 
-/// Whether a cell has had enough runs.
+/// Whether a cell has enough runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Run on until this many runs are complete, then ask again.
+    /// Continue until this number of runs is complete, then ask again.
     Continue {
         /// The number of runs at the next look.
         until: usize,
     },
-    /// Every criterion was met after this many runs; later ones are to be left out.
+    /// Every criterion was met after this number of runs; later ones must be left out.
     Reached {
         /// The number of runs that count.
         runs: usize,
     },
-    /// The limit was reached, and a criterion not met.
+    /// The limit was reached without meeting all criteria.
     Exhausted {
         /// The number of runs that count: the limit.
         runs: usize,
@@ -63,12 +63,12 @@ pub enum Decision {
 }
 
 impl Looks {
-    /// Looks from `runs_min` complete runs on, each after a quarter more than the one before, to
+    /// Looks from `runs_min` complete runs on, each after a quarter more than the one before, up to
     /// `runs_max`.
     ///
     /// # Errors
     /// [`StatsError::BadSchedule`] if `runs_min` is below [`MIN_PAIRS`](crate::MIN_PAIRS) or above
-    /// `runs_max`. 30 is a good beginning: with fewer, skewed values stop too early too often.
+    /// `runs_max`. 30 is a good start: with fewer, skewed values stop too early too often.
     pub fn new(runs_min: usize, runs_max: usize) -> Result<Looks, StatsError> {
         match runs_min >= crate::MIN_PAIRS && runs_min <= runs_max {
             true => Ok(Looks { runs_min, runs_max }),
@@ -81,7 +81,7 @@ impl Looks {
         self.counts().find(|count| *count > runs)
     }
 
-    /// All looks, in rising order; the last is the limit.
+    /// All looks, in ascending order; the last is the limit.
     pub fn counts(&self) -> impl Iterator<Item = usize> {
         let last = self.runs_max;
         let next = move |count: &usize| {
@@ -92,9 +92,9 @@ impl Looks {
 }
 
 impl Criterion {
-    /// Whether these runs are enough, by the intervals of [`Runs::estimate`]. An interval that is open at
-    /// an end is never narrow enough; one of no width always is. Runs without values do not count; with
-    /// fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) others nothing is known.
+    /// Whether these runs are enough, by the intervals of [`Runs::estimate`]. An interval with an
+    /// open end is never narrow enough; one of zero width always is. Runs without values do not
+    /// count; with fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) others the answer is no.
     ///
     /// # Errors
     /// [`StatsError::BadTarget`], [`StatsError::OutOfRange`] for a value that is not finite,
@@ -126,20 +126,19 @@ impl Criterion {
 }
 
 impl Stopping {
-    /// Nothing was asked yet.
+    /// No look has been taken yet.
     pub fn new(looks: Looks) -> Stopping {
         Stopping { looks, passed: 0 }
     }
 
-    /// Whether the runs that are complete are enough: whether at a look every one of `criteria` is met.
-    /// Each comes with the values of its metric: entry k holds those of run k, or `None` if it failed. All
-    /// lists are as long as there are complete runs, all runs from the first on. Without criteria the
-    /// first look is enough.
+    /// Whether the complete runs are enough: whether at some look all `criteria` are met. Each
+    /// criterion comes with the values of its metric: entry k is run k, or `None` if it failed. All
+    /// lists have one entry per complete run, from the first on. Without criteria the first look is
+    /// enough.
     ///
-    /// The answer depends on the values and on nothing else: whoever asks late, with more runs than the
-    /// next look needs, gets the answer that asking in time would have given. Criteria and runs given
-    /// before are to stay the same from one question to the next, since looks that were taken in vain
-    /// are not taken again.
+    /// The answer depends only on the values: asking late, with more runs than the next look needs,
+    /// gives the same answer as asking in time. Criteria and earlier runs must stay the same from
+    /// one call to the next, because looks are not repeated.
     ///
     /// # Errors
     /// As [`Criterion::is_met`], and [`StatsError::LengthMismatch`] if lists differ in length.
@@ -174,8 +173,8 @@ impl Stopping {
     }
 }
 
-/// From look to look the number of runs grows by its fourth part: a cell makes a tenth more runs than it
-/// needs on average, and ten times as many runs are ten looks.
+/// The number of runs grows by a quarter from look to look: on average a cell makes a tenth more
+/// runs than it needs, and ten times as many runs take ten looks.
 const GROWTH_PART: usize = 4;
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::{beta, normal};
 
-/// The probability that a number of Student's distribution with `freedom` degrees of freedom (above
-/// zero, not necessarily whole) is above `t`. Small ones keep their relative precision.
+/// The probability that a value of Student's distribution with `freedom` degrees of freedom (above
+/// zero, not necessarily whole) is above `t`. Small probabilities keep their relative precision.
 pub(crate) fn above(t: f64, freedom: f64) -> f64 {
     if t < 0.0 {
         return 1.0 - above(-t, freedom);
@@ -14,7 +14,7 @@ pub(crate) fn above(t: f64, freedom: f64) -> f64 {
     0.5 * beta::regularized(freedom / (freedom + t * t), 0.5 * freedom, 0.5)
 }
 
-/// The point above which a number of Student's distribution is with probability `tail`, for `tail`
+/// The point above which a value of Student's distribution is with probability `tail`, for `tail`
 /// strictly between 0 and 0.5: by bisection of [`above`].
 pub(crate) fn upper_point(tail: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -31,13 +31,13 @@ pub(crate) fn upper_point(tail: f64, freedom: f64) -> f64 {
     high
 }
 
-/// From here on the difference from the normal distribution is below 1e-8.
+/// From this value on, the difference from the normal distribution is below 1e-8.
 const NORMAL_FROM: f64 = 1e8;
 
-/// Bounds the search, whatever is asked.
+/// Limits the search.
 const LARGEST: f64 = 1e150;
 
-/// Enough to shrink the interval to neighbouring numbers.
+/// Enough to reach neighbouring floating-point numbers.
 const STEPS: u32 = 60;
 
 #[cfg(test)]
@@ -58,13 +58,13 @@ mod tests {
     fn points_agree_with_scipy() {
         for (tail, freedom, expected) in POINTS {
             let found = upper_point(tail, freedom);
-            // From there on it is the normal distribution's.
+            // Above that limit it is the normal distribution's.
             let tolerance = if freedom > NORMAL_FROM { 1e-8 } else { 1e-9 };
             assert!((found / expected - 1.0).abs() < tolerance, "{tail} {freedom}: {found}");
         }
     }
 
-    /// With one degree of freedom it is Cauchy's distribution, with two algebraic.
+    /// With one degree of freedom it is the Cauchy distribution, with two it is algebraic.
     #[test]
     fn closed_forms_hold() {
         for t in [0.1, 1.0, 12.7, 1e3] {

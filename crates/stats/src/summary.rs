@@ -1,10 +1,10 @@
-//! The numbers that a report shows for one metric.
+//! The statistics that a report shows for one metric.
 
 use crate::pivot::interval_of_mean;
 use crate::sample::quantile_of_sorted;
 use crate::{Sample, StatsError};
 
-/// What a report says about one metric. Every number is finite.
+/// The statistics of one metric in a report. Every number is finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// The arithmetic mean.
@@ -27,7 +27,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises `values`. Their order has no influence.
+    /// Summarises `values`, in any order.
     ///
     /// # Errors
     /// As [`Sample::new`]: no values, or one that is not finite.
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(Summary::of(&[]), Err(StatsError::Empty));
     }
 
-    /// The digits are pinned, so that a change of the method is noticed: results that are kept would no
+    /// The digits are fixed, so that a change of the method is noticed: existing results could no
     /// longer be reproduced.
     #[test]
     fn the_same_values_give_the_same_bits_in_any_order() {

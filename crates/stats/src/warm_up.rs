@@ -1,15 +1,17 @@
-//! Where a time series inside a run has settled.
+//! Finds where a time series within a run has settled.
 
 use crate::StatsError;
 use crate::sample::{check_range, mean};
 
-/// How many values at the beginning of `series` to leave out, so that the mean of the rest is known best:
-/// a multiple of 5. `None` if it has not settled within its first half, or has fewer than 50 values.
+/// The number of values to drop at the start of `series` so that the mean of the rest is most
+/// precise: a multiple of 5. `None` if it has not settled within its first half, or has fewer than
+/// 50 values.
 ///
-/// The rule is MSER-5: of the means of five values each, those are cut off without which the standard
-/// error of the rest, as if they were independent, is smallest (K. P. White, M. J. Cobb and S. C. Spratt,
-/// "A comparison of five steady-state truncation heuristics for simulation", Proc. Winter Simulation
-/// Conference 2000). The last five of them always stay, because the error of fewer says nothing.
+/// The rule is MSER-5: it uses means of five values each, and drops those without which the
+/// standard error of the rest, computed as if they were independent, is smallest (K. P. White, M.
+/// J. Cobb and S. C. Spratt, "A comparison of five steady-state truncation heuristics for
+/// simulation", Proc. Winter Simulation Conference 2000). The last five means are always kept,
+/// because the error of fewer is meaningless.
 ///
 /// # Errors
 /// [`StatsError::OutOfRange`] for a value that is not finite.
@@ -19,7 +21,7 @@ pub fn warm_up(series: &[f64]) -> Result<Option<usize>, StatsError> {
     if batches.len() < BATCHES_MIN {
         return Ok(None);
     }
-    // So that equal values are exactly zero, and squares keep their digits.
+    // Equal values become exactly zero, and squares keep their digits.
     let last = batches[batches.len() - 1];
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
@@ -27,7 +29,7 @@ pub fn warm_up(series: &[f64]) -> Result<Option<usize>, StatsError> {
         let value = value - last;
         (sum, squares, count) = (sum + value, squares + value * value, count + 1.0);
         let error = (squares - sum * sum / count).max(0.0) / (count * count);
-        // At equal errors the longer rest.
+        // At equal errors, keep more.
         if batches.len() - cut >= BATCHES_KEPT && error <= best.0 {
             best = (error, cut);
         }
@@ -38,10 +40,10 @@ pub fn warm_up(series: &[f64]) -> Result<Option<usize>, StatsError> {
 /// The 5 of MSER-5.
 const BATCH: usize = 5;
 
-/// Fewer show no course.
+/// Fewer means show no trend.
 const BATCHES_MIN: usize = 10;
 
-/// So many at the end are never cut off.
+/// This number at the end is never dropped.
 const BATCHES_KEPT: usize = 5;
 
 #[cfg(test)]
@@ -55,14 +57,14 @@ mod tests {
             .collect()
     }
 
-    /// Means 9, 5, then 1 and 3 in turns. With all twelve the sum of squares is 57.67 and the error
-    /// 57.67 / 144 = 0.40; without the first 18.18 / 121 = 0.150; without two 10 / 100 = 0.1; without
-    /// three (nine values, five threes) 8.89 / 81 = 0.110.
+    /// Means 9, 5, then alternating 1 and 3. With all twelve the sum of squares is 57.67 and the
+    /// error 57.67 / 144 = 0.40; without the first 18.18 / 121 = 0.150; without two 10 / 100 = 0.1;
+    /// without three (nine values, five threes) 8.89 / 81 = 0.110.
     #[test]
     fn the_cut_is_where_hand_arithmetic_has_it() {
         let series = batches(&[9.0, 5.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0]);
         assert_eq!(warm_up(&series), Ok(Some(10)));
-        // What does not fill a batch is left aside.
+        // An incomplete batch is ignored.
         assert_eq!(warm_up(&[&series[..], &[100.0; 4]].concat()), Ok(Some(10)));
     }
 
@@ -84,9 +86,9 @@ mod tests {
         assert_eq!(warm_up(&turns), Ok(Some(0)));
     }
 
-    /// A first-order autoregression x' = 0.9 x + e that begins 46 off its mean of zero: the transient adds
-    /// 46 x 9 / 1000 = 0.41 to the mean of 1,000, whose own standard error is 10 / sqrt(1000) = 0.32. 60
-    /// steps leave 0.9^60 x 46 = 0.08 of it.
+    /// A first-order autoregression x' = 0.9 x + e that starts 46 off its mean of zero: the
+    /// transient adds 46 x 9 / 1000 = 0.41 to the mean of 1,000, whose own standard error is 10 /
+    /// sqrt(1000) = 0.32. After 60 steps, 0.9^60 x 46 = 0.08 of it is left.
     #[test]
     fn a_transient_is_cut_off() {
         let mut rng = trackbed_core::Seed::of_run(1, 0).stream("transient");
@@ -105,7 +107,7 @@ mod tests {
         }
         cuts.sort_unstable();
         let settled = cuts.len() as f64;
-        // The rule's chance to be misled by a lucky end of the series.
+        // A lucky end of the series can mislead the rule.
         assert!(settled >= 180.0, "{settled}");
         assert!(cuts[0] >= 15 && (20..=100).contains(&cuts[90]), "{cuts:?}");
         assert!(with / settled > 0.3 && (without / settled).abs() < 0.1, "{with} {without}");

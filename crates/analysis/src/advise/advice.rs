@@ -1,4 +1,4 @@
-//! The whole answer: every cell's verdict, why, and which is to be preferred.
+//! The complete answer: every cell's verdict with reasons, and which cells are preferable.
 
 use std::collections::BTreeMap;
 
@@ -14,44 +14,44 @@ use crate::advise::judge::{Judgement, Verdict, judge};
 use crate::advise::need::{Comparison, Names, Need, NeedError, Relation};
 use crate::advise::words;
 
-/// What somebody wants to know.
+/// A question about results.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// The needs; all of them are to be met.
+    /// The needs; all of them must be met.
     pub needs: Vec<String>,
-    /// What marks baselines.
+    /// Determines which cells are baselines.
     pub baseline: Option<Baseline>,
-    /// Names of metrics that results can have, for messages about those that were not measured.
+    /// Names of metrics that results can have, for messages about metrics that were not measured.
     pub known_metrics: Vec<String>,
 }
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
-    /// The version of this form.
+    /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
     /// The scenario.
     pub scenario: String,
-    /// What the runs ran on.
+    /// The substrate of the runs.
     pub substrate: String,
-    /// What of the results is a model's and no measurement, in words.
+    /// What of the results comes from a model and is not a measurement, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The needs, as they were understood.
     pub needs: Vec<String>,
-    /// What the Pareto front is over.
+    /// The objectives of the Pareto front.
     pub objectives: Vec<Objective>,
-    /// The cells, the best first; baselines are not among them.
+    /// The cells, the best first, without baselines.
     pub cells: Vec<CellAdvice>,
-    /// Cells that are there to be compared with, by their place in the document.
+    /// The baseline cells, by their index in the document.
     pub baselines: Vec<u32>,
 }
 
-/// A quantity that is the better the less, or the more, there is of it.
+/// A quantity to minimise or maximise.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Objective {
-    /// What it is, as `p99 rtt`.
+    /// Its name, such as `p99 rtt`.
     pub quantity: String,
     /// The metric.
     pub metric: String,
@@ -59,47 +59,48 @@ pub struct Objective {
     pub less_is_better: bool,
 }
 
-/// What is to be said of a cell.
+/// The verdict on a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellAdvice {
-    /// Its place in the document.
+    /// Its index in the document.
     pub cell: u32,
     /// The values of its factors.
     pub name: String,
     /// The factors by name.
     pub factors: BTreeMap<String, String>,
-    /// What the runs say about all needs together.
+    /// The verdict on all needs together.
     pub verdict: Verdict,
-    /// No other cell is better than it in every objective.
+    /// No other cell is better in every objective.
     pub on_front: bool,
-    /// How far inside the needs it is, as a share of the bound: the least of the needs that must hold
-    /// together, the greatest of those of which one must. Below zero, how far outside. What is to be
-    /// equal and is has no margin.
+    /// How far inside the needs it is, as a share of the bound: the smallest margin of needs joined
+    /// by `and`, the largest of those joined by `or`. Negative if it is outside. An equality that
+    /// holds has no margin.
     pub margin: Option<f64>,
-    /// Runs that failed. A cell with any does not meet a need: its other runs are a selection.
+    /// Runs that failed. A cell with failed runs does not meet a need, because its other runs are a
+    /// selection.
     pub failed: u32,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
     /// Each comparison in the needs.
     pub findings: Vec<Finding>,
 }
 
-/// What was found of one comparison.
+/// The finding about one comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The comparison, as `p99 rtt < 50 ms`.
     pub comparison: String,
-    /// What the runs say.
+    /// The verdict of the runs.
     pub verdict: Verdict,
-    /// What was measured; nothing where nothing was.
+    /// What was measured; `None` if nothing was.
     pub measured: Option<Measured>,
     /// The bound in the metric's unit.
     pub bound: Option<f64>,
-    /// The baseline's cell, where it was compared with one.
+    /// The baseline's cell, if there is one.
     pub baseline: Option<u32>,
-    /// About how many more runs might bring a verdict, where that can be said.
+    /// Approximate number of further runs that might decide it, if that can be estimated.
     pub more_runs: Option<u64>,
-    /// The whole in words.
+    /// The finding as a sentence.
     pub words: String,
 }
 
@@ -108,9 +109,9 @@ pub struct Finding {
 pub struct Measured {
     /// Its value, in the metric's unit.
     pub value: f64,
-    /// The lower end of the 95 % interval; nothing where that is open.
+    /// The lower bound of the 95 % confidence interval; `None` if it is open.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper bound.
     pub high: Option<f64>,
     /// Runs behind it.
     pub runs: u64,
@@ -119,7 +120,7 @@ pub struct Measured {
 }
 
 impl Advice {
-    /// The best cell, if one meets all needs.
+    /// The best cell, if any cell meets all needs.
     pub fn best(&self) -> Option<&CellAdvice> {
         self.cells.first().filter(|cell| cell.verdict == Verdict::Meets)
     }
@@ -132,9 +133,9 @@ impl Advice {
 pub enum AdviseError {
     #[error("{0}")]
     Need(NeedError),
-    #[error("there is no need; write for example \"p99 rtt < 50 ms\"")]
+    #[error("no need was given; write for example \"p99 rtt < 50 ms\"")]
     NoNeed,
-    #[error("no run has gone through, so there is nothing to answer from; `trackbed run` says why")]
+    #[error("no run succeeded, so there are no results to judge; `trackbed run` says why")]
     NoRuns,
     #[error("{0}")]
     Baseline(String),
@@ -143,7 +144,7 @@ pub enum AdviseError {
 /// Answers `question` from the runs behind `document`.
 ///
 /// # Errors
-/// If the question cannot be understood, or there is nothing to answer it from.
+/// If the question is invalid, or there are no results.
 pub fn advise(
     document: &Document,
     runs: &[RunResult],
@@ -179,7 +180,7 @@ impl Asked<'_> {
         let all = 0..self.cells.len();
         let (mut baselines, mut candidates): (Vec<usize>, Vec<usize>) =
             all.partition(|cell| self.baseline.marks(&self.cells, *cell));
-        // Where every cell is marked, the mark says nothing.
+        // If every cell is marked, the mark distinguishes nothing.
         if candidates.is_empty() {
             candidates = std::mem::take(&mut baselines);
         }
@@ -211,11 +212,11 @@ impl Asked<'_> {
         }
     }
 
-    /// The quantities in the needs, each once.
+    /// The distinct quantities in the needs.
     fn objectives(&self) -> Vec<(Comparison, Objective)> {
         let mut found: Vec<(Comparison, Objective)> = Vec::new();
         for comparison in self.needs.comparisons() {
-            // That something is to be nothing means that less of it is better.
+            // A need for zero means that less is better.
             let nothing = comparison.bound == crate::advise::need::Bound::Value(0.0);
             let direction = comparison.relation.less_is_better();
             let Some(less_is_better) = direction.or(nothing.then_some(true)) else { continue };
@@ -252,11 +253,11 @@ impl Asked<'_> {
         if result.failed > 0 && verdict == Verdict::Meets {
             verdict = Verdict::CannotTell;
             let failed = words::plural(u64::from(result.failed), "run");
-            why = format!("{failed} failed, and the others are a selection; of these {why}");
+            why = format!("{failed} failed, so the others are only a selection; of these {why}");
         }
         let says = match verdict {
             Verdict::Meets => "meets it",
-            Verdict::CannotTell => "may meet it or not",
+            Verdict::CannotTell => "may or may not meet it",
             Verdict::Fails => "fails it",
         };
         let factors = self.cells.factors.iter();
@@ -273,8 +274,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What a need comes to in a cell, and by what margin; what was found on the way is added to
-    /// `findings`.
+    /// The verdict on a need in a cell, and its margin; adds each finding to `findings`.
     fn weigh(
         &self,
         need: &Need,
@@ -291,7 +291,7 @@ impl Asked<'_> {
                 findings.push(self.finding(comparison, &judgement));
                 (judgement.verdict, margin)
             }
-            // The worst decides.
+            // The worst part decides.
             Need::All(parts) => {
                 let parts = each(parts, findings);
                 let verdict = parts.iter().map(|(verdict, _)| *verdict).max();
@@ -329,7 +329,7 @@ impl Asked<'_> {
     }
 }
 
-/// How far inside the bound the value is, as a share of it.
+/// How far inside the bound the value is, as a share of the bound.
 fn margin(comparison: &Comparison, judgement: &Judgement) -> Option<f64> {
     let (value, bound) = (judgement.measured?.value, judgement.bound?);
     let inside = match comparison.relation {

@@ -1,16 +1,15 @@
-//! Which cell is the baseline of another.
+//! Finds the baseline of a cell.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::advise::cells::Cells;
 
-/// What marks a cell as a baseline: a factor that has a certain value.
+/// Marks baseline cells: a factor with a certain value.
 ///
-/// A cell's baseline is the marked cell that is like it but for the factors that mark, for the part of the
-/// scenario that it stands in, and for factors that are `none` (without a protocol there is no cipher to
-/// compare). Of several it is the one that has
-/// the most in common with it.
+/// A cell's baseline is the marked cell that differs from it only in the marking factors, in the
+/// part of the scenario, and in factors that are `none` (without a protocol there is no cipher to
+/// compare). If there are several, it is the one that has most in common with the cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     marks: Vec<(String, String)>,
@@ -30,13 +29,13 @@ impl Baseline {
         Baseline { marks: of.into_iter().flat_map(|baseline| baseline.marks).collect() }
     }
 
-    /// Whether a cell is there to be compared with.
+    /// Whether a cell is a baseline.
     pub(crate) fn marks(&self, cells: &Cells<'_>, cell: usize) -> bool {
         let is = |(factor, value): &(String, String)| cells.get(cell).factor_text(factor) == *value;
         self.marks.iter().any(is)
     }
 
-    /// A mark that no cell has.
+    /// An error about a mark that no cell has.
     pub(crate) fn unknown(&self, cells: &Cells<'_>) -> Option<String> {
         let nowhere = |(factor, value): &&(String, String)| {
             !(0..cells.len()).any(|cell| cells.get(cell).factor_text(factor) == *value)
@@ -45,10 +44,10 @@ impl Baseline {
             let known = values(cells, factor);
             match known.is_empty() {
                 true => format!(
-                    "no cell has a factor {factor:?}; there are {}",
+                    "no cell has a factor {factor:?}; available: {}",
                     cells.factors.join(", ")
                 ),
-                false => format!("no cell has {factor} = {value}; there are {}", known.join(", ")),
+                false => format!("no cell has {factor} = {value}; available: {}", known.join(", ")),
             }
         })
     }
@@ -87,7 +86,9 @@ impl FromStr for Baseline {
             Some((factor, value)) if !factor.is_empty() && !value.is_empty() => {
                 Ok(Baseline { marks: vec![(factor.to_owned(), value.to_owned())] })
             }
-            _ => Err(format!("{text:?} is no factor=value; write for example protocol=none")),
+            _ => Err(format!(
+                "{text:?} is not of the form factor=value; write for example protocol=none"
+            )),
         }
     }
 }
@@ -100,7 +101,7 @@ impl fmt::Display for Baseline {
     }
 }
 
-/// The values of a factor, each once.
+/// The distinct values of a factor.
 fn values(cells: &Cells<'_>, factor: &str) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for cell in 0..cells.len() {
@@ -114,5 +115,5 @@ fn values(cells: &Cells<'_>, factor: &str) -> Vec<String> {
 
 const NONE: &str = "none";
 
-/// The factor that says in which part of a scenario a cell stands.
+/// The factor that names the part of a scenario.
 const PART: &str = "part";

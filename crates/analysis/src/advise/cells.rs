@@ -9,8 +9,8 @@ pub(crate) struct Cells<'a> {
     pub(crate) document: &'a Document,
     /// The factors, in the order of the document.
     pub(crate) factors: Vec<String>,
-    /// Of each cell and each run, the samples of its metrics; `None` where the run is not there, has
-    /// failed, or the machine did not keep up.
+    /// For each cell and run, the samples of its metrics; `None` if the run is missing, has failed,
+    /// or the machine was too slow.
     runs: Vec<Vec<Option<&'a Samples>>>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Cells<'a> {
         maps.flat_map(|samples| samples.keys().map(String::as_str)).collect()
     }
 
-    /// What a cell is called: the values of its factors.
+    /// The name of a cell: the values of its factors.
     pub(crate) fn name(&self, cell: usize) -> String {
         let texts = self.factors.iter().map(|factor| self.get(cell).factor_text(factor));
         let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();

@@ -1,6 +1,6 @@
-//! Which cells no other is better than, in everything that the needs are about.
+//! The Pareto front: cells that no other cell beats in all quantities of the needs.
 
-/// A value with its interval; ends that are open are infinite. Less is better.
+/// A value with its interval; open ends are infinite. Less is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) value: f64,
@@ -9,15 +9,15 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The same quantity where more is better.
+    /// For a quantity of which more is better.
     pub(crate) fn negated(self) -> Cost {
         Cost { value: -self.value, low: -self.high, high: -self.low }
     }
 }
 
-/// For each row of costs, whether it is on the Pareto front. A row is off it where another is at least
-/// as good in every cost, and in one of them better beyond doubt, with intervals that do not touch. A row
-/// in which a cost is missing is off it.
+/// For each row of costs, whether it is on the Pareto front. A row is not on the front if another
+/// row is at least as good in every cost and significantly better in one (the intervals do not
+/// touch), or if one of its costs is missing.
 pub(crate) fn front(rows: &[Option<Vec<Cost>>]) -> Vec<bool> {
     let dominates = |a: &[Cost], b: &[Cost]| {
         a.iter().zip(b).all(|(a, b)| a.value <= b.value)
@@ -46,7 +46,7 @@ mod tests {
         };
         let values = [[1.0, 5.0], [2.0, 3.0], [3.0, 4.0], [5.0, 1.0]];
         assert_eq!(rows(&values, 0.1), [true, true, false, true]);
-        // The third is worse than the second in both, but not beyond doubt.
+        // The third is worse than the second in both, but not significantly.
         assert_eq!(rows(&values, 0.6), [true, true, true, true]);
         assert_eq!(rows(&[[1.0, 1.0], [1.0, 1.0]], 0.0), [true, true]);
         assert_eq!(rows(&[[1.0, 1.0], [1.0, 1.5]], 0.0), [true, false]);

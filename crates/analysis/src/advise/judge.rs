@@ -1,4 +1,4 @@
-//! A comparison against what was measured.
+//! Judges a comparison by what was measured.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,33 +11,33 @@ use crate::advise::baseline::Baseline;
 use crate::advise::cells::Cells;
 use crate::advise::need::{Bound, Comparison, Relation};
 
-/// What runs say about a need.
+/// The verdict of runs on a need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval is where the need wants it.
+    /// The whole interval meets the need.
     Meets,
-    /// The interval lies on both sides of the bound, or there is too little to go by.
+    /// The bound lies within the interval, or there are too few data.
     CannotTell,
-    /// None of the interval is where the need wants it.
+    /// None of the interval meets the need.
     Fails,
 }
 
-/// What was found of a comparison in a cell.
+/// The finding about a comparison in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Judgement {
     pub(crate) verdict: Verdict,
-    /// What was measured, where anything was.
+    /// What was measured, if anything.
     pub(crate) measured: Option<Estimate>,
-    /// The bound in the metric's unit, where there is one.
+    /// The bound in the metric's unit, if there is one.
     pub(crate) bound: Option<f64>,
-    /// The baseline's cell, and the statistic there.
+    /// The baseline's cell, and its value of the statistic.
     pub(crate) baseline: Option<(usize, f64)>,
     pub(crate) doubt: Option<Doubt>,
 }
 
 impl Judgement {
-    /// About how many more runs might bring a verdict.
+    /// Approximate number of further runs that might decide it.
     pub(crate) fn more_runs(&self) -> Option<u64> {
         match self.doubt {
             Some(Doubt::FewRuns { more } | Doubt::OpenEnd { more }) => Some(more),
@@ -52,18 +52,18 @@ impl Judgement {
 pub(crate) enum Doubt {
     /// The metric has no values in this cell.
     NotMeasured,
-    /// There is no cell to compare with.
+    /// There is no baseline.
     NoBaseline,
-    /// No verdict is given on so few runs; so many more would do.
+    /// Too few runs for a verdict; this number of further runs would be enough.
     FewRuns { more: u64 },
-    /// The bound lies within the interval; so many more runs might settle it, if any number can.
+    /// The bound lies within the interval; this number of further runs might decide it, if any can.
     Straddles { more: Option<u64> },
-    /// There are too few samples for the quantile to have an end on this side; so many more runs would
-    /// have enough.
+    /// There are too few samples for a bound of the quantile's interval on this side; this number
+    /// of further runs would be enough.
     OpenEnd { more: u64 },
 }
 
-/// Holds `comparison` against cell `cell`.
+/// Judges `comparison` for cell `cell`.
 pub(crate) fn judge(
     comparison: &Comparison,
     cells: &Cells<'_>,
@@ -98,7 +98,7 @@ pub(crate) fn judge(
     }
 }
 
-/// With an interval that ends where the metric does, as in tables of results.
+/// Limits the interval to the metric's range, as in tables of results.
 fn within_range(estimate: Estimate, metric: &str) -> Estimate {
     let [least, most] = metrics::range(metric);
     let Interval { low, high } = estimate.interval;
@@ -111,7 +111,7 @@ fn in_doubt(measured: Option<Estimate>, doubt: Doubt) -> Judgement {
     Judgement { verdict, measured, bound: None, baseline: None, doubt: Some(doubt) }
 }
 
-/// By how much a cell is beyond so many times its baseline, and the baseline's own value.
+/// How far a cell exceeds `factor` times its baseline, and the baseline's value.
 fn against_baseline(
     own: &[Option<&[f64]>],
     theirs: &[Option<&[f64]>],
@@ -146,8 +146,8 @@ fn decide(comparison: &Comparison, estimate: &Estimate, bound: f64) -> (Verdict,
     }
 }
 
-/// Why the interval does not decide. Its width shrinks with the square root of the number of runs, so
-/// that so many might bring its nearer end to the bound, if the estimate stays where it is.
+/// Why the interval does not decide. Its width shrinks with the square root of the number of runs;
+/// this estimates how many would move its nearer end to the bound, if the estimate stays the same.
 fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64) -> Doubt {
     let distance = (bound - estimate.value).abs();
     let end = if bound > estimate.value { estimate.interval.high } else { estimate.interval.low };
@@ -164,7 +164,7 @@ fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64) -> Doubt {
     };
     let needed = runs * ((end - estimate.value) / distance).powi(2);
     let more = (needed - runs).ceil().max(1.0);
-    // The cast saturates; a million runs more are no advice.
+    // The cast saturates; advising a million further runs is useless.
     let settles = distance > 0.0 && more <= RUNS_MAX && comparison.relation != Relation::Equal;
     Doubt::Straddles { more: settles.then_some(more as u64) }
 }

@@ -1,9 +1,9 @@
-//! Which configurations meet a need: results and expressions in, verdicts out.
+//! Decides which configurations meet a need: results and expressions in, verdicts out.
 //!
-//! A [`Need`] is an expression over metrics, such as `p99 rtt < 50 ms and lost = 0`, read by
-//! [`Need::parse`]. [`advise`] holds it against every cell of a [`Document`] and the runs behind it, and
-//! answers from intervals: a cell *meets* the need where the whole interval does, *fails* it where none
-//! of it does, and otherwise *cannot tell*.
+//! A [`Need`] is an expression over metrics, such as `p99 rtt < 50 ms and lost = 0`, parsed by
+//! [`Need::parse`]. [`advise`] evaluates it for every cell of a [`Document`] with its runs, and
+//! answers by intervals: a cell *meets* the need if the whole interval does, *fails* it if none of
+//! it does, and is *undecided* otherwise.
 //!
 //! Nothing here reads a file, a clock or a network, and nothing is measured.
 //!

@@ -1,11 +1,11 @@
-//! Verdicts in sentences.
+//! Verdicts as sentences.
 
 use trackbed_stats::{Estimate, Statistic};
 
 use crate::advise::judge::{Doubt, Judgement, Verdict};
 use crate::advise::need::{Bound, Comparison, Relation, split_unit};
 
-/// A comparison as a person would write it: `p99 rtt < 50 ms`.
+/// A comparison in the usual notation: `p99 rtt < 50 ms`.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
     let Comparison { relation, bound, metric, .. } = comparison;
     let bound = match bound {
@@ -16,7 +16,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
     format!("{} {relation} {bound}", quantity(comparison))
 }
 
-/// What is asked of which metric: `p99 rtt`.
+/// The statistic and the metric: `p99 rtt`.
 pub(crate) fn quantity(comparison: &Comparison) -> String {
     let name = split_unit(&comparison.metric).0.replace('_', " ");
     format!("{} {name}", statistic(comparison.statistic))
@@ -28,12 +28,12 @@ pub(crate) fn statistic(statistic: Statistic) -> String {
         Statistic::Mean => "mean".to_owned(),
         Statistic::Min => "min".to_owned(),
         Statistic::Max => "max".to_owned(),
-        // Of 0.999 times 100, no more is left than was written.
+        // Rounded, because 0.999 times 100 is not exact.
         Statistic::Quantile(p) => format!("p{}", (p * 1e6).round() / 1e4),
     }
 }
 
-/// What was found, in words: `p99 rtt 31.2 ms [30.1, 33.0] is below 50 ms`.
+/// The finding in words: `p99 rtt 31.2 ms [30.1, 33.0] is below 50 ms`.
 pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: &str) -> String {
     let quantity = quantity(comparison);
     let Some(measured) = &judgement.measured else {
@@ -41,7 +41,7 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
     };
     let found = format!("{quantity} {}", estimate(measured, &comparison.metric));
     let Some(bound) = judgement.bound else {
-        return format!("{found} has no baseline to be compared with");
+        return format!("{found} has no baseline");
     };
     let bound = match (comparison.bound, judgement.baseline) {
         (Bound::Baseline(factor), Some((_, value))) => {
@@ -56,7 +56,7 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
         (Verdict::Meets, _) => format!("{found} {} {bound}", is(comparison.relation)),
         (Verdict::Fails, _) => format!("{found} {} {bound}", is_not(comparison.relation)),
         (Verdict::CannotTell, Some(doubt)) => {
-            format!("{found} against {bound}: {}", reason(doubt, measured))
+            format!("{found} compared with {bound}: {}", reason(doubt, measured))
         }
         (Verdict::CannotTell, None) => found,
     }
@@ -86,19 +86,21 @@ fn reason(doubt: &Doubt, measured: &Estimate) -> String {
     let runs = plural(measured.runs as u64, "run");
     match doubt {
         Doubt::NotMeasured => "it was not measured".to_owned(),
-        Doubt::NoBaseline => "there is no baseline to compare it with".to_owned(),
+        Doubt::NoBaseline => "there is no baseline".to_owned(),
         Doubt::FewRuns { more } => format!("{runs} are too few for a verdict; add {more}"),
         Doubt::OpenEnd { more } => {
             let samples = plural(measured.samples as u64, "sample");
             let more = plural(*more, "run");
-            format!("{samples} are too few for an end of its interval; {more} more would have one")
+            format!(
+                "{samples} are too few for that end of the interval; {more} more would be enough"
+            )
         }
         Doubt::Straddles { more: Some(more) } => {
             let more = plural(*more, "more run");
-            format!("the interval lies on both sides; about {more} might settle it")
+            format!("the bound lies within the interval; about {more} might decide it")
         }
         Doubt::Straddles { more: None } => {
-            "the interval lies on both sides, and more runs would hardly settle it".to_owned()
+            "the bound lies within the interval, and more runs would hardly decide it".to_owned()
         }
     }
 }
@@ -114,7 +116,7 @@ fn estimate(estimate: &Estimate, metric: &str) -> String {
     format!("{} [{low}, {high}]", with_unit(estimate.value, metric))
 }
 
-/// A number in the metric's unit, as people write that.
+/// A number with the metric's unit, as usually written.
 fn with_unit(value: f64, metric: &str) -> String {
     let number = number(value);
     match split_unit(metric).1 {
@@ -130,7 +132,7 @@ fn with_unit(value: f64, metric: &str) -> String {
     }
 }
 
-/// With four significant digits; whole numbers as they are.
+/// Four significant digits; whole numbers in full.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {

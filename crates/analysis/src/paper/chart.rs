@@ -57,7 +57,7 @@ fn of_cells(
     distinct(xs).into_iter().map(found).collect()
 }
 
-/// A point for each sample of a run: what the k-th ones of all runs have in common.
+/// A point for each sample number: the statistic over the k-th samples of all runs.
 fn of_samples(
     figure: &ReferenceFigure,
     on_it: &Selector,
@@ -74,7 +74,7 @@ fn of_samples(
     Ok((0..most).map(of_place).collect())
 }
 
-/// Each once, in the order in which they come.
+/// The distinct values, in order of appearance.
 fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut once = Vec::new();
     for value in values.filter(|value| !value.is_empty()) {

@@ -1,4 +1,4 @@
-//! A study held against runs, as a document and as checks.
+//! A study compared with runs, as a document and as checks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,18 +6,18 @@ use trackbed_measure::results::{Check, Document};
 
 use super::statement::{Held, Setting, Statement, Verdict};
 
-/// What `trackbed paper --json` prints: what the runs say, with what is held against the paper among its
-/// checks.
+/// The output of `trackbed paper --json`: the results of the runs, with the comparison with the
+/// paper among the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PaperDocument {
     #[serde(flatten)]
     document: Document,
-    /// What the paper says, and what the runs say of that.
+    /// The paper's statements, and the verdicts of the runs.
     paper: Held,
 }
 
 impl PaperDocument {
-    /// Of the runs behind `document`.
+    /// For the runs behind `document`.
     pub fn new(mut document: Document, paper: Held) -> PaperDocument {
         document.checks.extend(paper.checks());
         PaperDocument { document, paper }
@@ -25,7 +25,7 @@ impl PaperDocument {
 }
 
 impl Held {
-    /// What was tried, as checks: what is not confirmed does not pass.
+    /// The tested statements as checks: one that is not confirmed does not pass.
     pub fn checks(&self) -> Vec<Check> {
         let tried = |statement: &&Statement| statement.verdict != Verdict::NotTestable;
         let check = |statement: &Statement| {
@@ -40,7 +40,7 @@ impl Held {
         self.statements.iter().filter(tried).map(check).collect()
     }
 
-    /// How many statements that were tried in a setting came out each way.
+    /// The number of statements per verdict in a setting.
     pub fn tally(&self, setting: Setting) -> Vec<(Verdict, usize)> {
         let count = |verdict: &Verdict| {
             let is = |s: &&Statement| s.setting == setting && s.verdict == *verdict;
@@ -51,7 +51,7 @@ impl Held {
 }
 
 impl Statement {
-    /// Our number with its interval: `-18.2 % [-33.1, -7.4]`.
+    /// Our value with its interval: `-18.2 % [-33.1, -7.4]`.
     pub fn here(&self) -> Option<String> {
         let ours = self.ours?;
         let number = |value: f64| match self.is_difference() {

@@ -1,4 +1,4 @@
-//! Holds what a study says against our runs of its scenario.
+//! Compares a study's statements with our runs of its scenario.
 
 mod chart;
 mod edge;
@@ -23,14 +23,14 @@ use trackbed_archive::{Counted, DirectoryError, Results};
 use trackbed_scenario::papers::{self, PAPERS};
 use trackbed_scenario::{PART, Plan};
 
-/// Holds the paper called `name` against the runs of `plan`, which `document` sums up; `None` if there is
-/// no such paper. Runs for which the machine was too slow count if `keep_invalid`.
+/// Compares the paper called `name` with the runs of `plan`, summarised in `document`; `None` if
+/// there is no such paper. Runs for which the machine was too slow count if `keep_invalid`.
 ///
 /// # Errors
 /// If the results cannot be read.
 ///
 /// # Panics
-/// If the built-in reference file is not valid.
+/// If the built-in reference file is invalid.
 pub fn hold(
     name: &str,
     plan: &Plan,
@@ -49,11 +49,11 @@ pub fn hold(
     Ok(Some(held))
 }
 
-/// The parts of the scenario that the statements and figures of the paper called `name` are about; none where
-/// it has no parts.
+/// The parts of the scenario that the statements and figures of the paper called `name` refer to;
+/// empty if it has no parts.
 ///
 /// # Panics
-/// If the built-in reference file is not valid.
+/// If the built-in reference file is invalid.
 pub fn parts(name: &str) -> Vec<String> {
     let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else {
         return Vec::new();
@@ -72,11 +72,11 @@ pub fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// The study's figures of single runs, for the paper called `name`: `repeat` makes a run again, by the number of
-/// its cell and its own.
+/// The study's figures of single runs, for the paper called `name`: `repeat` repeats a run, given
+/// its cell and run number.
 ///
 /// # Panics
-/// If the built-in reference file is not valid.
+/// If the built-in reference file is invalid.
 pub fn over_time(
     name: &str,
     document: &Document,
@@ -106,7 +106,7 @@ fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError
     })
 }
 
-/// What the runs say about a statement.
+/// The verdict of the runs on a statement.
 fn judge(statement: ReferenceStatement, ours: &Ours<'_>) -> Result<Statement, DirectoryError> {
     let (says, found) = (statement.says(), ours.found(&statement)?);
     let (verdict, runs_needed) = match (says, found) {
@@ -154,13 +154,13 @@ mod tests {
         crate::document(plan, &origin, &Vec::<RunResult>::new(), false).unwrap()
     }
 
-    /// Every statement and figure is about a cell that its scenario has and a metric that there is, so
-    /// that none can go unmeasured by a slip of the pen.
+    /// Every statement and figure refers to a cell of its scenario and to an existing metric, so
+    /// that no typo leaves one unmeasured.
     #[test]
     fn every_reference_is_about_cells_of_its_scenario() {
         for (name, text) in PAPERS {
             let reference = Reference::parse(text);
-            // The devices of the one study are an axis that `trackbed paper` adds.
+            // `trackbed paper` adds the devices of this study as an axis.
             let devices = "inference.device=raspberry-pi-5,jetson-orin-nano".parse::<Override>();
             let devices: Vec<Override> =
                 devices.into_iter().filter(|_| name == papers::EDGE).collect();
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The page has every statement by its number, and each of them is held against runs.
+    /// The page lists every statement by number, and each of them is compared with runs.
     #[test]
     fn the_page_of_the_studies_lists_every_statement() {
         let page = include_str!("../../../../docs/studies.md");
@@ -218,8 +218,7 @@ mod tests {
         assert_eq!(listed, held);
     }
 
-    /// Runs for which the machine was too slow are in a claim where they are in the tables, and only
-    /// there.
+    /// Runs for which the machine was too slow count in claims exactly if they count in tables.
     #[test]
     fn claims_count_the_runs_that_tables_count() {
         let overrides = ["runs=12".parse::<Override>().unwrap()];

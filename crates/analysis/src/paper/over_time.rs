@@ -8,10 +8,10 @@ use trackbed_measure::timeline::{self, Timeline};
 use super::reference::{CurveOverTime, OverTime};
 use super::statement::{Chart, Curve, Point};
 
-/// What is along their axis.
+/// The x axis.
 pub(super) const SECONDS: &str = "seconds";
 
-/// The charts, without the curves of cells that are not there.
+/// The charts, without the curves of missing cells.
 pub(super) fn charts(
     figures: Vec<OverTime>,
     cells: &[CellResult],
@@ -40,7 +40,7 @@ pub(super) fn charts(
     figures.into_iter().map(&mut chart).filter(|chart| !chart.curves.is_empty()).collect()
 }
 
-/// The mean throughput of each second, of all curves called so.
+/// The mean throughput in each second, summed over all curves in `names`.
 fn each_second(timeline: &Timeline, names: &[String]) -> Vec<Point> {
     let is_meant = |curve: &&timeline::Curve| {
         curve.chart == timeline::Chart::Throughput && names.contains(&curve.name)
@@ -61,7 +61,7 @@ fn each_second(timeline: &Timeline, names: &[String]) -> Vec<Point> {
     seconds.into_iter().enumerate().map(point).collect()
 }
 
-/// The mean of the points of each second: they are equally far apart.
+/// The mean of the points in each second; points are evenly spaced.
 fn means(points: &[(f64, f64)]) -> Vec<f64> {
     let of_second = |points: &[(f64, f64)]| {
         points.iter().map(|(_, value)| value).sum::<f64>() / points.len() as f64
@@ -73,7 +73,7 @@ fn means(points: &[(f64, f64)]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Steps of half a second: 2 and 4 make 3, and 5 on the other path 8.
+    /// Steps of half a second: the mean of 2 and 4 is 3, plus 5 on the other path is 8.
     #[test]
     fn paths_are_added_second_by_second() {
         let curve = |name: &str, values: &[f64]| timeline::Curve {

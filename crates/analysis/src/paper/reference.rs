@@ -1,4 +1,4 @@
-//! The files in which studies' statements and figures stand: `scenarios/reference/*.toml`.
+//! The files with the studies' statements and figures: `scenarios/reference/*.toml`.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use trackbed_stats::Statistic;
 use super::statement::Setting;
 use super::verdict::{SAME, Says};
 
-/// What a study says.
+/// A study's statements and figures.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reference {
     pub title: String,
     pub statement: Vec<ReferenceStatement>,
-    /// Its figures, by the axes that they have.
+    /// Its figures with factors or samples on the x axis.
     #[serde(default)]
     pub figure: Vec<ReferenceFigure>,
-    /// Those that show a single run.
+    /// Its figures of a single run.
     #[serde(default)]
     pub over_time: Vec<OverTime>,
 }
 
-/// How much a cell has of a metric, or by how much more or less than another.
+/// A statement about the value of a metric in a cell, or its difference from another cell.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferenceStatement {
@@ -40,34 +40,35 @@ pub(super) struct ReferenceStatement {
     pub cell: Selector,
     #[serde(default)]
     pub against: Option<Selector>,
-    /// The metric of `against`, where it is another one.
+    /// The metric of `against`, if it is a different one.
     #[serde(default)]
     pub against_metric: Option<String>,
-    /// What the study says: one of these.
+    /// What the study says: one of the following.
     #[serde(default)]
     pub value: Option<f64>,
-    /// The difference in percent of `against`; 0 where they are equal.
+    /// The difference in percent of `against`; 0 if they are equal.
     #[serde(default)]
     pub percent: Option<f64>,
     #[serde(default)]
     pub direction: Option<Direction>,
     #[serde(default)]
     pub not_testable: Option<String>,
-    /// How far ours may lie from it: in percent points, or in the unit of a value. Equality has to have one.
+    /// The allowed deviation: in percentage points, or in the unit of a value. Required for
+    /// equality.
     #[serde(default)]
     pub margin: Option<f64>,
-    /// With it, the statement is that the relative difference goes beyond the one that there is where these
-    /// factors have these values: a gap that widens. It is then about the change of the quotient of the two.
+    /// If set, the statement is that the relative difference is larger than where these factors
+    /// have these values: a gap that widens. It is then about the change of the ratio of the two.
     #[serde(default)]
     pub beyond: Option<Selector>,
-    /// With it, the statement is about the two cells on the whole: the mean over these places of the
-    /// logarithm of their quotient.
+    /// If set, the statement is about the two cells overall: the mean logarithm of their ratio over
+    /// these places.
     #[serde(default)]
     pub over: Vec<Selector>,
-    /// It is made once for each of these sets of factors, in addition to the cells' own.
+    /// The statement is made once for each of these sets of factors, in addition to the cells' own.
     #[serde(default)]
     pub at: Vec<Selector>,
-    /// Why ours differs, and the command that shows it.
+    /// Why our result differs, and the command that shows it.
     #[serde(default)]
     pub why: Option<String>,
     #[serde(default)]
@@ -78,22 +79,22 @@ pub(super) struct ReferenceStatement {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferenceFigure {
-    /// As the study numbers it.
+    /// The study's number for it.
     pub number: String,
     pub title: String,
     pub metric: String,
     #[serde(default)]
     pub statistic: Statistics,
-    /// The factor along the axis, or `SAMPLE`: the samples of a run, in their order.
+    /// The factor on the x axis, or `SAMPLE`: the samples of a run, in order.
     pub x: String,
-    /// The factor whose values the curves are of.
+    /// The factor whose values are the curves.
     pub curves: String,
     #[serde(default)]
     pub cell: Selector,
-    /// With it the curves are of the difference to this cell at the same place, in percent.
+    /// If set, the curves are the difference from this cell at the same place, in percent.
     #[serde(default)]
     pub against: Option<Selector>,
-    /// What the study prints.
+    /// The values that the study prints.
     #[serde(default)]
     pub printed: Vec<Printed>,
 }
@@ -102,7 +103,7 @@ pub(super) struct ReferenceFigure {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OverTime {
-    /// As the study numbers it.
+    /// The study's number for it.
     pub number: String,
     pub title: String,
     /// The number of the run in its cells.
@@ -115,7 +116,7 @@ pub(super) struct OverTime {
 pub(super) struct CurveOverTime {
     pub name: String,
     pub cell: Selector,
-    /// The curves of the run's throughput that it is the sum of.
+    /// The curves of the run's throughput that are summed.
     pub of: Vec<String>,
 }
 
@@ -127,10 +128,10 @@ pub(super) struct Printed {
     pub value: f64,
 }
 
-/// In place of a factor: the samples of a run, counted from 1.
+/// Instead of a factor: the samples of a run, counted from 1.
 pub(super) const SAMPLE: &str = "sample";
 
-/// Which number of a metric.
+/// The statistic of a metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Statistics {
@@ -141,7 +142,7 @@ pub(super) enum Statistics {
     P99,
 }
 
-/// Which way a difference goes.
+/// The direction of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Direction {
@@ -149,7 +150,7 @@ pub(super) enum Direction {
     More,
 }
 
-/// Factors and the values that single out a cell, in the order of the file.
+/// Factors and values that identify a cell, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub(super) struct Selector(toml::Table);
 
@@ -166,14 +167,14 @@ impl Statistics {
 
 impl Reference {
     /// # Panics
-    /// If the file is not valid; it is built in.
+    /// If the file is invalid; it is built in.
     pub fn parse(text: &str) -> Reference {
         toml::from_str(text).expect("the built-in reference is valid")
     }
 }
 
 impl ReferenceStatement {
-    /// What it says of a number; none where it cannot be tested.
+    /// The number it states; `None` if it cannot be tested.
     pub fn says(&self) -> Option<Says> {
         let margin = self.margin;
         Some(match (self.value, self.percent, self.direction) {
@@ -186,7 +187,7 @@ impl ReferenceStatement {
         })
     }
 
-    /// The statements that this one stands for.
+    /// The individual statements that this entry stands for.
     pub fn each(&self) -> Vec<ReferenceStatement> {
         if self.at.is_empty() {
             return vec![self.clone()];
@@ -208,14 +209,14 @@ impl Selector {
         Selector(toml::Table::from_iter([(name.to_owned(), value.into())]))
     }
 
-    /// The same with `more` in addition, or instead.
+    /// The same with the factors of `more` added or replaced.
     pub fn with(&self, more: &Selector) -> Selector {
         let mut all = self.0.clone();
         all.extend(more.0.iter().map(|(name, value)| (name.clone(), value.clone())));
         Selector(all)
     }
 
-    /// The value of a factor, if it is named.
+    /// The value of a factor, if it is included.
     pub fn factor(&self, name: &str) -> Option<String> {
         self.0.get(name).map(plain)
     }
@@ -239,7 +240,7 @@ impl fmt::Display for Selector {
     }
 }
 
-/// As results write it: without quotes, whole numbers without a point.
+/// As in results: without quotes, whole numbers without a decimal point.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

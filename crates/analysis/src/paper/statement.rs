@@ -1,4 +1,4 @@
-//! What a study says, and what runs say about it.
+//! A study's statements, and the verdicts of runs on them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,55 +9,56 @@ use strum::VariantArray;
 
 use super::edge::figure::Figure;
 
-/// A study held against runs of its scenario.
+/// A study compared with runs of its scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Held {
     /// The study's title and origin.
     pub title: String,
-    /// What of the runs is a model's and no measurement, in words.
+    /// What of the runs comes from a model and is not a measurement, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Everything that the study says, each held against the runs.
+    /// All statements of the study, each compared with the runs.
     pub statements: Vec<Statement>,
     /// The study's figures, drawn from the runs.
     pub charts: Vec<Chart>,
-    /// The values that its tables print beside ours, where it prints them by device.
+    /// The values in its tables beside ours, if the tables list values by device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Figure>,
-    /// What the metrics are, by their names.
+    /// Definitions of the metrics, by name.
     pub definitions: BTreeMap<String, String>,
 }
 
-/// What a study says, and what runs say about it.
+/// A statement of a study, and the verdict of runs on it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Statement {
-    /// Its number, as docs/studies.md has it. A sentence about several places is a statement for each.
+    /// Its id, as in docs/studies.md. A sentence about several places becomes one statement for
+    /// each.
     pub id: String,
-    /// Where the study says it: `Fig. 9`, `Table 2`, `text`.
+    /// Its place in the study: `Fig. 9`, `Table 2`, `text`.
     pub source: String,
-    /// What it says, in our words.
+    /// The statement, in our words.
     pub text: String,
-    /// In whose setting it was tried.
+    /// The setting in which it was tested.
     pub setting: Setting,
-    /// What it says as a number, in words: `+21 % (16 to 26)`, `less`.
+    /// Its value, in words: `+21 % (16 to 26)`, `less`.
     pub says: String,
-    /// The study's number, in `unit`; none where it gives a direction alone.
+    /// The study's value, in `unit`; `None` if it gives only a direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<f64>,
-    /// `%` of a difference, or the metric whose unit it is.
+    /// `%` for a difference, or the metric whose unit applies.
     pub unit: String,
-    /// Our number, if the cells were run.
+    /// Our value, if the cells were run.
     pub ours: Option<f64>,
-    /// Its 95 % interval; none where too few runs close it.
+    /// Its 95 % confidence interval; `None` if there are too few runs.
     pub ci95: Option<[f64; 2]>,
-    /// Runs, or pairs of runs, behind it.
+    /// Number of runs, or pairs of runs.
     pub runs: usize,
-    /// What the runs say about it.
+    /// The verdict of the runs.
     pub verdict: Verdict,
-    /// How many runs would probably decide it, where it is undecided.
+    /// The number of runs that would probably decide it, if it is undecided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u64>,
-    /// Why it differs, or why it cannot be tested here.
+    /// Why our result differs, or why it cannot be tested here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The command whose output shows that.
@@ -66,42 +67,42 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Whether the runs gave a number that is a difference in percent.
+    /// Whether our value is a difference in percent.
     pub fn is_difference(&self) -> bool {
         self.unit == "%"
     }
 }
 
-/// In whose setting a statement was tried.
+/// The setting in which a statement was tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Setting {
-    /// The study's: its link, its parameters, as far as it gives them.
+    /// The study's: its link and parameters, as far as it gives them.
     #[default]
     Study,
-    /// Ours, to which the study's statement is carried over.
+    /// Ours, to which the study's statement is transferred.
     Ours,
 }
 
-/// What runs say about a statement.
+/// The verdict of runs on a statement.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval lies within the margin around the study's number, or on its side of zero where
-    /// it gives a direction alone.
+    /// The whole interval lies within the margin around the study's value, or on its side of zero
+    /// if it gives only a direction.
     Confirmed,
-    /// The whole interval lies on the study's side of zero, but outside of the margin.
+    /// The whole interval lies on the study's side of zero, but outside the margin.
     OtherSize,
-    /// The whole interval lies on the other side of zero, or there is a difference where the study has
-    /// none, or none (less than 5 % either way) where it has a direction.
+    /// The whole interval lies on the other side of zero; or there is a difference where the study
+    /// has none; or none (less than 5 % either way) where the study has a direction.
     Opposite,
-    /// The interval reaches across an edge, or there are too few runs.
+    /// The interval crosses one of these limits, or there are too few runs.
     Undecided,
     /// It cannot be tested here.
     NotTestable,
-    /// The settings of this campaign left out a cell that it is about.
+    /// A cell that it refers to was not run.
     NotRun,
 }
 
@@ -109,7 +110,7 @@ impl Verdict {
     /// All of them, from the best to the worst.
     pub const ALL: &'static [Verdict] = Verdict::VARIANTS;
 
-    /// In a word or two, for a column.
+    /// One or two words, for a column.
     pub fn label(self) -> &'static str {
         match self {
             Verdict::Confirmed => "confirmed",
@@ -121,7 +122,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it asks for an explanation.
+    /// Whether it needs an explanation.
     pub fn differs(self) -> bool {
         matches!(self, Verdict::OtherSize | Verdict::Opposite)
     }
@@ -136,13 +137,13 @@ impl fmt::Display for Verdict {
 /// A figure or table of a study: a metric over a factor.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Chart {
-    /// As the study numbers it: `Fig. 9`.
+    /// The study's number for it: `Fig. 9`.
     pub number: String,
     /// What it shows.
     pub title: String,
-    /// What is along the axis.
+    /// The name of the x axis.
     pub x: String,
-    /// The metric, which has its unit in its name; or by how many percent it is more than elsewhere.
+    /// The metric with its unit in the name; or the difference in percent.
     pub metric: String,
     /// The curves.
     pub curves: Vec<Curve>,
@@ -160,13 +161,13 @@ pub struct Curve {
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
-    /// Where along the axis.
+    /// Its position on the x axis.
     pub x: String,
     /// Our value, if the cell was run.
     pub ours: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub ci95: Option<[f64; 2]>,
-    /// What the study prints there, if it does.
+    /// The study's value, if it prints one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<f64>,
 }

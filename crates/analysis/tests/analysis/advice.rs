@@ -1,4 +1,4 @@
-//! Answers from results whose right answers are known.
+//! Answers from results with known answers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use trackbed_measure::results::{CellResult, Document, Outcome, RunResult};
 /// The samples of a run: a metric and its values.
 type Samples<'a> = &'a [(&'a str, Vec<f64>)];
 
-/// Results in the making.
+/// Results under construction.
 #[derive(Default)]
 struct Results {
     cells: Vec<CellResult>,
@@ -79,7 +79,7 @@ fn named(samples: Samples<'_>) -> BTreeMap<String, Vec<f64>> {
     samples.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect()
 }
 
-/// Thirty runs' worth of values around `centre`, spread evenly over `centre` plus and minus `reach`.
+/// Thirty values around `centre`, evenly spread over `centre` plus and minus `reach`.
 fn around(centre: f64, reach: f64) -> impl Fn(u32) -> f64 {
     move |run| centre + reach * (f64::from(run * 7 % 30) - 14.5) / 14.5
 }
@@ -96,8 +96,9 @@ fn verdicts(advice: &Advice) -> Vec<(&str, Verdict)> {
 
 use Verdict::{CannotTell, Fails, Meets};
 
-/// Means of 30, 49.9 and 60 ms with intervals of about 1 ms on each side, against 50 ms. The standard
-/// error of 30 evenly spread values in +-3 is 3 / sqrt(3) / sqrt(30) = 0.32: 1.96 of it is 0.62.
+/// Means of 30, 49.9 and 60 ms with intervals of about 1 ms on each side, compared with 50 ms. The
+/// standard error of 30 evenly spread values in +-3 is 3 / sqrt(3) / sqrt(30) = 0.32; times 1.96 it
+/// is 0.62.
 #[test]
 fn the_interval_decides_and_the_best_comes_first() {
     let results = rtt(Results::default(), "slow", 60.0, 3.0);
@@ -110,16 +111,17 @@ fn the_interval_decides_and_the_best_comes_first() {
     assert!(best.reason.ends_with("is below 50 ms"), "{}", best.reason);
     assert!((best.margin.unwrap() - 0.4).abs() < 1e-9);
     assert_eq!(advice.cells.iter().map(|c| c.on_front).collect::<Vec<_>>(), [true, false, false]);
-    // The half width is 0.67 (Student's t of 29 degrees), the distance 0.1: about 45 times the runs.
+    // The half width is 0.67 (Student's t of 29 degrees), the distance 0.1: about 45 times the
+    // runs.
     let close = &advice.cells[1].findings[0];
     let more = close.more_runs.unwrap();
     assert!((900..1_500).contains(&more), "{more}");
-    assert!(close.words.contains("more runs might settle it"), "{}", close.words);
+    assert!(close.words.contains("more runs might decide it"), "{}", close.words);
     assert!(results.ask(&["rtt < 10 ms"]).best().is_none());
 }
 
-/// Of 30 single values nothing is known about the slowest in a hundred but that it is not below most of
-/// them: enough to fail a need, not to meet it. 368 are needed.
+/// With 30 samples, little is known about the 99th percentile except that most samples are not
+/// above it: enough to fail a need, not to meet it. 368 samples are needed.
 #[test]
 fn a_quantile_beyond_the_samples_is_not_claimed() {
     let results = rtt(Results::default(), "fast", 30.0, 3.0);
@@ -133,7 +135,7 @@ fn a_quantile_beyond_the_samples_is_not_claimed() {
     assert_eq!(finding("max rtt < 50 ms").verdict, Meets);
 }
 
-/// One run in ten that took ten times as long leaves the mean wide open, but not to times below zero.
+/// One run in ten that took ten times as long leaves the mean's interval wide, but not below zero.
 #[test]
 fn an_interval_ends_where_its_metric_does() {
     let of = |run: u32| vec![("rtt_ms", vec![if run == 3 { 1_000.0 } else { 100.0 }])];
@@ -159,7 +161,7 @@ fn a_quantile_of_many_samples_has_an_interval() {
     assert!(low < measured.value && measured.value < high && high - low < 5.0, "{measured:?}");
 }
 
-/// Verdicts join as in Kleene's logic: what one part decides, the others' doubt does not undo.
+/// Verdicts combine as in Kleene's logic: a part that decides is not affected by an undecided one.
 #[test]
 fn and_and_or_join_verdicts() {
     let results = rtt(Results::default(), "quic", 50.0, 3.0);
@@ -199,8 +201,8 @@ fn a_count_is_nothing_where_every_run_says_so() {
     assert_eq!(advice.cells.iter().map(|c| c.on_front).collect::<Vec<_>>(), [true, true, false]);
 }
 
-/// The frame rate without a protocol is the baseline of every cell with one; each run has a frame rate
-/// of its own, which the comparison takes run by run.
+/// The frame rate without a protocol is the baseline of every cell with one; each run has its own
+/// frame rate, and the comparison is paired by run.
 #[test]
 fn cells_are_compared_with_their_baseline_run_by_run() {
     let fps =
@@ -219,13 +221,13 @@ fn cells_are_compared_with_their_baseline_run_by_run() {
     assert_eq!(advice.baselines, [0, 1]);
     let baselines: Vec<_> = advice.cells.iter().map(|cell| cell.findings[0].baseline).collect();
     assert_eq!(baselines, [Some(0), Some(1), Some(0)]);
-    // Run by run 0.98 is above 0.97, though the intervals of both means overlap by far.
+    // Paired by run, 0.98 is above 0.97, although the intervals of both means overlap widely.
     let mqtt = &advice.cells[0];
     assert!(mqtt.reason.contains("is at least 0.97 of the 2.45 of none none 1"), "{}", mqtt.reason);
     assert!((mqtt.margin.unwrap() - 0.01 / 0.97).abs() < 1e-9);
 }
 
-/// A baseline may stand in a part of the scenario by itself, where the load does not exist.
+/// A baseline may be in a separate part of the scenario, where the load does not exist.
 #[test]
 fn a_baseline_may_stand_in_another_part() {
     let fps = |fps: f64| move |run: u32| vec![("fps", vec![fps + 0.001 * f64::from(run)])];
@@ -249,8 +251,8 @@ fn a_baseline_can_be_chosen() {
     assert_eq!(none.cells[0].verdict, CannotTell);
     assert!(none.cells[0].reason.contains("no baseline"), "{}", none.cells[0].reason);
     for (text, expected) in [
-        ("protocol=tcp", "no cell has protocol = tcp; there are http2, quic"),
-        ("cipher=none", "no cell has a factor \"cipher\"; there are protocol"),
+        ("protocol=tcp", "no cell has protocol = tcp; available: http2, quic"),
+        ("cipher=none", "no cell has a factor \"cipher\"; available: protocol"),
     ] {
         let error = results.try_ask(&["rtt < baseline"], Some(text)).unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -284,8 +286,8 @@ fn few_runs_failed_runs_and_missing_metrics_give_no_verdict() {
     assert!(matches!(few(6).try_ask(&["rt <"], None), Err(AdviseError::Need(_))));
 }
 
-/// A cell that is best in one quantity and one that is best in the other are both on the front; the one
-/// that is worse than another in both is not.
+/// Cells that are best in one of two quantities are both on the front; a cell that is worse than
+/// another in both is not.
 #[test]
 fn the_front_is_over_everything_that_is_needed() {
     let cell = |results: Results, name: &str, rtt: f64, fps: f64| {

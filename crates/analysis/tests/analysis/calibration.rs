@@ -1,4 +1,4 @@
-//! Costs and frames from runs whose costs are known beforehand.
+//! Costs and frames from runs with known costs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,8 +36,8 @@ fn run(cell: u32, packets: u64, samples: &[(&str, Vec<f64>)]) -> RunResult {
     RunResult { cell, run: 0, outcome, certificate: Some(certificate) }
 }
 
-/// A run whose client took 5 ms to start, 30 us for each message, 4 us for each packet and so many
-/// picoseconds for each byte.
+/// A run whose client took 5 ms to start, 30 us per message, 4 us per packet and `byte_picos`
+/// picoseconds per byte.
 fn sent(cell: u32, messages: u64, packets: u64, (bytes, byte_picos): (u64, u64)) -> RunResult {
     let nanos = 5_000_000 + 30_000 * messages + 4_000 * packets + bytes * byte_picos / 1_000;
     let samples = [
@@ -79,7 +79,7 @@ fn processor_time_is_taken_apart_into_messages_packets_and_bytes() {
     assert_eq!(costs.protocols["other"], http2);
 }
 
-/// With one load alone, all is put on the packets.
+/// With a single load, everything is attributed to the packets.
 #[test]
 fn one_load_tells_one_cost() {
     let cells = [json!({ "protocol": "mqtt", "cipher": "aes128gcm" })];
@@ -88,7 +88,7 @@ fn one_load_tells_one_cost() {
     let costs = calibration::costs(&document, &[run(0, 3_000, &samples)]).unwrap();
     let mqtt = costs.protocols["mqtt"];
     assert_eq!((mqtt.message, mqtt.packet.packet), (Duration::ZERO, Duration::from_micros(20)));
-    // Between two machines nobody counts packets.
+    // Between two machines no packets are counted.
     let mut live = run(0, 0, &samples);
     live.certificate = None;
     let mqtt = calibration::costs(&document, &[live]).unwrap().protocols["mqtt"];
@@ -114,7 +114,7 @@ fn frames_are_split_by_what_their_threads_used() {
     assert!(why.contains("no network") && why.contains("trackbed infer"), "{why}");
 }
 
-/// A model's results are no measurement of anything.
+/// A model's results must not be used for calibration.
 #[test]
 fn a_model_is_not_calibrated_by_itself() {
     let cells = [json!({ "protocol": "none", "inference": "detector" })];

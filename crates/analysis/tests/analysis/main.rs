@@ -1,4 +1,4 @@
-//! Runs to advice, to the claims of studies, and to calibrated figures.
+//! From runs to advice, verdicts on studies, and calibrated figures.
 
 mod advice;
 mod calibration;

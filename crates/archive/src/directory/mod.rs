@@ -1,17 +1,17 @@
-//! The run directory: what a campaign leaves behind.
+//! The run directory: the results of a campaign.
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `about.json` | what made the directory: version, command line, scenario text, settings |
+//! | `about.json` | how it was created: version, command line, scenario text, settings |
 //! | `runs.jsonl` | the result of each run, one line each, appended as soon as the run is over, and in the end ordered by cell and run |
 //! | `run.json` | the document that `run --json` prints |
 //! | `samples.csv` | every sample of every metric |
-//! | `timelines/` | what the environment does in each run, if anything |
-//! | `replay/` | captures of runs that were repeated |
-//! | `.lock` | held by the process that writes, so that two do not |
+//! | `timelines/` | the environment's changes in each run, if any |
+//! | `replay/` | captures of repeated runs |
+//! | `.lock` | locked by the writing process, so that there is only one |
 //!
-//! `run.json` and `samples.csv` are written when all is done, and meanwhile as often as
-//! [`Refresh`](crate::refresh::Refresh) says; `runs.jsonl` alone is enough to make them again.
+//! `run.json` and `samples.csv` are written at the end, and before that as often as
+//! [`Refresh`](crate::refresh::Refresh) says; they can be recreated from `runs.jsonl` alone.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -38,20 +38,20 @@ use crate::timelines;
 pub struct RunDirectory {
     path: PathBuf,
     log: RunLog,
-    /// Held as long as the directory is open.
+    /// Locked as long as the directory is open.
     _lock: File,
 }
 
 impl RunDirectory {
-    /// Opens `path` for the runs of `about`. Results that it already holds of these very runs stay.
+    /// Opens `path` for the runs of `about`. Existing results of these runs are kept.
     ///
     /// # Errors
-    /// If it holds other runs, or something that is no run directory, or cannot be written.
+    /// If it contains other runs, or is not a run directory, or cannot be written.
     pub fn continue_or_create(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
-        // Not even a lock is put into what is somebody else's.
+        // Do not create even a lock in a directory from elsewhere.
         Place::look(path, &about)?;
         let lock = lock(path)?;
-        // Another process may have begun it since.
+        // Another process may have created it meanwhile.
         match Place::look(path, &about)? {
             Place::Free => RunDirectory::begin(path, &about, lock),
             Place::Begun => {
@@ -63,11 +63,11 @@ impl RunDirectory {
         }
     }
 
-    /// Begins `path` anew; the results of an earlier run directory in its place are removed,
-    /// other files are not.
+    /// Starts `path` from scratch: removes the results of an earlier run directory there, but no
+    /// other files.
     ///
     /// # Errors
-    /// If something else is there, or it cannot be written.
+    /// If it contains something else, or cannot be written.
     pub fn create_anew(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         let refuse = |problem| DirectoryError::new(path, problem);
         let is_ours = || read_about(path).map_or_else(|why| !why.is_missing(), |_| true);
@@ -93,25 +93,25 @@ impl RunDirectory {
         Ok(RunDirectory { path: path.to_owned(), log: create().map_err(refuse)?, _lock: lock })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Says anew what made it, as far as that has turned out since.
+    /// Rewrites its description, which may have become more precise.
     ///
     /// # Errors
-    /// If that cannot be written.
+    /// If it cannot be written.
     pub fn describe(&mut self, about: &About) -> Result<(), DirectoryError> {
         write_json(&self.path.join(ABOUT), about).map_err(|why| self.refuse(Problem::Io(why)))
     }
 
-    /// The results that are there.
+    /// The results so far.
     pub fn runs(&self) -> &RecordedRuns {
         self.log.runs()
     }
 
-    /// Keeps the result of one run, at once.
+    /// Stores the result of one run immediately.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -119,7 +119,7 @@ impl RunDirectory {
         self.log.append(run).map_err(|why| self.refuse(Problem::Io(why)))
     }
 
-    /// Puts the results in an order that does not depend on which run was done first.
+    /// Sorts the results, so that their order does not depend on timing.
     ///
     /// # Errors
     /// If they cannot be read or written.
@@ -127,7 +127,7 @@ impl RunDirectory {
         self.log.settle().map_err(|problem| self.refuse(problem))
     }
 
-    /// Keeps what the environment does in each run of `plan`.
+    /// Stores the environment's changes in each run of `plan`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -136,11 +136,11 @@ impl RunDirectory {
         kept.map_err(|why| self.refuse(Problem::Io(why)))
     }
 
-    /// Writes the document and, of each of its cells, the samples of the runs below `plan.runs`. Both
-    /// are replaced as a whole.
+    /// Writes the document and, for each of its cells, the samples of the runs below `plan.runs`.
+    /// Both files are replaced atomically.
     ///
     /// # Errors
-    /// If results cannot be read, or these cannot be written.
+    /// If results cannot be read, or the files cannot be written.
     pub fn sum_up(&mut self, plan: &Plan, document: &Document) -> Result<(), DirectoryError> {
         write_json(&self.path.join(DOCUMENT), document)
             .map_err(|why| self.refuse(Problem::Io(why)))?;
@@ -168,25 +168,25 @@ impl Results for RunDirectory {
     }
 }
 
-/// What is where a run directory is to be.
+/// What is at the place of a run directory.
 enum Place {
-    /// Nothing that would be lost.
+    /// Nothing that could be lost.
     Free,
-    /// The same runs, of which some may be done.
+    /// The same runs, some of which may be done.
     Begun,
 }
 
 impl Place {
-    /// Looks whether the runs of `about` may be kept at `path`.
+    /// Checks whether the runs of `about` may be stored at `path`.
     ///
     /// # Errors
-    /// If it holds other runs, or something that is no run directory.
+    /// If it contains other runs, or is not a run directory.
     fn look(path: &Path, about: &About) -> Result<Place, DirectoryError> {
         let refuse = |problem| DirectoryError::new(path, problem);
         let existing = match read_about(path) {
             Ok(existing) => existing,
             Err(error) if error.is_missing() && is_free(path) => return Ok(Place::Free),
-            // Another process may have begun it between the two looks.
+            // Another process may have created it between the two checks.
             Err(error) if error.is_missing() => match read_about(path) {
                 Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
                 begun => begun?,
@@ -206,31 +206,31 @@ impl Place {
     }
 }
 
-/// The document that sums up the run directory at `path`.
+/// The summary document of the run directory at `path`.
 ///
 /// # Errors
-/// If it is no run directory, nothing was summed up yet, or the file is damaged.
+/// If it is not a run directory, has no summary yet, or the file is damaged.
 pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     read_about(path)?;
     let document: Document = read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
     match u64::from(document.runs) {
-        // A comparison makes room for each run.
+        // A comparison allocates memory for each run.
         runs if runs > RUNS_MAX => {
-            Err(refuse(Problem::Damaged(DOCUMENT, format!("no plan has {runs} runs of a cell"))))
+            Err(refuse(Problem::Damaged(DOCUMENT, format!("{runs} runs per cell are too many"))))
         }
         _ => Ok(document),
     }
 }
 
-/// Refuses results of which some are gone that `document` was made of.
+/// Refuses runs that lack some of the results behind `document`.
 ///
 /// # Errors
-/// If there are.
+/// If results are missing.
 pub fn check_complete(document: &Document, runs: &RecordedRuns) -> Result<(), DirectoryError> {
     for (cell, summed) in (0..).zip(&document.cells) {
         let there = runs.runs_of(cell).filter(|run| *run < document.runs).count() as u32;
-        // There may be more of them: those in which the machine did not keep up, for example.
+        // There may be more: for example runs for which the machine was too slow.
         let through = summed.metrics.values().map(|summary| summary.n).max().unwrap_or(0);
         let counted = through.saturating_add(summed.failed);
         if there < counted {
@@ -240,13 +240,13 @@ pub fn check_complete(document: &Document, runs: &RecordedRuns) -> Result<(), Di
     Ok(())
 }
 
-/// True if somebody has begun a run directory at `path`.
+/// Whether there is a run directory at `path`.
 pub fn is_run_directory(path: &Path) -> bool {
     path.join(ABOUT).exists()
 }
 
-/// True if `path` is a file that a run directory consists of, or a link to one, which nothing else may be
-/// written over.
+/// Whether `path` is a file of a run directory, or a link to one, which no other output may
+/// overwrite.
 pub fn is_part(path: &Path) -> bool {
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let own = [ABOUT, DOCUMENT, SAMPLES, RUNS, LOCK];
@@ -254,12 +254,12 @@ pub fn is_part(path: &Path) -> bool {
     is_own && path.parent().is_some_and(is_run_directory)
 }
 
-/// True if nothing is there, or only what an attempt that came to nothing left behind, or the folders
-/// of shards, beside which the merged results belong.
+/// Whether `path` is empty, or contains only the remains of a failed attempt, or the folders of
+/// shards, next to which the merged results belong.
 fn is_free(path: &Path) -> bool {
     let is_no_matter = |entry: fs::DirEntry| {
         let name = entry.file_name();
-        // Of a disk that was full, or a process that was killed, before it was said what made it.
+        // Left over from a full disk or a killed process, before the description was written.
         let is_begun = name == RUNS && entry.metadata().is_ok_and(|file| file.len() == 0);
         let is_shard = name.to_string_lossy().starts_with(SHARD_PREFIX);
         name == LOCK || is_begun || is_partial(&name) || is_shard
@@ -270,15 +270,15 @@ fn is_free(path: &Path) -> bool {
     }
 }
 
-/// Whether a file of this name is a document of which a process that was killed wrote a part.
+/// Whether a file of this name is a document partly written by a killed process.
 fn is_partial(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let own = [ABOUT, DOCUMENT, SAMPLES, RUNS];
     name.ends_with(PARTIAL) && own.iter().any(|own| name.starts_with(&format!(".{own}.")))
 }
 
-/// The lock is the process's: it ends with it, however it ends. A folder that is not there is made; what
-/// an earlier process left half written goes.
+/// The lock belongs to the process and ends with it, however it ends. Creates a missing folder, and
+/// removes partly written files of an earlier process.
 fn lock(path: &Path) -> Result<File, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     fs::create_dir_all(path).map_err(|why| refuse(Problem::Io(why)))?;
@@ -291,7 +291,7 @@ fn lock(path: &Path) -> Result<File, DirectoryError> {
             Ok(file)
         }
         Err(TryLockError::WouldBlock) => Err(refuse(Problem::InUse)),
-        // A file system without locks must do without.
+        // A file system without locks is used without one.
         Err(TryLockError::Error(why)) if why.kind() == io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(why)) => Err(refuse(Problem::Io(why))),
     }

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use super::*;
 use crate::version::VERSION;
 
-/// Where a run directory may be made, gone when the test ends.
+/// A path for a run directory, removed when the test ends.
 struct Scratch(PathBuf, #[expect(dead_code, reason = "removes the folder")] tempfile::TempDir);
 
 impl Scratch {
@@ -38,7 +38,7 @@ fn about(plan: &str) -> About {
 }
 
 fn result(cell: u32, run: u32) -> RunResult {
-    // Values that only come back with all their digits.
+    // Values that need all their digits.
     let samples = BTreeMap::from([("rtt_ms".to_owned(), vec![0.1 + 0.2, 1.0 / 3.0])]);
     RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None }
 }
@@ -52,14 +52,14 @@ fn failed(cell: u32, run: u32) -> RunResult {
     }
 }
 
-/// A directory that holds `runs` and is closed.
+/// A closed directory with `runs`.
 fn holding(path: &Path, runs: &[RunResult]) {
     let mut directory = RunDirectory::continue_or_create(path, about("a")).unwrap();
     assert!(directory.runs().is_empty());
     runs.iter().for_each(|run| directory.append(run).unwrap());
 }
 
-/// What it holds, ordered by cell and run.
+/// Its results, ordered by cell and run.
 fn read_runs(path: &Path) -> Vec<RunResult> {
     let runs = RecordedRuns::read(path).unwrap();
     let of = |cell| runs.of(cell).unwrap().into_owned();
@@ -138,7 +138,7 @@ fn in_the_end_the_order_does_not_tell_who_was_done_first() {
         let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
         directory.settle().unwrap();
         assert!(fs::read(scratch.0.join(RUNS)).unwrap() == in_order, "{order:?}");
-        // It goes on behind them.
+        // New results are appended after them.
         directory.append(&result(1, 1)).unwrap();
         assert_eq!(directory.of(1).unwrap()[..], [failed(1, 0), result(1, 1)]);
         assert_eq!(directory.of(2).unwrap()[..], [result(2, 1)]);
@@ -146,7 +146,7 @@ fn in_the_end_the_order_does_not_tell_who_was_done_first() {
         let [a, b, c, d] = runs.clone();
         assert_eq!(read_runs(&scratch.0), [a, b, c, result(1, 1), d]);
     }
-    // What stands there twice goes.
+    // Duplicates are removed.
     let twice = [in_order.as_slice(), &in_order].concat();
     fs::write(scratch.0.join(RUNS), twice).unwrap();
     RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap().settle().unwrap();
@@ -166,13 +166,13 @@ fn a_damaged_line_in_the_middle_is_named() {
     assert_ne!(line, text);
     fs::write(&log, format!("{text}{line}")).unwrap();
     let why = refusal(&scratch.0, about("a"));
-    assert!(why.contains("(line 2: no plan has a cell 4000000000); take that line out"), "{why}");
+    assert!(why.contains("(line 2: cell 4000000000 is out of range); delete that line"), "{why}");
     fs::write(scratch.0.join(ABOUT), "{ \"trackbed\": \"0.1.0\" }").unwrap();
     let why = refusal(&scratch.0, about("a"));
     assert!(why.contains("about.json is damaged"), "{why}");
     fs::write(scratch.0.join(ABOUT), [0xff, 0xfe]).unwrap();
     let why = read_about(&scratch.0).unwrap_err().to_string();
-    assert!(why.contains("about.json is damaged"), "no matter of the disk: {why}");
+    assert!(why.contains("about.json is damaged"), "not a disk error: {why}");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn other_runs_versions_and_files_are_refused_and_left_alone() {
     let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0)]);
     let why = refusal(&scratch.0, about("b"));
-    assert!(why.contains("made by `trackbed run vru`; give --out another"), "{why}");
+    assert!(why.contains("a different command (`trackbed run vru`); choose another"), "{why}");
     let why = refusal(&scratch.0, About { trackbed: "9.9.9".to_owned(), ..about("a") });
     assert!(why.contains(&format!("of version {VERSION}")), "{why}");
     assert_eq!(read_runs(&scratch.0).len(), 1);
@@ -188,17 +188,17 @@ fn other_runs_versions_and_files_are_refused_and_left_alone() {
     let foreign = scratch.0.join("foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
-    assert!(refusal(&foreign, about("a")).contains("is no run directory"));
+    assert!(refusal(&foreign, about("a")).contains("is not a run directory"));
     let why = RunDirectory::create_anew(&foreign, about("a")).unwrap_err().to_string();
-    assert!(why.contains("is no run directory"), "{why}");
+    assert!(why.contains("is not a run directory"), "{why}");
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
-    // Another program's about.json makes it none of ours.
+    // Another program's about.json does not make it a run directory.
     fs::write(foreign.join(ABOUT), "{ \"name\": \"a browser\" }").unwrap();
     for refused in [
         RunDirectory::continue_or_create(&foreign, about("a")),
         RunDirectory::create_anew(&foreign, about("a")),
     ] {
-        assert!(refused.unwrap_err().to_string().contains("is no run directory"));
+        assert!(refused.unwrap_err().to_string().contains("is not a run directory"));
     }
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 2, "nothing was written");
 }
@@ -238,7 +238,7 @@ fn a_place_that_cannot_be_written_is_an_error_with_advice() {
     }
 }
 
-/// Whoever reads goes on with what he has begun to read.
+/// A reader continues with the file that it has opened.
 #[test]
 fn results_that_are_put_in_order_meanwhile_are_read_as_they_were() {
     let scratch = Scratch::new();
@@ -254,7 +254,7 @@ fn results_that_are_put_in_order_meanwhile_are_read_as_they_were() {
     assert_eq!(directory.runs().of(2).unwrap().len(), 1);
 }
 
-/// A process that is killed while it sums up leaves a part of a document, of any size.
+/// A process killed while it writes a summary leaves part of a document, of any size.
 #[test]
 fn what_was_left_half_written_is_taken_away_and_nothing_else() {
     let scratch = Scratch::new();

@@ -1,9 +1,9 @@
-//! Non-maximum suppression: of boxes on the same thing, the surest stays.
+//! Non-maximum suppression: of overlapping boxes, the one with the highest confidence is kept.
 
 use super::{CANDIDATES_MAX, DETECTIONS_MAX, Detection};
 
-/// Keeps of `found`, class by class and the surest first, each box that does not overlap by more
-/// than `most` with one that is kept. What is equally sure stays in its order.
+/// Keeps each box of `found`, per class and in descending confidence, that does not overlap by more
+/// than `most` with a kept box. Equal confidences keep their order.
 pub(super) fn suppress(mut found: Vec<Detection>, most: f32) -> Vec<Detection> {
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     found.truncate(CANDIDATES_MAX);
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(overlap([0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 10.0]), 1.0);
         assert_eq!(overlap([0.0, 0.0, 10.0, 10.0], [10.0, 0.0, 20.0, 10.0]), 0.0);
         assert_eq!(overlap([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]), 0.0);
-        // Inside another: its share of the other.
+        // Inside another box: its share of that box.
         assert_eq!(overlap([0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 5.0, 5.0]), 0.25);
     }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_was_suppressed_suppresses_nothing() {
-        // Each overlaps with its neighbour alone: the middle one goes, the last one stays.
+        // Each overlaps only with its neighbour: the middle one goes, the last one stays.
         let chain = vec![found(0.0, 0, 0.9), found(1.5, 0, 0.8), found(3.0, 0, 0.7)];
         assert_eq!(suppress(chain, 0.7), [found(0.0, 0, 0.9), found(3.0, 0, 0.7)]);
     }

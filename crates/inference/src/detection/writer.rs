@@ -1,4 +1,4 @@
-//! Detections in a file.
+//! Writes detections to a file.
 
 use std::io::{self, Write};
 
@@ -6,19 +6,19 @@ use serde_json::json;
 
 use super::Detection;
 
-/// How detections are written.
+/// The format of detections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A line for each detection, as MOTChallenge has it
-    /// (<https://motchallenge.net/instructions/>): frame from 1, -1 for the unknown track, left, top,
-    /// width, height, confidence, and three times -1. It has no place for the class.
+    /// A line per detection in the MOTChallenge format (<https://motchallenge.net/instructions/>):
+    /// frame from 1, -1 for the unknown track, left, top, width, height, confidence, and three
+    /// times -1. It has no field for the class.
     Mot,
-    /// A JSON object for each detection: `frame` from 1, `class`, `confidence`, `left`, `top`,
-    /// `width`, `height`.
+    /// A JSON object per detection: `frame` from 1, `class`, `confidence`, `left`, `top`, `width`,
+    /// `height`.
     Ndjson,
 }
 
-/// Writes detections of one frame after the other.
+/// Writes detections frame by frame.
 #[derive(Debug)]
 pub struct DetectionWriter<W> {
     form: Form,
@@ -31,7 +31,7 @@ impl<W: Write> DetectionWriter<W> {
         DetectionWriter { form, output }
     }
 
-    /// Writes what was found in a frame; frames are counted from 1.
+    /// Writes the detections of a frame; frames are counted from 1.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -55,7 +55,7 @@ impl<W: Write> DetectionWriter<W> {
         Ok(())
     }
 
-    /// Writes what is still in memory.
+    /// Flushes the output.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -1,33 +1,33 @@
-//! The output of YOLO models from version 8 on, as Ultralytics exports them.
+//! The output of YOLO models since version 8, as exported by Ultralytics.
 
 use super::suppression::suppress;
 use super::{Detection, Thresholds};
 
-/// The shape of an output [1, 4 + classes, places]: for each place the middle, width and height of
-/// a box in pixels of the input, and a confidence for each class.
+/// The shape of an output [1, 4 + classes, places]: for each place the centre, width and height of
+/// a box in input pixels, and a confidence per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// From 1 on.
+    /// At least 1.
     pub classes: usize,
     /// 8,400 for an input of 640 x 640.
     pub places: usize,
 }
 
 impl Head {
-    /// The head with an output of this shape; `None` if it is another kind of output.
+    /// The head for an output of this shape; `None` if it is another kind of output.
     pub fn of_shape(shape: &[i64]) -> Option<Head> {
         let [1, channels, places] = *shape else { return None };
         let (channels, places) = (usize::try_from(channels).ok()?, usize::try_from(places).ok()?);
-        // More places than channels: the other way round it is the output of another family.
+        // There are more places than channels; the reverse is the output of another family.
         (channels > 4 && places > channels).then(|| Head { classes: channels - 4, places })
     }
 }
 
-/// The things in an output, the surest first. Sides are in pixels of the input. The class of a
-/// place is its surest one, the first of equals; what is not a finite number is passed over.
+/// The objects in an output, highest confidence first. Sides are in input pixels. The class of a
+/// place is that with the highest confidence, the first of equals; non-finite values are ignored.
 ///
 /// # Panics
-/// If `output` is not as long as `head` says.
+/// If the length of `output` does not match `head`.
 pub fn decode(output: &[f32], head: Head, thresholds: Thresholds) -> Vec<Detection> {
     let Head { classes, places } = head;
     assert_eq!(output.len(), (4 + classes) * places, "an output has the size of its head");
@@ -63,7 +63,7 @@ mod tests {
         }
     }
 
-    /// Three classes at seven places, of which each is one case.
+    /// Three classes at seven places, one test case each.
     #[test]
     fn places_become_boxes_by_hand() {
         let head = Head { classes: 3, places: 8 };
@@ -83,7 +83,7 @@ mod tests {
             // The second place overlaps with the first (19 of 21 columns) and is of its class.
             Detection { sides: [40.0, 35.0, 60.0, 45.0], class: 0, confidence: 0.9 },
             Detection { sides: [280.0, 270.0, 320.0, 330.0], class: 1, confidence: 0.7 },
-            // 0.25 does not exceed 0.25; NaN is nothing; of equals the first class.
+            // 0.25 does not exceed 0.25; NaN is ignored; of equals the first class counts.
             Detection { sides: [86.0, 86.0, 94.0, 94.0], class: 0, confidence: 0.3 },
         ];
         assert_eq!(found, expected);

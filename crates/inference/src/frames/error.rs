@@ -12,13 +12,13 @@ use crate::image::ImageError;
 pub enum FrameError {
     #[error("cannot read frames from {0}: {1}")]
     File(PathBuf, io::Error),
-    #[error("{0} has no frames: name a folder of .jpg or .png files, or one with img1/ in it")]
+    #[error("{0} has no frames: give a folder of .jpg or .png files, or one that contains img1/")]
     Empty(PathBuf),
     #[error("the frame {0} cannot be used: {1}")]
     Image(PathBuf, ImageError),
     #[error(
-        "{0} is no folder, and to read it as a video takes ffmpeg, which is not installed (Debian \
-         package ffmpeg); or name a folder of .jpg or .png files"
+        "{0} is not a folder, and reading it as a video needs ffmpeg, which is not installed \
+         (Debian package ffmpeg); install it, or give a folder of .jpg or .png files"
     )]
     NoFfmpeg(PathBuf),
     #[error("ffmpeg cannot read the video {path}: {why}")]

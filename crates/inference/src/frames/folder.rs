@@ -1,4 +1,4 @@
-//! Images in files of a folder.
+//! Images from the files of a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::error::FrameError;
 use super::names::compare;
 use crate::image::Image;
 
-/// The images of a folder in the order of their names.
+/// The images of a folder, sorted by name.
 #[derive(Debug)]
 pub(super) struct Folder {
     files: Vec<PathBuf>,
@@ -16,7 +16,7 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(path: &Path) -> Result<Folder, FrameError> {
-        // A sequence of MOTChallenge has its images there, and detections and truth beside.
+        // A MOTChallenge sequence has its images there, next to detections and ground truth.
         let images = path.join("img1");
         let folder = if images.is_dir() { &images } else { path };
         let failed = |why| FrameError::File(folder.to_owned(), why);

@@ -1,11 +1,11 @@
-//! Frames that are drawn here.
+//! Generated frames.
 
 use trackbed_core::seed::Seed;
 
 use crate::image::Image;
 
-/// Boxes that move over a plain ground and turn back at the edges. Frame k of a seed is the same on
-/// every machine.
+/// Boxes that move over a plain background and bounce off the edges. Frame k of a seed is the same
+/// on every machine.
 #[derive(Debug)]
 pub struct Generated {
     boxes: Vec<Box>,
@@ -16,19 +16,19 @@ pub struct Generated {
 struct Box {
     width: u32,
     height: u32,
-    /// In pixels at frame 0, and a frame.
+    /// In pixels at frame 0, and pixels per frame.
     x: (u32, u32),
     y: (u32, u32),
     colour: [u8; 3],
 }
 
 impl Generated {
-    /// From frame 0 of this seed on.
+    /// Starts at frame 0 of this seed.
     pub fn new(seed: u64) -> Generated {
         let mut random = Seed::of_run(seed, 0).stream("inference/frames");
         let mut draw = |low: u64, high: u64| (low + random.below(high - low + 1)) as u32;
         let boxes = (0..BOXES).map(|_| Box {
-            // Upright, as people are.
+            // Upright, like people.
             width: draw(20, 60),
             height: draw(60, 160),
             x: (draw(0, WIDTH.into()), draw(1, 6)),
@@ -63,7 +63,7 @@ impl Generated {
     }
 }
 
-/// Where something is that began at a place and goes to and fro between 0 and `most`.
+/// The position of something that starts at a place and moves back and forth between 0 and `most`.
 fn place((begin, speed): (u32, u32), frame: u64, most: u32) -> u32 {
     let period = u128::from(2 * most);
     let gone = u128::from(begin) + u128::from(speed) * u128::from(frame);
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn what_moves_turns_back_at_both_edges() {
         let places: Vec<u32> = (0..9).map(|frame| place((1, 2), frame, 5)).collect();
-        // 1, 3, 5, then 7 is 3 from the other side.
+        // 1, 3, 5, then 7 is reflected to 3.
         assert_eq!(places, [1, 3, 5, 3, 1, 1, 3, 5, 3]);
     }
 

@@ -1,4 +1,4 @@
-//! Where images come from: files, a video, or thin air.
+//! Sources of images: files, a video, or a generator.
 
 mod error;
 mod folder;
@@ -15,7 +15,7 @@ use folder::Folder;
 pub use generated::Generated;
 use video::Video;
 
-/// Images in their order, of one size or several.
+/// A sequence of images, of one size or several.
 #[derive(Debug)]
 pub struct Frames(Source);
 
@@ -27,16 +27,16 @@ enum Source {
 }
 
 impl Frames {
-    /// Frames of 640 x 480 pixels with boxes that move, drawn from a seed; they do not end.
+    /// Generated frames of 640 x 480 pixels with moving boxes, drawn from a seed; they never end.
     pub fn generated(seed: u64) -> Frames {
         Frames(Source::Generated(Generated::new(seed)))
     }
 
-    /// The images of a folder, or of its folder `img1` as MOTChallenge has it, by name, numbers in
-    /// names by their value; or the images of a video, which ffmpeg decodes.
+    /// The images of a folder, or of its folder `img1` as in MOTChallenge, sorted by name with
+    /// numbers by value; or the images of a video, decoded by ffmpeg.
     ///
     /// # Errors
-    /// If there is nothing, or no image in it.
+    /// If there is nothing at `path`, or no image in it.
     pub fn open(path: &Path) -> Result<Frames, FrameError> {
         let data = std::fs::metadata(path).map_err(|why| FrameError::File(path.to_owned(), why))?;
         Ok(Frames(match data.is_dir() {
@@ -48,7 +48,7 @@ impl Frames {
     /// The next image; `None` at the end.
     ///
     /// # Errors
-    /// If it cannot be read. Do not call it again then.
+    /// If it cannot be read. Do not call it again after an error.
     pub fn read(&mut self) -> Result<Option<Image>, FrameError> {
         match &mut self.0 {
             Source::Folder(folder) => folder.next(),
@@ -57,7 +57,7 @@ impl Frames {
         }
     }
 
-    /// Goes back to the first image.
+    /// Returns to the first image.
     ///
     /// # Errors
     /// If a video cannot be opened again.

@@ -1,9 +1,9 @@
-//! The order of names with numbers in them.
+//! Sorts names that contain numbers.
 
 use std::cmp::Ordering;
 
-/// Compares names so that `frame2` comes before `frame10`: digits that stand together are one
-/// number. Names that differ in leading zeros alone are compared as text.
+/// Compares names so that `frame2` comes before `frame10`: consecutive digits are one number. Names
+/// that differ only in leading zeros are compared as text.
 pub(super) fn compare(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
@@ -25,7 +25,7 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The digits at the beginning without leading zeros, and the rest.
+/// The leading digits without leading zeros, and the rest.
 fn number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].trim_start_matches('0'), &text[end..])

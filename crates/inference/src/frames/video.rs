@@ -1,7 +1,7 @@
-//! A video, which ffmpeg decodes into a pipe.
+//! A video, decoded by ffmpeg through a pipe.
 //!
-//! Images come as PPM (<https://netpbm.sourceforge.net/doc/ppm.html>): raw pixels, each image with
-//! its size in front.
+//! Images arrive as PPM (<https://netpbm.sourceforge.net/doc/ppm.html>): raw pixels, each image
+//! preceded by its size.
 
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use super::error::FrameError;
 use crate::image::Image;
 use crate::tail;
 
-/// A video that is being decoded.
+/// A video being decoded.
 #[derive(Debug)]
 pub(super) struct Video {
     path: PathBuf,
     decoder: Decoder,
-    /// Whether an image has come since the beginning.
+    /// Whether an image has arrived since the start.
     begun: bool,
-    /// How this ffmpeg is told to take each image once, whatever its time.
+    /// The arguments that make this ffmpeg output each image once, whatever its timestamp.
     each_once: [&'static str; 2],
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Video {
 struct Decoder {
     ffmpeg: Child,
     pixels: BufReader<ChildStdout>,
-    /// Collects what it says, lest it should wait for somebody to read that.
+    /// Reads its standard error, so that it never blocks on it.
     words: Option<JoinHandle<String>>,
 }
 
@@ -44,7 +44,7 @@ impl Video {
                 Ok(Some(image))
             }
             Ok(None) => match self.decoder.end() {
-                // A video of no image is none; that would be asked for again and again.
+                // A video without images would be restarted forever.
                 (true, _) if self.begun => Ok(None),
                 (false, words) if !self.begun && self.is_older(&words) => {
                     self.each_once = BEFORE_5_1;
@@ -67,13 +67,13 @@ impl Video {
         Ok(())
     }
 
-    /// Whether these are the words of an ffmpeg that does not know what it was told.
+    /// Whether this error message is from an ffmpeg that does not know the argument.
     fn is_older(&self, words: &str) -> bool {
         self.each_once == SINCE_5_1 && words.contains("fps_mode")
     }
 
     fn failed(&self, why: String) -> FrameError {
-        let why = if why.is_empty() { "there is no image in it".to_owned() } else { why };
+        let why = if why.is_empty() { "it contains no image".to_owned() } else { why };
         FrameError::Video { path: self.path.clone(), why }
     }
 }
@@ -96,9 +96,9 @@ impl Decoder {
         Ok(Decoder { ffmpeg, pixels: BufReader::with_capacity(1 << 16, pixels), words })
     }
 
-    /// Ends it: whether it had come to its end with success, and what it said.
+    /// Ends it: returns whether it had finished successfully, and its error messages.
     fn end(&mut self) -> (bool, String) {
-        // Its output is at its end, or nobody wants more of it: then it is in the way.
+        // Its output has ended, or is no longer needed: then it must be killed.
         let success = match self.ffmpeg.try_wait() {
             Ok(Some(status)) => status.success(),
             _ if matches!(self.pixels.fill_buf(), Ok([])) => {
@@ -125,7 +125,7 @@ impl Drop for Decoder {
 const SINCE_5_1: [&str; 2] = ["-fps_mode", "passthrough"];
 const BEFORE_5_1: [&str; 2] = ["-vsync", "0"];
 
-/// The next image of a stream of binary PPM files with 8 bits a colour; `None` at its end.
+/// The next image of a stream of binary PPM files with 8 bits per colour; `None` at its end.
 fn read_ppm(stream: &mut impl BufRead) -> io::Result<Option<Image>> {
     let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
     if stream.fill_buf()?.is_empty() {
@@ -134,21 +134,21 @@ fn read_ppm(stream: &mut impl BufRead) -> io::Result<Option<Image>> {
     let magic = word(stream)?;
     let [width, height, most] = [word(stream)?, word(stream)?, word(stream)?];
     if magic != "P6" || most != "255" {
-        return Err(bad("its images are not as they were asked for"));
+        return Err(bad("its images have an unexpected format"));
     }
     let (Ok(width), Ok(height)) = (width.parse::<u32>(), height.parse::<u32>()) else {
         return Err(bad("its images have no size"));
     };
     let most = crate::image::SIDE_MAX as u32;
     if width.max(height) > most {
-        return Err(bad(&format!("{width} x {height} pixels, where sides are up to {most}")));
+        return Err(bad(&format!("{width} x {height} pixels; sides may be up to {most}")));
     }
     let mut rgb = vec![0; 3 * width as usize * height as usize];
     stream.read_exact(&mut rgb)?;
     Image::new(width, height, rgb).map(Some).ok_or_else(|| bad("its images have no pixels"))
 }
 
-/// A word of the header, with the one white space behind it.
+/// A word of the header, with one white-space character after it.
 fn word(stream: &mut impl BufRead) -> io::Result<String> {
     let mut word = String::new();
     for byte in stream.by_ref().take(16).bytes() {

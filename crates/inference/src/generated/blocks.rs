@@ -1,5 +1,5 @@
 //! The blocks of YOLO11 (Ultralytics, `ultralytics/nn/modules/block.py` and `conv.py`), with batch
-//! normalisation folded into the convolutions, as exported models have it.
+//! normalisation folded into the convolutions, as in exported models.
 
 use super::graph::{Attribute, Convolution, Graph, Tensor};
 
@@ -15,13 +15,13 @@ impl Graph {
         self.convolve(x, Convolution { gain: 1.0, ..plain(out, 1, 1, 1) })
     }
 
-    /// `DWConv`: each channel by itself, and SiLU.
+    /// `DWConv`: each channel separately, and SiLU.
     pub(super) fn depthwise(&mut self, x: &Tensor) -> Tensor {
         let y = self.convolve(x, plain(x.channels, 3, 1, x.channels));
         self.silu(&y)
     }
 
-    /// `C3k2` with one inner block: `C3k` if `deep`, else a bottleneck.
+    /// `C3k2` with one inner block: `C3k` if `deep`, otherwise a bottleneck.
     pub(super) fn c3k2(&mut self, x: &Tensor, out: usize, inner: usize, deep: bool) -> Tensor {
         let t = self.conv(x, 2 * inner, 1, 1);
         let (first, second) = self.halves(&t);
@@ -33,7 +33,7 @@ impl Graph {
         self.conv(&all, out, 1, 1)
     }
 
-    /// `SPPF`: three poolings in a row, of which all stages are kept.
+    /// `SPPF`: three poolings in a row, with all stages kept.
     pub(super) fn sppf(&mut self, x: &Tensor) -> Tensor {
         let first = self.conv(x, x.channels / 2, 1, 1);
         let second = self.pool(&first);
@@ -107,7 +107,7 @@ impl Graph {
     }
 }
 
-/// Weights that keep the variance of what goes through SiLU about as it is.
+/// Weights that roughly preserve the variance through SiLU.
 fn plain(channels: usize, kernel: usize, stride: usize, groups: usize) -> Convolution {
     Convolution { channels, kernel, stride, groups, bias: 0.0, gain: 2.0 }
 }

@@ -1,11 +1,11 @@
-//! Graphs of ONNX operators in the making
-//! (`onnx.proto`, <https://github.com/onnx/onnx/blob/main/onnx/onnx.proto>).
+//! Builds graphs of ONNX operators (`onnx.proto`,
+//! <https://github.com/onnx/onnx/blob/main/onnx/onnx.proto>).
 
 use trackbed_core::seed::Rng;
 
 use super::protobuf::Message;
 
-/// A tensor of the graph: which one it is, and its shape `[1, channels, height, width]`.
+/// A tensor of the graph: its name and shape `[1, channels, height, width]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
     name: String,
@@ -17,12 +17,12 @@ pub(crate) struct Tensor {
 /// A convolution with bias.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Convolution {
-    /// Channels that come out.
+    /// Output channels.
     pub(crate) channels: usize,
     /// Side of the kernel; the input is padded so that a stride of 1 keeps its size.
     pub(crate) kernel: usize,
     pub(crate) stride: usize,
-    /// Groups of channels that are kept apart.
+    /// Independent groups of channels.
     pub(crate) groups: usize,
     /// Every bias has this value.
     pub(crate) bias: f32,
@@ -30,14 +30,14 @@ pub(crate) struct Convolution {
     pub(crate) gain: f32,
 }
 
-/// What an operator is told besides its inputs.
+/// An attribute of an operator.
 pub(crate) enum Attribute {
     Integer(&'static str, i64),
     Integers(&'static str, Vec<i64>),
     Text(&'static str, &'static str),
 }
 
-/// The operators so far, and what they cost.
+/// The operators so far, and their costs.
 pub(crate) struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
@@ -45,7 +45,7 @@ pub(crate) struct Graph {
     random: Rng,
     /// Weights and biases.
     pub(crate) parameters: u64,
-    /// Multiplications with an addition, of convolutions.
+    /// Multiply-add operations of convolutions.
     pub(crate) multiply_adds: u64,
 }
 
@@ -100,14 +100,14 @@ impl Graph {
         output
     }
 
-    /// An operator on tensors of the same shape, which gives another of that shape.
+    /// An operator on tensors of the same shape, with a result of that shape.
     pub(crate) fn elementwise(&mut self, operator: &str, inputs: &[&Tensor]) -> Tensor {
         let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let name = self.node(operator, &names, &[]);
         Tensor { name, ..inputs[0].clone() }
     }
 
-    /// Channels of all, one after the other.
+    /// Concatenates the channels.
     pub(crate) fn concatenate(&mut self, inputs: &[&Tensor]) -> Tensor {
         let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let name = self.node("Concat", &names, &[Attribute::Integer("axis", 1)]);
@@ -115,7 +115,7 @@ impl Graph {
         Tensor { name, channels, ..inputs[0].clone() }
     }
 
-    /// The first half of the channels, and the second.
+    /// The first and the second half of the channels.
     pub(crate) fn halves(&mut self, input: &Tensor) -> (Tensor, Tensor) {
         let half = input.channels / 2;
         let names = self.split(&input.name, &[half, half], 1);
@@ -127,7 +127,7 @@ impl Graph {
         (first, second)
     }
 
-    /// The largest of each square of 5 x 5.
+    /// The maximum of each 5 x 5 square.
     pub(crate) fn pool(&mut self, input: &Tensor) -> Tensor {
         let attributes = [
             Attribute::Integers("kernel_shape", vec![5; 2]),
@@ -138,7 +138,7 @@ impl Graph {
         Tensor { name, ..input.clone() }
     }
 
-    /// Each value four times, in a square.
+    /// Repeats each value four times, in a square.
     pub(crate) fn double(&mut self, input: &Tensor) -> Tensor {
         let scales = [1.0_f32, 1.0, 2.0, 2.0].map(f32::to_le_bytes).concat();
         let scales = self.constant(FLOAT, &[4], &scales);
@@ -151,12 +151,12 @@ impl Graph {
         Tensor { name, height: 2 * input.height, width: 2 * input.width, ..input.clone() }
     }
 
-    /// The tensor of this name, in a shape of four dimensions.
+    /// A four-dimensional tensor with this name.
     pub(crate) fn named(name: String, channels: usize, height: usize, width: usize) -> Tensor {
         Tensor { name, channels, height, width }
     }
 
-    /// The name of a tensor, for operators on tensors of any shape.
+    /// The name of a tensor, for operators on any shape.
     pub(crate) fn name_of(tensor: &Tensor) -> &str {
         &tensor.name
     }
@@ -166,7 +166,7 @@ impl Graph {
         self.node("Reshape", &[input, &shape], &[])
     }
 
-    /// Parts of these sizes along `axis`.
+    /// Splits into parts of these sizes along `axis`.
     pub(crate) fn split(&mut self, input: &str, sizes: &[usize], axis: i64) -> Vec<String> {
         let lengths: Vec<i64> = sizes.iter().map(|size| *size as i64).collect();
         let lengths = self.integers(&lengths);
@@ -186,7 +186,7 @@ impl Graph {
         self.constant(FLOAT, shape, &bytes)
     }
 
-    /// An operator with one output, whose name comes back.
+    /// Adds an operator with one output; returns the output's name.
     pub(crate) fn node(
         &mut self,
         operator: &str,
@@ -198,7 +198,7 @@ impl Graph {
         output
     }
 
-    /// The model as a file's content; `outputs` and `inputs` are names with shapes.
+    /// The model as the content of a file; `outputs` and `inputs` are names with shapes.
     pub(crate) fn finish(self, input: (&str, &[i64]), output: (&str, &[i64])) -> Vec<u8> {
         let mut graph = Message::default();
         for node in &self.nodes {

@@ -1,6 +1,6 @@
-//! A model of the size and shape of YOLO11n with random weights, so that nothing has to be
-//! downloaded to time inference. It computes what the real one computes, and finds nothing that
-//! means anything.
+//! A model with the size and shape of YOLO11n and random weights, so that inference can be timed
+//! without downloads. It does the same computations as the real one, but its detections are
+//! meaningless.
 
 mod blocks;
 mod graph;
@@ -9,7 +9,7 @@ mod protobuf;
 
 use trackbed_core::seed::Seed;
 
-/// A model that was made up, in ONNX format.
+/// A generated model in ONNX format.
 #[derive(Clone, Debug)]
 pub struct GeneratedModel {
     /// The content of its file.
@@ -20,7 +20,7 @@ pub struct GeneratedModel {
     pub operations: u64,
 }
 
-/// The model of this seed: the same bytes on every machine.
+/// The model for this seed: the same bytes on every machine.
 ///
 /// Input `images` [1, 3, 640, 640], output `output0` [1, 84, 8400]: for each of 8,400 places a box
 /// (centre, width, height in pixels) and 80 confidences.

@@ -11,7 +11,7 @@ pub(super) fn build(random: Rng) -> GeneratedModel {
     let mut graph = Graph::new(random);
     let scales = features(&mut graph);
     head(&mut graph, &scales);
-    // A weight for each of 16 distances, which the real model keeps as a convolution.
+    // The real model keeps a weight for each of 16 distances as a convolution.
     let parameters = graph.parameters + BINS as u64;
     let operations = 2 * graph.multiply_adds;
     let (channels, places) = ((4 + CLASSES) as i64, places(&scales) as i64);
@@ -21,7 +21,7 @@ pub(super) fn build(random: Rng) -> GeneratedModel {
     GeneratedModel { onnx, parameters, operations }
 }
 
-/// Backbone and neck: what is seen at strides of 8, 16 and 32 pixels.
+/// Backbone and neck: features at strides of 8, 16 and 32 pixels.
 fn features(g: &mut Graph) -> [Tensor; 3] {
     let x = Graph::input("images", 3, SIDE, SIDE);
     let x = g.conv(&x, 16, 3, 2);
@@ -51,7 +51,7 @@ fn features(g: &mut Graph) -> [Tensor; 3] {
     [fine, middle, coarse]
 }
 
-/// Boxes and confidences of every place.
+/// Boxes and confidences for every place.
 fn head(g: &mut Graph, scales: &[Tensor; 3]) {
     let mut flat = Vec::new();
     for scale in scales {
@@ -62,7 +62,7 @@ fn head(g: &mut Graph, scales: &[Tensor; 3]) {
         let x = g.conv(&x, CLASSES, 1, 1);
         let x = g.depthwise(&x);
         let x = g.conv(&x, CLASSES, 1, 1);
-        // As Ultralytics begins its training: few things in an image.
+        // The initial bias in Ultralytics' training: few objects per image.
         let stride = (SIDE / scale.width) as f32;
         let squares = (640.0 / stride).powi(2);
         let confidences = g.convolve(&x, last(CLASSES, (5.0 / CLASSES as f32 / squares).ln()));
@@ -103,7 +103,7 @@ fn boxes(g: &mut Graph, distances: &str, scales: &[Tensor; 3]) -> String {
     g.node("Mul", &[&both, &strides], &[])
 }
 
-/// The middle of every place in units of its stride, all x and then all y; and the strides.
+/// The centre of every place in units of its stride, all x and then all y; and the strides.
 fn grid(scales: &[Tensor; 3]) -> (Vec<f32>, Vec<f32>) {
     let (mut xs, mut ys, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     for scale in scales {
@@ -126,9 +126,9 @@ fn last(channels: usize, bias: f32) -> Convolution {
 }
 
 const SIDE: usize = 640;
-/// Those of COCO.
+/// The classes of COCO.
 const CLASSES: usize = 80;
-/// Values that the distance to a side of a box is distributed over.
+/// Number of values in the distribution of a box side's distance.
 const BINS: usize = 16;
 
 #[cfg(test)]
@@ -137,15 +137,15 @@ mod tests {
 
     use super::*;
 
-    /// "YOLO11n summary (fused): 100 layers, 2,616,248 parameters, 0 gradients, 6.5 GFLOPs" is what
-    /// Ultralytics prints of the real one.
+    /// Ultralytics reports for the real model: "YOLO11n summary (fused): 100 layers, 2,616,248
+    /// parameters, 0 gradients, 6.5 GFLOPs".
     #[test]
     fn it_has_the_size_of_yolo11n() {
         let model = build(Seed::of_run(1, 0).stream("test"));
         assert_eq!(model.parameters, 2_616_248);
         let giga = model.operations as f64 / 1e9;
         assert!((6.4..6.6).contains(&giga), "{giga}");
-        // Four bytes a parameter, and some for the structure.
+        // Four bytes per parameter, plus some structure.
         assert!(model.onnx.len() as u64 > 4 * model.parameters, "{}", model.onnx.len());
         assert!((model.onnx.len() as u64) < 4 * model.parameters + 300_000);
     }

@@ -1,4 +1,4 @@
-//! Messages of Protocol Buffers, written field by field
+//! Encodes Protocol Buffers messages, field by field
 //! (<https://protobuf.dev/programming-guides/encoding/>).
 
 /// The bytes of one message.
@@ -6,7 +6,7 @@
 pub(crate) struct Message(Vec<u8>);
 
 impl Message {
-    /// A whole number (`int32`, `int64`, an enumeration). Negative ones take ten bytes.
+    /// An integer (`int32`, `int64`, an enumeration). Negative ones take ten bytes.
     pub(crate) fn integer(&mut self, field: u32, value: i64) -> &mut Message {
         self.tag(field, VARINT);
         self.varint(value.cast_unsigned());
@@ -22,12 +22,12 @@ impl Message {
         self
     }
 
-    /// A message inside this one.
+    /// A nested message.
     pub(crate) fn message(&mut self, field: u32, value: &Message) -> &mut Message {
         self.bytes(field, &value.0)
     }
 
-    /// What has been written.
+    /// The encoded bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -36,7 +36,7 @@ impl Message {
         self.varint(u64::from(field) << 3 | wire_type);
     }
 
-    /// Seven bits a byte, the lowest first; the top bit says that more follow.
+    /// Seven bits per byte, the lowest first; the top bit says that more follow.
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push((value & 0x7f) as u8 | 0x80);

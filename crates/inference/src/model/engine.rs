@@ -1,4 +1,4 @@
-//! What a runtime is asked for, and what it makes of a model.
+//! Options for a runtime, and its view of a model.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -6,23 +6,23 @@ use std::path::PathBuf;
 
 use crate::runtime::Provider;
 
-/// Where a model is.
+/// The source of a model.
 #[derive(Clone, Debug)]
 pub enum ModelSource {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// In memory: the content of a file.
+    /// Memory: the content of a file.
     Memory(Vec<u8>),
 }
 
-/// How a model is to be run.
+/// How to run a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelOptions {
     /// Threads that share the work of each operator.
     pub threads: NonZeroUsize,
-    /// What computes.
+    /// The device that computes.
     pub provider: Provider,
-    /// Width and height of the input, in pixels, for models that leave them open.
+    /// Width and height of the input, in pixels, for models with a dynamic size.
     pub input: (u32, u32),
 }
 
@@ -34,7 +34,7 @@ pub enum ModelError {
     #[error("cannot read the model {0}: {1}")]
     File(PathBuf, std::io::Error),
     #[error(
-        "{name} is no ONNX model that {runtime} can run ({why}); export one, for example with \
+        "{name} is not an ONNX model that {runtime} can run ({why}); export one, for example with \
          `yolo export model=yolo11n.pt format=onnx`, or use --model generated"
     )]
     NotOnnx {
@@ -44,8 +44,8 @@ pub enum ModelError {
         why: String,
     },
     #[error(
-        "{name} takes {found}, and not one image of floats [1, 3, height, width] with sides up to \
-         {INPUT_MAX}; run such a model by a program of its own with --exec"
+        "{name} takes {found} instead of one image of floats [1, 3, height, width] with sides up to \
+         {INPUT_MAX}; run such a model in a separate program with --exec"
     )]
     Input {
         /// Its file, or "the generated model".
@@ -53,8 +53,8 @@ pub enum ModelError {
         found: String,
     },
     #[error(
-        "this runtime cannot compute with {0} ({1}); `pip install onnxruntime-gpu` has CUDA \
-         and TensorRT, and --provider cpu needs nothing"
+        "this runtime cannot compute with {0} ({1}); `pip install onnxruntime-gpu` provides CUDA \
+         and TensorRT, and --provider cpu always works"
     )]
     Provider(Provider, String),
     #[error("the model failed on an image: {0}")]
@@ -64,15 +64,15 @@ pub enum ModelError {
 /// The longest side of an input, in pixels.
 pub const INPUT_MAX: u32 = 4096;
 
-/// What a runtime has made of a model.
+/// A model loaded by a runtime.
 pub(super) trait Engine: fmt::Debug + Send {
-    /// What the model takes.
+    /// The model's inputs.
     fn inputs(&self) -> Vec<Declared>;
 
-    /// The shape of its first output, -1 where it is open; `None` if that is no tensor.
+    /// The shape of its first output, -1 for dynamic dimensions; `None` if it is not a tensor.
     fn output_shape(&self) -> Option<Vec<i64>>;
 
-    /// Runs it on one image of this width and height, and shows its first output once.
+    /// Runs it on one image of this width and height, and passes its first output to `show` once.
     fn run(
         &mut self,
         size: (u32, u32),
@@ -81,11 +81,11 @@ pub(super) trait Engine: fmt::Debug + Send {
     ) -> Result<(), String>;
 }
 
-/// An input as a model declares it.
+/// An input as declared by a model.
 pub(super) struct Declared {
-    /// The shape of a tensor of floats, -1 where it is open; `None` if it is something else.
+    /// The shape of a float tensor, -1 for dynamic dimensions; `None` for other inputs.
     pub(super) floats: Option<Vec<i64>>,
-    /// For people.
+    /// For messages.
     pub(super) text: String,
 }
 

@@ -24,10 +24,10 @@ impl Loaded {
     ) -> Result<Loaded, ModelError> {
         let provider = options.provider;
         if provider != Provider::Cpu {
-            return Err(ModelError::Provider(provider, "rten knows processors only".to_owned()));
+            return Err(ModelError::Provider(provider, "rten supports the CPU only".to_owned()));
         }
         let mut loader = rten::ModelOptions::with_all_ops();
-        // Weights as the processor wants them: memory for speed.
+        // Prepacked weights trade memory for speed.
         loader.prepack_weights(true);
         let model = match source {
             ModelSource::File(path) => loader.load_file(path),

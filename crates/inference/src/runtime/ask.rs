@@ -1,4 +1,4 @@
-//! What a program says, with an end to how long and how much.
+//! Runs a program with limits on time and output.
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::monotonic_nanos;
 
-/// What `command` writes to its standard output; `None` if it is not there, fails, writes more than
+/// The standard output of `command`; `None` if it does not exist, fails, writes more than
 /// [`BYTES_MAX`] or takes longer than `limit`.
 pub(super) fn ask(command: &mut Command, limit: Duration) -> Option<String> {
     let quiet = command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());

@@ -1,8 +1,8 @@
-//! What runs a model: ONNX Runtime where it is found, else rten where it is built in.
+//! Runtimes for models: ONNX Runtime if it is found, otherwise rten if it is built in.
 //!
-//! ONNX Runtime is the user's own (`pip install onnxruntime`) and is opened when the program runs:
-//! nothing is downloaded or built for it, and a GPU build is used as it is. rten is a library in Rust
-//! that is compiled into this program (the feature `rten`). It is slower, and always there.
+//! ONNX Runtime is installed by the user (`pip install onnxruntime`) and loaded at run time:
+//! nothing is downloaded or built, and GPU builds work unchanged. rten is a Rust library compiled
+//! into this program (the feature `rten`). It is slower, but always available.
 
 mod ask;
 mod open;
@@ -16,7 +16,7 @@ pub use open::{OnnxRuntime, Provider, RuntimeError};
 pub use search::Search;
 
 named! {
-    /// The runtimes that there are.
+    /// The supported runtimes.
     pub enum RuntimeKind {
         /// ONNX Runtime.
         OnnxRuntime = "onnxruntime",
@@ -28,7 +28,7 @@ named! {
 /// A runtime that is ready to load models.
 #[derive(Clone, Debug)]
 pub enum Runtime {
-    /// ONNX Runtime, opened.
+    /// ONNX Runtime, loaded.
     OnnxRuntime(OnnxRuntime),
     /// rten.
     #[cfg(feature = "rten")]
@@ -36,11 +36,10 @@ pub enum Runtime {
 }
 
 impl Runtime {
-    /// The runtime of `kind`. Without one, ONNX Runtime where it is found, else rten.
+    /// The runtime of `kind`; by default, ONNX Runtime if it is found, otherwise rten.
     ///
     /// # Errors
-    /// If there is none; the text says how to get one. A library that was named and cannot be used is an
-    /// error too.
+    /// If there is none; the text says how to get one. Also if the given library cannot be used.
     pub fn open(search: &Search, kind: Option<RuntimeKind>) -> Result<Runtime, RuntimeError> {
         if kind == Some(RuntimeKind::Rten) {
             return built_in().ok_or(RuntimeError::WithoutRten);
@@ -52,14 +51,14 @@ impl Runtime {
         OnnxRuntime::open(search).map(Runtime::OnnxRuntime).or_else(fallback)
     }
 
-    /// Whether this machine has no runtime at all, and the user has named none. Nothing is opened: this
-    /// starts no thread.
+    /// Whether this machine has no runtime at all, and the user has given none. Nothing is loaded,
+    /// so no thread is started.
     pub fn is_missing(search: &Search) -> bool {
         let cannot_open = cfg!(target_feature = "crt-static");
         built_in().is_none() && search.named().is_none() && (cannot_open || search.find().is_none())
     }
 
-    /// ONNX Runtime, if it is that.
+    /// The ONNX Runtime, if it is one.
     pub fn library(&self) -> Option<&OnnxRuntime> {
         match self {
             Runtime::OnnxRuntime(library) => Some(library),
@@ -68,13 +67,13 @@ impl Runtime {
         }
     }
 
-    /// Which one it is.
+    /// Its kind.
     pub fn kind(&self) -> RuntimeKind {
         self.library().map_or(RuntimeKind::Rten, |_| RuntimeKind::OnnxRuntime)
     }
 }
 
-/// Its name for people, with the version where that is known.
+/// Its display name, with the version if known.
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.library().map(OnnxRuntime::version) {

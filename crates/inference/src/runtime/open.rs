@@ -1,4 +1,4 @@
-//! ONNX Runtime, opened.
+//! Loads ONNX Runtime.
 
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use trackbed_core::named;
 
 use super::search::{Search, version_of};
 
-/// ONNX Runtime in this process. There is one; it stays until the process ends.
+/// ONNX Runtime in this process. There is at most one; it stays loaded until the process ends.
 #[derive(Clone, Debug)]
 pub struct OnnxRuntime {
     pub(crate) environment: Environment,
@@ -24,8 +24,8 @@ pub struct OnnxRuntime {
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum RuntimeError {
     #[error(
-        "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual environment \
-         that is active, if there is one), or say where libonnxruntime.so is with --library FILE \
+        "ONNX Runtime is not installed: `pip install onnxruntime` (in the active virtual \
+         environment, if there is one), or give the path of libonnxruntime.so with --library FILE \
          or ORT_DYLIB_PATH; rten needs nothing installed: {}",
         rten_remedy()
     )]
@@ -36,51 +36,51 @@ pub enum RuntimeError {
     )]
     WithoutRten,
     #[error(
-        "this build of trackbed is linked statically and cannot open ONNX Runtime: use a build \
-         for glibc, or let a program of its own do the inference with --exec"
+        "this build of trackbed is linked statically and cannot load ONNX Runtime: use a build \
+         for glibc, or run the inference in a separate program with --exec"
     )]
     Static,
     #[error(
-        "there is no ONNX Runtime at {0}: name the file libonnxruntime.so, or a folder or virtual \
+        "there is no ONNX Runtime at {0}: give the path of libonnxruntime.so, or a folder or virtual \
          environment into which onnxruntime was installed"
     )]
     NotThere(PathBuf),
     #[error(
-        "{path} is ONNX Runtime {version}, and 1.{} or newer is needed: `pip install --upgrade \
+        "{path} is ONNX Runtime {version}, but 1.{} or newer is needed: `pip install --upgrade \
          onnxruntime`",
         ort::MINOR_VERSION
     )]
     Old { path: PathBuf, version: String },
     #[error(
-        "{path} cannot be used as ONNX Runtime: {why}; `pip install onnxruntime` brings one, and \
-         --library FILE or ORT_DYLIB_PATH names it"
+        "{path} cannot be used as ONNX Runtime: {why}; install it with `pip install onnxruntime`, \
+         or give its path with --library FILE or ORT_DYLIB_PATH"
     )]
     Unusable { path: PathBuf, why: String },
 }
 
 named! {
-    /// What computes: the execution providers of ONNX Runtime. Those for GPUs need a build of the
-    /// runtime that has them (`pip install onnxruntime-gpu`).
+    /// The execution providers of ONNX Runtime, which do the computation. Those for GPUs need a
+    /// build of the runtime that has them (`pip install onnxruntime-gpu`).
     #[derive(Default)]
     pub enum Provider {
-        /// The processor.
+        /// The CPU.
         #[default]
         Cpu = "cpu",
         /// NVIDIA's CUDA.
         Cuda = "cuda",
-        /// NVIDIA's TensorRT, and CUDA for what it cannot.
+        /// NVIDIA's TensorRT, and CUDA for what TensorRT does not support.
         TensorRt = "tensorrt",
     }
 }
 
 impl OnnxRuntime {
-    /// Opens the library that `search` finds. Once a process has one, that one is given whatever is
-    /// searched for; once opening one has failed, it is not tried again.
+    /// Loads the library that `search` finds. Once a process has loaded one, that one is returned
+    /// for any search; after a failure it is not tried again.
     ///
     /// # Errors
     /// If there is none, or it cannot be used; each says what to do.
     pub fn open(search: &Search) -> Result<OnnxRuntime, RuntimeError> {
-        // The environment must not be dropped and made again: the runtime allows one in a process.
+        // The environment must not be dropped and recreated: the runtime allows one per process.
         static OPENED: OnceLock<Result<OnnxRuntime, RuntimeError>> = OnceLock::new();
         OPENED.get_or_init(|| OnnxRuntime::open_anew(search)).clone()
     }
@@ -98,7 +98,7 @@ impl OnnxRuntime {
             let builder = ort::init_from(&path).map_err(|why| refusal(&path, &why))?;
             let environment = builder.with_name("trackbed").with_telemetry(false).build();
             let environment = environment.map_err(|why| unusable(why.to_string()))?;
-            // Warnings are about optimisations that a model cannot have.
+            // Warnings are about optimisations that a model does not allow.
             environment.set_log_level(LogLevel::Error);
             Ok(environment)
         })
@@ -106,26 +106,26 @@ impl OnnxRuntime {
         Ok(OnnxRuntime { environment, path })
     }
 
-    /// The library.
+    /// The path of the library.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The version in the library's name, where it has one.
+    /// The version in the library's file name, if it has one.
     pub fn version(&self) -> Option<String> {
         let parts = version_of(self.path.file_name()?.to_str()?)?;
         let parts: Vec<String> = parts.iter().map(u64::to_string).collect();
         (!parts.is_empty()).then(|| parts.join("."))
     }
 
-    /// What the library says of its build: branch, commit, kind of build.
+    /// The library's build information: branch, commit, kind of build.
     pub fn build(&self) -> &'static str {
         ort::info()
     }
 }
 
 impl Provider {
-    /// Those that must be there; the processor always is.
+    /// The required providers; the CPU is always present.
     pub(crate) fn registrations(self) -> Vec<ep::ExecutionProviderDispatch> {
         let cuda = || ep::CUDA::default().build().error_on_failure();
         match self {
@@ -138,8 +138,8 @@ impl Provider {
 
 fn rten_remedy() -> &'static str {
     match cfg!(feature = "rten") {
-        true => "leave the choice of the runtime out, or write rten",
-        false => "`cargo build --release --features rten` has it",
+        true => "omit the choice of a runtime, or write rten",
+        false => "build it in with `cargo build --release --features rten`",
     }
 }
 
@@ -162,8 +162,8 @@ fn refusal(path: &Path, why: &ort::LoadDynamicError) -> RuntimeError {
     }
 }
 
-/// What `act` gives; or what it panicked with, which nobody is shown otherwise. A library that
-/// promises more than it has makes `ort` panic.
+/// The result of `act`, or its panic message, which would not be shown otherwise. `ort` panics if a
+/// library lacks functions that its version promises.
 fn without_panic<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Mutex<()> = Mutex::new(());
     let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,7 +175,7 @@ fn without_panic<T>(act: impl FnOnce() -> T) -> Result<T, String> {
         Ok(text) => *text,
         Err(other) => match other.downcast::<&'static str>() {
             Ok(text) => (*text).to_owned(),
-            Err(_) => "it does not work together with this program".to_owned(),
+            Err(_) => "it is not compatible with this program".to_owned(),
         },
     })
 }

@@ -1,4 +1,4 @@
-//! Where a machine keeps ONNX Runtime.
+//! Finds ONNX Runtime on a machine.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,25 +9,25 @@ use std::time::Duration;
 
 use super::ask::ask;
 
-/// Where to look, in this order.
+/// Where to search, in this order.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    /// The library, or a folder that has it (a virtual environment, `site-packages`): nothing else
-    /// is looked at.
+    /// The library, or a folder that contains it (a virtual environment, `site-packages`): nothing
+    /// else is searched.
     pub given: Option<PathBuf>,
     /// `ORT_DYLIB_PATH`, which other programs read too; like [`Self::given`].
     pub variable: Option<PathBuf>,
-    /// The virtual environment that is active (`VIRTUAL_ENV`).
+    /// The active virtual environment (`VIRTUAL_ENV`).
     pub environment: Option<PathBuf>,
-    /// Interpreters of Python that are asked, by name or path.
+    /// Python interpreters to ask, by name or path.
     pub interpreters: Vec<PathBuf>,
-    /// Folders that have Python's folders or the library itself.
+    /// Folders that contain Python's folders or the library itself.
     pub folders: Vec<PathBuf>,
 }
 
 impl Search {
-    /// What the environment of this process says, with the folders where systems keep libraries and
-    /// Python's packages.
+    /// The settings from this process's environment, plus the folders where systems keep libraries
+    /// and Python packages.
     pub fn of_environment(given: Option<PathBuf>) -> Search {
         let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let mut folders: Vec<PathBuf> =
@@ -42,7 +42,7 @@ impl Search {
         }
     }
 
-    /// The first library that is there. If one was named that is not there, no other is taken.
+    /// The first library found. If the given one is missing, no other is used.
     pub fn find(&self) -> Option<PathBuf> {
         if let Some(named) = self.named() {
             return in_named(named);
@@ -54,7 +54,7 @@ impl Search {
             .or_else(|| self.folders.iter().find_map(|folder| in_folder(folder)))
     }
 
-    /// What the user said.
+    /// The user's choice.
     pub fn named(&self) -> Option<&Path> {
         self.given.as_deref().or(self.variable.as_deref())
     }
@@ -64,11 +64,11 @@ fn in_named(path: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return in_folder(path);
     }
-    // Whoever opens it looks for relative paths beside this program.
+    // The dynamic linker looks for relative paths next to this program.
     path.is_file().then(|| fs::canonicalize(path).ok()).flatten()
 }
 
-/// In a folder itself, in its folders of libraries, or in its folders of Python's packages.
+/// In the folder itself, in its library folders, or in its Python package folders.
 fn in_folder(folder: &Path) -> Option<PathBuf> {
     let architecture = format!("lib/{}-linux-gnu", env::consts::ARCH);
     let plain = ["", "onnxruntime/capi", "capi", "lib", architecture.as_str(), "lib64"];
@@ -85,8 +85,9 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
     plain.chain(packages).find_map(|place| library_in(&place))
 }
 
-/// Asks an interpreter where its package is, without importing it, which takes a second. `-I` and another
-/// folder: files in the current folder must not pass for Python's modules.
+/// Asks an interpreter for the location of its package, without importing it, which takes a second.
+/// `-I` and another working directory: files in the current folder must not pass for Python
+/// modules.
 fn by_interpreter(python: &Path) -> Option<PathBuf> {
     const QUESTION: &str = "import importlib.util\n\
         spec = importlib.util.find_spec('onnxruntime')\n\
@@ -97,7 +98,7 @@ fn by_interpreter(python: &Path) -> Option<PathBuf> {
     library_in(&Path::new(package).join("capi"))
 }
 
-/// `libonnxruntime.so` or the like in this very folder, the newest of several.
+/// `libonnxruntime.so` or similar directly in this folder, the newest if there are several.
 fn library_in(folder: &Path) -> Option<PathBuf> {
     let mut found: Vec<(Vec<u64>, PathBuf)> = entries(folder)
         .into_iter()
@@ -108,8 +109,8 @@ fn library_in(folder: &Path) -> Option<PathBuf> {
     found.pop().and_then(|(_, path)| fs::canonicalize(path).ok())
 }
 
-/// The version in the name of a library, `libonnxruntime.so.1.31.1`; without parts if it has none,
-/// `None` if it is another file.
+/// The version in the name of a library, `libonnxruntime.so.1.31.1`; empty if it has none, `None`
+/// if it is another file.
 pub(super) fn version_of(name: &str) -> Option<Vec<u64>> {
     let version = name.strip_prefix("libonnxruntime.so")?;
     if version.is_empty() {
@@ -118,7 +119,7 @@ pub(super) fn version_of(name: &str) -> Option<Vec<u64>> {
     version.strip_prefix('.')?.split('.').map(|part| part.parse().ok()).collect()
 }
 
-/// Sorted, so that the same machine gives the same answer.
+/// Sorted, so that the result is deterministic.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -197,7 +198,7 @@ mod tests {
         let scratch = Scratch::new();
         let library = scratch.file("onnxruntime/capi/libonnxruntime.so.1.20.0");
         let package = library.parent().unwrap().parent().unwrap().display().to_string();
-        // The answer of an interpreter, whatever it is asked.
+        // The interpreter's answer to any question.
         let python = scratch.file("python");
         fs::write(&python, format!("#!/bin/sh\necho '{package}'\n")).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

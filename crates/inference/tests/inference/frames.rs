@@ -1,4 +1,4 @@
-//! Frames of folders and videos, as users have them.
+//! Frames from realistic folders and videos.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn a_sequence_of_motchallenge_comes_in_its_order_and_again() {
     assert!(frames.read().unwrap().is_none());
     frames.rewind().unwrap();
     assert_eq!(reds(&mut frames), [1, 2, 10, 11]);
-    // The folder itself does as well.
+    // The folder itself works too.
     assert_eq!(reds(&mut Frames::open(&scratch.path("img1")).unwrap()), [1, 2, 10, 11]);
 }
 
@@ -90,7 +90,7 @@ fn damage_anywhere_in_a_file_is_an_error_at_worst() {
             for change in [0x01, 0x10, 0x80, 0xff, whole[place]] {
                 let mut damaged = whole.to_vec();
                 damaged[place] ^= change;
-                // What is decoded in spite of it has a size of its own.
+                // Damaged data that can still be decoded may have any size.
                 if let Ok(image) = Image::decode(&damaged) {
                     let pixels = image.width() as usize * image.height() as usize;
                     assert_eq!(image.rgb().len(), 3 * pixels);

@@ -1,4 +1,4 @@
-//! What comes before and behind the model, against NumPy.
+//! Pre- and post-processing compared with NumPy.
 
 use trackbed_core::seed::{Rng, Seed};
 use trackbed_inference::detection::{Head, Thresholds, decode};
@@ -7,8 +7,8 @@ use trackbed_inference::letterbox::Letterbox;
 
 use crate::Scratch;
 
-/// `LetterBox` of Ultralytics with `cv2.resize(..., interpolation=cv2.INTER_LINEAR)`, in double precision
-/// and without OpenCV's rounding to whole numbers in between.
+/// Ultralytics' `LetterBox` with `cv2.resize(..., interpolation=cv2.INTER_LINEAR)`, in double
+/// precision and without OpenCV's intermediate rounding to integers.
 const LETTERBOX: &str = "
 import numpy as np
 w, h, W, H = (int(v) for v in open('sizes').read().split())
@@ -70,7 +70,7 @@ fn images_are_fitted_as_numpy_fits_them() {
     }
 }
 
-/// Confidences, boxes and greedy suppression for each class.
+/// Confidences, boxes and greedy suppression per class.
 const DETECTIONS: &str = "
 import numpy as np
 c, n = (int(v) for v in open('head').read().split())
@@ -94,7 +94,7 @@ for place, k in found:
     print(k, scores[place], *boxes[place])
 ";
 
-/// An output with places here and there that stand for the same few things.
+/// An output in which several places stand for the same few objects.
 fn output(random: &mut Rng, head: Head) -> Vec<f32> {
     let Head { classes, places } = head;
     let mut output = vec![0.0; (4 + classes) * places];
@@ -107,7 +107,7 @@ fn output(random: &mut Rng, head: Head) -> Vec<f32> {
             output[row * places + place] = side;
         }
         for class in 0..classes {
-            // About one in eight is sure enough of something.
+            // About one in eight has a sufficient confidence.
             let sure = random.below(8 * classes as u64) == 0;
             let confidence = random.unit() * if sure { 1.0 } else { 0.24 };
             output[(4 + class) * places + place] = confidence as f32;

@@ -1,6 +1,6 @@
-//! Our arithmetic against NumPy's, our model against ONNX's own checker, our ONNX Runtime against
-//! Python's. Python with `numpy`, `onnx` and `onnxruntime` is taken from the active virtual environment,
-//! from `TRACKBED_PYTHON`, or from `PATH`; without it these tests are skipped.
+//! Compares our arithmetic with NumPy, our model with ONNX's own checker, our ONNX Runtime with
+//! Python's. Python with `numpy`, `onnx` and `onnxruntime` comes from the active virtual
+//! environment, from `TRACKBED_PYTHON`, or from `PATH`; without it these tests are skipped.
 
 mod frames;
 mod images;
@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A folder of the test's own, gone when it ends.
+/// A temporary folder.
 struct Scratch(tempfile::TempDir);
 
 impl Scratch {
@@ -36,8 +36,8 @@ impl Scratch {
         values.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
     }
 
-    /// Runs a program of Python here and gives what it prints; `None` if Python has not all of these
-    /// `packages`, which is said.
+    /// Runs a Python program in the folder and returns its output; `None` with a message if any of
+    /// these `packages` is missing.
     fn python(&self, packages: &[&str], program: &str) -> Option<String> {
         let python = python();
         let imports: Vec<String> = packages.iter().map(|name| format!("import {name}")).collect();

@@ -1,4 +1,4 @@
-//! The generated model, and what runs it here, against Python's.
+//! The generated model and the runtimes here, compared with Python's.
 
 use std::num::NonZeroUsize;
 
@@ -42,7 +42,7 @@ image = np.fromfile('image', np.float32).reshape(1, 3, 640, 640)
 session.run(None, {'images': image})[0].tofile('output')
 ";
 
-/// The runtimes that are here; of one that is not, a line says so.
+/// The available runtimes; prints a line for a missing one.
 fn runtimes() -> Vec<Runtime> {
     let open = |kind: &RuntimeKind| match Runtime::open(&Search::of_environment(None), Some(*kind))
     {
@@ -99,7 +99,7 @@ fn outputs(model: &mut Model, image: &[f32]) -> Vec<f32> {
     model.run(image, show).unwrap()
 }
 
-/// Boxes are in pixels up to 640; threads, and runtimes, may add up in another order.
+/// Boxes are in pixels up to 640; threads and runtimes may sum in different orders.
 fn farthest(ours: &[f32], theirs: &[f32]) -> f32 {
     ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
@@ -120,7 +120,7 @@ fn runtimes_find_the_same_with_any_number_of_threads() {
     }
 }
 
-/// Only ONNX Runtime knows other providers than the processor.
+/// Only ONNX Runtime supports providers other than the CPU.
 #[test]
 fn rten_refuses_what_it_cannot_compute_with() {
     let source = ModelSource::Memory(generated::model(1).onnx);
@@ -131,7 +131,7 @@ fn rten_refuses_what_it_cannot_compute_with() {
     }
 }
 
-/// Small models with other inputs than a detector's.
+/// Small models whose inputs differ from a detector's.
 const OTHERS: &str = "
 import onnx
 from onnx import helper as h, TensorProto as T

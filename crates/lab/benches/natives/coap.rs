@@ -1,4 +1,4 @@
-//! `coap-client` and our CoAP at libcoap's server.
+//! `coap-client` and our CoAP client with libcoap's server.
 
 use std::process::Command;
 use std::time::Instant;
@@ -24,7 +24,7 @@ pub fn start() -> Option<Box<dyn Pair>> {
 }
 
 impl Coap {
-    /// What a command of `coap-client` takes, in seconds.
+    /// The duration of a `coap-client` command, in seconds.
     #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
     fn ask(&self, words: &[&str], path: &str) -> f64 {
         let begun = Instant::now();
@@ -72,8 +72,8 @@ impl Pair for Coap {
 }
 
 const CLIENT: &str = "coap-client-openssl";
-/// Bytes of a block (RFC 7959 has no smaller one).
+/// Bytes per block (the smallest size in RFC 7959).
 const BLOCK: usize = 16;
-/// By how many blocks the long resource is longer.
+/// How many blocks the long resource has more than the short one.
 const BLOCKS: usize = 1_000;
 const DOWNLOADS: usize = 5;

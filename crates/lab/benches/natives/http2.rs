@@ -1,4 +1,4 @@
-//! `h2load` and our HTTP/2 at nghttpd, which sends back what it is sent.
+//! `h2load` and our HTTP/2 client with nghttpd, which echoes messages.
 
 use std::fs;
 use std::process::Command;
@@ -17,8 +17,7 @@ pub fn start() -> Option<Box<dyn Pair>> {
 }
 
 impl Pair for Http2 {
-    /// Its log has a line for each request: when it began, the status, and what it took, in
-    /// microseconds.
+    /// Its log has a line per request: start time, status, and duration in microseconds.
     fn native(&mut self) -> Vec<f64> {
         let log = self.0.file("h2load.log");
         let _first_time = fs::remove_file(&log);

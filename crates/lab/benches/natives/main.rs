@@ -1,16 +1,16 @@
-//! Our clients beside the native ones of servers that are not ours, over the loopback interface: the
-//! median round trip of 512 B, in turns with each other.
+//! Compares our clients with the native ones of third-party servers over the loopback interface:
+//! the median round trip of 512 B, in alternating rounds.
 //!
-//! `cargo bench -p trackbed-lab --bench natives` prints a line for each round, and one for each server
-//! with the medians over all rounds; arguments choose servers by name. A server whose program or whose
-//! native client is not installed is skipped, and the Debian package is named.
+//! `cargo bench -p trackbed-lab --bench natives` prints a line per round, and one per server with
+//! the medians over all rounds; arguments select servers by name. A server is skipped if its
+//! program or native client is not installed; the Debian package is printed.
 //!
 //! - `nghttpd`, HTTP/2 and TLS 1.3: `h2load`, which times each request itself.
-//! - `mosquitto`, MQTT, TLS 1.3, QoS 1: lines written to `mosquitto_pub -l` until `mosquitto_sub` prints
-//!   them; the two pipes are part of it.
-//! - `coap-server`, CoAP and DTLS 1.2: `coap-client`, a process for each download. Of a resource in blocks
-//!   of 16 B it takes a round trip for each block, so the difference between a long and a short one is
-//!   that of so many round trips, without what a process takes to begin.
+//! - `mosquitto`, MQTT, TLS 1.3, QoS 1: from a line written to `mosquitto_pub -l` until
+//!   `mosquitto_sub` prints it, including the two pipes.
+//! - `coap-server`, CoAP and DTLS 1.2: `coap-client`, a process per download. A resource in blocks
+//!   of 16 B takes a round trip per block, so the difference between a long and a short one is that
+//!   number of round trips, without the start of the process.
 
 #[cfg(target_os = "linux")]
 mod coap;
@@ -23,7 +23,7 @@ mod server;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("there are no sockets of the Linux kernel here");
+    println!("this benchmark needs sockets of the Linux kernel");
 }
 
 #[cfg(target_os = "linux")]
@@ -43,12 +43,12 @@ fn main() {
 #[cfg(target_os = "linux")]
 type Start = fn() -> Option<Box<dyn Pair>>;
 
-/// Two clients of one server.
+/// Two clients for one server.
 #[cfg(target_os = "linux")]
 trait Pair {
     /// Round trips of the native client, in microseconds.
     fn native(&mut self) -> Vec<f64>;
-    /// Round trips of ours, in microseconds.
+    /// Round trips of our client, in microseconds.
     fn ours(&mut self) -> Vec<f64>;
 }
 
@@ -81,9 +81,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(target_os = "linux")]
 const ROUNDS: usize = 7;
-/// Round trips in a round.
+/// Round trips per round.
 #[cfg(target_os = "linux")]
 const COUNT: usize = 2_000;
-/// Bytes of a message.
+/// Bytes per message.
 #[cfg(target_os = "linux")]
 const SIZE: usize = 512;

@@ -1,4 +1,4 @@
-//! `mosquitto_pub` with `mosquitto_sub`, and our MQTT, at Mosquitto.
+//! `mosquitto_pub` with `mosquitto_sub`, and our MQTT client, with Mosquitto.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -60,7 +60,7 @@ impl Pair for Mqtt {
         for _ in 0..ROUND_TRIPS {
             let begun = Instant::now();
             self.publisher.1.write_all(message.as_bytes()).expect("a pipe");
-            // The rest is what it says of packets.
+            // Other lines are its reports about packets.
             while line != message {
                 line.clear();
                 assert!(
@@ -101,5 +101,6 @@ impl Drop for Mqtt {
     }
 }
 
-/// In a round. With clients of Mosquitto each may take 40 ms: they leave it to TCP when to send.
+/// Per round. With Mosquitto's clients each may take 40 ms, because they leave the time of sending
+/// to TCP.
 const ROUND_TRIPS: usize = 100;

@@ -1,4 +1,4 @@
-//! A server that is not ours, on a port of the loopback interface, and our client of it.
+//! A third-party server on a port of the loopback interface, and our client for it.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
@@ -55,18 +55,18 @@ impl Server {
         command.args(&launch.arguments).envs(launch.environment.iter().cloned());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().expect("it starts");
-        // Whatever its transport, it listens by then.
+        // It listens by then, whatever its transport.
         thread::park_timeout(Duration::from_secs(1));
         let trust = Trust::from_der(certificate.as_der().to_vec());
         Some(Server { process, folder, address, trust })
     }
 
-    /// A file of its folder, for a command line.
+    /// The path of a file in its folder, for a command line.
     pub fn file(&self, name: &str) -> String {
         self.folder.path().join(name).to_string_lossy().into_owned()
     }
 
-    /// Lets a client of ours, of `protocol`, do something over one connection.
+    /// Lets our client for `protocol` do something over one connection.
     pub fn with_client<T: 'static>(
         &self,
         protocol: &str,

@@ -1,4 +1,4 @@
-//! The process that does the inference of a run: this program called anew.
+//! The inference process of a run: this program, started again.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
@@ -15,7 +15,7 @@ use trackbed_linux::parent::die_with_parent;
 
 use trackbed_scenario::Work;
 
-/// An inference at work. It ends when this is dropped.
+/// A running inference. Dropping it ends the process.
 pub(super) struct Inference {
     child: Child,
     said: Receiver<Said>,
@@ -23,17 +23,17 @@ pub(super) struct Inference {
     frames: Vec<Frame>,
 }
 
-/// A line that `trackbed infer --events` says.
+/// A line of `trackbed infer --events`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Said {
     Ready {
-        /// Who does the work.
+        /// The process that does the work.
         process: u32,
     },
     Frame(Frame),
     End {
-        /// Why, in a word.
+        /// The reason, in a word.
         reason: String,
     },
 }
@@ -46,12 +46,12 @@ struct Frame {
 }
 
 impl Inference {
-    /// Starts it.
+    /// Starts the process.
     pub fn start(work: &Work) -> Result<Inference, String> {
         let mut command = Command::new("/proc/self/exe");
         command.args(["infer", "--events", "--duration", FOREVER, "--warm-up", "0 s"]);
         tell(work, &mut command);
-        // Ctrl-C lets a run that has begun come to its end.
+        // Ctrl-C lets a run that has begun finish.
         command.process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let failed = |why| format!("the inference could not be started: {why}");
@@ -67,7 +67,7 @@ impl Inference {
         Ok(inference)
     }
 
-    /// Waits until it says that it is ready; returns the process that does the work.
+    /// Waits until it is ready; returns the process that does the work.
     pub fn wait_until_ready(&mut self) -> Result<u32, String> {
         match self.said.recv_timeout(READY_MAX) {
             Ok(Said::Ready { process }) => Ok(process),
@@ -81,7 +81,7 @@ impl Inference {
         }
     }
 
-    /// Takes what it has said; an error if it said its last.
+    /// Reads what it has reported; an error if it has ended.
     pub fn check(&mut self) -> Result<(), String> {
         loop {
             match self.said.try_recv() {
@@ -94,12 +94,12 @@ impl Inference {
         }
     }
 
-    /// Ends it; returns its frames, as events of a run that began at `origin`.
+    /// Ends it; returns its frames as events of a run that began at `origin`.
     pub fn end(mut self, origin: u64) -> Result<Vec<Record>, String> {
         self.check()?;
         self.stop();
         let time = |monotonic: u64| Time::from_nanos(monotonic.saturating_sub(origin));
-        // What it did before the run is no part of it.
+        // Frames before the run are not part of it.
         let frames = self.frames.iter().filter(|frame| frame.begin_ns >= origin);
         let record = |frame: &Frame| {
             let event = Event::Inferred { frame: frame.frame, begin: time(frame.begin_ns) };
@@ -111,7 +111,7 @@ impl Inference {
     /// Asks it to end, and kills it if that takes long: a frame of a large model may.
     fn stop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
-        // It is heard until it is gone.
+        // Keep reading its output until it has ended.
         loop {
             match self.said.recv_timeout(END_MAX) {
                 Ok(Said::Frame(frame)) => self.frames.push(frame),
@@ -123,18 +123,18 @@ impl Inference {
         let _ = self.child.wait();
     }
 
-    /// What is known of one that has ended before it was to.
+    /// Why it ended too early.
     fn obituary(&mut self, reason: Option<&str>) -> String {
         self.stop();
         let words = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
         let words = words.trim();
         let words = words.strip_prefix("error: ").unwrap_or(words);
         match (words, reason) {
-            ("", Some("frames")) => "the inference ended before the run: its program said no more \
-                                     lines\n  help: let it go on until it is ended"
+            ("", Some("frames")) => "the inference ended before the run: its program printed no \
+                                     more lines\n  help: let it run until it is stopped"
                 .to_owned(),
             ("", Some(reason)) => format!("the inference ended before the run ({reason})"),
-            ("", None) => "the inference ended before the run, without a word".to_owned(),
+            ("", None) => "the inference ended before the run, without an error message".to_owned(),
             (words, _) => format!("the inference: {words}"),
         }
     }
@@ -142,14 +142,14 @@ impl Inference {
 
 impl Drop for Inference {
     fn drop(&mut self) {
-        // Nobody is asked who has been buried already.
+        // A process that was already reaped must not be signalled.
         if matches!(self.child.try_wait(), Ok(None)) {
             self.stop();
         }
     }
 }
 
-/// What is to be done, as arguments.
+/// Passes the work as arguments.
 fn tell(work: &Work, command: &mut Command) {
     match work {
         Work::Detector { runtime, model, frames, threads } => {
@@ -173,7 +173,7 @@ fn tell(work: &Work, command: &mut Command) {
     }
 }
 
-/// Passes on what it says until it says nothing more, or nobody wants to know.
+/// Forwards its messages until its output ends or the receiver is gone.
 fn listen(output: ChildStdout, said: &Sender<Said>) {
     for line in BufReader::new(output).lines() {
         let Some(words) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else {
@@ -185,7 +185,7 @@ fn listen(output: ChildStdout, said: &Sender<Said>) {
     }
 }
 
-/// The end of what it writes to its standard error.
+/// The end of its standard error.
 fn last_words(mut errors: impl Read) -> String {
     let (mut end, mut part) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = errors.read(&mut part) {
@@ -196,13 +196,13 @@ fn last_words(mut errors: impl Read) -> String {
     String::from_utf8_lossy(&end).into_owned()
 }
 
-/// Longer than any run: a day, as for the ends, and more.
+/// Longer than any run: those take at most a day.
 const FOREVER: &str = "48 h";
 
-/// A command has ten minutes of its own.
+/// A command may take ten minutes to become ready.
 const READY_MAX: Duration = Duration::from_secs(660);
 
-/// How long it may say nothing while it ends.
+/// Maximum silence while it ends.
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// In bytes.

@@ -1,5 +1,5 @@
-//! What goes on beside the communication of a run in real time: the inference that the scenario asks
-//! for, and readings of what both use.
+//! What runs beside the communication of a real-time run: the scenario's inference, and readings of
+//! resource usage.
 
 mod inference;
 mod watch;
@@ -13,11 +13,11 @@ use watch::Watch;
 
 pub(crate) use watch::Roles;
 
-/// What runs the models of the object detectors of `plan` on this machine, each once; nothing if it has
-/// none. It is opened, which may start threads.
+/// The distinct runtimes of the object detectors of `plan` on this machine; empty if it has none.
+/// They are opened, which may start threads.
 ///
 /// # Errors
-/// If there is no such runtime; the text says how to get one.
+/// If a runtime is missing; the text says how to get it.
 pub fn runtimes(plan: &Plan) -> Result<Vec<String>, RuntimeError> {
     let mut found = Vec::new();
     for kind in kinds(plan) {
@@ -29,13 +29,13 @@ pub fn runtimes(plan: &Plan) -> Result<Vec<String>, RuntimeError> {
     Ok(found)
 }
 
-/// Whether `plan` has object detectors that leave the choice of the runtime to the machine, and the
-/// machine has none. Nothing is opened.
+/// Whether `plan` has object detectors without a fixed runtime, and this machine has no runtime.
+/// Nothing is opened.
 pub fn lacks_runtime(plan: &Plan) -> bool {
     kinds(plan).contains(&None) && Runtime::is_missing(&Search::of_environment(None))
 }
 
-/// What the detectors of `plan` ask for, each once.
+/// The distinct runtimes that the detectors of `plan` ask for.
 fn kinds(plan: &Plan) -> Vec<Option<RuntimeKind>> {
     let work = |cell: &Cell| cell.inference.as_ref().and_then(|inference| inference.work.clone());
     let mut kinds = Vec::new();
@@ -49,16 +49,16 @@ fn kinds(plan: &Plan) -> Vec<Option<RuntimeKind>> {
     kinds
 }
 
-/// The inference of a run and whoever reads what is used. Both end when this is dropped.
+/// The inference of a run and its monitor. Both end when this is dropped.
 pub(crate) struct Beside {
-    /// Whether the cell wants readings.
+    /// Whether the cell asks for readings.
     is_watched: bool,
     inference: Option<Inference>,
     watch: Option<Watch>,
 }
 
 impl Beside {
-    /// Lets the inference of `cell` make itself ready, where it has one.
+    /// Starts the inference of `cell`, if it has one.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -68,10 +68,10 @@ impl Beside {
         Ok(Beside { is_watched: cell.inference.is_some(), inference, watch: None })
     }
 
-    /// Waits until the inference is ready, and begins to read what `roles` use.
+    /// Waits until the inference is ready, and starts to monitor `roles`.
     ///
     /// # Errors
-    /// If it fails before; its own words.
+    /// If it fails before that; its error message.
     pub fn begin(&mut self, roles: Roles) -> Result<(), String> {
         let inference = self.inference.as_mut().map(Inference::wait_until_ready).transpose()?;
         if self.is_watched {
@@ -80,15 +80,15 @@ impl Beside {
         Ok(())
     }
 
-    /// Whether the inference goes on.
+    /// Checks that the inference is still running.
     ///
     /// # Errors
-    /// If it has come to its end; its own words.
+    /// If it has ended; its error message.
     pub fn check(&mut self) -> Result<(), String> {
         self.inference.as_mut().map_or(Ok(()), Inference::check)
     }
 
-    /// Ends everything; returns what was done and used, as events of a run that began at `origin` of
+    /// Ends everything; returns frames and readings as events of a run that began at `origin` of
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Readings of what a run uses, second by second.
+//! Readings of a run's resource usage, once per second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,18 +7,19 @@ use trackbed_core::Time;
 use trackbed_core::event::{Event, Load, Record, RoleLoad};
 use trackbed_device::monitor::{Machine, Monitor, Reading, RoleUse};
 
-/// The processes of a run, each with all that it starts; `None` where there is none on this machine.
+/// The processes of a run, each with all its descendants; `None` if it does not run on this
+/// machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Roles {
-    /// The clients'. If it is this process itself, the inference is no part of it.
+    /// The clients. If it is this process itself, the inference is excluded.
     pub client: Option<u32>,
-    /// The server's.
+    /// The server.
     pub server: Option<u32>,
-    /// The inference's.
+    /// The inference.
     pub inference: Option<u32>,
 }
 
-/// A monitor at work.
+/// A running monitor.
 pub(super) struct Watch {
     monitor: Monitor,
     readings: Arc<Mutex<Vec<Reading>>>,
@@ -39,7 +40,7 @@ impl Watch {
         Ok(Watch { monitor, readings, is_nested })
     }
 
-    /// The readings of a run that began at `origin`, less those whose span began before.
+    /// The readings of a run that began at `origin`, without those that began earlier.
     pub fn end(self, origin: u64) -> Vec<Record> {
         drop(self.monitor);
         let readings =
@@ -78,7 +79,7 @@ fn role_load(role: &RoleUse) -> RoleLoad {
     RoleLoad { millipercent: cpu_percent.map(thousandths), memory_bytes }
 }
 
-/// What is left of a whole without one of its parts.
+/// The load of a whole without one of its parts.
 fn less(whole: RoleLoad, part: RoleLoad) -> RoleLoad {
     let rest = |whole: Option<u64>, part: Option<u64>| {
         whole.map(|whole| whole.saturating_sub(part.unwrap_or(0)))
@@ -89,12 +90,12 @@ fn less(whole: RoleLoad, part: RoleLoad) -> RoleLoad {
     }
 }
 
-/// What is below zero is none.
+/// Negative values become zero.
 fn thousandths(value: f64) -> u64 {
     (value * 1e3).round() as u64
 }
 
-/// As the study read it.
+/// The study's interval.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 const CLIENT: &str = "client";

@@ -1,5 +1,4 @@
-//! Holds a run directory against what it says of itself: a sample of its runs is executed again, and
-//! its summary is made again.
+//! Audits a run directory: executes a sample of its runs again, and recomputes its summary.
 
 use std::io;
 
@@ -13,39 +12,39 @@ use crate::backend::Virtual;
 use crate::campaign::{self, Execution};
 use trackbed_archive::{DirectoryError, Recorded, Results as _, Units, VERSION, read_document};
 
-/// What came of it: what `trackbed verify-results --json` prints.
+/// The result: what `trackbed verify-results --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Findings {
-    /// The version of this form.
+    /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
-    /// Runs that the directory holds.
+    /// Runs in the directory.
     pub runs: u64,
-    /// Runs that were executed again.
+    /// Runs that were repeated.
     pub repeated: u64,
-    /// What decided which ones: the same number draws the same ones.
+    /// The number that selected them: the same number selects the same runs.
     pub draw: u64,
-    /// Those that gave something else than the directory holds, by cell and run, in order.
+    /// Repeated runs whose result differs, by cell and run, in order.
     pub different: Vec<(u32, u32)>,
-    /// Whether `run.json` is what the runs come to.
+    /// Whether `run.json` matches the runs.
     #[serde(rename = "summary")]
     pub is_summary_right: bool,
     /// SHA-256 over all results in the order of cells and runs, in hexadecimal: equal results have
-    /// equal digests, whoever has executed them.
+    /// equal digests, on any machine.
     pub digest: String,
 }
 
 impl Findings {
-    /// Whether everything is as it should be.
+    /// Whether no problem was found.
     pub fn is_sound(&self) -> bool {
         self.different.is_empty() && self.is_summary_right
     }
 }
 
-/// Executes `sample` of the runs that are there again, which ones `draw` decides, and says what
-/// differs. `finished` is told after each.
+/// Repeats `sample` of the directory's runs, selected by `draw`, and reports differences.
+/// `finished` is called after each.
 ///
 /// # Errors
 /// If results cannot be read.
@@ -57,7 +56,7 @@ pub fn audit(
     mut finished: impl FnMut(),
 ) -> Result<Findings, DirectoryError> {
     let Recorded { plan, runs, path, .. } = recorded;
-    // What is missing is to be missed before an hour of runs, not after it.
+    // Detect a missing summary before the runs, not an hour later.
     let written = read_document(path)?;
     let there = Units::of(plan, |cell, run| runs.has(cell, run));
     let chosen = choose(&there, sample, draw);
@@ -93,13 +92,13 @@ pub fn audit(
     })
 }
 
-/// The places of so many of `units`, drawn without replacement, in order.
+/// Indexes of `sample` of `units`, drawn without replacement, in order.
 fn choose(units: &Units, sample: u64, draw: u64) -> Vec<u64> {
     let mut rng = Seed::of_run(draw, 0).stream("audit");
     let mut left = sample.min(units.len());
     let mut chosen = Vec::new();
     for place in 0..units.len() {
-        // Each place is taken with the chance that fills the sample exactly (Knuth's algorithm S).
+        // Selection sampling (Knuth's algorithm S).
         if rng.below(units.len() - place) < left {
             chosen.push(place);
             left -= 1;
@@ -108,7 +107,7 @@ fn choose(units: &Units, sample: u64, draw: u64) -> Vec<u64> {
     chosen
 }
 
-/// The document that the runs in the directory make.
+/// The summary of the runs in the directory.
 fn summary(recorded: &Recorded) -> Result<Document, DirectoryError> {
     let Recorded { plan, runs, .. } = recorded;
     trackbed_analysis::document(plan, &campaign::origin(&Virtual::new(), plan), runs, false)

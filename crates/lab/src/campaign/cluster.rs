@@ -7,30 +7,30 @@ use serde_json::{Value, json};
 use crate::shell;
 use trackbed_archive::VERSION;
 
-/// A campaign that is to be spread.
+/// A campaign to be distributed.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What it is called in the cluster: the scenario's name.
+    /// Its name in the cluster: the scenario's name.
     pub name: String,
-    /// What it does, in a line.
+    /// A summary in one line.
     pub summary: String,
     /// The scenario: a built-in name, or the absolute path of a file.
     pub scenario: String,
-    /// The name and the text of the scenario's file, if it is one.
+    /// The name and content of the scenario file, if it is a file.
     pub file: Option<(String, String)>,
-    /// Further words for `trackbed run`.
+    /// Further arguments for `trackbed run`.
     pub words: Vec<String>,
-    /// Where results go: a folder that all machines share, or an object store.
+    /// The destination of results: a folder shared by all machines, or an object store.
     pub out: String,
-    /// Into how many shards.
+    /// Number of shards.
     pub shards: u32,
-    /// Cores for each.
+    /// Cores per shard.
     pub cores: u32,
-    /// Runs count for which a machine was too slow.
+    /// Whether runs count for which a machine was too slow.
     pub keep_invalid: bool,
 }
 
-/// A batch script for Slurm: an array of jobs, a shard each (sbatch(1)).
+/// A batch script for Slurm: a job array with one task per shard (sbatch(1)).
 pub fn slurm(job: &Job) -> String {
     let Job { summary, out, shards, cores, .. } = job;
     let name = label(&job.name);
@@ -48,15 +48,15 @@ pub fn slurm(job: &Job) -> String {
          #SBATCH --open-mode=append\n\
          \n\
          # {summary}; written by trackbed {VERSION}.\n\
-         # Each task does a shard. One that is requeued, or handed in again with --array=NUMBER, goes on\n\
-         # where it was. When all are through:\n\
+         # Each task runs a shard. A task that is requeued, or submitted again with --array=NUMBER,\n\
+         # continues where it stopped. When all have finished:\n\
          #   {merge}\n\
-         # or, to have that done:\n\
+         # or, to do that automatically:\n\
          #   sbatch --dependency=afterany:$(sbatch --parsable THIS_FILE) --wrap {wrap}\n\
          set -euo pipefail\n",
         wrap = shell::word(&merge),
     );
-    // Not auto: of a task that is handed in again by itself, Slurm says that it is the only one.
+    // Not auto: for a single resubmitted task, Slurm reports an array of one.
     let _ = writeln!(
         text,
         "{} --shard \"$SLURM_ARRAY_TASK_ID/{shards}\" --jobs \"${{SLURM_CPUS_PER_TASK:-{cores}}}\"",
@@ -65,23 +65,23 @@ pub fn slurm(job: &Job) -> String {
     text
 }
 
-/// How a Kubernetes job finds the program and keeps results.
+/// How a Kubernetes job finds the program and stores results.
 #[derive(Clone, Debug)]
 pub struct Pod {
-    /// The container image that has `trackbed` on its path.
+    /// The container image, with `trackbed` on its path.
     pub image: String,
-    /// The claim of a volume that all pods may write to; not needed for an object store.
+    /// The claim of a volume that all pods can write to; not needed for an object store.
     pub claim: String,
-    /// The secret whose entries become variables of the environment: an object store's credentials.
+    /// The secret whose entries become environment variables: an object store's credentials.
     pub secret: Option<String>,
 }
 
-/// An indexed job for Kubernetes, with a shard for each index; a scenario's file goes along in a
-/// config map. YAML of which every part is JSON, so that nothing needs quoting.
+/// An indexed job for Kubernetes, with a shard per index; a scenario file is included in a config
+/// map. Values in the YAML are JSON, so that nothing needs quoting.
 pub fn kubernetes(job: &Job, pod: &Pod) -> String {
     let mut text = format!(
         "# {}; written by trackbed {VERSION}.\n\
-         # Each index does a shard; one whose pod fails is tried again and goes on where it was.\n\
+         # Each index runs a shard. If its pod fails, it is retried and continues where it stopped.\n\
          # When the job is complete: {}\n",
         job.summary,
         merge(job)
@@ -155,7 +155,7 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
     })
 }
 
-/// What makes one directory of all shards: of those in an object store, one on the machine.
+/// The command that merges all shards; those in an object store into a local directory.
 fn merge(job: &Job) -> String {
     let mut words = vec!["trackbed", "merge", &job.out];
     if job.keep_invalid {
@@ -167,7 +167,7 @@ fn merge(job: &Job) -> String {
     words.into_iter().map(shell::word).collect::<Vec<_>>().join(" ")
 }
 
-/// Mappings and lists in lines of their own; all else as JSON, which YAML contains.
+/// Mappings and lists in block style; other values as JSON, which is valid YAML.
 fn write_yaml(value: &Value, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     let is_long = |value: &Value| match value {
@@ -193,7 +193,7 @@ fn write_yaml(value: &Value, depth: usize, text: &mut String) {
             for item in items {
                 let mut inner = String::new();
                 write_yaml(item, depth + 1, &mut inner);
-                // The first line of an item stands behind its dash.
+                // The first line of an item follows its dash.
                 let _ = write!(text, "{indent}- {}", inner.trim_start());
             }
         }
@@ -203,7 +203,7 @@ fn write_yaml(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// What clusters take as a name (RFC 1123): small letters, digits and hyphens.
+/// A valid name for clusters (RFC 1123): lower-case letters, digits and hyphens.
 fn label(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let text: String = name.chars().map(plain).collect();
@@ -211,20 +211,20 @@ fn label(name: &str) -> String {
     text.chars().take(LABEL_CHARS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
-/// What config maps take as a key.
+/// A valid key for a config map.
 fn key(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().map(plain).collect()
 }
 
-/// Whether results go to an object store, and not to a folder.
+/// Whether results go to an object store instead of a folder.
 pub fn is_url(out: &str) -> bool {
     out.contains("://")
 }
 
-/// Of a shard whose pod fails.
+/// Retries of a shard whose pod fails.
 const RETRIES: u32 = 3;
-/// RFC 1123 allows 63; a job's pods have its name and more.
+/// RFC 1123 allows 63; a job's pods append to its name.
 const LABEL_CHARS_MAX: usize = 40;
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The loop of a campaign: each result is kept as soon as it is there, and now and then all of them are
-//! summed up.
+//! The main loop of a campaign: stores each result at once, and updates the summary now and then.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,35 +11,35 @@ use trackbed_scenario::Plan;
 use super::{Execution, origin, run};
 use crate::backend::Backend;
 
-/// How a campaign is run whose results are kept in a run directory.
+/// How to run a campaign whose results are stored in a run directory.
 pub struct Keeping<'a> {
-    /// Where it is run.
+    /// The backend.
     pub backend: &'a dyn Backend,
     /// Whether runs count for which the machine was too slow.
     pub keep_invalid: bool,
-    /// With how many workers, and what cancels it.
+    /// The number of workers, and what cancels it.
     pub execution: Execution,
 }
 
-/// Is told of the progress of a campaign, and has its clock.
+/// Receives a campaign's progress, and provides its clock.
 pub trait Progress {
-    /// How long it has gone on.
+    /// The elapsed time.
     fn elapsed(&self) -> Duration;
 
-    /// It is now of so many runs, of which some are done.
+    /// Sets the total number of runs and how many are done.
     fn set(&mut self, total: u64, done: u64);
 
-    /// One more run is over.
+    /// Another run has finished.
     fn finished(&mut self);
 
-    /// What is there so far has been summed up.
+    /// The results so far were summarised.
     fn summed_up(&mut self, document: &Document, directory: &Path);
 }
 
 impl Keeping<'_> {
-    /// Runs what of `plan` is missing, and says how much of it was done. Each result is kept as soon as it is
-    /// there, and as often as `refresh` says all of them are summed up, so that whatever ends this process
-    /// leaves results that can be used. If nothing more can be executed, the rest is not done.
+    /// Executes the missing runs of `plan`, and returns how much was done. Stores each result at
+    /// once, and updates the summary as often as `refresh` says, so that the results stay usable
+    /// however the process ends. If no further run can be executed, the rest is skipped.
     ///
     /// # Errors
     /// If results cannot be read or written.
@@ -76,10 +75,10 @@ impl Keeping<'_> {
         kept.map(|()| done)
     }
 
-    /// Sums up what is there, and keeps that too.
+    /// Summarises the results so far, and stores the summary.
     ///
     /// # Errors
-    /// If results cannot be read, or this cannot be written.
+    /// If results cannot be read, or the summary cannot be written.
     pub fn sum_up(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! Run directories of one plan become one, whoever made which, and in whatever order they come.
+//! Merges run directories of one plan, from any machine and in any order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -16,18 +16,18 @@ use trackbed_archive::{About, DirectoryError, RunDirectory, is_run_directory, re
 use trackbed_archive::{Recorded, RecordedError};
 use trackbed_measure::results::VIRTUAL;
 
-/// Run directories that belong together.
+/// Run directories of the same plan.
 #[derive(Debug)]
 pub struct Sources(Vec<Recorded>);
 
-/// What was merged.
+/// The result of a merge.
 #[derive(Debug)]
 pub struct Merged {
-    /// Where it is now.
+    /// The merged directory.
     pub directory: RunDirectory,
-    /// What all runs say together.
+    /// The summary of all runs.
     pub document: Document,
-    /// Runs that are there.
+    /// Runs that exist.
     pub runs: u64,
     /// Runs that the plan asks for.
     pub asked: u64,
@@ -37,7 +37,7 @@ impl Sources {
     /// Reads the run directories at `paths`.
     ///
     /// # Errors
-    /// If one of them cannot be used, or they do not belong together.
+    /// If one of them cannot be used, or they belong to different plans.
     pub fn read(paths: &[PathBuf]) -> Result<Sources, MergeError> {
         let mut all: Vec<Recorded> = Vec::new();
         for path in paths {
@@ -53,26 +53,27 @@ impl Sources {
         }
     }
 
-    /// Merges them into the run directory at `out`, which may hold results of these runs already. Runs
-    /// for which a machine was too slow count if `keep_invalid`. Of a new directory `command` is what made
-    /// it.
+    /// Merges them into the run directory at `out`, which may already contain results of these
+    /// runs. Runs for which a machine was too slow count if `keep_invalid`. For a new directory,
+    /// `command` is recorded as its command.
     ///
     /// # Errors
-    /// If two directories hold different results of one run, or something cannot be read or written.
+    /// If two directories contain different results of one run, or something cannot be read or
+    /// written.
     pub fn merge_into(
         mut self,
         out: &Path,
         keep_invalid: bool,
         command: Vec<String>,
     ) -> Result<Merged, MergeError> {
-        // Some may have asked for more runs than others.
+        // They may have different numbers of runs.
         self.0.sort_by_key(|source| std::cmp::Reverse(source.plan.runs));
-        // What is there already counts too. One that is of something else is refused when it is opened.
+        // Existing results count too. A directory of another plan is refused when it is opened.
         let own = Recorded::read(out).ok().filter(|own| belong_together(&self.0[0], own).is_ok());
         let is_wider = |own: &&Recorded| own.plan.runs > self.0[0].plan.runs;
         let widest = own.as_ref().filter(is_wider).unwrap_or(&self.0[0]);
         let Recorded { about, plan, .. } = widest;
-        // Nothing is written before it is known that all of it goes together.
+        // Check that everything agrees before anything is written.
         let all: Vec<&Recorded> = own.iter().chain(&self.0).collect();
         (0..plan.cells.len() as u32).try_for_each(|cell| agree(&all, cell))?;
         let origin = origin(&all)?;
@@ -94,8 +95,8 @@ impl Sources {
     }
 }
 
-/// Where the results come from: in real time, what the documents of all say of their machines, in an
-/// order that does not depend on theirs.
+/// Where the results come from: in real time, the machines of all documents, in an order that does
+/// not depend on the arguments.
 fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
     let Recorded { about, plan, .. } = all[0];
     if about.substrate == VIRTUAL {
@@ -106,7 +107,7 @@ fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
     for source in all {
         let document = match read_document(&source.path) {
             Ok(document) => document,
-            // It has only just begun, or was killed early: its machine is not known yet.
+            // Without a summary (just begun, or killed early) its machine is unknown.
             Err(why) if why.is_not_summed_up() => continue,
             Err(why) => return Err(why.into()),
         };
@@ -121,10 +122,10 @@ fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
     Ok(Origin { substrate: about.substrate.clone(), environment, model })
 }
 
-/// Stands between what is true of one machine and of another.
+/// Separates the machines' values.
 const BETWEEN_MACHINES: &str = " | ";
 
-/// The run directories of the shards of a campaign at `path`, by their names.
+/// The run directories of the shards of a campaign at `path`, sorted by name.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -133,7 +134,7 @@ pub fn shards_in(path: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let is_shard = entry.file_name().to_string_lossy().starts_with(SHARD_PREFIX);
-        // One that has only just begun has nothing to give yet.
+        // A shard that has only just begun has no results yet.
         if is_shard && is_run_directory(&entry.path()) {
             found.push(entry.path());
         }
@@ -160,7 +161,7 @@ fn belong_together(first: &Recorded, other: &Recorded) -> Result<(), MergeError>
     Ok(())
 }
 
-/// Holds the results of a cell that several have against one another.
+/// Checks that results of a cell agree if several directories have them.
 fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {
     let mut first_with: HashMap<u32, usize> = HashMap::new();
     for (index, source) in all.iter().enumerate() {
@@ -192,7 +193,7 @@ fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Adds the results of a cell that `directory` has not.
+/// Adds the results of a cell that `directory` lacks.
 fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Result<(), MergeError> {
     for run in source.runs.of(cell)?.iter() {
         if !directory.runs().has(cell, run.run) {
@@ -207,33 +208,31 @@ fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Resu
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum MergeError {
-    #[error(
-        "there is nothing to merge: name run directories, or a folder that holds those of shards"
-    )]
+    #[error("nothing to merge: give run directories, or a folder that contains those of shards")]
     Nothing,
     #[error("{0}")]
     Recorded(RecordedError),
     #[error(transparent)]
     Directory(#[from] DirectoryError),
     #[error(
-        "{} and {} are of different {what}, and do not mix; `trackbed compare` holds one against \
-         the other", .paths[0].display(), .paths[1].display()
+        "{} and {} have different {what} and cannot be merged; to compare them use `trackbed \
+         compare`", .paths[0].display(), .paths[1].display()
     )]
     NotTogether { what: &'static str, paths: [PathBuf; 2] },
     #[error(
-        "{}: run {run} of cell {cell} has another result than in {}, so nothing was merged: {}",
+        "{}: run {run} of cell {cell} has a different result than in {}; nothing was merged: {}",
         .paths[1].display(), .paths[0].display(), explanation(*.is_virtual)
     )]
     Contradiction { paths: [PathBuf; 2], cell: u32, run: u32, is_virtual: bool },
 }
 
-/// What can be behind two results of one run.
+/// Possible reasons for two different results of one run.
 fn explanation(is_virtual: bool) -> &'static str {
     match is_virtual {
         true => {
-            "in virtual time that cannot be, so one of the two was changed or made by another build; \
-             `trackbed verify-results` tells which"
+            "results in virtual time are reproducible, so one of the two was changed or made by another \
+             build; find out which with `trackbed verify-results`"
         }
-        false => "in real time no run is like another; leave one of them out",
+        false => "runs in real time differ each time; leave one of the directories out",
     }
 }

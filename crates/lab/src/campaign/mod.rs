@@ -20,14 +20,14 @@ use crate::backend::Backend;
 /// How a campaign is executed.
 #[derive(Clone, Debug)]
 pub struct Execution {
-    /// How many runs at once; `None` leaves it to the backend.
+    /// The number of concurrent runs; `None` leaves it to the backend.
     pub jobs: Option<NonZeroUsize>,
-    /// Stops it early.
+    /// Cancels it.
     pub cancel: Cancel,
 }
 
-/// Executes `units` of `plan` on `backend`, until it is stopped. `finished` is told the result of
-/// each as soon as it is there, on the caller's thread; nothing is kept.
+/// Executes `units` of `plan` on `backend` until cancelled. `finished` receives each result on the
+/// caller's thread; nothing is stored.
 pub fn run(
     plan: &Plan,
     backend: &dyn Backend,
@@ -57,7 +57,7 @@ fn settle(cell: u32, run: u32, result: Result<RunResult, RunError>) -> RunResult
     })
 }
 
-/// Where the results of runs of `plan` on `backend`, here, come from.
+/// The origin of results of `plan` on `backend` on this machine.
 pub fn origin(backend: &dyn Backend, plan: &Plan) -> Origin {
     Origin {
         substrate: backend.name().to_owned(),

@@ -1,4 +1,4 @@
-//! Campaigns that go on until results are precise enough.
+//! Campaigns that continue until results are precise enough.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,8 +13,8 @@ use trackbed_scenario::{Override, Plan, RUNS_MAX};
 
 use super::keeping::{Keeping, Progress};
 
-/// What is to be known how precisely: of every cell, the 95 % interval of a statistic of a metric is to
-/// reach no farther than so much to either side.
+/// A precision goal: in every cell, the 95 % confidence interval of a metric's statistic must not
+/// extend farther than this to either side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
     metric: String,
@@ -22,7 +22,7 @@ pub struct Until {
     precision: Precision,
 }
 
-/// In the words in which it is given.
+/// In the notation in which it is parsed.
 impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.statistic {
@@ -33,7 +33,7 @@ impl fmt::Display for Until {
         }
         write!(f, " {} ", self.metric)?;
         match self.precision {
-            // As it was written: a hundredth of a number is not always its like in binary.
+            // As it was written: dividing by a hundred and back is not exact in binary.
             Precision::Relative(share) => write!(f, "{}%", (share * 1e10).round() / 1e8),
             Precision::Absolute(width) => write!(f, "{width}"),
         }
@@ -43,8 +43,8 @@ impl fmt::Display for Until {
 impl FromStr for Until {
     type Err = String;
 
-    /// Reads `[mean | median | pNN] METRIC PRECISION`, the precision in percent of the statistic or in the
-    /// metric's unit.
+    /// Parses `[mean | median | pNN] METRIC PRECISION`, with the precision in percent of the
+    /// statistic or in the metric's unit.
     fn from_str(text: &str) -> Result<Until, String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (statistic, metric, precision) = match words[..] {
@@ -54,7 +54,7 @@ impl FromStr for Until {
         };
         if metrics::find(metric).is_none() {
             return Err(format!(
-                "there is no metric {metric}; `trackbed list metrics` shows those that there are"
+                "unknown metric {metric}; `trackbed list metrics` shows all metrics"
             ));
         }
         let quantile = || {
@@ -67,7 +67,7 @@ impl FromStr for Until {
             "median" => Some(Statistic::Quantile(0.5)),
             _ => quantile(),
         };
-        // What is left of a number when it was divided counts, and what statistics calculate with.
+        // Check the number after the division, as the statistics will use it.
         let number = |text: &str, unit: f64| {
             let number = text.parse::<f64>().ok().map(|number| number / unit);
             number.filter(|number| *number > 0.0 && *number <= MAX_MAGNITUDE)
@@ -85,9 +85,10 @@ impl FromStr for Until {
     }
 }
 
-const HELP: &str = "is no precision; write for example \"completion_ms 2%\" or \"p95 rtt_ms 0.5\"";
+const HELP: &str =
+    "is not a precision; write for example \"completion_ms 2%\" or \"p95 rtt_ms 0.5\"";
 
-/// How many runs each cell needs, as it turns out.
+/// The number of runs that each cell needs, as far as is known.
 #[derive(Debug)]
 pub struct Rounds {
     until: Until,
@@ -97,7 +98,7 @@ pub struct Rounds {
 #[derive(Debug)]
 struct Cell {
     stopping: Stopping,
-    /// So many runs it is to have.
+    /// The number of runs it should have.
     runs: u32,
     state: State,
 }
@@ -110,26 +111,26 @@ enum State {
 }
 
 impl Rounds {
-    /// At the start: every cell of `plan` needs `runs_min` runs, and gets at most `runs_max`.
+    /// Initially every cell of `plan` needs `runs_min` runs; it gets at most `runs_max`.
     ///
     /// # Errors
-    /// In words, if these are no such numbers.
+    /// An error message, if these numbers are invalid.
     pub fn new(plan: &Plan, until: Until, runs_min: u32, runs_max: u32) -> Result<Rounds, String> {
         let looks =
             Looks::new(runs_min as usize, runs_max as usize).map_err(|why| why.to_string())?;
         let cells = plan.cells.len();
         if u64::from(runs_max).saturating_mul(cells as u64) > RUNS_MAX {
             return Err(format!(
-                "{runs_max} runs of {cells} cells may come of it, and at most {RUNS_MAX} fit one plan"
+                "this may take {runs_max} runs of {cells} cells; at most {RUNS_MAX} runs fit one plan"
             ));
         }
         let cell = |_| Cell { stopping: Stopping::new(looks), runs: runs_min, state: State::Open };
         Ok(Rounds { until, cells: plan.cells.iter().map(cell).collect() })
     }
 
-    /// Runs of the campaign's plan what is missing until every cell is known precisely enough; false if
-    /// something ended it before. At any time the directory is one of as many runs as are known to be
-    /// needed, and `plan` and `about` say so: it can be used whatever ends this process.
+    /// Executes missing runs until every cell is precise enough; returns false if it was stopped
+    /// before. The directory, `plan` and `about` always have the number of runs known to be needed,
+    /// so they stay usable however the process ends.
     ///
     /// # Errors
     /// If results cannot be read or written.
@@ -173,7 +174,8 @@ impl Rounds {
         self.cells.get(cell as usize).is_some_and(|cell| run < cell.runs)
     }
 
-    /// Looks at `results`, which hold every run that is wanted, and says whether more are.
+    /// Evaluates `results`, which contain every run wanted so far, and returns whether more are
+    /// needed.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -191,7 +193,7 @@ impl Rounds {
                 }
             }
             if runs.iter().all(Option::is_none) {
-                // Where nothing of the kind is measured, more runs will not help.
+                // If the metric is not measured, more runs do not help.
                 cell.state = State::Exhausted;
                 continue;
             }
@@ -207,23 +209,23 @@ impl Rounds {
         Ok(self.cells.iter().any(|cell| cell.state == State::Open))
     }
 
-    /// How many runs are wanted in all, as far as is known.
+    /// The total number of runs wanted so far.
     fn len(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.runs)).sum()
     }
 
-    /// The most runs that any cell has.
+    /// The largest number of runs of a cell.
     fn most_runs(&self) -> u32 {
         self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0)
     }
 
-    /// The cells that had all the runs that they may have, and are not known precisely enough.
+    /// The cells that reached the maximum number of runs without being precise enough.
     pub fn short_of(&self) -> Vec<u32> {
         let short = (0..).zip(&self.cells).filter(|(_, cell)| cell.state != State::Reached);
         short.map(|(index, _)| index).collect()
     }
 
-    /// What happened, in a line.
+    /// The outcome, in one line.
     pub fn summary(&self) -> String {
         let least = self.cells.iter().map(|cell| cell.runs).min().unwrap_or(0);
         let most = self.most_runs();
@@ -234,7 +236,7 @@ impl Rounds {
             [] => String::new(),
             short => format!("; not reached by cell {}", short.join(", ")),
         };
-        format!("{runs} runs of a cell: {until} reached by {reached} of {}{rest}", self.cells.len())
+        format!("{runs} runs per cell: {until} reached by {reached} of {}{rest}", self.cells.len())
     }
 }
 
@@ -277,7 +279,7 @@ mod tests {
         assert!("speed 2%".parse::<Until>().unwrap_err().contains("list metrics"));
     }
 
-    /// Cell 0 is always the same, cell 1 varies, cell 2 has no such metric.
+    /// Cell 0 is constant, cell 1 varies, cell 2 lacks the metric.
     #[test]
     fn each_cell_gets_the_runs_that_it_needs() {
         let settings = ["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"];
@@ -303,7 +305,7 @@ mod tests {
                 break;
             }
         }
-        // Half a width of 1.96 times 0.5 over the root of n is below 0.1 from 97 runs on.
+        // Half the width, 1.96 times 0.5 over the root of n, is below 0.1 from 97 runs on.
         assert!((97..=130).contains(&rounds.most_runs()), "{}", rounds.most_runs());
         assert!((4..12).contains(&looks), "{looks}");
         assert_eq!((rounds.cells[0].runs, rounds.short_of()), (30, vec![2]));

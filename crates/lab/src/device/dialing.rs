@@ -8,8 +8,8 @@ use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security
 
 use super::Device;
 
-/// A dialer whose connections are [`Charged`] too, or one of these: what an exchange takes is done
-/// before its request is handed to the protocol.
+/// Wraps a dialer and its connections: the device's time for an exchange is spent before the
+/// request is passed to the protocol.
 pub(super) struct Charged<T: ?Sized> {
     inner: Rc<T>,
     device: Device,

@@ -1,10 +1,10 @@
-//! What results say of the model that they come from.
+//! How results name the model behind them.
 
 use std::collections::BTreeSet;
 
 use trackbed_scenario::Plan;
 
-/// What of a plan's results in virtual time is a model's, in words; `None` where nothing is.
+/// What of a plan's virtual-time results comes from a model, in words; `None` if nothing does.
 pub(crate) fn label(plan: &Plan) -> Option<String> {
     let devices = plan.cells.iter().filter_map(|cell| Some(&cell.inference.as_ref()?.device));
     let (mut cores, mut sources) = (BTreeSet::new(), BTreeSet::new());
@@ -18,8 +18,8 @@ pub(crate) fn label(plan: &Plan) -> Option<String> {
     }
     let sources: Vec<String> = sources.into_iter().collect();
     Some(format!(
-        "processor time, frames and what waits for them are a model's, of a device with {} cores that \
-         threads share evenly; {}",
+        "processor time, frames and everything that waits for them come from a model of a device with \
+         {} cores that threads share evenly; {}",
         cores.join(" or "),
         sources.join("; ")
     ))

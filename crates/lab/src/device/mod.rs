@@ -1,5 +1,5 @@
-//! The machine below the phones of a run in virtual time, as a model: what packets, messages and
-//! inference take of its processor, and its readings second by second.
+//! A model of the machine that runs the phones in virtual time: the processor time of packets,
+//! messages and inference, and readings once per second.
 
 mod dialing;
 mod label;
@@ -22,8 +22,8 @@ use trackbed_scenario::{self as scenario, Cell};
 
 pub(crate) use label::label;
 
-/// The device of a run: all phones are programs on it, and so is the inference. Handles are to the same
-/// one: the network has one to which packets go, and the run another that asks what was done.
+/// The device of a run: all phones and the inference are programs on it. Handles share one device:
+/// the network sends packets to one, the run reads the results from another.
 #[derive(Clone, Debug)]
 pub(crate) struct Device(Arc<Mutex<State>>);
 
@@ -32,26 +32,26 @@ struct State {
     host: Host<Item>,
     packet: PacketCost,
     message: Duration,
-    /// Packets that have been handled and are to be passed on.
+    /// Packets that have been processed and are to be passed on.
     done: VecDeque<Handled>,
     messages: u64,
     messages_done: u64,
     frames: Vec<Frame>,
-    /// When processor time was read last, and what it was then.
+    /// When processor time was last read, and its value then.
     read: (Time, Used),
     readings: Vec<Record>,
     now: Time,
 }
 
-/// What the network thread handles.
+/// What the network thread processes.
 #[derive(Clone, Debug)]
 enum Item {
     Packet(NodeId, Way, Packet),
-    /// The work of an exchange beside its packets.
+    /// The work of an exchange apart from its packets.
     Message,
 }
 
-/// Processor time that was used since the start.
+/// Processor time used since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     network: Duration,
@@ -59,11 +59,11 @@ struct Used {
 }
 
 impl Device {
-    /// That of a run of `cell` with this seed; `None` where the scenario says nothing of one.
+    /// The device of a run of `cell` with this seed; `None` if the scenario has none.
     pub fn of(cell: &Cell, seed: &Seed) -> Option<Device> {
         let scenario::Device { cores, durations, cost, .. } = &cell.inference.as_ref()?.device;
         let inference = durations.as_ref().map(|durations| {
-            // Runs differ in where in the measurement they begin.
+            // Each run starts at a different place in the measurement.
             let first = seed.stream("inference/first").next_u64();
             Inference::new(durations.as_ref().clone(), first)
         });
@@ -81,7 +81,7 @@ impl Device {
         }))))
     }
 
-    /// As the network takes it.
+    /// As a processor for the network.
     pub fn processor(&self) -> Box<dyn Processor> {
         Box::new(self.clone())
     }
@@ -94,7 +94,7 @@ impl Device {
         }
     }
 
-    /// What was done and used until `now`, as events in order of time.
+    /// Frames and usage until `now`, as events in order of time.
     pub fn end(&self, now: Time) -> Vec<Record> {
         let mut state = self.state();
         state.advance(now);
@@ -108,7 +108,7 @@ impl Device {
         records
     }
 
-    /// Resolves when the network thread has done what a message takes.
+    /// Resolves when the network thread has processed a message.
     async fn handle_message(&self) {
         let number = self.state().submit_message(trackbed_substrate::now());
         loop {
@@ -120,7 +120,7 @@ impl Device {
                     false => state.next_wake(),
                 }
             };
-            // It waits or is being handled, so something is to happen.
+            // The item is queued or being processed, so a next event exists.
             let Some(wake) = wake else { return };
             trackbed_substrate::sleep_until(wake).await;
         }
@@ -155,7 +155,7 @@ impl State {
         let bytes = packet.len() as u64;
         let item = Item::Packet(node, way, packet);
         match way {
-            // Who sends waits: transports have windows, and nothing is lost before the link.
+            // The sender waits: transports have windows, and nothing is lost before the link.
             Way::Out => self.host.submit(now, item, self.packet.of(bytes)),
             Way::In => {
                 if let Err(Item::Packet(_, _, packet)) = self.host.arrive(now, item, bytes) {
@@ -175,7 +175,7 @@ impl State {
         self.messages
     }
 
-    /// Lets the time go on to `now`, with a reading at the end of each second.
+    /// Advances the time to `now`, with a reading at the end of each second.
     fn advance(&mut self, now: Time) {
         while let due = self.read.0 + INTERVAL
             && due <= now
@@ -228,16 +228,17 @@ impl State {
     }
 }
 
-/// The share of one core that this much of an [`INTERVAL`] is, in thousandths of a percent, rounded.
+/// This processor time as a share of one core over an [`INTERVAL`], in thousandths of a percent,
+/// rounded.
 fn millipercent(used: Duration) -> u64 {
     let nanos = used.as_nanos() * 100_000;
     let whole = INTERVAL.as_nanos();
     u64::try_from((nanos + whole / 2) / whole).unwrap_or(u64::MAX)
 }
 
-/// As the monitor of real machines reads.
+/// The interval of the monitor on real machines.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Packets that wait before others that arrive are lost: what Linux keeps for a processor
+/// Maximum number of queued packets before further ones are dropped: Linux's limit per processor
 /// (`net.core.netdev_max_backlog`).
 const WAITING_MAX: usize = 1_000;

@@ -1,19 +1,19 @@
-//! What the process of a run says to those of its ends, and they to it: a line of JSON each.
+//! Messages between the process of a run and its ends, one line of JSON each.
 
 use serde::{Deserialize, Serialize};
 use trackbed_core::event::Record;
 
 use trackbed_archive::About;
 
-/// What an end is to do: the first line that it is told. It makes itself ready, says
-/// [`Report::Prepared`], and waits for [`Start`].
+/// An end's task: the first line it receives. It prepares, sends [`Report::Prepared`], and waits
+/// for [`Start`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     /// How to plan the cells.
     pub about: About,
-    /// Which cell.
+    /// The cell.
     pub cell: u32,
-    /// Which run of it.
+    /// The run.
     pub run: u32,
     pub role: Role,
 }
@@ -23,12 +23,12 @@ pub(super) struct Job {
 pub(super) enum Role {
     /// Serves until it is told to stop.
     Server,
-    /// Does the workload.
+    /// Executes the workload.
     Clients,
 }
 
-/// The order to begin: the second and last line that an end is told. The end of its input is the
-/// order to stop.
+/// The order to begin: the second and last line that an end receives. The end of its input tells it
+/// to stop.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     /// `CLOCK_MONOTONIC` in nanoseconds at the start of the run.
@@ -37,20 +37,20 @@ pub(super) struct Start {
     pub trust: Option<Vec<u8>>,
 }
 
-/// What an end tells.
+/// A message from an end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Report {
-    /// It can begin.
+    /// It is ready to begin.
     Prepared,
     /// The server listens.
     Ready {
         /// Its certificate in DER, if it has one.
         trust: Option<Vec<u8>>,
     },
-    /// It is at work. An end says so every second.
+    /// It is working. An end sends this every second.
     Alive,
-    /// It is done; these are its events, oldest first.
+    /// It has finished; its events, oldest first.
     Done(Vec<Record>),
-    /// It could not do it.
+    /// It failed.
     Failed(String),
 }

@@ -1,4 +1,4 @@
-//! The process of an end, seen from the inside.
+//! The process of an end, from the inside.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
@@ -23,8 +23,8 @@ use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
 use trackbed_scenario::{Cell as PlanCell, SERVER_ADDRESSES};
 
-/// If this process was started as an end of a run, does that work and returns its exit code;
-/// `None` otherwise. Call it first of all, with all arguments of the process.
+/// If this process was started as an end of a run, executes it and returns its exit code; `None`
+/// otherwise. Call this first, with all arguments of the process.
 pub fn endpoint(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     arguments.into_iter().nth(1).filter(|first| first == ENDPOINT)?;
     let done = order().and_then(work);
@@ -47,7 +47,7 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     let finished = match job.role {
         Role::Server => execution.run(|machine| serve(cell, seed, machine, log.clone())),
         Role::Clients => {
-            // Whoever started us is gone, and nobody will hear what comes out.
+            // The parent process is gone, so no process will read the output.
             thread::spawn(|| {
                 let _ = io::stdin().lock().read_to_end(&mut Vec::new());
                 std::process::exit(1);
@@ -59,16 +59,16 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     Ok(log.take())
 }
 
-/// The next line that we are told.
+/// The next line of input.
 fn order<T: DeserializeOwned>() -> Result<T, String> {
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).map_err(|why| why.to_string());
     let meant = read.and_then(|_| serde_json::from_str(&line).map_err(|why| why.to_string()));
-    meant.map_err(|why| format!("an end was told something that it does not understand: {why}"))
+    meant.map_err(|why| format!("an end received an invalid message: {why}"))
 }
 
-/// Says every second that we are at work. It is a task among those that do the work: if they
-/// hang, it is silent.
+/// Reports every second that this end is working. It is a task among those that do the work: if
+/// they hang, it is silent too.
 async fn stay_in_touch() {
     loop {
         sleep(SIGN_OF_LIFE).await;
@@ -76,7 +76,7 @@ async fn stay_in_touch() {
     }
 }
 
-/// Serves until our input ends.
+/// Serves until the input ends.
 async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> Result<(), Error> {
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
@@ -85,14 +85,14 @@ async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> 
     let serving = Serving::begin(cell, &seed, (&machine, host), listen, service)?;
     tell(&Report::Ready { trust: serving.trust() });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
-        // Whatever may be wrong with it: nobody tells us anything any more.
+        // Whatever the error is: there will be no further input.
         let _ = machine.closed(input).await;
     }
     serving.end(&log).await;
     Ok(())
 }
 
-/// Does the workload.
+/// Executes the workload.
 async fn drive(
     cell: &PlanCell,
     seed: Seed,
@@ -116,7 +116,7 @@ async fn drive(
     clients.drive(cell, &seed, &machine, &log).await
 }
 
-/// If nobody listens any more, our input ends as well.
+/// If no process reads the output, the input ends as well.
 fn tell(report: &Report) {
     let mut line = serde_json::to_vec(report).expect("a report is plain data");
     line.push(b'\n');
@@ -124,10 +124,11 @@ fn tell(report: &Report) {
     let _ = output.write_all(&line).and_then(|()| output.flush());
 }
 
-/// The first argument of an end: no command of ours, and nothing that a shell would write.
+/// The first argument of an end: neither a command of this program, nor something a user would
+/// type.
 pub(super) const ENDPOINT: &str = "@endpoint";
 
-/// How often an end says that it is at work.
+/// Interval of [`Report::Alive`].
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
-/// A day, as in virtual time: longer than any transfer that makes sense.
+/// A day, as in virtual time: longer than any sensible transfer.
 const RUN_MAX_MS: u64 = 86_400_000;

@@ -15,29 +15,29 @@ use super::multipath;
 use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
-/// A server's namespace and one for all phones.
+/// A namespace for the server and one for all phones.
 pub(super) struct Ground {
     pub server: NetNamespace,
-    /// Every phone is an address of it; the links tell them apart by that.
+    /// Every phone is an address of it; the links distinguish phones by address.
     pub phones: NetNamespace,
-    /// How many phones there are, and in how many networks each of them will have been.
+    /// The number of phones, and the number of networks each of them will have been in.
     who: (u32, u32),
     server_port: Port,
     phones_port: Port,
 }
 
-/// The links between the namespaces, at work.
+/// The active links between the namespaces.
 pub(super) struct Traffic {
     /// The shared link, and the second one if there is one.
     links: (LinkId, Option<LinkId>),
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
     phones: NetNamespace,
-    /// It must last as long.
+    /// Keeps the namespace alive as long as the links.
     _server: NetNamespace,
 }
 
-/// What the links leave behind.
+/// What the links return when they end.
 pub(super) struct Closed {
     pub network: Network,
     pub links: (LinkId, Option<LinkId>),
@@ -45,8 +45,8 @@ pub(super) struct Closed {
 }
 
 impl Ground {
-    /// Builds the machines of a run of `cell`, which is to be on `plan`. Nothing goes from one to
-    /// another yet.
+    /// Creates the machines of a run of `cell`, to be joined by the links of `plan`. No traffic
+    /// flows yet.
     pub fn build(cell: &Cell, plan: &NetworkPlan) -> Result<Ground, String> {
         let (phones, networks) = (cell.workload.phones(), cell.networks());
         if phones > PHONES_MAX {
@@ -57,7 +57,7 @@ impl Ground {
         let build = || {
             let (server, clients) = (machine()?, machine()?);
             let mut backstage = Backstage::new()?;
-            // What leaves by one interface may take either way.
+            // A packet may leave through one interface for either link.
             let ways = [Some(&plan.link), plan.second.as_ref()].into_iter().flatten();
             let (least, most) = ways
                 .fold((u32::MAX, 0), |(least, most), way| (least.min(way.mtu), most.max(way.mtu)));
@@ -78,7 +78,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// Sets the links of `plan` to work; `clock` gives their time.
+    /// Starts the links of `plan`; `clock` gives their time.
     pub fn open(self, plan: &NetworkPlan, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
         let track = Track::build(plan, self.who, seed, Ends::Edges);
@@ -94,7 +94,7 @@ impl Ground {
             Attachment { port: self.phones_port, edges: Edges::ByAddress(owners.collect()) },
             Attachment { port: self.server_port, edges: Edges::One(track.server) },
         ];
-        let failed = |why: io::Error| format!("the links could not be set to work: {why}");
+        let failed = |why: io::Error| format!("the links could not be started: {why}");
         let (mut emulator, remote) =
             Emulator::new(track.network, attachments, clock).map_err(failed)?;
         emulator.take_precedence();
@@ -112,7 +112,7 @@ impl Traffic {
         &self.phones
     }
 
-    /// Ends the links' work.
+    /// Stops the links.
     pub fn close(self) -> Result<Closed, String> {
         self.remote.stop();
         let ended = self.emulation.join();
@@ -123,13 +123,13 @@ impl Traffic {
     }
 }
 
-/// A namespace whose kernel remembers nothing of earlier connections: every run is the first.
+/// A namespace whose kernel keeps no metrics of earlier connections: every run is the first.
 fn machine() -> Result<NetNamespace, NamespaceError> {
     let namespace = NetNamespace::new()?;
     namespace.run(|| {
-        // A kernel without the setting has no such memory.
+        // Kernels without this setting keep no metrics.
         drop(set_sysctl("ipv4/tcp_no_metrics_save", "1"));
-        // The ends of a user who is not root serve port 443 too.
+        // Without root, the ends must be able to serve port 443 too.
         drop(set_sysctl("ipv4/ip_unprivileged_port_start", "0"));
     })?;
     Ok(namespace)
@@ -150,7 +150,7 @@ fn join(
     })?
 }
 
-/// Takes addresses from the machine that the calling thread is in, and gives it others.
+/// Removes addresses from the machine of the calling thread, and adds others.
 pub(super) fn rewire(left: &[IpAddr], next: &[IpAddr]) -> io::Result<()> {
     let rewire = || {
         let interface = Interface::named(INTERFACE)?;
@@ -165,13 +165,13 @@ pub(super) fn rewire(left: &[IpAddr], next: &[IpAddr]) -> io::Result<()> {
     rewire().map_err(|why: NamespaceError| io::Error::other(why.to_string()))
 }
 
-/// An address is a network of its own: everything is sent over the link.
+/// Each address is its own network, so everything is sent over the link.
 fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// The name of the link at either end.
+/// The name of the link at both ends.
 pub(super) const INTERFACE: &str = "link";
 
-/// All phones are one process; more of them would measure it.
+/// All phones are in one process; with more of them it would be the bottleneck.
 const PHONES_MAX: u32 = 1_000;

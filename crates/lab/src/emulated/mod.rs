@@ -1,5 +1,5 @@
-//! Runs on the real kernel: the server and the clients are processes of their own, each in a
-//! network namespace, and the scenario's links join them in real time.
+//! Runs on the real kernel: the server and the clients are separate processes, each in a network
+//! namespace, and the scenario's links join them in real time.
 
 mod conversation;
 mod endpoint;
@@ -36,13 +36,13 @@ pub use endpoint::endpoint;
 /// The kernel's sockets, in namespaces joined by emulated links.
 #[derive(Debug)]
 pub struct Emulated {
-    /// How the processes of a run plan the same cells as this one.
+    /// Lets the processes of a run plan the same cells as this one.
     about: About,
     environment: BTreeMap<String, String>,
 }
 
 impl Emulated {
-    /// The substrate for the plan that `about` describes.
+    /// The substrate for the plan described by `about`.
     ///
     /// Call it before the process has a second thread.
     ///
@@ -53,12 +53,12 @@ impl Emulated {
         Ok(Emulated { about, environment: machine::environment(OFFLOADS) })
     }
 
-    /// The events of a run, oldest first, and what its links say of themselves.
+    /// The events of a run, oldest first, and the reports of its links.
     fn record(&self, plan: &Plan, cell: u32, run: u32) -> Result<Recorded, String> {
         let index = cell;
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
-        // Where it is told what the machine uses, nobody keeps it awake.
+        // If the machine's load is measured, it must not be kept awake.
         let _vigil = cell.inference.is_none().then(Vigil::keep);
         let beside = Beside::prepare(cell)?;
         let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
@@ -77,7 +77,8 @@ impl Emulated {
     }
 }
 
-/// Does a run between two ends of ours; returns its events and what the links leave behind.
+/// Executes a run between two ends of this program; returns its events and the reports of the
+/// links.
 fn play(
     ground: Ground,
     scene: &Scene,
@@ -90,7 +91,7 @@ fn play(
     )?;
     let [client, server] = [Role::Clients, Role::Server].map(|role| ends.process(role));
     beside.begin(Roles { client, server, ..Roles::default() })?;
-    // Processes have made themselves ready: from here on only the run takes time.
+    // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, seed, clock)?;
     let trust = ends.serve(clock.origin())?;
@@ -117,7 +118,7 @@ impl Backend for Emulated {
         self.environment.clone().into_iter().chain(runtimes).collect()
     }
 
-    /// Runs that go on at once would wait for one another's processor.
+    /// Concurrent runs would compete for the processor.
     fn jobs(&self) -> NonZeroUsize {
         NonZeroUsize::MIN
     }
@@ -128,7 +129,7 @@ impl Backend for Emulated {
                 && cell.endpoint.transport.encapsulation == Encapsulation::None
         };
         if plan.cells.iter().any(bare) {
-            return Err("packets of SCTP without UDP are for virtual time\n  help: add \
+            return Err("SCTP without UDP works in virtual time only\n  help: add \
                         --set encapsulation=udp"
                 .to_owned());
         }
@@ -150,11 +151,11 @@ impl Backend for Emulated {
     }
 }
 
-/// What the emulation has set on every interface of the ends.
+/// What the emulation sets on every interface of the ends.
 const OFFLOADS: &str = "checksums and segmentation by the hosts; no TSO, GSO, GRO on the links";
 
-/// What results keep of a certificate. Datagrams that an end's socket had no room for count as
-/// overflow too.
+/// The certificate as stored in results. Datagrams dropped because an end's socket was full count
+/// as overflow too.
 fn certified(found: &trackbed_emulator::Certificate, records: &[Record]) -> Certificate {
     let dropped = |record: &Record| match record.event {
         Event::Used { dropped_datagrams, .. } => dropped_datagrams,

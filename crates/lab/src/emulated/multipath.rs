@@ -1,4 +1,4 @@
-//! Several paths on the kernel: what its Multipath TCP can, and what namespaces are to be told.
+//! Several paths on the kernel: what its Multipath TCP supports, and how to configure namespaces.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use trackbed_substrate::Multipath;
 
 use trackbed_scenario::{Cell, Plan};
 
-/// Refuses what the kernel's MPTCP has not, with what to choose instead.
+/// Refuses what the kernel's MPTCP does not support, and suggests an alternative.
 pub(super) fn check(plan: &Plan) -> Result<(), String> {
     plan.cells.iter().filter_map(|cell| Some((cell, of_kernel(cell)?))).try_for_each(
         |(cell, multipath)| {
@@ -25,7 +25,7 @@ fn refusal(cell: &Cell, multipath: &Multipath) -> Option<String> {
     let foresight = cell.radio.as_ref().map(|radio| radio.foresight());
     if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
         return Some(format!(
-            "the kernel's MPTCP has its own scheduler alone, and no {}\n  help: add --set \
+            "the kernel's MPTCP has only its own scheduler, no {}\n  help: add --set \
              scheduler={SCHEDULER_OF_LINUX} --set opportunistic=false",
             multipath.scheduler
         ));
@@ -33,33 +33,33 @@ fn refusal(cell: &Cell, multipath: &Multipath) -> Option<String> {
     let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled());
     if coupled.any(|entry| entry.name() == congestion) {
         return Some(format!(
-            "the kernel's congestion control couples no paths, so there is no {congestion}\n  help: \
+            "the kernel's congestion control cannot couple paths, so it has no {congestion}\n  help: \
              add --set congestion=cubic"
         ));
     }
     if foresight.is_some_and(|foresight| foresight.needs_scheduler()) {
         return Some(
-            "the kernel's scheduler takes no warnings, so nobody but the receiver can keep data off \
-             a path\n  help: add --set radio.foresight=none,pha-d"
+            "the kernel's scheduler takes no warnings, so only the receiver can keep data off a \
+             path\n  help: add --set radio.foresight=none,pha-d"
                 .to_owned(),
         );
     }
     let several = cell.network.second.is_some() && cell.workload.phones() > 1;
     several.then(|| {
-        "the kernel gives all connections of a machine the same paths, and all phones are one \
+        "the kernel gives all connections of a machine the same paths, and all phones share one \
          machine here\n  help: add --set workload.phones=1"
             .to_owned()
     })
 }
 
-/// What the cell's connections ask of several paths, if the kernel is to have them.
+/// The cell's multipath settings, if the kernel implements its protocol.
 fn of_kernel(cell: &Cell) -> Option<&Multipath> {
     let is_tcp = cell.endpoint.protocol.capabilities().transport == Transport::Tcp;
     cell.endpoint.transport.tcp.multipath.as_ref().filter(|_| is_tcp)
 }
 
-/// Tells a namespace which of its addresses subflows are to begin at, if the cell's connections have
-/// any; none where all come from elsewhere.
+/// Configures which addresses of a namespace start subflows; nothing if the cell has none, or if
+/// all start at the other end.
 pub(super) fn set_up(
     namespace: &NetNamespace,
     cell: &Cell,
@@ -68,7 +68,7 @@ pub(super) fn set_up(
     let Some(multipath) = of_kernel(cell) else { return Ok(()) };
     let checksum = if multipath.checksum { "1" } else { "0" };
     let set = || -> Result<(), PathManagerError> {
-        // Kernels without the setting have no checksums; the capture tells.
+        // Kernels without the setting have no checksums; the capture shows it.
         drop(set_sysctl("mptcp/checksum_enabled", checksum));
         let mut manager = PathManager::open()?;
         manager.set_limits(Limits { subflows: SUBFLOWS, add_addresses_accepted: 0 })?;
@@ -79,5 +79,5 @@ pub(super) fn set_up(
     namespace.run(set).map_err(|why| why.to_string())?.map_err(|why| why.to_string())
 }
 
-/// Besides the first.
+/// Besides the first one.
 const SUBFLOWS: u32 = 2;

@@ -1,4 +1,4 @@
-//! The processes of a run, seen from the one that started them.
+//! The processes of a run, as seen by their parent.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -14,26 +14,26 @@ use trackbed_emulator::namespace::NetNamespace;
 use super::conversation::{Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
 
-/// The ends of a run that are ours. They end when this is dropped.
+/// The ends of a run that are processes of this program. They end when this is dropped.
 pub(super) struct Ends {
     server: Option<Process>,
     clients: Option<Process>,
     reports: Receiver<(Role, Heard)>,
-    /// Tells how long an end has been silent.
+    /// Measures how long an end has been silent.
     clock: Clock,
-    /// How often somebody looks after the ends.
+    /// The interval between checks of the ends.
     period: Duration,
 }
 
-/// Something that an end has said.
+/// A message from an end.
 enum Heard {
     Report(Report),
-    /// It says nothing more; why, if that is known.
+    /// Its output has ended; the reason, if known.
     Gone(String),
 }
 
 impl Ends {
-    /// Starts those that are to be ours, and returns when they can begin.
+    /// Starts the ends that are processes of this program; returns when they are ready.
     pub fn prepare(
         server: Option<(&NetNamespace, &Job)>,
         clients: Option<(&NetNamespace, &Job)>,
@@ -55,7 +55,7 @@ impl Ends {
         Ok(ends)
     }
 
-    /// Lets the server begin and waits until it serves; returns its certificate.
+    /// Starts the server and waits until it serves; returns its certificate.
     pub fn serve(&mut self, origin: u64) -> Result<Option<Vec<u8>>, String> {
         self.told(Role::Server).tell(&Start { origin, trust: None });
         match self.next(|| Ok(()))? {
@@ -64,8 +64,8 @@ impl Ends {
         }
     }
 
-    /// Lets the clients begin, waits until they are done, and returns their events. `watch` looks
-    /// now and then after a server that is not ours; its error ends the waiting.
+    /// Starts the clients, waits until they have finished, and returns their events. `watch`
+    /// regularly checks a third-party server; its error ends the wait.
     pub fn drive(
         &mut self,
         start: &Start,
@@ -81,7 +81,7 @@ impl Ends {
         }
     }
 
-    /// Lets the server end, and returns its events.
+    /// Stops the server, and returns its events.
     pub fn finish(&mut self) -> Result<Vec<Record>, String> {
         // The end of its input tells it to stop.
         self.told(Role::Server).input = None;
@@ -91,7 +91,7 @@ impl Ends {
         }
     }
 
-    /// The process of an end, if it is ours.
+    /// The process of an end, if it belongs to this program.
     pub fn process(&self, role: Role) -> Option<u32> {
         let end = match role {
             Role::Server => &self.server,
@@ -100,7 +100,7 @@ impl Ends {
         end.as_ref().map(|end| end.child.id())
     }
 
-    /// Whether the ends go on without having anything to say.
+    /// Checks that the ends are working, while no message is expected.
     ///
     /// # Errors
     /// If one has failed or is gone.
@@ -116,8 +116,8 @@ impl Ends {
         Ok(())
     }
 
-    /// What is said next, other than that an end is alive. Silence for too long is an error: an
-    /// end that was stopped, or does not get a processor, will not do its work.
+    /// The next message other than [`Report::Alive`]. Silence for too long is an error: a stopped
+    /// end, or one without processor time, will not do its work.
     fn next(
         &mut self,
         mut watch: impl FnMut() -> Result<(), String>,
@@ -126,7 +126,7 @@ impl Ends {
         loop {
             let begun = self.clock.now();
             let heard = self.reports.recv_timeout(self.period);
-            // If we ourselves were stopped meanwhile, that says nothing of the ends.
+            // If this process itself was stopped meanwhile, that is not the ends' silence.
             let passed = self.clock.now().since(begun).min(self.period * 2);
             self.ends().for_each(|end| end.silent += passed);
             match heard {
@@ -135,7 +135,7 @@ impl Ends {
                 }
                 Ok((_, Heard::Report(Report::Failed(why)))) => return Err(why),
                 Ok((role, Heard::Report(report))) => return Ok((role, report)),
-                // Clients that are done may go.
+                // Clients that have finished may exit.
                 Ok((role, Heard::Gone(_))) if self.told(role).is_done => {}
                 Ok((role, Heard::Gone(why))) => return Err(self.told(role).obituary(&why)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
@@ -149,7 +149,7 @@ impl Ends {
         let silent = self.ends().find(|end| !end.is_done && end.silent > SILENCE_MAX);
         silent.map_or(Ok(()), |end| {
             let (name, limit) = (name(end.role), SILENCE_MAX.as_secs());
-            Err(format!("{name} said nothing for {limit} s: it hangs or was stopped"))
+            Err(format!("{name} has been silent for {limit} s: it hangs or was stopped"))
         })
     }
 
@@ -157,13 +157,13 @@ impl Ends {
         [&mut self.server, &mut self.clients].into_iter().flatten()
     }
 
-    /// An end that has something to say, or is told something.
+    /// An end of this program.
     fn told(&mut self, role: Role) -> &mut Process {
         let end = match role {
             Role::Server => &mut self.server,
             Role::Clients => &mut self.clients,
         };
-        end.as_mut().expect("only ends that are ours speak and are spoken to")
+        end.as_mut().expect("only ends of this program exchange messages")
     }
 }
 
@@ -172,13 +172,13 @@ struct Process {
     role: Role,
     child: Child,
     input: Option<ChildStdin>,
-    /// For how long it has given no sign of life.
+    /// How long it has been silent.
     silent: Duration,
     is_done: bool,
 }
 
 impl Process {
-    /// Starts an end in `namespace`: this very program, called anew.
+    /// Starts an end in `namespace`: this program again.
     fn start(
         namespace: &NetNamespace,
         job: &Job,
@@ -191,7 +191,7 @@ impl Process {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
-                // Ctrl-C lets a run that has begun come to its end.
+                // Ctrl-C lets a run that has begun finish.
                 .process_group(0)
                 .spawn()
         };
@@ -207,14 +207,14 @@ impl Process {
         Ok(process)
     }
 
-    /// An end that cannot be told has ended, and whoever listens to it will hear of that.
+    /// If this fails, the end has exited, which its reader will report.
     fn tell(&mut self, words: &impl serde::Serialize) {
         let mut line = serde_json::to_vec(words).expect("what ends are told is plain data");
         line.push(b'\n');
         let _ = self.input.as_mut().map(|input| input.write_all(&line));
     }
 
-    /// What is known of a process that has ended without a word.
+    /// Why a process ended unexpectedly.
     fn obituary(&mut self, why: &str) -> String {
         let _ = self.child.kill();
         let mut last_words = String::new();
@@ -230,13 +230,13 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.input.take());
-        // It may have ended long ago.
+        // It may have exited long ago.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Passes on what an end says until it says nothing more, or nobody wants to know.
+/// Forwards an end's messages until its output ends or the receiver is gone.
 fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
     let mut output = BufReader::new(output);
     let mut line = String::new();
@@ -245,7 +245,7 @@ fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
         let heard = match output.read_line(&mut line) {
             Ok(1..) => match serde_json::from_str(&line) {
                 Ok(report) => Heard::Report(report),
-                Err(why) => Heard::Gone(format!(", after something unexpected: {why}")),
+                Err(why) => Heard::Gone(format!(", after an invalid message: {why}")),
             },
             Ok(0) | Err(_) => Heard::Gone(String::new()),
         };
@@ -257,7 +257,7 @@ fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
 }
 
 fn out_of_turn(role: Role) -> String {
-    format!("{} said something out of its turn", name(role))
+    format!("{} sent an unexpected message", name(role))
 }
 
 fn name(role: Role) -> &'static str {
@@ -267,14 +267,14 @@ fn name(role: Role) -> &'static str {
     }
 }
 
-/// An end that is at work speaks every second; one on a crowded machine may be late.
+/// A working end reports every second; on a crowded machine it may be late.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// How often it is looked whether somebody is silent.
+/// Interval between checks for silent ends.
 const LISTENING: Duration = Duration::from_secs(3);
 
-/// The same where an end is not ours: it says nothing, not even when it ends.
+/// The same for a third-party end, which does not report when it ends.
 const WATCHING: Duration = Duration::from_millis(100);
 
-/// Of what a dead process wrote to its standard error, in bytes.
+/// Limit of a dead process's standard error, in bytes.
 const LAST_WORDS_MAX: u64 = 1 << 16;

@@ -31,7 +31,7 @@ fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
     (metrics::find(metric).unwrap().compute)(records)
 }
 
-/// All protocols stream for six seconds at a small size, with all that an environment does.
+/// All protocols stream for six seconds at a small size, with all changes that an environment has.
 fn lively(more: &str) -> String {
     format!(
         "protocol = [\"http1\", \"http2\", \"http3\", \"quic\", \"tcp\", \"tcp+tls\"]\n{more}\n\
@@ -42,8 +42,8 @@ fn lively(more: &str) -> String {
     )
 }
 
-/// What the environment did, as the clients followed it, counted from the start: the second that
-/// they sought, or nothing where they reconnected.
+/// The environment's changes that the clients followed, counted from the start: the second that
+/// they sought, or nothing for a reconnection.
 fn followed(records: &[Record]) -> Vec<(Time, Option<u32>)> {
     let start = records.iter().find(|record| record.event == Event::Started).unwrap().at;
     let step = |record: &Record| {
@@ -91,8 +91,8 @@ fn equal_seeds_give_equal_runs() {
     }
 }
 
-/// A message every second over TCP, on a link that takes nothing but its delay: the first after a
-/// handshake of one round trip, the others a round trip each, by the delay that holds.
+/// A message every second over TCP, on a link with only a delay: the first takes a handshake of one
+/// round trip plus one, the others a round trip each, by the current delay.
 #[test]
 fn packets_take_the_delay_that_the_timeline_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,8 +110,8 @@ fn packets_take_the_delay_that_the_timeline_says() {
     assert!(found.len() == 4 && found.iter().zip(&expected).all(near), "{found:?}");
 }
 
-/// A shrinking delay lets nobody overtake: a transfer during which it falls from 200 to 5 ms loses
-/// nothing and sends nothing twice.
+/// A shrinking delay does not reorder packets: while it falls from 200 to 5 ms, a transfer loses
+/// nothing and retransmits nothing.
 #[test]
 fn a_delay_that_shrinks_keeps_packets_in_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,8 +165,8 @@ fn timelines_are_kept_once_for_each_environment_and_can_be_given_back() {
     assert_eq!(followed(&events(&given, 3, 0)), followed(&events(&plan(&lively("")), 3, 1)));
 }
 
-/// The delay falls from 300 ms to 10 ms at one second: what leaves just after that passes what left
-/// just before it, or waits for it. An empty datagram takes 4.48 us at 50 Mbit/s.
+/// The delay falls from 300 ms to 10 ms at one second: what leaves just after that overtakes what
+/// left just before, or waits for it. An empty datagram takes 4.48 us at 50 Mbit/s.
 #[test]
 fn packets_overtake_one_another_where_the_scenario_says_so() {
     for (overtaking, expected) in [(false, [1_290_004, 1_290_004]), (true, [1_020_004, 1_290_004])]
@@ -188,8 +188,8 @@ fn packets_overtake_one_another_where_the_scenario_says_so() {
     }
 }
 
-/// Two changes of access point: QUIC resumes with early data from the new addresses, or migrates; each
-/// connection of TCP is another one.
+/// Two changes of access point: QUIC resumes with early data from the new addresses, or migrates;
+/// TCP opens a new connection each time.
 #[test]
 fn reconnections_may_change_the_address() {
     for (reconnect, connections) in [("new-address", [3, 3]), ("migration", [1, 3])] {

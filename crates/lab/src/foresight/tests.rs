@@ -65,8 +65,8 @@ fn both_paths_are_used() {
     assert!(goodput > 35.0 && goodput < 50.0, "{goodput} Mbit/s");
 }
 
-/// Spells of seconds in which a path is all but lost: whoever leaves it beforehand sends less in vain
-/// and carries more, whoever it is that foresees them.
+/// Spells of seconds in which a path is all but lost: leaving it beforehand wastes fewer packets
+/// and carries more, whichever end foresees them.
 #[test]
 fn foreseen_handovers_cost_less() {
     let plan =
@@ -80,7 +80,7 @@ fn foreseen_handovers_cost_less() {
     }
 }
 
-/// A table of how it was before half of the shadows changed is another table, and serves worse than a
+/// A table from before half of the shadows changed is a different table; it serves worse than a
 /// fresh one, but serves.
 #[test]
 fn an_old_table_foresees_less() {
@@ -95,7 +95,7 @@ fn an_old_table_foresees_less() {
     assert_eq!(events(&equal, 0, 0), all[0][0]);
 }
 
-/// The same by PATH_STATUS in place of MP_PRIO.
+/// The same with PATH_STATUS instead of MP_PRIO.
 #[test]
 fn foreseen_handovers_cost_less_over_quic() {
     let plan = ride_over(
@@ -135,7 +135,7 @@ fn what_quic_has_not_is_refused_with_what_it_has() {
     assert!(refused.contains("foresight = \"reactive\" is for mptcp"), "{refused}");
 }
 
-/// A table in a file is as good as one that is learnt from the same rides, and one of another track is
+/// A table from a file is as good as one learnt from the same rides; a table of another track is
 /// refused.
 #[test]
 fn a_table_can_be_given() {
@@ -166,7 +166,7 @@ fn a_table_can_be_given() {
     assert!(refused.contains("the table is for a track of 8000 m"), "{refused}");
 }
 
-/// A drive that was written to a file is driven again: the same handovers, and the same packets lost.
+/// A drive replayed from a file has the same handovers and the same lost packets.
 #[test]
 fn a_recorded_drive_is_the_same_again() {
     let model = ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]");

@@ -1,4 +1,4 @@
-//! How much a server does for the clients of a run.
+//! Limits on what a server does for the clients of a run.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use trackbed_connection::{Body, Error, Request, Response, Service, body};
 use trackbed_core::{ByteSize, Time};
 use trackbed_substrate::now;
 
-/// What a run may ask of a server.
+/// A server's limits for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How long a run may take.
+    /// Maximum duration of a run.
     pub duration: Duration,
-    /// Bytes of all requests and answers of a run.
+    /// Bytes of all requests and responses of a run.
     pub bytes: ByteSize,
     /// Requests in any second.
     pub requests: u32,
@@ -32,13 +32,13 @@ impl Default for Limits {
     }
 }
 
-/// A service that keeps to limits: what goes beyond is answered with a status, or ends in the middle.
+/// A service with limits: beyond them, requests get an error status, or the body ends early.
 pub(super) struct Limited {
     service: Rc<dyn Service>,
     requests: u32,
-    /// What is left of the bytes.
+    /// The remaining bytes.
     left: Rc<Cell<u64>>,
-    /// The second that is counted, and what has come in it.
+    /// The current second, and its number of requests.
     counted: RefCell<(Time, u32)>,
 }
 
@@ -79,13 +79,13 @@ impl Service for Limited {
     }
 }
 
-/// The body, until nothing is left.
+/// The body, until the limit is reached.
 fn metered(body: Body, left: Rc<Cell<u64>>) -> Body {
     Box::pin(body.map(move |piece: Result<Bytes, Error>| {
         let piece = piece?;
         let rest = left.get().checked_sub(piece.len() as u64);
         left.set(rest.unwrap_or(0));
-        let reason = "the run has come to the server's limit of bytes (trackbed serve --bytes)";
+        let reason = "the run has reached the server's byte limit (trackbed serve --bytes)";
         rest.map(|_| piece).ok_or_else(|| Error::Body { reason: reason.to_owned() })
     }))
 }

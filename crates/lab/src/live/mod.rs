@@ -1,9 +1,10 @@
-//! Runs between two machines over the network between them: clients here, a server there, which
-//! `trackbed serve` provides.
+//! Runs between two machines over a real network: clients on this machine, and a server elsewhere,
+//! provided by `trackbed serve`.
 //!
-//! A *ticket*, a file that the server writes and the user copies, lets both know one another: it has the
-//! server's certificate and a secret. With it the client's machine asks, over HTTP/1.1 and TLS 1.3, for the
-//! server of each run, which hears nobody else, and ends with the run.
+//! A *ticket*, a file that the server writes and the user copies, lets both authenticate each
+//! other: it has the server's certificate and a secret. With it, the client's machine requests a
+//! server for each run, over HTTP/1.1 and TLS 1.3. That server serves only this client, and ends
+//! with the run.
 
 mod limits;
 mod server;
@@ -45,9 +46,9 @@ pub use server::{Settings, serve};
 pub use ticket::Ticket;
 use trackbed_measure::results::LIVE;
 
-/// The port on which a server is asked for runs unless it is told otherwise.
+/// The default port for requests for runs.
 pub const PORT: u16 = 7_463;
-/// The port of the runs themselves unless it is told otherwise.
+/// The default port of the runs themselves.
 pub const DATA_PORT: u16 = 7_464;
 
 /// The network between this machine and a server.
@@ -59,24 +60,24 @@ pub struct Live {
     ticket: Ticket,
     about: About,
     environment: BTreeMap<String, String>,
-    /// Why the server is of no use any more.
+    /// Why the server can no longer be used.
     lost: Mutex<Option<String>>,
 }
 
 /// Why a run has no events.
 enum Fault {
-    /// Something went wrong in it.
+    /// The run failed.
     Run(String),
-    /// The server did not take part in it.
+    /// The server did not take part.
     Server(String),
 }
 
 impl Live {
-    /// Runs of the plan that `about` describes against `server`, a name or an address, with or without
-    /// a port.
+    /// Runs the plan described by `about` against `server`, a name or an address, with or without a
+    /// port.
     ///
     /// # Errors
-    /// If the name is not known.
+    /// If the name is unknown.
     pub fn new(server: &str, ticket: Ticket, about: About) -> Result<Live, String> {
         let servers = resolve(server)?;
         let mut environment = machine::environment("as the interfaces are set");
@@ -85,18 +86,18 @@ impl Live {
         Ok(Live { servers, name, ticket, about, environment, lost })
     }
 
-    /// The server's address of the family that the cell speaks.
+    /// The server's address of the cell's address family.
     fn server(&self, cell: &Cell) -> Result<SocketAddr, String> {
         let is_v6 = cell.endpoint.ip.server().is_ipv6();
         let found = self.servers.iter().find(|server| server.is_ipv6() == is_v6);
         let version = if is_v6 { 6 } else { 4 };
         found.copied().ok_or_else(|| {
             let other = if is_v6 { 4 } else { 6 };
-            format!("{} has no address of IPv{version}\n  help: add --set ip={other}", self.name)
+            format!("{} has no IPv{version} address\n  help: add --set ip={other}", self.name)
         })
     }
 
-    /// Asks the server for something.
+    /// Sends a request to the server.
     fn ask<T: DeserializeOwned>(
         &self,
         server: SocketAddr,
@@ -116,8 +117,8 @@ impl Live {
                 .map_err(|why| format!("{why}\n  help: copy the server's ticket again"))?;
             let connection = dialer.connect(server).await.map_err(|why| {
                 format!(
-                    "{why}\n  help: start `trackbed serve` there, let TCP port {} through, and copy \
-                     its ticket again",
+                    "{why}\n  help: start `trackbed serve` there, allow TCP port {} in its firewall, \
+                     and copy its ticket again",
                     server.port()
                 )
             })?;
@@ -127,7 +128,7 @@ impl Live {
             let heard = read_bounded(answer.body).await?;
             match status {
                 200 => serde_json::from_slice(&heard)
-                    .map_err(|why| format!("the server's answer is not understood: {why}")),
+                    .map_err(|why| format!("the server's response is invalid: {why}")),
                 _ => Err(String::from_utf8_lossy(&heard).into_owned()),
             }
         };
@@ -151,8 +152,8 @@ impl Live {
         self.ask(server, OPEN, &Open { about, ends, cell, run })
     }
 
-    /// The same for a server that was there a moment ago: it may have a run of somebody else, or be
-    /// started again.
+    /// The same for a server that was reachable a moment ago: it may be busy with another client's
+    /// run, or restarting.
     fn open_patiently(
         &self,
         server: SocketAddr,
@@ -197,8 +198,8 @@ impl Live {
                 clients.drive(cell, &seed, &machine, &log).await
             }
         });
-        // The server may go on to the next run, whatever has become of this one. One that does not
-        // answer was not there to the end, also where the clients took their requests for answered.
+        // The server may continue with the next run, however this one ended. A server that does not
+        // respond was not there until the end, even if the clients' requests were answered.
         let closed = self.close(server).map_err(Fault::Server)?;
         let driven = driven.map_err(|why| why.to_string());
         driven.and_then(|driven| driven.map_err(|why| why.to_string())).map_err(Fault::Run)?;
@@ -229,7 +230,7 @@ impl Backend for Live {
         NonZeroUsize::MIN
     }
 
-    /// Also whether the server is there, and would do it.
+    /// Also checks that the server is reachable and accepts the runs.
     fn check(&self, plan: &Plan) -> Result<(), String> {
         boards::check_here(plan)?;
         for cell in &plan.cells {
@@ -259,50 +260,50 @@ impl Backend for Live {
     }
 }
 
-/// What of a cell needs links that are ours.
+/// What of a cell needs emulated links.
 fn refusal(cell: &Cell) -> Option<String> {
     let transport = cell.endpoint.protocol.capabilities().transport;
     let is_bare = transport == Transport::Sctp
         && cell.endpoint.transport.encapsulation == Encapsulation::None;
     let why = match () {
         () if cell.radio.is_some() || cell.network.second.is_some() => {
-            "a radio and a second link are not between two machines\n  help: leave --substrate live \
-             away"
+            "a radio and a second link are not available between two machines\n  help: remove \
+             --substrate live"
         }
         () if cell.networks() > 1 => {
-            "phones cannot move between networks here\n  help: set workload.moves to 0, and leave environment.reconnect away"
+            "phones cannot move between networks here\n  help: set workload.moves to 0, and remove environment.reconnect"
         }
         () if !cell.endpoint.programs.is_empty() => {
-            "programs of others run on the emulated substrate\n  help: add --substrate emulated"
+            "third-party programs need the emulated substrate\n  help: add --substrate emulated"
         }
         () if is_bare => {
-            "packets of SCTP without UDP are for virtual time\n  help: add --set encapsulation=udp"
+            "SCTP without UDP works in virtual time only\n  help: add --set encapsulation=udp"
         }
         () => return None,
     };
     Some(why.to_owned())
 }
 
-/// Why the phones of a cell find no room among the descriptors that a process may open; each takes one.
+/// The error if the phones of a cell exceed the descriptors a process may open; each takes one.
 fn crowded(which: &str, cell: &Cell) -> Option<String> {
     let (phones, allowed) = (cell.workload.phones(), allow_descriptors());
     let is_crowded = u64::from(phones) + DESCRIPTORS_OTHER > allowed;
     is_crowded.then(|| {
         format!(
             "{phones} phones are too many for {which}: a process may open {allowed} descriptors there\n  \
-             help: raise the limit (ulimit -Hn; of a service LimitNOFILE), or set fewer phones"
+             help: raise the limit (ulimit -Hn; for a service LimitNOFILE), or set fewer phones"
         )
     })
 }
 
-/// What a process has open besides: those who ask for runs, and files.
+/// Other descriptors of a process: connections that request runs, and files.
 const DESCRIPTORS_OTHER: u64 = 192;
 
-/// What speaks with the server about runs: one request at a time, of which nothing but the head is read
-/// before the service wants more.
+/// The protocol of requests for runs: one request at a time, of which only the head is read before
+/// the service asks for more.
 fn control() -> &'static dyn Protocol {
     let found = registry().iter().find(|protocol| protocol.name() == "http1");
-    *found.expect("HTTP/1.1 is a protocol of ours")
+    *found.expect("HTTP/1.1 is registered")
 }
 
 fn tls() -> TlsParameters {
@@ -310,7 +311,7 @@ fn tls() -> TlsParameters {
 }
 
 fn spoken(words: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(words).expect("what is said is plain data")
+    serde_json::to_vec(words).expect("messages are plain data")
 }
 
 /// A body of at most [`BODY_MAX`] bytes.
@@ -319,13 +320,13 @@ async fn read_bounded(mut body: Body) -> Result<Vec<u8>, String> {
     while let Some(piece) = body.next().await {
         all.extend_from_slice(&piece.map_err(|why| why.to_string())?);
         if all.len() > BODY_MAX {
-            return Err(format!("more than {BODY_MAX} bytes were said"));
+            return Err(format!("the body exceeds {BODY_MAX} bytes"));
         }
     }
     Ok(all)
 }
 
-/// The addresses of a name, with the port that it says or [`PORT`].
+/// The addresses of a name, with its port or [`PORT`].
 fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
     let help = "write a name or an address, such as edge.example.org or [2001:db8::1]:7463";
     let found = match server.parse::<IpAddr>() {
@@ -336,8 +337,8 @@ fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
         Err(_) => match server.rsplit_once(':') {
             Some((name, port)) if !name.is_empty() && !name.contains(':') => {
                 return Err(format!(
-                    "{server}: \"{port}\" is no port\n  help: write one from 1 to 65535 behind the \
-                     colon, or none for {PORT}"
+                    "{server}: \"{port}\" is not a port\n  help: write a number from 1 to 65535 after \
+                     the colon, or none for {PORT}"
                 ));
             }
             _ => (server, PORT).to_socket_addrs(),
@@ -352,15 +353,15 @@ fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
-/// The kernel chooses by the way to the server.
+/// The kernel chooses by the route to the server.
 const ANYWHERE: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
 
-/// How often a server that was there is asked again before it is given up, and how soon.
+/// How often, and at which interval, a server that was reachable is retried.
 const PATIENCE: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long the server may take to answer.
+/// Maximum response time of the server.
 const ANSWER_MAX: Time = Time::from_millis(30_000);
 /// A day, as in virtual time.
 const RUN_MAX: Time = Time::from_millis(86_400_000);

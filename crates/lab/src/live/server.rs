@@ -1,4 +1,4 @@
-//! `trackbed serve`: the server of runs whose clients are on another machine.
+//! `trackbed serve`: the server for runs whose clients are on another machine.
 
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -22,21 +22,21 @@ use crate::ends::Serving;
 use crate::topology::SERVER_NAME;
 use trackbed_archive::VERSION;
 
-/// How a server is set up.
+/// A server's settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients ask for runs (TCP).
+    /// The address for requests for runs (TCP).
     pub listen: SocketAddr,
     /// The port of the runs themselves, on the same address (TCP and UDP).
     pub data_port: u16,
-    /// Where the ticket is written.
+    /// The path of the ticket.
     pub ticket: PathBuf,
-    /// How much a run may ask.
+    /// Limits for a run.
     pub limits: Limits,
 }
 
-/// Serves one run after the other until it is cancelled. `ready` is told where it listens, when the
-/// ticket is written.
+/// Serves one run after another until cancelled. `ready` receives the address when the ticket has
+/// been written.
 ///
 /// # Errors
 /// If it cannot listen, or cannot write the ticket.
@@ -78,7 +78,7 @@ pub fn serve(
             desk.end_overdue().await;
             if handle.exhausted() > exhausted {
                 exhausted = handle.exhausted();
-                let why = "no descriptor or memory is left for those who ask (ulimit -n)";
+                let why = "no descriptor or memory is left for new connections (ulimit -n)";
                 desk.log.warn("exhausted", why, &[("times", exhausted.into())]);
             }
         }
@@ -90,25 +90,25 @@ pub fn serve(
     }
 }
 
-/// Where clients ask for runs.
+/// Handles requests for runs.
 struct Desk {
     machine: Machine,
     settings: Settings,
     log: Log,
     ticket: RefCell<Option<Ticket>>,
     refusals: Seldom,
-    /// The run that is under way.
+    /// The current run.
     session: RefCell<Option<Session>>,
 }
 
-/// A run that is under way.
+/// A current run.
 struct Session {
     peer: IpAddr,
     begun: Time,
     serving: Serving,
 }
 
-/// Why something is not done: a status, and the reason for the user.
+/// Why a request is refused: a status, and the reason for the user.
 struct Refusal(u16, String);
 
 struct FrontOf(Rc<Desk>);
@@ -133,11 +133,12 @@ impl Service for FrontOf {
 impl Desk {
     async fn answer(&self, request: Request) -> Result<Vec<u8>, Refusal> {
         let (path, peer) = (request.path, request.peer.map(|peer| peer.ip()));
-        let peer = peer.ok_or_else(|| Refusal(500, "nobody knows who asks".to_owned()))?;
+        let peer =
+            peer.ok_or_else(|| Refusal(500, "the client's address is unknown".to_owned()))?;
         let [open, close] = [OPEN, CLOSE].map(|place| path.strip_prefix(place));
         self.admit(open.or(close).unwrap_or_default()).await?;
         let heard = before(now() + TELLING, super::read_bounded(request.body)).await;
-        let late = || Err(format!("the request was not there within {TELLING:?}"));
+        let late = || Err(format!("the request did not arrive within {TELLING:?}"));
         let words = heard.unwrap_or_else(late).map_err(|why| Refusal(413, why))?;
         match open {
             Some(_) => {
@@ -149,12 +150,11 @@ impl Desk {
     }
 
     fn understood<T: serde::de::DeserializeOwned>(&self, words: &[u8]) -> Result<T, Refusal> {
-        let unheard =
-            |why| format!("the server does not understand ({why}); is it another version?");
+        let unheard = |why| format!("invalid request ({why}); is the client another version?");
         serde_json::from_slice(words).map_err(|why| Refusal(400, unheard(why)))
     }
 
-    /// Lets those pass who have the ticket. Whoever guesses waits.
+    /// Admits clients with the ticket. A wrong secret takes a while.
     async fn admit(&self, secret: &str) -> Result<(), Refusal> {
         if self.ticket.borrow().as_ref().is_some_and(|ticket| ticket.admits(secret)) {
             return Ok(());
@@ -162,8 +162,8 @@ impl Desk {
         sleep(GUESSING).await;
         Err(Refusal(
             403,
-            "this is not the server's ticket, or the client is another version: the server makes a new one \
-             at each start\n  help: copy the ticket again, and install the same version on both"
+            "wrong ticket, or the client is another version; the server writes a new ticket at each \
+             start\n  help: copy the ticket again, and use the same version on both machines"
                 .to_owned(),
         ))
     }
@@ -174,8 +174,8 @@ impl Desk {
             return Err(Refusal(
                 409,
                 format!(
-                    "the server is version {VERSION} and the client {}\n  help: install the same on \
-                     both",
+                    "the server is version {VERSION} and the client {}\n  help: use the same \
+                     version on both machines",
                     open.about.trackbed
                 ),
             ));
@@ -183,10 +183,10 @@ impl Desk {
         let under_way = self.session.borrow().as_ref().map(|session| session.peer);
         match under_way {
             Some(other) if other != peer => {
-                let why = "the server is busy with the run of somebody else; try again later";
+                let why = "the server is busy with another client's run; try again later";
                 return Err(Refusal(503, why.to_owned()));
             }
-            // One that was given up in its middle.
+            // A run that was abandoned.
             Some(_) => drop(self.close(peer).await),
             None => {}
         }
@@ -219,8 +219,8 @@ impl Desk {
     /// Ends the run of `peer`.
     async fn close(&self, peer: IpAddr) -> Result<Closed, Refusal> {
         let session = self.session.borrow_mut().take_if(|session| session.peer == peer);
-        let why = "no run is under way here: another client of this address has begun one, or it took \
-                   longer than the server allows\n  help: let one client at a time run from an address";
+        let why = "the run has ended: another client on this address has begun one, or it took longer than \
+                   the server allows\n  help: use one client at a time per address";
         let session = session.ok_or_else(|| Refusal(410, why.to_owned()))?;
         let log = EventLog::default();
         session.serving.end(&log).await;
@@ -240,8 +240,9 @@ impl Desk {
     }
 }
 
-/// Waits until the port of the run before is free: QUIC's connections linger for a moment after they are
-/// closed (RFC 9000 section 10.2). Whoever else has it is told of when it is to be used.
+/// Waits until the port of the previous run is free: QUIC connections linger for a moment after
+/// closing (RFC 9000 section 10.2). If another process has the port, binding it fails later with an
+/// error.
 async fn until_free(listen: SocketAddr) {
     let patience = now() + LINGERING;
     while UdpSocket::bind(listen).is_err() && now() < patience {
@@ -249,15 +250,15 @@ async fn until_free(listen: SocketAddr) {
     }
 }
 
-/// Three probe timeouts of a connection that has measured nothing (RFC 9002 section 6.2.2), and more.
+/// Three probe timeouts of a connection without measurements (RFC 9002 section 6.2.2), and more.
 const LINGERING: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Connections by which runs are asked for, at once; the other descriptors are the runs'.
+/// Concurrent connections that request runs; the other descriptors are for the runs.
 const DESK_PLACES: usize = 128;
 
-/// How long a client may take for its handshake and its request's head, and one with the ticket then to
-/// say what it wants.
+/// How long a client may take for its handshake and the head of its request, and then, with the
+/// ticket, for the body.
 const TELLING: Duration = Duration::from_secs(10);
 
 /// How long a wrong secret takes.

@@ -1,4 +1,4 @@
-//! A ticket: what lets clients use a server, and know it.
+//! A ticket: lets clients use a server and authenticate it.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -9,11 +9,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// What lets clients use a server (a secret) and tells them that it is the one (its certificate). A
-/// server makes a new one at each start.
+/// Lets clients use a server (by a secret) and authenticate it (by its certificate). A server
+/// creates a new one at each start.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
-    /// So that other files are told from it.
+    /// Identifies the file as a ticket.
     trackbed_ticket: u32,
     /// In hexadecimal digits.
     secret: String,
@@ -28,24 +28,24 @@ impl fmt::Debug for Ticket {
     }
 }
 
-/// A certificate in hexadecimal fits many times.
+/// Many times the size of a hexadecimal certificate.
 const BYTES_MAX: u64 = 64 * 1_024;
 
 impl Ticket {
-    /// One for the server with this certificate.
+    /// A ticket for the server with this certificate.
     ///
     /// # Errors
-    /// If the system gives no randomness.
+    /// If the system provides no random numbers.
     pub(super) fn new(certificate: &[u8]) -> io::Result<Ticket> {
         let mut secret = [0; 32];
         File::open("/dev/urandom")?.read_exact(&mut secret)?;
         Ok(Ticket { trackbed_ticket: 1, secret: hex(&secret), certificate: hex(certificate) })
     }
 
-    /// Reads the file that a server wrote; of others not more than a ticket may be long.
+    /// Reads the file that a server wrote; at most as much as a ticket may have.
     ///
     /// # Errors
-    /// If it cannot be read, or is no ticket; the message says what to do.
+    /// If it cannot be read, or is not a ticket; the message says what to do.
     pub fn read(path: &Path) -> Result<Ticket, String> {
         let shown = path.display();
         let mut text = Vec::new();
@@ -57,16 +57,16 @@ impl Ticket {
         let ticket = ticket.filter(|ticket| ticket.trackbed_ticket == 1);
         let ticket = ticket.filter(|ticket| unhex(&ticket.certificate).is_some());
         ticket.ok_or_else(|| {
-            format!("{shown} is no ticket\n  help: copy the file that `trackbed serve` writes")
+            format!("{shown} is not a ticket\n  help: copy the file that `trackbed serve` writes")
         })
     }
 
-    /// Writes it to a file that nobody else may read.
+    /// Writes it to a file that only its owner can read.
     ///
     /// # Errors
-    /// If that cannot be done.
+    /// If the file cannot be written.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        // One that is there may be open to all.
+        // An existing file may be readable by everyone.
         match fs::remove_file(path) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
             _ => {}
@@ -77,15 +77,15 @@ impl Ticket {
 
     /// The server's certificate in DER.
     pub(super) fn certificate(&self) -> Vec<u8> {
-        unhex(&self.certificate).expect("it was looked at when the ticket was read")
+        unhex(&self.certificate).expect("it was checked when the ticket was read")
     }
 
-    /// The secret, to be told to the server.
+    /// The secret to be sent to the server.
     pub(super) fn secret(&self) -> &str {
         &self.secret
     }
 
-    /// Whether `told` is the secret. How long it takes says nothing about it: digests are compared.
+    /// Whether `told` is the secret. Compares digests, so that the duration reveals nothing.
     pub(super) fn admits(&self, told: &str) -> bool {
         Sha256::digest(told.as_bytes()) == Sha256::digest(self.secret.as_bytes())
     }
@@ -124,7 +124,7 @@ mod tests {
         assert!(!Ticket::new(&[]).unwrap().admits(ticket.secret()));
         for other in ["", "{}", "{\"trackbed_ticket\":2,\"secret\":\"\",\"certificate\":\"\"}"] {
             fs::write(&path, other).unwrap();
-            assert!(Ticket::read(&path).err().unwrap().contains("is no ticket"), "{other}");
+            assert!(Ticket::read(&path).err().unwrap().contains("is not a ticket"), "{other}");
         }
         fs::remove_file(&path).unwrap();
         assert!(Ticket::read(&path).err().unwrap().contains("trackbed serve"));

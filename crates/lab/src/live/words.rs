@@ -1,48 +1,49 @@
-//! What a client's machine and a server's say to one another: bodies in JSON, one exchange each.
+//! Messages between a client's machine and a server: JSON bodies, one exchange each.
 
 use serde::{Deserialize, Serialize};
 use trackbed_core::event::{Event, Record, Role};
 
 use trackbed_archive::About;
 
-/// Asks for the server of one run.
+/// Requests the server of one run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Open {
     /// How to plan the cells.
     pub about: About,
-    /// [`Plan::hash_of_ends`](trackbed_scenario::Plan), by which both know that they mean the same.
+    /// [`Plan::hash_of_ends`](trackbed_scenario::Plan), by which both check that they mean the
+    /// same.
     pub ends: String,
-    /// Which cell.
+    /// The cell.
     pub cell: u32,
-    /// Which run of it.
+    /// The run.
     pub run: u32,
 }
 
-/// The server is there.
+/// The server is ready.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Opened {
-    /// Where it listens, on the address that was asked.
+    /// Its port, on the address of the request.
     pub port: u16,
     /// Its certificate in DER, if it has one.
     pub trust: Option<Vec<u8>>,
 }
 
-/// What the server has used and sent.
+/// The server's resource usage and traffic.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Closed {
     pub records: Vec<Record>,
 }
 
-/// Whether the server tells of an event: its times are on another clock, so nothing else is told, and whatever
-/// else it told would not be believed.
+/// Whether the server reports an event. Its times are on another clock, so it reports nothing else,
+/// and the client ignores anything else.
 pub(super) fn is_told(record: &Record) -> bool {
     matches!(record.event, Event::Transport { role, .. } | Event::Used { role, .. } if role == Role::Server)
 }
 
-/// Where the words are sent; the ticket's secret follows, so that a server knows from a request's head whether
-/// to read on.
+/// The paths of requests; the ticket's secret follows, so that a server can decide from a request's
+/// head whether to read on.
 pub(super) const OPEN: &str = "/trackbed/2/open/";
 pub(super) const CLOSE: &str = "/trackbed/2/close/";
 
-/// Of any body, in bytes.
+/// Maximum size of a body, in bytes.
 pub(super) const BODY_MAX: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Where a train was, what it received there, and where it was handed over.
+//! A train's position, its received power there, and its handovers.
 
 use trackbed_core::Time;
 use trackbed_measure::timeline::{Chart, Curve, Map, Place, Span, Timeline};
@@ -8,7 +8,7 @@ use trackbed_railway::radio::{Railway, SignalSample};
 use super::thinning::thinned;
 use trackbed_scenario::Drive;
 
-/// Adds the received power along the track, the handovers, and a map where it is known where that was.
+/// Adds the received power along the track, the handovers, and a map if the location is known.
 pub(super) fn add(drive: &Drive, timeline: &mut Timeline) {
     for operator in &drive.timelines {
         let point = |sample: &SignalSample| (sample.chainage_m, sample.rsrp_dbm);
@@ -27,7 +27,7 @@ pub(super) fn add(drive: &Drive, timeline: &mut Timeline) {
     timeline.map = drive.ride.as_ref().map(|(railway, ride)| map(railway, ride, drive));
 }
 
-/// The track with the stations beside it, the way of the train, and its handovers.
+/// The track with its base stations, the train's way, and its handovers.
 fn map(railway: &Railway, ride: &Ride, drive: &Drive) -> Map {
     let track = railway.track();
     let origin = track.coordinates_at(0.0);

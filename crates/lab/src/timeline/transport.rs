@@ -1,5 +1,5 @@
-//! Windows and round-trip times, as transports see them: from QUIC's traces, and from TCP connections each
-//! time bytes move.
+//! Windows and round-trip times as transports report them: from QUIC's traces, and from TCP
+//! connections each time bytes move.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,24 +13,23 @@ use trackbed_substrate::{TcpInfo, TcpStream, now};
 
 use super::thinning::thinned;
 
-/// What is noted of the first connection of each side. Clones share it.
+/// Records of the first connection of each side. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traces {
     qlog: QlogSinks,
     tcp: Arc<Mutex<BTreeMap<Side, Connection>>>,
 }
 
-/// The paths of a TCP connection, in the order in which they were first seen; one, unless it is
-/// Multipath TCP.
+/// The paths of a TCP connection, in order of appearance; one, unless it is Multipath TCP.
 #[derive(Debug, Default)]
 struct Connection(Vec<Path>);
 
 #[derive(Debug)]
 struct Path {
-    /// Where a path goes from and to: of the whole connection, nowhere.
+    /// The addresses of a path; empty for the whole connection.
     ends: String,
-    /// Seconds since the connection was established, bytes that may be in flight, and milliseconds if
-    /// there was a sample.
+    /// Seconds since the connection was established, bytes allowed in flight, and the round-trip
+    /// time in milliseconds if there was a sample.
     points: Vec<(f64, u64, Option<f64>)>,
 }
 
@@ -99,7 +98,7 @@ impl Path {
 }
 
 impl Traces {
-    /// The curves of what was noted, which is forgotten.
+    /// Takes the recorded curves.
     pub(super) fn curves(&self) -> Vec<Curve> {
         let mut curves: Vec<Curve> = self.qlog.take().into_iter().flat_map(quic).collect();
         for (side, Connection(paths)) in std::mem::take(&mut *lock(&self.tcp)) {
@@ -116,7 +115,8 @@ impl Traces {
     }
 }
 
-/// What a QUIC connection says, if it is the first of its side: others' names have a number.
+/// The curves of a QUIC connection, if it is the first of its side: names of further ones have a
+/// number.
 fn quic((side, text): (String, Vec<u8>)) -> Vec<Curve> {
     if ![Side::Client, Side::Server].map(name).contains(&side.as_str()) {
         return Vec::new();
@@ -147,7 +147,7 @@ fn name(side: Side) -> &'static str {
     }
 }
 
-/// What is noted is noted whole, so a panic elsewhere leaves nothing half done.
+/// Records are written in one step, so a panic elsewhere leaves nothing inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,11 @@
-//! What exchanges and frames take, worked out by hand.
+//! The durations of exchanges and frames, compared with manual calculation.
 
 use crate::{costs, durations, samples, telemetry};
 
 const MILLI: u64 = 1_000_000;
 const MINUTE: u64 = 60_000 * MILLI;
 
-/// Every sample is this, to the nanosecond (as a number of milliseconds has them).
+/// All samples equal this, to the nanosecond (samples are numbers of milliseconds).
 fn all_are(samples: &[f64], expected: f64) {
     assert!(samples.len() >= 5, "{samples:?}");
     for sample in samples {
@@ -13,17 +13,17 @@ fn all_are(samples: &[f64], expected: f64) {
     }
 }
 
-/// Over CoAP an exchange is a packet each way: 10 ms on the link, and the device has them both.
+/// Over CoAP an exchange is a packet each way: 10 ms on the link, and the device processes both.
 #[test]
 fn an_exchange_beside_a_competitor_takes_what_fair_sharing_says() {
     for (cores, threads, message, packet_ms) in [
-        // Alone on a core each.
+        // Each alone on a core.
         (2, 1, 0.0, 1.0),
-        // Half of one core, a quarter, and two threads of three cores' worth among four.
+        // Half of one core, a quarter, and two threads sharing three cores among four.
         (1, 1, 0.0, 2.0),
         (1, 3, 0.0, 4.0),
         (3, 3, 0.0, 4.0 / 3.0),
-        // The work of the message, 3 ms, goes through the same thread.
+        // The work of the message, 3 ms, is done by the same thread.
         (1, 1, 3.0, 2.0),
         (2, 1, 3.0, 1.0),
     ] {
@@ -40,31 +40,31 @@ fn an_exchange_beside_a_competitor_takes_what_fair_sharing_says() {
         let rtts = &samples["rtt_ms"];
         assert!(rtts.len() >= 5, "{rtts:?}");
         for rtt in rtts {
-            // A third of a nanosecond is rounded up once for each job.
+            // A third of a nanosecond is rounded up once per job.
             assert!((rtt - expected).abs() < 5e-6, "{rtt} for {expected}, {cores} {threads}");
         }
     }
 }
 
-/// 1,000 ps for each byte of the packet: the payload of 1,000 B, and what stands before it.
+/// 1,000 ps per byte of the packet: the payload of 1,000 B, and its headers.
 #[test]
 fn bytes_cost_what_the_table_says() {
     let with = |kilobyte: &str| {
         let lines = format!("kind = \"none\"\n{}", costs("0 s", "0 s", kilobyte));
         let samples = samples(&telemetry("coap", &lines, "rate = \"1 /s\"\nsize = \"1000 B\""));
-        // One a second for eight seconds, those of the warm-up included.
+        // One per second for eight seconds, including the warm-up.
         (samples["rtt_ms"].clone(), samples["wire_bytes"][0] / 8.0)
     };
     let (free, _) = with("0 s");
     let (costly, bytes) = with("1 ms");
-    // All messages have the same length, and nothing else goes over the link.
+    // All messages have the same length, and nothing else is sent over the link.
     all_are(&free, 10.0);
     all_are(&costly, 10.0 + bytes * 1e-3);
 }
 
-/// What each thread is given: with threads enough no core idles, and nothing is given twice.
+/// The share of each thread: with enough threads no core idles, and no time is counted twice.
 #[test]
-fn processor_time_is_shared_out_and_no_more() {
+fn processor_time_is_shared_exactly() {
     let file = durations("shares.txt", 2, &[(3 * MILLI, 40 * MILLI), (0, 7 * MILLI)]);
     let inference = format!(
         "kind = \"detector\"\ncores = 1\ndurations = {:?}\n{}",
@@ -83,7 +83,7 @@ fn processor_time_is_shared_out_and_no_more() {
     }
 }
 
-/// Frames alone: the parallel part of four threads is stretched by what cores are missing.
+/// Frames only: with fewer cores than threads, the parallel part takes proportionally longer.
 #[test]
 fn frames_alone_come_as_threads_on_cores_say() {
     let file = durations("frames.txt", 4, &[(0, 50 * MILLI)]);
@@ -92,7 +92,7 @@ fn frames_alone_come_as_threads_on_cores_say() {
         (2, None, 10.0),
         (4, None, 20.0),
         (8, None, 20.0),
-        // The same work on other numbers of threads: 200 ms of one core.
+        // The same work with other numbers of threads: 200 ms of one core.
         (2, Some(1), 5.0),
         (2, Some(2), 10.0),
         (8, Some(8), 40.0),
@@ -110,7 +110,7 @@ fn frames_alone_come_as_threads_on_cores_say() {
     }
 }
 
-/// The serial part has one thread, so that a core is free for packets then.
+/// The serial part has one thread, which leaves a core free for packets.
 #[test]
 fn the_built_in_frames_are_those_of_a_device_at_rest() {
     let alone = |cores: u32| {
@@ -120,7 +120,7 @@ fn the_built_in_frames_are_those_of_a_device_at_rest() {
         );
         samples(&text)["fps"][0]
     };
-    // 62.5 ms of one core in the mean (`device/measured/durations.txt`), of which 3.3 ms are serial.
+    // On average 62.5 ms of one core (`device/measured/durations.txt`), of which 3.3 ms are serial.
     let (one, two) = (alone(1), alone(2));
     assert!((15.0..17.0).contains(&one), "{one}");
     assert!((one * 1.8..one * 2.0).contains(&two), "{one} {two}");

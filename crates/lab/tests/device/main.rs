@@ -1,4 +1,4 @@
-//! The model of a device in virtual time, held against arithmetic.
+//! The model of a device in virtual time, compared with arithmetic.
 #![forbid(unsafe_code)]
 
 mod arithmetic;
@@ -38,7 +38,7 @@ fn events(text: &str) -> Vec<Record> {
     events.unwrap_or_else(|why| panic!("{why}\n{text}"))
 }
 
-/// A file with frames of so much serial and parallel work, in nanoseconds, for so many threads.
+/// A file with frames of this serial and parallel work, in nanoseconds, for this number of threads.
 fn durations(name: &str, threads: u32, frames: &[(u64, u64)]) -> PathBuf {
     let folder = format!("device-{}", std::process::id());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
@@ -50,7 +50,7 @@ fn durations(name: &str, threads: u32, frames: &[(u64, u64)]) -> PathBuf {
     file
 }
 
-/// Telemetry over `protocol` with these lines in the table of the inference.
+/// Telemetry over `protocol`, with these lines in the table of the inference.
 fn telemetry(protocol: &str, inference: &str, workload: &str) -> String {
     format!(
         "protocol = \"{protocol}\"\n[link]\ndelay = \"5 ms\"\n[inference]\n{inference}\n\

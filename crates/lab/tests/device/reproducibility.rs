@@ -1,4 +1,4 @@
-//! The same plan gives the same results, and a device that takes no time changes none.
+//! The same plan gives the same results, and a device that takes no time changes nothing.
 
 use std::num::NonZeroUsize;
 
@@ -14,7 +14,7 @@ use crate::{costs, durations, events, plan, telemetry};
 
 const PROTOCOLS: [&str; 7] = ["http1", "http2", "http3", "quic", "mqtt", "coap+dtls", "sctp+dtls"];
 
-/// Every event at its nanosecond.
+/// Every event at the same nanosecond.
 #[test]
 fn a_device_that_takes_no_time_changes_nothing() {
     for protocol in PROTOCOLS {
@@ -29,7 +29,7 @@ fn a_device_that_takes_no_time_changes_nothing() {
             modelled.into_iter().partition(|record| matches!(record.event, Event::Load(_)));
         assert!(readings.len() >= 7, "{protocol}");
         assert_eq!(rest, bare, "{protocol}");
-        // Frames beside it take cores, but no time from what takes none.
+        // Frames in parallel occupy cores, but do not delay work that takes no time.
         let file = durations("aside.txt", 4, &[(1_000_000, 30_000_000)]);
         let inference = format!(
             "kind = \"detector\"\ncores = 1\ndurations = {:?}\n{}",
@@ -59,7 +59,7 @@ fn results_do_not_depend_on_how_many_run_at_once() {
     assert_eq!(alone.len(), 32);
     assert!(alone.iter().all(|run| run.outcome.samples().is_some()), "{alone:?}");
     assert_eq!(alone, results(5));
-    // Runs differ in where in the measurement the inference begins.
+    // Each run starts at a different place in the measurement.
     assert_ne!(alone[2].outcome, alone[3].outcome);
 }
 
@@ -73,7 +73,7 @@ fn document_of_nothing(plan: &Plan) -> Document {
     .unwrap()
 }
 
-/// Whoever sees the results sees that they are a model's.
+/// The document says that results come from a model.
 #[test]
 fn the_document_says_that_it_is_a_model() {
     let with = plan(&telemetry("http2", "kind = \"detector\"\ncores = [1, 4]", ""));

@@ -1,12 +1,12 @@
-//! What virtual time has no model of, and a cell in which nothing is to be modelled.
+//! Work for which virtual time has no model, and a cell without any work to model.
 
 use trackbed_lab::backend::{Backend as _, Virtual};
 
 use super::{plan, telemetry};
 
-/// In virtual time there is a model of what has been measured, and of nothing else.
+/// Virtual time has models of measured work only.
 #[test]
-fn virtual_time_asks_for_what_nobody_has_measured() {
+fn virtual_time_requires_measured_durations() {
     let refusal = |lines: &str| Virtual::new().check(&plan(&telemetry("http2", lines, ""))).err();
     assert_eq!(refusal("kind = \"none\""), None);
     assert_eq!(refusal("kind = \"detector\""), None);
@@ -27,7 +27,7 @@ fn virtual_time_asks_for_what_nobody_has_measured() {
     assert_eq!(refusal(&lines), None);
 }
 
-/// In virtual time too: six seconds pass, and nothing is sent.
+/// Also in virtual time: six seconds pass, and nothing is sent.
 #[test]
 fn idleness_passes() {
     let text = "protocol = \"http2\"\n[link]\ndelay = \"5 ms\"\n\

@@ -1,11 +1,11 @@
-//! Attributes of netlink messages: what the numbers of the kernel's headers mean, and values in and
-//! out of bytes. Numbers are in the machine's order unless said otherwise.
+//! Attributes of netlink messages: the numbers of the kernel's headers, and encoding and decoding
+//! of values. Numbers are in native byte order unless stated otherwise.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use netlink_packet_core::{DefaultNla, Emitable as _, NLA_F_NESTED, NlasIterator};
 
-/// Attributes by kind, the first one of each.
+/// Attributes by kind; of each kind, the first one counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attributes<'a>(&'a [u8]);
 
@@ -14,7 +14,7 @@ impl<'a> Attributes<'a> {
         Attributes(bytes)
     }
 
-    /// The value of the first attribute of this kind. What is garbled counts as absent.
+    /// The value of the first attribute of this kind. Malformed ones count as absent.
     pub(crate) fn get(self, kind: u16) -> Option<&'a [u8]> {
         let mut rest = self.0;
         loop {
@@ -48,7 +48,7 @@ impl<'a> Attributes<'a> {
         Some(u32::from_ne_bytes(self.get(kind)?.try_into().ok()?))
     }
 
-    /// An address that is in one of two attributes, by its family.
+    /// An address in one of two attributes, depending on its family.
     pub(crate) fn address(self, v4: u16, v6: u16) -> Option<IpAddr> {
         let four = |bytes: &[u8]| Some(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?).into());
         let six = |bytes: &[u8]| Some(Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).into());
@@ -68,7 +68,7 @@ pub(crate) fn number_u32(kind: u16, value: u32) -> DefaultNla {
     DefaultNla::new(kind, value.to_ne_bytes().to_vec())
 }
 
-/// An address, in the attribute that is for its family.
+/// An address, in the attribute for its family.
 pub(crate) fn address(v4: u16, v6: u16, address: IpAddr) -> DefaultNla {
     match address {
         IpAddr::V4(address) => DefaultNla::new(v4, address.octets().to_vec()),
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!((read.u8(2), read.u16(5)), (Some(7), Some(80)));
         assert_eq!(read.address(3, 4), Some([10, 0, 0, 1].into()));
         assert_eq!((read.u8(9), read.u32(2)), (None, None));
-        // Cut anywhere, or filled with anything, it is never more than absent.
+        // Truncated or random data only makes attributes absent.
         for end in 0..bytes.len() {
             assert!(Attributes::new(&bytes[..end]).get(1).is_none());
         }

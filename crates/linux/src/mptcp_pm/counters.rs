@@ -1,10 +1,10 @@
-//! What the kernel has counted of MPTCP: `MPTcpExt` of /proc/net/netstat.
+//! The kernel's MPTCP counters: `MPTcpExt` of /proc/net/netstat.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
-/// Counters of a network namespace since it was made, by the kernel's names (net/mptcp/mib.c).
+/// Counters of a network namespace since its creation, by the kernel's names (net/mptcp/mib.c).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters(BTreeMap<String, u64>);
 
@@ -24,7 +24,7 @@ impl Counters {
         self.get("MPPrioRx")
     }
 
-    /// From the text of the file: a line of names, and one of values.
+    /// Parses the file: a line of names, and a line of values.
     fn parse(text: &str) -> Counters {
         let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt:"));
         let (names, values) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
@@ -37,7 +37,7 @@ impl Counters {
 /// The counters of the calling thread's network namespace.
 ///
 /// # Errors
-/// If /proc is not there.
+/// If /proc is missing.
 pub fn counters() -> io::Result<Counters> {
     Ok(Counters::parse(&fs::read_to_string("/proc/thread-self/net/netstat")?))
 }

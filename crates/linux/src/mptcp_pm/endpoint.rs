@@ -1,4 +1,4 @@
-//! Endpoints: local addresses that the path manager may use, and what for.
+//! Endpoints: local addresses for the path manager, and their roles.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,28 +11,28 @@ use crate::mptcp_pm::attributes::{
     Attributes, addr, address, nest, number_u8, number_u16, number_u32,
 };
 
-/// A local address that connections may have subflows from.
+/// A local address for subflows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// Its number, 1 to 255; 0 leaves the choice to the kernel.
     pub id: u8,
     /// The address.
     pub address: IpAddr,
-    /// The port that is announced with it, if not the connection's own.
+    /// The port that is announced with it, if it differs from the connection's.
     pub port: Option<u16>,
-    /// What it is for.
+    /// Its roles.
     pub flags: EndpointFlags,
-    /// The number of the interface that subflows from it are bound to.
+    /// The index of the interface that its subflows are bound to.
     pub interface: Option<NonZeroU32>,
 }
 
 impl Endpoint {
-    /// An address for any interface, with the next free number.
+    /// An address on any interface, with the next free number.
     pub fn new(address: IpAddr, flags: EndpointFlags) -> Endpoint {
         Endpoint { id: 0, address, port: None, flags, interface: None }
     }
 
-    /// Nested into an attribute of this kind.
+    /// As a nested attribute of this kind.
     pub(crate) fn emit(&self, kind: u16) -> DefaultNla {
         let family = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
         let mut inner = vec![
@@ -48,7 +48,7 @@ impl Endpoint {
         nest(kind, &inner)
     }
 
-    /// None if there is no address in it.
+    /// `None` if it has no address.
     pub(crate) fn parse(attributes: Attributes<'_>) -> Option<Endpoint> {
         Some(Endpoint {
             id: attributes.u8(addr::ID).unwrap_or(0),
@@ -60,7 +60,7 @@ impl Endpoint {
     }
 }
 
-/// What an endpoint is for: a set.
+/// A set of roles of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EndpointFlags(pub(crate) u32);
 
@@ -69,13 +69,13 @@ impl EndpointFlags {
     pub const SIGNAL: EndpointFlags = EndpointFlags(1);
     /// Subflows are opened from here.
     pub const SUBFLOW: EndpointFlags = EndpointFlags(1 << 1);
-    /// Its subflows carry data only where there is no other (RFC 8684 section 3.3.8).
+    /// Its subflows carry data only if there is no other (RFC 8684 section 3.3.8).
     pub const BACKUP: EndpointFlags = EndpointFlags(1 << 2);
     /// Subflows are opened from here to every address of the peer.
     pub const FULLMESH: EndpointFlags = EndpointFlags(1 << 3);
-    /// Made by the kernel for a subflow that a program opened.
+    /// Created by the kernel for a subflow opened by a program.
     pub const IMPLICIT: EndpointFlags = EndpointFlags(1 << 4);
-    /// Used for what the peer announces, and not to open subflows unasked (Linux 6.18).
+    /// Used for addresses that the peer announces, not to open subflows otherwise (Linux 6.18).
     pub const LAMINAR: EndpointFlags = EndpointFlags(1 << 5);
 
     /// Whether all of `other` are set.
@@ -106,7 +106,7 @@ impl Sub for EndpointFlags {
     }
 }
 
-/// As `ip mptcp endpoint` words them.
+/// In the notation of `ip mptcp endpoint`.
 impl fmt::Display for EndpointFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const NAMES: [&str; 6] = ["signal", "subflow", "backup", "fullmesh", "implicit", "laminar"];
@@ -116,12 +116,12 @@ impl fmt::Display for EndpointFlags {
     }
 }
 
-/// How much the path manager may do for each connection.
+/// Limits for the path manager, per connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Subflows besides the first; 8 at most.
+    /// Subflows besides the first; at most 8.
     pub subflows: u32,
-    /// Announced addresses of the peer to which subflows are opened; 8 at most.
+    /// Announced addresses of the peer to which subflows are opened; at most 8.
     pub add_addresses_accepted: u32,
 }
 

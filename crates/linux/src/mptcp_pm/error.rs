@@ -1,19 +1,19 @@
-//! What can keep us from speaking to the path manager, and what to do about it.
+//! Errors of the path manager, and what to do about them.
 
 use std::io;
 
-/// Something about the path manager that did not work, and what would help.
+/// A failed operation of the path manager, with a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum PathManagerError {
     #[error(
         "this kernel has no Multipath TCP (generic netlink family \"mptcp_pm\")\n  help: use Linux \
-         5.16 or later with CONFIG_MPTCP=y; `sysctl net.mptcp.enabled` tells"
+         5.16 or later with CONFIG_MPTCP=y; check with `sysctl net.mptcp.enabled`"
     )]
     NoMptcp,
     #[error(
-        "cannot {what}: it takes the capability CAP_NET_ADMIN in this network namespace\n  help: \
+        "cannot {what}: the capability CAP_NET_ADMIN is required in this network namespace\n  help: \
          run this as root, or give a service AmbientCapabilities=CAP_NET_ADMIN"
     )]
     NotPermitted { what: String },
@@ -24,9 +24,9 @@ pub enum PathManagerError {
         why: io::Error,
         explanation: Option<String>,
     },
-    #[error("cannot speak to the kernel: {0}")]
+    #[error("cannot communicate with the kernel: {0}")]
     Socket(#[from] io::Error),
-    #[error("cannot {what}: the kernel's answer is garbled")]
+    #[error("cannot {what}: the kernel's response is malformed")]
     Garbled { what: String },
 }
 

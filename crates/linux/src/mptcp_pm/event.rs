@@ -1,4 +1,4 @@
-//! What the kernel tells of connections and subflows as it happens.
+//! The kernel's events about connections and subflows.
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,7 @@ use crate::mptcp_pm::attributes::{Attributes, event};
 use crate::mptcp_pm::error::PathManagerError;
 use crate::mptcp_pm::request::{self, Family, Message, messages};
 
-/// What names a connection (RFC 8684 section 3.2).
+/// Identifies a connection (RFC 8684 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub u32);
 
@@ -22,27 +22,27 @@ impl fmt::Display for Token {
     }
 }
 
-/// Something happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// A connection can have further subflows.
     Established {
-        /// Which.
+        /// The connection.
         token: Token,
-        /// The peer opened it.
+        /// Whether the peer opened it.
         server_side: bool,
     },
     /// A connection has ended.
     Closed {
-        /// Which.
+        /// The connection.
         token: Token,
     },
-    /// A subflow has come.
+    /// A subflow was established.
     SubflowEstablished(Subflow),
-    /// A subflow has gone.
+    /// A subflow was closed.
     SubflowClosed(Subflow),
-    /// The peer has said by MP_PRIO whether a subflow is a backup.
+    /// The peer declared by MP_PRIO whether a subflow is a backup.
     SubflowPriority(Subflow),
 }
 
@@ -59,15 +59,15 @@ pub struct Subflow {
     pub local: SocketAddr,
     /// The other end.
     pub remote: SocketAddr,
-    /// It is a backup, in the eyes of at least one end.
+    /// Whether it is a backup for at least one end.
     pub backup: bool,
-    /// The interface that it is bound to; 0 if to none.
+    /// The index of the interface that it is bound to; 0 for none.
     pub interface: u32,
-    /// What broke it, as errno(3) counts; 0 if nothing did.
+    /// The error that ended it, as in errno(3); 0 if there was none.
     pub error: u8,
 }
 
-/// Tells of connections and subflows. Becomes readable when there is something.
+/// Receives events of connections and subflows. Becomes readable when there is an event.
 #[derive(Debug)]
 pub struct Events {
     socket: Socket,
@@ -75,12 +75,12 @@ pub struct Events {
 
 impl Events {
     pub(crate) fn listen(family: Family) -> Result<Events, PathManagerError> {
-        let what = "hear of MPTCP connections";
+        let what = "receive events of MPTCP connections";
         let socket = request::open()?;
         let group = family.events.ok_or_else(|| PathManagerError::Refused {
             what: what.to_owned(),
             why: io::ErrorKind::Unsupported.into(),
-            explanation: Some("this kernel tells nothing; use Linux 5.12 or later".to_owned()),
+            explanation: Some("this kernel has no such events; use Linux 5.12 or later".to_owned()),
         })?;
         socket.add_membership(group).map_err(|why| match why.kind() {
             io::ErrorKind::PermissionDenied => {
@@ -92,12 +92,11 @@ impl Events {
         Ok(Events { socket })
     }
 
-    /// What has happened since the last call; empty if nothing has. Events that this version does
-    /// not know are left out.
+    /// The events since the last call, possibly none. Unknown events are left out.
     ///
     /// # Errors
-    /// If the socket does not work. That events were lost because nobody fetched them in time
-    /// (ENOBUFS) is no error: the next call goes on.
+    /// If the socket fails. Losing events because they were not fetched in time (ENOBUFS) is not an
+    /// error: the next call continues.
     pub fn fetch(&mut self) -> io::Result<Vec<Event>> {
         let mut events = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! The path manager itself.
+//! The path manager.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use crate::mptcp_pm::request::{Family, Message, RequestKind, Requests};
 
 /// The kernel's path manager of one network namespace.
 ///
-/// Reading works for everybody, changing takes CAP_NET_ADMIN.
+/// Any user can read; changes need CAP_NET_ADMIN.
 #[derive(Debug)]
 pub struct PathManager {
     requests: Requests,
@@ -22,17 +22,18 @@ pub struct PathManager {
 }
 
 impl PathManager {
-    /// That of the calling thread's network namespace, wherever the thread goes later.
+    /// The path manager of the calling thread's current network namespace, even if the thread
+    /// changes it later.
     ///
     /// # Errors
-    /// [`PathManagerError::NoMptcp`] if the kernel has none.
+    /// [`PathManagerError::NoMptcp`] if the kernel does not have one.
     pub fn open() -> Result<PathManager, PathManagerError> {
         let mut requests = Requests::open()?;
         let family = requests.family()?;
         Ok(PathManager { requests, family })
     }
 
-    /// All endpoints, those included that the kernel has made.
+    /// All endpoints, including those created by the kernel.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -45,7 +46,7 @@ impl PathManager {
         endpoints.ok_or_else(|| PathManagerError::Garbled { what: what() })
     }
 
-    /// Adds an endpoint; connections that are open get a subflow from it if its flags say so.
+    /// Adds an endpoint; existing connections get a subflow from it if its flags say so.
     ///
     /// # Errors
     /// If the address or the number is taken, or the kernel refuses.
@@ -57,13 +58,13 @@ impl PathManager {
     /// Removes an endpoint, and the subflows from it.
     ///
     /// # Errors
-    /// If there is none with this number, or the kernel refuses.
+    /// If there is no endpoint with this number, or the kernel refuses.
     pub fn remove_endpoint(&mut self, id: u8) -> Result<(), PathManagerError> {
         let what = || format!("remove the MPTCP endpoint {id}");
         self.change(DEL_ADDR, &[nest(pm::ADDRESS, &[number_u8(addr::ID, id)])], what)
     }
 
-    /// How many subflows and announced addresses connections may have.
+    /// The limits of subflows and announced addresses per connection.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -80,10 +81,10 @@ impl PathManager {
         limits.ok_or_else(|| PathManagerError::Garbled { what: what() })
     }
 
-    /// Sets how many subflows and announced addresses connections may have from now on.
+    /// Sets the limits of subflows and announced addresses for new connections.
     ///
     /// # Errors
-    /// If a limit is beyond 8, or the kernel refuses.
+    /// If a limit exceeds 8, or the kernel refuses.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), PathManagerError> {
         let attributes = [
             number_u32(pm::SUBFLOWS, limits.subflows),
@@ -92,16 +93,16 @@ impl PathManager {
         self.change(SET_LIMITS, &attributes, || "set the limits of MPTCP".to_owned())
     }
 
-    /// Makes an endpoint a backup, or takes that back. If that is a change, every connection under
-    /// the kernel's path manager sends MP_PRIO at once on its first subflow from this address, once
-    /// and without confirmation; subflows that are opened later say it in their MP_JOIN. Where the
-    /// flag is so already, nothing is sent.
+    /// Makes an endpoint a backup, or reverts that. If this is a change, every connection under the
+    /// kernel's path manager immediately sends MP_PRIO on its first subflow from this address, once
+    /// and without confirmation; subflows opened later declare it in their MP_JOIN. Without a
+    /// change, nothing is sent.
     ///
     /// # Errors
     /// If there is no endpoint with this number, or the kernel refuses.
     pub fn set_backup(&mut self, id: u8, backup: bool) -> Result<(), PathManagerError> {
         let what = || format!("change the flags of the MPTCP endpoint {id}");
-        // The kernel takes over backup and fullmesh alone, so fullmesh has to be as it is.
+        // The kernel sets backup and fullmesh together, so fullmesh must be preserved.
         let now = self.endpoints()?.into_iter().find(|endpoint| endpoint.id == id);
         let kept = now.map_or(EndpointFlags::default(), |endpoint| endpoint.flags);
         let backup = if backup { EndpointFlags::BACKUP } else { EndpointFlags::default() };
@@ -110,9 +111,9 @@ impl PathManager {
         self.change(SET_FLAGS, &[nest(pm::ADDRESS, &endpoint)], what)
     }
 
-    /// Makes one subflow of one connection a backup, or takes that back, and sends MP_PRIO on it in
-    /// any case. For connections under a path manager in user space (sysctl `net.mptcp.pm_type` 1,
-    /// or `path_manager` "userspace", when they were opened).
+    /// Makes one subflow of one connection a backup, or reverts that, and always sends MP_PRIO on
+    /// it. For connections opened under a path manager in user space (sysctl `net.mptcp.pm_type` 1,
+    /// or `path_manager` "userspace").
     ///
     /// # Errors
     /// If there is no such connection or subflow, the kernel manages its paths, or refuses.
@@ -137,10 +138,10 @@ impl PathManager {
         })
     }
 
-    /// Tells of connections and subflows from now on.
+    /// Subscribes to events of connections and subflows.
     ///
     /// # Errors
-    /// If the kernel does not tell, or the process lacks CAP_NET_ADMIN.
+    /// If the kernel has no such events, or the process lacks CAP_NET_ADMIN.
     pub fn events(&self) -> Result<Events, PathManagerError> {
         Events::listen(self.family)
     }

@@ -1,11 +1,11 @@
 //! The path manager of the Linux kernel's Multipath TCP: generic netlink family `mptcp_pm`, version 1
 //! (include/uapi/linux/mptcp_pm.h, Documentation/netlink/specs/mptcp_pm.yaml).
 //!
-//! A [`PathManager`] speaks to the network namespace of the thread that opened it: addresses for
-//! subflows ([`Endpoint`]), how many there may be ([`Limits`]), and which of them are backups. An
-//! endpoint whose flag changes makes the kernel send MP_PRIO (RFC 8684 section 3.3.8) on the subflow
-//! of every connection that uses it. [`Events`] tells of connections and subflows that come and go,
-//! [`counters`] what happened so far.
+//! A [`PathManager`] controls the network namespace of the thread that opened it: addresses for
+//! subflows ([`Endpoint`]), their limits ([`Limits`]), and which of them are backups. If an
+//! endpoint's flag changes, the kernel sends MP_PRIO (RFC 8684 section 3.3.8) on the subflow of
+//! every connection that uses it. [`Events`] reports connections and subflows as they open and
+//! close, [`counters`] the totals so far.
 #![forbid(unsafe_code)]
 
 mod attributes;

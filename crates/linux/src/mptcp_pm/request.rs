@@ -1,4 +1,5 @@
-//! Requests in generic netlink: a command with attributes goes to a family, and comes back answered.
+//! Requests in generic netlink: sends a command with attributes to a family, and receives the
+//! response.
 
 use std::io;
 
@@ -15,11 +16,11 @@ use netlink_sys::{Socket, SocketAddr};
 use crate::mptcp_pm::attributes::Attributes;
 use crate::mptcp_pm::error::PathManagerError;
 
-/// A command and its attributes, as bytes that may come from anywhere.
+/// A command and its attributes, as untrusted bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) command: u8,
-    /// Attributes one after the other.
+    /// Consecutive attributes.
     pub(crate) body: Vec<u8>,
 }
 
@@ -65,15 +66,15 @@ impl ParseableParametrized<[u8], GenlHeader> for Message {
     }
 }
 
-/// What the kernel calls the path manager today.
+/// The kernel's current numbers for the path manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Family {
     pub(crate) id: u16,
-    /// The group to join for its events.
+    /// The multicast group of its events.
     pub(crate) events: Option<u32>,
 }
 
-/// A socket that asks one thing at a time.
+/// A socket for one request at a time.
 #[derive(Debug)]
 pub(crate) struct Requests {
     socket: Socket,
@@ -86,7 +87,7 @@ impl Requests {
         Ok(Requests { socket: open()?, sequence: 0 })
     }
 
-    /// Asks for the number of the path manager's family.
+    /// Looks up the number of the path manager's family.
     pub(crate) fn family(&mut self) -> Result<Family, PathManagerError> {
         let nlas = vec![GenlCtrlAttrs::FamilyName(FAMILY.to_owned())];
         let message = GenlMessage::from_payload(GenlCtrl { cmd: GenlCtrlCmd::GetFamily, nlas });
@@ -110,7 +111,7 @@ impl Requests {
         Ok(Family { id, events })
     }
 
-    /// Sends `message` to the family and returns what comes back; `what` words it for an error.
+    /// Sends `message` to the family and returns the response; `what` describes it in errors.
     pub(crate) fn send(
         &mut self,
         family: Family,
@@ -171,25 +172,25 @@ impl Requests {
     }
 }
 
-/// Whether a request has one answer or lists everything.
+/// Whether a request has one response or a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     One,
     Dump,
 }
 
-/// A socket to the kernel's generic netlink, which explains its refusals where it can.
+/// A generic netlink socket with extended error messages, if available.
 pub(crate) fn open() -> io::Result<Socket> {
     let mut socket = Socket::new(NETLINK_GENERIC)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
-    // Both only make errors clearer.
+    // Both only improve error messages.
     let _ = socket.set_ext_ack(true);
     let _ = socket.set_cap_ack(true);
     Ok(socket)
 }
 
-/// The messages in a datagram, up to the first that is garbled.
+/// The messages in a datagram, up to the first malformed one.
 pub(crate) fn messages<F>(
     bytes: &[u8],
 ) -> impl Iterator<Item = Result<NetlinkMessage<GenlMessage<F>>, DecodeError>>
@@ -224,7 +225,7 @@ fn refusal(error: &ErrorMessage, what: String) -> PathManagerError {
     if why.kind() == io::ErrorKind::PermissionDenied {
         return PathManagerError::NotPermitted { what };
     }
-    // The header of our request, and behind it what the kernel has to say (NETLINK_EXT_ACK).
+    // The header of our request, followed by the kernel's message (NETLINK_EXT_ACK).
     let explained = error.header.get(REQUEST_HEADER..).unwrap_or_default();
     let explanation = Attributes::new(explained)
         .get(EXPLANATION)

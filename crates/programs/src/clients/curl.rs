@@ -1,4 +1,4 @@
-//! curl: it fetches the files of a site one after the other, on one connection where it can.
+//! curl: fetches the files of a site one after another, on one connection if possible.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,7 +18,7 @@ impl ClientProgram for Curl {
     fn about(&self) -> &About {
         &About {
             name: "curl",
-            summary: "curl; it fetches the files of the workload one after the other, on one connection",
+            summary: "curl; it fetches the workload's files one after another, on one connection",
             package: Some("curl"),
             executables: &["curl"],
             speaks: &["http1", "http2", "http3"],
@@ -29,7 +29,7 @@ impl ClientProgram for Curl {
         Does::FetchesFiles
     }
 
-    /// HTTP/3 is built into some.
+    /// Only some builds support HTTP/3.
     fn check(&self, executable: &Path, protocol: &str) -> Result<(), String> {
         let feature = match protocol {
             "http2" => "HTTP2",
@@ -44,8 +44,8 @@ impl ClientProgram for Curl {
             return Ok(());
         }
         Err(format!(
-            "{} was built without {feature}\n  help: put one with it first in PATH \
-             (curl --version names it), or write client = \"chromium\"",
+            "{} was built without {feature}\n  help: put a curl with it first in PATH \
+             (check with curl --version), or write client = \"chromium\"",
             executable.display()
         ))
     }
@@ -58,7 +58,7 @@ impl ClientProgram for Curl {
         };
         let Visit { address, port, name, .. } = visit;
         let mut arguments: Vec<OsString> = vec![
-            // Whatever a user's .curlrc says comes after this, and is not read.
+            // This must come first, so that the user's .curlrc is not read.
             "--disable".into(),
             version.into(),
             "--silent".into(),
@@ -91,16 +91,16 @@ impl ClientProgram for Curl {
     }
 }
 
-/// What it writes after each file.
+/// Its report after each file.
 struct Report {
     paths: Vec<String>,
     said: Vec<u8>,
 }
 
-/// A line of it (curl(1), `--write-out`): times are seconds from the beginning of this transfer.
+/// A line of it (curl(1), `--write-out`): times are seconds since the start of this transfer.
 #[derive(Deserialize)]
 struct Transfer {
-    /// Which of the URLs.
+    /// The index of the URL.
     urlnum: usize,
     response_code: u16,
     http_version: String,
@@ -120,20 +120,20 @@ impl Session for Report {
         Ok(())
     }
 
-    /// A transfer begins when the one before has ended.
+    /// A transfer starts when the previous one has ended.
     fn finish(self: Box<Self>) -> Result<Visited, String> {
         let mut fetched = Vec::new();
         let mut begin = 0.0;
         for line in self.said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let transfer: Transfer = serde_json::from_slice(line)
-                .map_err(|why| format!("curl's report is not understood: {why}"))?;
+                .map_err(|why| format!("curl's report cannot be parsed: {why}"))?;
             let path = self.paths.get(transfer.urlnum).cloned();
             let at = |seconds: f64| {
                 Duration::try_from_secs_f64(begin + seconds)
-                    .map_err(|why| format!("curl reports a time that makes no sense: {why}"))
+                    .map_err(|why| format!("curl reports an invalid time: {why}"))
             };
             fetched.push(Fetched {
-                path: path.ok_or("curl reports a transfer that it was not asked for")?,
+                path: path.ok_or("curl reports an unexpected transfer")?,
                 protocol: protocol(&transfer.http_version),
                 status: transfer.response_code,
                 bytes: transfer.size_download,
@@ -198,6 +198,6 @@ mod tests {
     fn nonsense_is_told() {
         let mut report = Curl.session(&visit("http1", &[])).unwrap();
         report.hear(b"curl: it went wrong\n").unwrap();
-        assert!(report.finish().unwrap_err().contains("not understood"));
+        assert!(report.finish().unwrap_err().contains("cannot be parsed"));
     }
 }

@@ -1,4 +1,4 @@
-//! A client that a user starts by a command of their own.
+//! A client started by a user's command.
 
 use std::path::Path;
 
@@ -7,19 +7,19 @@ use crate::command::{CommandError, Words};
 use crate::error::ProgramError;
 use crate::program::{About, Launch, Listens};
 
-/// A command line. Nothing is known of what it does; its exit status says whether it went well.
+/// A command line. Only its exit status is known: success or failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomClient(Words);
 
 impl CustomClient {
-    /// What stands for something in the command of a client.
+    /// Placeholders in the command of a client.
     pub const PLACEHOLDERS: &'static [&'static str] =
         &["address", "port", "name", "certificate", "directory"];
 
-    /// The client that `text` starts.
+    /// The client that the command `text` starts.
     ///
     /// # Errors
-    /// If `text` is no command line.
+    /// If `text` is not a command line.
     pub fn new(text: &str) -> Result<CustomClient, CommandError> {
         Ok(CustomClient(Words::parse(text, CustomClient::PLACEHOLDERS)?))
     }

@@ -1,7 +1,7 @@
-//! Clients that are not ours: what each is asked to fetch, and what it says of it afterwards.
+//! Third-party clients: what each is asked to fetch, and its report.
 //!
 //! A [`ClientProgram`] is an entry of [`registry`]; a user's own command is a [`CustomClient`], of
-//! which nothing is known but how it ended.
+//! which only the exit status is known.
 
 mod chromium;
 mod curl;
@@ -23,9 +23,9 @@ pub use packages::package_of;
 pub use registry::{find, registry};
 pub use visit::{Fetched, PageTimes, Visit, Visited, Wanted};
 
-/// A client that is not ours.
+/// A third-party client.
 pub trait ClientProgram: Sync + Send {
-    /// What it is.
+    /// Its description.
     fn about(&self) -> &About;
 
     /// Its name.
@@ -41,25 +41,26 @@ pub trait ClientProgram: Sync + Send {
     /// What it does with a workload.
     fn does(&self) -> Does;
 
-    /// Whether what is installed as `executable` speaks `protocol`, one of [`About::speaks`].
+    /// Checks that the program installed as `executable` supports `protocol`, one of
+    /// [`About::speaks`].
     ///
     /// # Errors
-    /// If it does not; the message says what helps.
+    /// If it does not; the message says what to do.
     fn check(&self, _executable: &Path, _protocol: &str) -> Result<(), String> {
         Ok(())
     }
 
-    /// How to start it for `visit`. It touches nothing.
+    /// How to start it for `visit`. Has no side effects.
     ///
     /// # Errors
     /// If the server's certificate cannot be read.
     fn prepare(&self, visit: &Visit<'_>) -> Result<Launch, ProgramError>;
 
-    /// Who listens to it; `None` if it says nothing that is understood.
+    /// Parses its output; `None` if it has no usable output.
     fn session(&self, visit: &Visit<'_>) -> Option<Box<dyn Session>>;
 
-    /// Whether it is spoken with by a [`Channel`](crate::Channel) while it runs; otherwise what it
-    /// says is its standard output.
+    /// Whether it communicates through a [`Channel`](crate::Channel) while it runs; otherwise its
+    /// output is its standard output.
     fn has_channel(&self) -> bool {
         false
     }
@@ -68,40 +69,40 @@ pub trait ClientProgram: Sync + Send {
 /// What a client does with a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// Whatever it was told by its user.
+    /// Whatever the user's command says.
     AsTold,
-    /// It fetches every file of the site, one after the other.
+    /// Fetches every file of the site, one after another.
     FetchesFiles,
-    /// It loads the site's page, and finds the rest in it.
+    /// Loads the site's page and the objects it refers to.
     LoadsPage,
 }
 
-/// A conversation with a client. It waits for nothing: it is told what the client says, and asked
-/// what to say.
+/// A conversation with a client. It never blocks: it receives the client's output, and provides its
+/// input.
 pub trait Session {
-    /// What is to be said next; call it until there is nothing more, at the beginning and whenever
-    /// something was heard.
+    /// The next input for the client; call it until it returns `None`, at the start and after each
+    /// output.
     fn say(&mut self) -> Option<Vec<u8>>;
 
-    /// The client has said this.
+    /// Receives the client's output.
     ///
     /// # Errors
-    /// If it has failed, or says what makes no sense: there is nothing more to be had from it.
+    /// If it has failed or its output is invalid: the conversation is over.
     fn hear(&mut self, bytes: &[u8]) -> Result<(), String>;
 
-    /// What it has fetched, when it has ended with success.
+    /// What it has fetched, after it has ended successfully.
     ///
     /// # Errors
-    /// If it has not said all that was expected.
+    /// If its report is incomplete.
     fn finish(self: Box<Self>) -> Result<Visited, String>;
 }
 
-/// The client that a scenario names.
+/// The client in a scenario.
 #[derive(Clone)]
 pub enum Client {
-    /// One of the registry.
+    /// A registry entry.
     Registered(&'static dyn ClientProgram),
-    /// A user's own.
+    /// A user's command.
     Custom(Arc<CustomClient>),
 }
 

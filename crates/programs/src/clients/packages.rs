@@ -1,7 +1,6 @@
-//! Where well-known clients come from.
+//! Packages of well-known clients.
 
-/// The Debian package that holds the program called `executable`, if it is one that is often used
-/// to try servers.
+/// The Debian package of the program `executable`, if it is commonly used to test servers.
 pub fn package_of(executable: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(_, names)| names.contains(&executable)).map(|(package, _)| *package)
 }

@@ -1,8 +1,8 @@
-//! Every client program: one line each.
+//! Every client program, one per line.
 
 use super::{ClientProgram, chromium, curl};
 
-/// Every client program, in the order of lists. A new one is a file of its own and a line here.
+/// Every client program, in list order. To add one, create its file and add a line here.
 pub fn registry() -> &'static [&'static dyn ClientProgram] {
     &[&curl::Curl, &chromium::Chromium]
 }

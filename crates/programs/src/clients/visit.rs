@@ -1,4 +1,4 @@
-//! What a client is to fetch, and what it has fetched.
+//! What a client should fetch, and what it has fetched.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -6,81 +6,82 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-/// What a client is to do.
+/// A client's task.
 #[derive(Clone, Debug)]
 pub struct Visit<'a> {
-    /// A folder of its own, which exists.
+    /// Its working folder, which exists.
     pub folder: &'a Path,
     /// The server's certificate in PEM.
     pub certificate: PathBuf,
     /// The same in DER.
     pub trust: &'a [u8],
-    /// Where the server listens.
+    /// The server's address.
     pub address: IpAddr,
-    /// Where the server listens.
+    /// The server's port.
     pub port: u16,
     /// The DNS name that its certificate is for.
     pub name: &'a str,
-    /// What is to be spoken, by the name that scenarios use.
+    /// The protocol to use, by its name in scenarios.
     pub protocol: &'a str,
-    /// What is to be fetched; of a page, its HTML first.
+    /// The files to fetch; for a page, its HTML first.
     pub wanted: &'a [Wanted],
 }
 
-/// An object that a client is to fetch.
+/// An object that a client should fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Its path in a URL, which begins with a slash.
+    /// Its path in a URL, with a leading slash.
     pub path: String,
     /// Its length in bytes.
     pub bytes: u64,
 }
 
-/// What a client has done, in its own words.
+/// A client's report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Visited {
-    /// When it began, on `CLOCK_MONOTONIC`, if it says so; else that was when it was started.
+    /// When it started, on `CLOCK_MONOTONIC`, if reported; otherwise the time its process was
+    /// started counts.
     pub begin: Option<Time>,
-    /// What it has fetched, in the order in which it came upon it.
+    /// What it has fetched, in order of discovery.
     pub fetched: Vec<Fetched>,
-    /// What became of a page.
+    /// The times of a page.
     pub page: Option<PageTimes>,
 }
 
-/// An object that was fetched. Times count from the beginning of the visit.
+/// A fetched object. Times count from the start of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// Its path.
     pub path: String,
-    /// The protocol over which it came: `http1`, `http2` or `http3` as in scenarios, or what the
-    /// client calls it.
+    /// The protocol that was used: `http1`, `http2` or `http3` as in scenarios, or the client's
+    /// name for it.
     pub protocol: String,
     /// The status code of the response; 0 if there was none.
     pub status: u16,
     /// Bytes of content.
     pub bytes: u64,
-    /// When the client knew that it wanted it.
+    /// When the client discovered it.
     pub found: Duration,
-    /// When it was asked for, on a connection that was ready.
+    /// When it was requested, on a connection that was ready.
     pub requested: Duration,
-    /// When the response began.
+    /// When the response started.
     pub first_byte: Duration,
-    /// When it was there wholly.
+    /// When it was complete.
     pub done: Duration,
 }
 
-/// When a page was where (W3C Navigation Timing and Paint Timing). Times count from the beginning
-/// of the visit.
+/// The times of a page (W3C Navigation Timing and Paint Timing). Times count from the start of the
+/// visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageTimes {
-    /// When something of it was first shown; `None` if nothing was.
+    /// When something was first painted; `None` if nothing was.
     pub first_paint: Option<Duration>,
     /// The end of its `load` event.
     pub loaded: Duration,
 }
 
 impl Visited {
-    /// How long it took: until the page was loaded, or else the last object was there.
+    /// How long it took: until the page was loaded, or else until the last object was complete.
     pub fn took(&self) -> Duration {
         let done = self.fetched.iter().map(|fetched| fetched.done).max().unwrap_or_default();
         self.page.map_or(done, |page| page.loaded)
@@ -93,15 +94,15 @@ impl Visit<'_> {
         format!("https://{}:{}{path}", self.name, self.port)
     }
 
-    /// Keeps of `visited` what was wanted, in the order in which it was asked for.
+    /// Keeps the wanted objects of `visited`, in the order of the request.
     ///
     /// # Errors
-    /// If some of it is missing, of another size, was refused, or came over another protocol.
+    /// If an object is missing, has the wrong size, was refused, or used another protocol.
     pub fn judge(&self, mut visited: Visited) -> Result<Visited, String> {
         for Wanted { path, bytes } in self.wanted {
             let found = visited.fetched.iter().find(|fetched| fetched.path == *path);
             let found =
-                found.ok_or_else(|| format!("{path} was not fetched: nothing led to it"))?;
+                found.ok_or_else(|| format!("{path} was not fetched: no object refers to it"))?;
             let Fetched { status, protocol, bytes: arrived, .. } = found;
             if !(200..300).contains(status) {
                 return Err(match status {
@@ -110,19 +111,19 @@ impl Visit<'_> {
                 });
             }
             if arrived != bytes {
-                return Err(format!("{path} has {bytes} B, and {arrived} B arrived"));
+                return Err(format!("{path} has {bytes} B, but {arrived} B arrived"));
             }
             if protocol != self.protocol {
                 return Err(format!("{path} came over {protocol}, not {}", self.protocol));
             }
         }
-        // A browser asks for an icon too, which is not part of the page.
+        // Browsers also request an icon, which is not part of the page.
         visited.fetched.retain(|fetched| self.wanted.iter().any(|w| w.path == fetched.path));
         Ok(visited)
     }
 }
 
-/// The name that scenarios use for the version of HTTP that ALPN calls `name` (RFC 7301).
+/// The name in scenarios for the version of HTTP that ALPN calls `name` (RFC 7301).
 pub(super) fn protocol_of_alpn(name: &str) -> &str {
     match name {
         "http/1.1" => "http1",

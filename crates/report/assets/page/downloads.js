@@ -1,4 +1,4 @@
-// A figure as SVG or PNG, and its data as CSV. Each says where it comes from.
+// A figure as SVG or PNG, and its data as CSV. Each states its origin.
 
 const PADDING = 16;
 const PIXELS = 2;
@@ -46,7 +46,7 @@ function standalone(figure, view, node) {
   return { text: resolved(new XMLSerializer().serializeToString(svg.node())), ...full };
 }
 
-/** The legend's entries in rows that fit. */
+/** The legend's entries, wrapped into rows. */
 function legendRows(series, width) {
   if (series.length < 2) return [];
   const rows = [[]];
@@ -63,7 +63,7 @@ function legendRows(series, width) {
   return rows;
 }
 
-/** Custom properties by what they stand for in this theme. */
+/** Replaces custom properties with their values in this theme. */
 function resolved(text) {
   const style = getComputedStyle(document.documentElement);
   return text.replace(/var\((--[a-z0-9]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
@@ -92,9 +92,9 @@ async function savePng(figure, view, node) {
   save(blob, fileName(figure, "png"));
 }
 
-/** Every point of every view as a line: what was chosen, the series, and its values. */
+/** Every point of every view as a line: the choices, the series, and the values. */
 function csv(figure) {
-  // A text that begins like a formula must not be one in a spreadsheet.
+  // A text must not act as a formula in a spreadsheet.
   const isFormula = (value) => typeof value === "string" && /^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value));
   const quote = (value) => {
     const text = value === null || value === undefined ? "" : (isFormula(value) ? "'" : "") + value;

@@ -1,15 +1,15 @@
-// A figure with its words, choices, legend and downloads.
+// A figure with its texts, choices, legend and downloads.
 
 /**
- * Puts `figure` into its place; the function that comes back draws it, and from then on whenever its
- * width or a choice changes.
+ * Inserts `figure` into the page. The returned function draws it, then redraws it whenever its width
+ * or a choice changes.
  */
 function present(figure) {
   const place = document.getElementById(figure.place);
   const title = `title-${figure.id}`;
   const stage = element("div", {
     class: "stage", tabindex: "0", role: "group", "aria-roledescription": "figure",
-    "aria-label": `${figure.title}. Arrow keys read its values.`,
+    "aria-label": `${figure.title}. Use the arrow keys to read its values.`,
   });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const caption = element("p", { class: "caption" });
@@ -43,12 +43,12 @@ function present(figure) {
   };
   return () => {
     fit();
-    // In the next frame: what is observed must not change while it is.
+    // In the next frame: an observer must not change the size that it observes.
     new ResizeObserver(() => requestAnimationFrame(fit)).observe(stage);
   };
 }
 
-/** What the chosen options are, where that is to be said. */
+/** Explanations of the chosen options, where there are any. */
 function meanings(figure, view) {
   return figure.choosers.flatMap(({ options, help }, at) => {
     const text = help?.[view.choice[at]];
@@ -56,7 +56,7 @@ function meanings(figure, view) {
   });
 }
 
-/** A list to choose from for each of the figure's choices that has more than one option. */
+/** A drop-down list for each choice with more than one option. */
 function chooser(figure, state, draw) {
   const selects = figure.choosers.map(({ name, options }, at) => {
     const select = element("select", {
@@ -76,7 +76,7 @@ function chooser(figure, state, draw) {
   return seen.length ? element("div", { class: "choices" }, ...seen) : null;
 }
 
-/** The view with the new choice that has most of the others in common with the present one. */
+/** The view with the new choice that shares most other choices with the current one. */
 function nearest(figure, view, at, option) {
   const those = figure.views.filter((one) => one.choice[at] === option);
   const common = (one) => one.choice.filter((value, place) => value === view.choice[place]).length;

@@ -1,6 +1,6 @@
-// Which look is which series; a press hides one, and another shows it again.
+// The legend; a click hides a series, and another shows it again.
 
-/** A list of the view's series, and of what else a shape draws. */
+/** A list of the view's series and of the other elements of the shape. */
 function legend(figure, view, hidden, redraw) {
   const named = view.series.filter((series) => series.name);
   const unique = named.filter((series, at) => named.findIndex((one) => one.name === series.name) === at);
@@ -16,7 +16,7 @@ function toggle(figure, series, hidden, redraw) {
   const isShown = !hidden.has(series.name);
   const button = element("button", { type: "button", "aria-pressed": String(isShown) });
   button.append(swatch(lookOf(figure.shape, series)), series.name);
-  button.title = isShown ? "Press to hide" : "Press to show";
+  button.title = isShown ? "Click to hide" : "Click to show";
   button.addEventListener("click", () => {
     if (isShown) hidden.add(series.name);
     else hidden.delete(series.name);
@@ -25,7 +25,7 @@ function toggle(figure, series, hidden, redraw) {
   return button;
 }
 
-/** What a shape draws of a series. */
+/** The look of a series in a shape. */
 function lookOf(shape, series) {
   const stroke = colour(series);
   if (shape === "dots") return { fill: stroke, symbol: symbol({ ...series, dash: 0 }) };
@@ -35,10 +35,10 @@ function lookOf(shape, series) {
   return shape === "bands" ? { ...line, fill: stroke, symbol: symbol(series) } : line;
 }
 
-/** What is drawn besides the series, and what it means. */
+/** Elements besides the series, with their meaning. */
 const KEYS = {
   dots: (view) => [
-    [{ band: true }, "95 % interval of the mean"],
+    [{ band: true }, "95 % confidence interval of the mean"],
     ...(view.series.some((series) => series.more.p50)
       ? [
           [{ tick: true }, "p50"],
@@ -50,7 +50,7 @@ const KEYS = {
   bars: () => PHASES.map((phase) => [{ box: `var(--s${phase.colour})` }, phase.name]),
 };
 
-/** A small picture of a look. */
+/** A swatch of a look. */
 function swatch(look) {
   const svg = d3.create("svg:svg").attr("width", 26).attr("height", 12).attr("aria-hidden", "true");
   const ink = look.stroke ?? look.fill ?? "var(--quiet)";

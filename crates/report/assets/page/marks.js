@@ -1,6 +1,6 @@
-// What several shapes draw alike.
+// Elements shared by several shapes.
 
-/** A plot with the page's fonts and colours; colours are given as they are. */
+/** A plot with the page's fonts and colours; colours are passed unchanged. */
 function plot(options) {
   return Plot.plot({
     color: { type: "identity" },
@@ -13,7 +13,7 @@ function plot(options) {
   });
 }
 
-/** An axis as Plot wants it, over this domain. */
+/** Plot's options for an axis over this domain. */
 function scaleOf(axis, range, more = {}) {
   const own = { label: axisLabel(axis), type: axis.scale, domain: range, nice: false };
   if (axis.scale === "log") return { ...own, ticks: decades(range), tickFormat: ticked, ...more };
@@ -24,7 +24,7 @@ function scaleOf(axis, range, more = {}) {
   return { ...own, tickFormat: ticked, ...more };
 }
 
-/** Ticks of a logarithmic axis: powers of ten, with 2 and 5 between where there is room. */
+/** Ticks of a logarithmic axis: powers of ten, with 2 and 5 in between if there is room. */
 function decades([low, high]) {
   const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1);
   const steps = powers.length > 5 ? [1] : [1, 2, 5];
@@ -32,7 +32,7 @@ function decades([low, high]) {
   return all.filter((value) => value >= low && value <= high);
 }
 
-/** Ticks of an axis that is logarithmic to both sides of zero. */
+/** Ticks of an axis that is logarithmic on both sides of zero. */
 function bothWays([low, high], constant) {
   const most = Math.max(Math.abs(low), Math.abs(high));
   const powers = d3.range(Math.ceil(Math.log10(constant)), Math.ceil(Math.log10(most)) + 1);
@@ -41,7 +41,7 @@ function bothWays([low, high], constant) {
   return [0, ...sizes, ...sizes.map((size) => -size)].filter((value) => value >= low && value <= high);
 }
 
-/** Gridlines at the ticks; they carry no meaning. */
+/** Grid lines at the ticks. */
 function grids(scales) {
   const style = { stroke: "var(--line)", strokeOpacity: 1 };
   return [
@@ -50,7 +50,7 @@ function grids(scales) {
   ];
 }
 
-/** Deadlines and other places that have a name. */
+/** Deadlines and other named positions. */
 function placeMarks(view, x) {
   return view.marks?.flatMap((mark) => {
     const along = mark.axis;
@@ -74,25 +74,25 @@ function placeMarks(view, x) {
   }) ?? [];
 }
 
-/** Whether a value lies so far right on a scale that its name has room to the left alone. */
+/** Whether a value is so far to the right that its label fits only to its left. */
 function isLate({ type, domain: [low, high] }, value) {
   const size = type === "log" ? Math.log10 : (number) => number;
   return (size(value) - size(low)) / (size(high) - size(low)) > 0.7;
 }
 
-/** The values that a scale must cover, limits included. */
+/** The values that a scale must cover, including limits. */
 function covered(view, along, values) {
   const marks = (view.marks ?? []).filter((mark) => mark.axis === along);
   const all = [...values, ...marks.map((mark) => mark.from)].filter(Number.isFinite);
   return all.length ? d3.extent(all) : [0, 1];
 }
 
-/** From where on a symmetric logarithmic axis is logarithmic: the smallest difference that there is. */
+/** Where a symmetric logarithmic axis becomes logarithmic: at the smallest difference. */
 function constantOf(values) {
   return d3.min(values.filter(Number.isFinite).map(Math.abs).filter((size) => size > 0)) ?? 1;
 }
 
-/** A domain with a little room at both ends; from zero on where that costs little. */
+/** A domain with a little room at both ends; it starts at zero if that costs little. */
 function domain(axis, [low, high]) {
   if (axis.scale === "log") return [low / 1.08, high * 1.08];
   if (axis.scale === "symlog") return [low < 0 ? low * 1.5 : 0, high > 0 ? high * 1.5 : 0];
@@ -102,7 +102,7 @@ function domain(axis, [low, high]) {
   return [low - room, high + room];
 }
 
-/** Where a drawing has its points, for who points at them or goes through them by keys. */
+/** The positions of a drawing's points, for the pointer and the keyboard. */
 function placed(drawing, points, lines) {
   const x = drawing.scale("x");
   const y = drawing.scale("y");
@@ -115,7 +115,7 @@ function placed(drawing, points, lines) {
   }));
 }
 
-/** Ticks at the very values that were run, as far as their labels have room. */
+/** Ticks at the values that were run, if their labels have room. */
 function ticksAt(values, axis, width) {
   const all = [...new Set(values)].filter(Number.isFinite).sort(d3.ascending);
   if (all.length > 10 || all.length < 2 || axis.scale === "log") return {};

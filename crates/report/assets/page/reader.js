@@ -1,8 +1,8 @@
-// Values under the pointer, and by keys: left and right go along a series, up and down to the next.
+// Values under the pointer or by keys: left and right move along a series, up and down to the next.
 
 const REACH = 80;
 
-/** Makes the points of a drawing readable; `stage` holds the drawing and has the focus. */
+/** Makes the points of a drawing readable; `stage` contains the drawing and takes the focus. */
 function readable(stage, drawing, said) {
   const tip = element("div", { class: "tip", hidden: "", "aria-hidden": "true" });
   const ring = element("div", { class: "ring", hidden: "", "aria-hidden": "true" });
@@ -54,14 +54,14 @@ function readable(stage, drawing, said) {
   };
 }
 
-/** The points of each series; where each has but one, they make one line from left to right. */
+/** The points of each series; if each has only one, they form one row from left to right. */
 function linesOf(points) {
   const lines = [...d3.group(points, (point) => point.series).values()];
   const alone = lines.every((line) => line.length === 1);
   return alone && lines.length ? [d3.sort(points, (point) => point.px)] : lines;
 }
 
-/** The point that a key leads to; none where the key leads nowhere. */
+/** The point that a key moves to, if any. */
 function step(lines, current, key) {
   const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   const move = moves[key];

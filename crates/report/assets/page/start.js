@@ -1,4 +1,4 @@
-// Draws everything, and says on the root element how it went: tests and readers' mails need it.
+// Draws everything, and records errors on the root element for tests and bug reports.
 
 const root = document.documentElement;
 const errors = [];
@@ -17,7 +17,7 @@ const attempt = (figure, act) => {
     return () => {};
   }
 };
-// All are placed before the first is drawn, so that none changes the width of another.
+// All figures are placed before the first is drawn, so that none changes the width of another.
 const drawn = data.figures.map((figure) => [figure, attempt(figure, () => present(figure))]);
 drawn.forEach(([figure, draw]) => attempt(figure, draw));
 if (errors.length) root.dataset.errors = errors.join("\n");

@@ -1,14 +1,14 @@
-// Light, dark, or as the system has it.
+// Light, dark, or the system's setting.
 
-const THEMES = [["auto", "as the system"], ["light", "light"], ["dark", "dark"]];
+const THEMES = [["auto", "system"], ["light", "light"], ["dark", "dark"]];
 
-/** Browsers may forbid a local file to keep anything: then a choice lasts as long as the page. */
+/** Browsers may deny storage to a local file; then a choice lasts as long as the page. */
 function remembered(value) {
   try {
     if (value === undefined) return localStorage.getItem("trackbed-theme") ?? "auto";
     localStorage.setItem("trackbed-theme", value);
   } catch {
-    // There is nothing to do about it, and nothing lost.
+    // Without storage the choice is not remembered.
   }
   return value ?? "auto";
 }
@@ -20,7 +20,7 @@ function themeChooser() {
   };
   const select = element("select", { onchange: () => apply(remembered(select.value)) },
     ...THEMES.map(([value, text]) => element("option", { value }, text)));
-  // `#dark` and `#light` in the address rule for this visit.
+  // `#dark` and `#light` in the address override the choice for this visit.
   const asked = location.hash.slice(1);
   select.value = THEMES.some(([value]) => value === asked) ? asked : remembered();
   apply(select.value);

@@ -18,7 +18,7 @@ function axisLabel(axis) {
   return axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
 }
 
-/** A number with four significant digits, as people write it. */
+/** A number with four significant digits. */
 function shown(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
   if (value === 0) return "0";
@@ -29,25 +29,25 @@ function shown(value) {
   return Number.isInteger(value) ? String(value) : value.toFixed(Math.min(decimals, 7));
 }
 
-/** A number on an axis, as short as it can be said. */
+/** A number on an axis, as short as possible. */
 function ticked(value) {
   const size = Math.abs(value);
   if (size >= 1e9 || (size < 1e-4 && size > 0)) return value.toExponential();
   return size >= 1e4 ? grouped(value) : String(Number(value.toPrecision(6)));
 }
 
-/** A large number with narrow spaces between its thousands. */
+/** A large number with narrow spaces between groups of thousands. */
 function grouped(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
 }
 
-/** A value with its unit: `110.2 ms`. A bare number has none to name. */
+/** A value with its unit: `110.2 ms`. Counts and shares have none. */
 function withUnit(value, axis) {
   const unit = ["number", "share"].includes(axis.unit) ? "" : axis.unit;
   return unit ? `${shown(value)} ${unit}` : shown(value);
 }
 
-/** ` [103.6, 114.6]`, or nothing where there is no interval. */
+/** ` [103.6, 114.6]`, or nothing without an interval. */
 function interval(low, high) {
   const none = (end) => end === null || end === undefined;
   return none(low) || none(high) ? "" : ` [${shown(low)}, ${shown(high)}]`;
@@ -58,11 +58,11 @@ const colour = (series) => `var(--s${series.colour})`;
 const DASHES = ["", "7 3", "2 3", "10 3 2 3", "1 5", "14 4"];
 const dashes = (series) => DASHES[series.dash % DASHES.length];
 
-// Those that have an inside.
+// Symbols with an area, so that they can be filled.
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "wye", "star"];
 const symbol = (series) => SYMBOLS[(series.colour + series.dash) % SYMBOLS.length];
 
-/** The points of a series as objects: x, y, label and everything else that is known of them. */
+/** The points of a series as objects: x, y, label and further values. */
 function pointsOf(series) {
   const count = Math.max(series.x?.length ?? 0, series.labels?.length ?? 0);
   return Array.from({ length: count }, (_, at) => {
@@ -72,10 +72,10 @@ function pointsOf(series) {
   });
 }
 
-/** How wide a text is, about, in the font of figures. */
+/** Approximate width of a text in the font of figures. */
 const textWidth = (text) => text.length * 6.4;
 
-/** With an ellipsis where there is no room for all of it. */
+/** Truncated with an ellipsis if it does not fit. */
 function clipped(text, width) {
   const most = Math.max(3, Math.floor(width / 6.4));
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;

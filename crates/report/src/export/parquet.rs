@@ -1,8 +1,8 @@
-//! Tables as Apache Parquet: typed columns in groups of rows, compressed by Snappy, which every reader of
-//! the format knows.
+//! Tables as Apache Parquet: typed columns in row groups, compressed with Snappy, which every
+//! reader of the format supports.
 //!
-//! Whole numbers are INT64, numbers DOUBLE, flags BOOLEAN and texts BYTE_ARRAY with the logical type
-//! STRING. Every column may have nulls.
+//! Integers are INT64, numbers DOUBLE, flags BOOLEAN and texts BYTE_ARRAY with the logical type
+//! STRING. Every column is nullable.
 
 use std::io;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use trackbed_measure::results::Document;
 use super::Content;
 use super::sink::{Column, Kind, Sink, text};
 
-/// A file that is being written.
+/// A file being written.
 pub(super) struct Parquet<W: io::Write + Send> {
     writer: SerializedFileWriter<W>,
-    /// The rows of the group that has not been written yet, column by column.
+    /// The rows of the unwritten group, column by column.
     columns: Vec<Values>,
     rows: usize,
 }
@@ -121,7 +121,7 @@ fn field(column: &Column) -> Result<TypePtr, ParquetError> {
 /// Values of one column.
 struct Values {
     list: List,
-    /// Of each row, whether it has a value: 1, or 0 (the definition level).
+    /// Per row, whether it has a value: 1 or 0 (the definition level).
     levels: Vec<i16>,
 }
 
@@ -143,7 +143,7 @@ impl Values {
         Values { list, levels: Vec::new() }
     }
 
-    /// Takes a row's value. A value of another kind cannot occur and would be a null.
+    /// Adds a row's value. A value of another type cannot occur and would become a null.
     fn push(&mut self, value: &Value) {
         let is_there = match &mut self.list {
             List::Whole(list) => push(list, value.as_i64()),
@@ -152,7 +152,7 @@ impl Values {
             List::Text(_) if value.is_null() => false,
             List::Text(list) => {
                 let text = text(value);
-                // Rows of one run follow one another: their words are kept once.
+                // Consecutive rows of a run share their text.
                 let last = list.last().filter(|last| last.data() == text.as_bytes());
                 let bytes = last.cloned().unwrap_or_else(|| ByteArray::from(&*text));
                 push(list, Some(bytes))
@@ -161,7 +161,7 @@ impl Values {
         self.levels.push(i16::from(is_there));
     }
 
-    /// Writes what is there, and begins anew.
+    /// Writes the values and clears them.
     fn write(&mut self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = Some(self.levels.as_slice());
         match &mut self.list {
@@ -193,7 +193,7 @@ fn push<T>(list: &mut Vec<T>, value: Option<T>) -> bool {
     is_there
 }
 
-/// The system's own error where there is one, so that whoever asks finds a pipe that was closed.
+/// The underlying system error if there is one, so that the caller can detect a closed pipe.
 fn of_parquet(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(why) => match why.downcast::<io::Error>() {
@@ -204,5 +204,5 @@ fn of_parquet(error: ParquetError) -> io::Error {
     }
 }
 
-/// DuckDB's threads share a file by groups of about as many (122,880).
+/// About the size by which DuckDB's threads divide a file (122,880).
 const ROWS_OF_GROUP: usize = 131_072;

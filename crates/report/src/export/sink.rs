@@ -1,4 +1,4 @@
-//! Where the rows of a table go: CSV and JSON, which need not know what a column holds.
+//! Row sinks for CSV and JSON, which need no column types.
 
 use std::borrow::Cow;
 use std::io;
@@ -8,10 +8,10 @@ use trackbed_measure::samples::cell;
 
 /// Takes the rows of a table.
 pub(super) trait Sink {
-    /// Takes a row, which has a value for each column: null where there is nothing to say.
+    /// Writes a row with a value for each column, null where there is none.
     fn row(&mut self, row: Vec<Value>) -> io::Result<()>;
 
-    /// Ends the table.
+    /// Completes the table.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -23,17 +23,17 @@ pub(super) struct Column {
     pub kind: Kind,
 }
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Counts and numbers of cells and runs.
+    /// Counts and cell and run numbers.
     Whole,
     Number,
     Flag,
     Text,
 }
 
-/// Comma-separated values (RFC 4180), of which no text is a formula to a spreadsheet program.
+/// Comma-separated values (RFC 4180); text cannot act as a formula in a spreadsheet.
 pub(super) struct Csv<W: io::Write>(csv::Writer<W>);
 
 impl<W: io::Write> Csv<W> {
@@ -56,7 +56,7 @@ impl<W: io::Write> Sink for Csv<W> {
     }
 }
 
-/// An object in each line.
+/// One object per line.
 pub(super) struct Ndjson<W> {
     columns: Vec<Column>,
     sink: W,
@@ -81,7 +81,7 @@ impl<W: io::Write> Sink for Ndjson<W> {
     }
 }
 
-/// A value as text; numbers as samples.csv has them: 3, and not 3.0.
+/// A value as text; numbers as in samples.csv: 3, not 3.0.
 pub(super) fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed(""),
@@ -93,7 +93,7 @@ pub(super) fn text(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// The system's own error where there is one, so that whoever asks finds a pipe that was closed.
+/// The underlying system error if there is one, so that the caller can detect a closed pipe.
 fn of_csv(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(why) => why,

@@ -1,4 +1,4 @@
-//! Handover tables as people look at them.
+//! Handover tables as text.
 
 mod plot;
 mod svg;
@@ -11,8 +11,8 @@ use crate::table::{Align, Table as TextTable};
 pub use plot::plot;
 pub use svg::svg;
 
-/// What a table holds: a line about the whole, and a line for each range. `operators` are those to
-/// show, in this order.
+/// A table's content: a summary line, and a row for each range. `operators` are those to show, in
+/// this order.
 ///
 /// # Errors
 /// If the table has no such operator.
@@ -33,7 +33,7 @@ pub fn ranges(table: &Table, operators: &[String]) -> Result<String, HandoverErr
         for direction in Direction::BOTH {
             let used = Lookup::new(table, operator, direction)?;
             for range in table.ranges(operator, direction)? {
-                let note = if used.ranges().contains(range) { "" } else { "too rare to be used" };
+                let note = if used.ranges().contains(range) { "" } else { "too rare, ignored" };
                 rows.row([
                     operator.clone(),
                     direction.name().to_owned(),
@@ -61,7 +61,7 @@ pub fn ranges(table: &Table, operators: &[String]) -> Result<String, HandoverErr
     Ok(text)
 }
 
-/// How much of the track the ranges of an operator take.
+/// The share of the track that an operator's ranges cover.
 fn blocked(table: &Table, operator: &str) -> Result<String, HandoverError> {
     let share = |direction| -> Result<f64, HandoverError> {
         let lookup = Lookup::new(table, operator, direction)?;
@@ -71,6 +71,6 @@ fn blocked(table: &Table, operator: &str) -> Result<String, HandoverError> {
     };
     let (forward, backward) = (share(Direction::Forward)?, share(Direction::Backward)?);
     Ok(format!(
-        "\nranges of {operator} take {forward:.1} % of the track forward, {backward:.1} % backward"
+        "\nranges of {operator} cover {forward:.1} % of the track forward, {backward:.1} % backward"
     ))
 }

@@ -1,19 +1,19 @@
-//! Received power and ranges along a track, drawn in characters.
+//! Received power and ranges along a track, as a text plot.
 
 use std::fmt::Write as _;
 
 use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
 use trackbed_railway::motion::Direction;
 
-/// The lines of a curve.
+/// Height of a curve, in lines.
 const HEIGHT: usize = 8;
-/// What stands to the left of a picture.
+/// Width of the labels to the left of a plot.
 const MARGIN: usize = 10;
-/// The fewest columns in which something can be seen.
+/// Minimum useful width.
 const COLUMNS_MIN: usize = 20;
 
-/// A picture of an operator's power and ranges, `width` columns wide at most: a curve where the
-/// table knows the power, below it a line of ranges for each direction, and the chainage in km.
+/// A plot of an operator's power and ranges, at most `width` columns wide: a curve where the table
+/// knows the power, below it a line of ranges for each direction, and the chainage in km.
 ///
 /// # Errors
 /// If the table has no such operator.
@@ -73,7 +73,7 @@ fn curve(signal: &Signal, length_m: f64, columns: usize) -> String {
     text
 }
 
-/// The chainages of a few columns, in km.
+/// A few chainages, in km.
 fn axis(length_m: f64, columns: usize) -> String {
     let mut line = String::new();
     let labels = (columns / 15).max(1);
@@ -99,7 +99,7 @@ mod tests {
 
     /// 8 km in 80 columns: a column is 100 m. Power falls by 10 dB in the middle.
     #[test]
-    fn what_is_drawn_stands_where_it_is() {
+    fn ranges_and_power_are_drawn_in_their_columns() {
         let track = Arc::new(Track::straight(8_000.0).unwrap());
         let settings = Settings { margin_m: 0.0, ..Settings::default() };
         let mut learner = Learner::new(track, settings).unwrap();

@@ -1,4 +1,4 @@
-//! Received power and ranges along a track as a picture: SVG 1.1, for browsers and papers.
+//! Received power and ranges along a track as SVG 1.1, for browsers and papers.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const BAND: f64 = 12.0;
 /// The scale of power, in dBm.
 const HIGH_DBM: f64 = -50.0;
 const LOW_DBM: f64 = -130.0;
-/// Two colours that those who see few can tell apart (Okabe and Ito).
+/// Two colours that remain distinct with colour-vision deficiencies (Okabe and Ito).
 const COLOURS: [&str; 2] = ["#0072b2", "#d55e00"];
 
 /// A picture with a panel for each of `operators`.

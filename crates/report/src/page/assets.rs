@@ -1,6 +1,6 @@
-//! What every page carries: libraries, script and styles.
+//! Libraries, scripts and styles that every page contains.
 
-/// Styles, in the order in which they overrule one another.
+/// Style sheets, in cascade order.
 pub(crate) const STYLES: [&str; 4] = [
     include_str!("../../assets/page/base.css"),
     include_str!("../../assets/page/tables.css"),
@@ -23,8 +23,8 @@ pub(crate) const LICENCES: [(&str, &str); 5] = [
     ("binary-search-bounds", include_str!("../../assets/vendor/binary-search-bounds.LICENSE")),
 ];
 
-/// The page's own script: what is defined, then what draws a shape each, then what starts it. They
-/// share one scope, which nothing outside sees.
+/// The page's own script: definitions first, then one file per shape, then the start. They share
+/// one scope that nothing outside sees.
 pub(crate) const SCRIPTS: [&str; 15] = [
     include_str!("../../assets/page/words.js"),
     include_str!("../../assets/page/marks.js"),
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// What is kept is what was published, and the table says which.
+    /// The files are those published, with the checksums in the table.
     #[test]
     fn the_libraries_are_those_of_the_table() {
         let table = include_str!("../../assets/vendor/README.md");
@@ -63,7 +63,7 @@ mod tests {
         }
     }
 
-    /// What stands in a `<script>` or `<style>` must not end it, nor open a comment in it.
+    /// Content of a `<script>` or `<style>` must neither end the element nor open a comment.
     #[test]
     fn no_asset_ends_its_element() {
         for script in LIBRARIES.iter().chain(&SCRIPTS) {

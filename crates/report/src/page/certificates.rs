@@ -1,23 +1,23 @@
-//! What the certificates of runs in real time say together.
+//! The certificates of real-time runs, summed up.
 
 use trackbed_measure::results::{Reliability, RunResult};
 
-/// Counts of verdicts, and the worst of what was measured.
+/// Counts of verdicts, and the worst measured values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Certificates {
     pub valid: u32,
     pub suspect: u32,
     pub invalid: u32,
-    /// Packets that were lost because a ring or a socket was full.
+    /// Packets lost because a ring or a socket was full.
     pub overflowed: u64,
     /// The worst run's 99th percentile of lateness, in microseconds.
     pub late_p99_us: f64,
-    /// The latest packet of all runs, likewise.
+    /// The latest packet of all runs, in microseconds.
     pub late_max_us: f64,
 }
 
 impl Certificates {
-    /// Adds a run's, if it has one.
+    /// Adds a run's certificate, if it has one.
     pub fn add(&mut self, run: &RunResult) {
         let Some(certificate) = &run.certificate else { return };
         match certificate.verdict {
@@ -30,7 +30,7 @@ impl Certificates {
         self.late_max_us = self.late_max_us.max(certificate.late_max_us);
     }
 
-    /// Adds those of another cell.
+    /// Adds the certificates of another cell.
     pub fn merge(&mut self, other: &Certificates) {
         self.valid += other.valid;
         self.suspect += other.suspect;
@@ -40,15 +40,15 @@ impl Certificates {
         self.late_max_us = self.late_max_us.max(other.late_max_us);
     }
 
-    /// In a sentence; `None` where no run has one.
+    /// As a sentence; `None` where no run has a certificate.
     pub fn text(&self) -> Option<String> {
         let Certificates { valid, suspect, invalid, overflowed, .. } = self;
         let runs = valid + suspect + invalid;
         (runs > 0).then(|| {
             format!(
-                "{valid} of {runs} runs valid, {suspect} suspect (medians hold, tails may not), \
-                 {invalid} invalid; in the worst run one packet in a hundred was let go {:.0} µs late \
-                 or more, the latest of all {:.0} µs; {overflowed} packets overflowed",
+                "{valid} of {runs} runs valid, {suspect} suspect (medians are reliable, tails may not \
+                 be), {invalid} invalid; packet lateness: p99 of the worst run {:.0} µs, maximum \
+                 {:.0} µs; {overflowed} packets lost to full buffers",
                 self.late_p99_us, self.late_max_us
             )
         })

@@ -1,24 +1,24 @@
-//! Distribution functions with as many points as a reader can see.
+//! Distribution functions with as many points as a figure can show.
 
 use trackbed_measure::results::RunResult;
 
-/// The empirical distribution function of a cell's samples: at each point, the share of all samples
-/// that are not above its value.
+/// The empirical distribution function of a cell's samples: each point has the share of all samples
+/// that are at most its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Distribution {
-    /// Values in rising order.
+    /// Values in ascending order.
     pub values: Vec<f64>,
-    /// The share of samples up to each.
+    /// The share of samples up to each value.
     pub shares: Vec<f64>,
-    /// How many samples there are in all.
+    /// Number of samples.
     pub samples: usize,
 }
 
 impl Distribution {
-    /// Of these samples, which may be in any order, with at most `points` points, but never fewer
-    /// than its least number. Every point lies exactly on the function of all samples: points are left
-    /// out, none is moved. Those that stay are evenly spread, denser at both tails, and have the
-    /// quantiles of the tables among them. `None` of no finite samples.
+    /// Builds the function from `samples` (any order) with at most `points` points, but never fewer
+    /// than the minimum. Points are left out, never moved: each lies exactly on the full function.
+    /// The remaining ones are evenly spaced, denser at both tails, and include the tables'
+    /// quantiles. `None` without finite samples.
     pub fn of(mut samples: Vec<f64>, points: usize) -> Option<Distribution> {
         samples.retain(|value| value.is_finite());
         samples.sort_unstable_by(f64::total_cmp);
@@ -37,7 +37,7 @@ impl Distribution {
     }
 }
 
-/// The different values, each with the number of samples up to it.
+/// The distinct values, each with the number of samples up to it.
 fn steps(sorted: &[f64]) -> Vec<(f64, usize)> {
     let mut steps: Vec<(f64, usize)> = Vec::new();
     for (index, value) in sorted.iter().enumerate() {
@@ -49,7 +49,8 @@ fn steps(sorted: &[f64]) -> Vec<(f64, usize)> {
     steps
 }
 
-/// The steps at which the function reaches evenly spread shares and those of [`TAILS`], and both ends.
+/// The steps at which the function reaches evenly spaced shares and those of [`TAILS`], and both
+/// ends.
 fn chosen(steps: &[(f64, usize)], count: usize, points: usize) -> Vec<usize> {
     let even = points.saturating_sub(TAILS.len() + 2);
     let shares = (1..=even).map(|place| place as f64 / (even + 1) as f64).chain(TAILS);
@@ -62,23 +63,23 @@ fn chosen(steps: &[(f64, usize)], count: usize, points: usize) -> Vec<usize> {
     kept
 }
 
-/// Shares that are always there, where samples are so many: tails are what averages hide.
+/// Shares that are always included if there are enough samples: averages hide the tails.
 const TAILS: [f64; 17] = [
     0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999,
     0.9995, 0.9999,
 ];
 
-/// Samples of several metrics, gathered from the runs of one cell.
+/// Samples of several metrics, gathered from the runs of a cell.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    /// The samples of each metric that was asked for, in that order.
+    /// The samples of each requested metric, in the order requested.
     pub samples: Vec<Vec<f64>>,
-    /// Certificates of runs in real time.
+    /// Certificates of real-time runs.
     pub certificates: super::certificates::Certificates,
 }
 
-/// Gathers `metrics` from a cell's runs. With `only_valid`, runs that the machine did not keep up with
-/// are left out, as they are in the document.
+/// Gathers `metrics` from a cell's runs. With `only_valid`, invalid runs are left out, as in the
+/// document.
 pub(crate) fn gather<'r>(
     metrics: &[&str],
     only_valid: bool,

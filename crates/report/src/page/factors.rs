@@ -1,5 +1,5 @@
-//! Factors as axes: which are numbers, in which unit, and how cells are spread over colours,
-//! dashes and choices.
+//! Factors as axes: which ones are numbers and in which unit, and how cells map to colours, dashes
+//! and choices.
 
 use trackbed_measure::results::CellResult;
 
@@ -7,7 +7,7 @@ use super::figure::Axis;
 use super::palette::SERIES;
 use crate::words::cell_name;
 
-/// A factor's value as a number, with its unit where the text has one: `100 m` is 100 in `m`.
+/// A factor's value as a number, with its unit if the text has one: `100 m` is 100 in `m`.
 pub(crate) fn number(cell: &CellResult, factor: &str) -> Option<(f64, String)> {
     let value = cell.factors.get(factor)?;
     let (number, unit) = match value {
@@ -36,8 +36,8 @@ pub(crate) fn is_numeric(cells: &[&CellResult], factor: &str, values_min: usize)
     numbers.len() >= values_min
 }
 
-/// The axis of a numeric factor. Names of factors end in their unit where they have one; shares are
-/// numbers from 0 to 1, and the rest are counts.
+/// The axis of a numeric factor. A factor's name ends in its unit, if it has one; otherwise numbers
+/// from 0 to 1 are shares, and the rest are counts.
 pub(crate) fn axis(cells: &[&CellResult], factor: &str) -> Axis {
     let values: Vec<(f64, String)> = cells.iter().filter_map(|cell| number(cell, factor)).collect();
     let written = values.iter().map(|(_, unit)| unit.as_str()).find(|unit| !unit.is_empty());
@@ -53,7 +53,7 @@ pub(crate) fn axis(cells: &[&CellResult], factor: &str) -> Axis {
     Axis::linear(name, unit).for_values(values.iter().map(|(value, _)| *value))
 }
 
-/// A factor's name as people write it, and the unit that it ends in: `delay` and `ms`.
+/// A factor's name for display, and the unit it ends in: `delay` and `ms`.
 pub(crate) fn name_and_unit(factor: &str) -> (String, &'static str) {
     let split = factor.rsplit_once('_').and_then(|(name, end)| {
         let (_, unit) = UNITS.iter().find(|(short, _)| *short == end)?;
@@ -62,7 +62,7 @@ pub(crate) fn name_and_unit(factor: &str) -> (String, &'static str) {
     split.unwrap_or_else(|| (factor.replace('_', " "), ""))
 }
 
-/// The ends of factors' names, and how the units are written.
+/// Suffixes of factor names, and how the units are written.
 const UNITS: [(&str, &str); 14] = [
     ("ns", "ns"),
     ("us", "µs"),
@@ -80,7 +80,7 @@ const UNITS: [(&str, &str); 14] = [
     ("dbm", "dBm"),
 ];
 
-/// The values of a factor in `cells`, in the order in which they come.
+/// The values of a factor in `cells`, in order of appearance.
 pub(crate) fn values(cells: &[&CellResult], factor: &str) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for cell in cells {
@@ -92,18 +92,18 @@ pub(crate) fn values(cells: &[&CellResult], factor: &str) -> Vec<String> {
     values
 }
 
-/// How cells are told apart in a figure: by what a reader chooses, and by series.
+/// How a figure distinguishes cells: by the reader's choices, and by series.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Split {
-    /// Factors of which a reader chooses a value.
+    /// Factors whose value the reader chooses.
     pub chosen: Vec<String>,
     /// Factors whose values are series.
     pub series: Vec<String>,
 }
 
 impl Split {
-    /// Of the varying `factors`, as many become series as make no more than `most` of them; the
-    /// numeric ones become choices first, and of several the last.
+    /// As many of the varying `factors` become series as give at most `most` series; numeric
+    /// factors become choices first, the last one first.
     pub fn new(cells: &[&CellResult], factors: &[String], most: usize) -> Split {
         let mut split = Split { chosen: Vec::new(), series: factors.to_vec() };
         while split.series.len() > 1 && names(cells, &split.series).len() > most {
@@ -115,7 +115,7 @@ impl Split {
     }
 }
 
-/// The different names of cells by these factors, in their order.
+/// The distinct names of cells by these factors, in order of appearance.
 pub(crate) fn names(cells: &[&CellResult], factors: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for cell in cells {
@@ -127,8 +127,8 @@ pub(crate) fn names(cells: &[&CellResult], factors: &[String]) -> Vec<String> {
     names
 }
 
-/// Colour and dash of each cell: a value of the first factor that is no number has one colour in all
-/// figures of a section; the other factors' combinations have dashes.
+/// Colour and dash of each cell. Each value of the first non-numeric factor has the same colour in
+/// all figures of a section; combinations of the other factors have dashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Looks {
     coloured: Option<String>,
@@ -138,7 +138,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// For cells whose series are told apart by `factors`.
+    /// For cells whose series differ in `factors`.
     pub fn new(cells: &[&CellResult], factors: &[String]) -> Looks {
         let word = factors.iter().find(|name| !is_numeric(cells, name, 1));
         let coloured = word.or(factors.first()).cloned();
@@ -149,7 +149,7 @@ impl Looks {
         Looks { coloured, colours, dashed, dashes }
     }
 
-    /// The factor that has the colours.
+    /// The factor that determines the colour.
     pub fn coloured(&self) -> Option<&str> {
         self.coloured.as_deref()
     }
@@ -212,7 +212,11 @@ mod tests {
         assert_eq!(looks.of(cells[0]), (0, 0));
         assert_eq!(looks.of(cells[4]), (1, 0));
         assert_eq!(looks.of(cells[6]), (1, 2), "the same protocol, the same colour");
-        assert_eq!(Looks::new(&cells, &factors[..1]).of(cells[6]), (1, 0), "nothing to tell apart");
-        assert_eq!(Looks::new(&cells, &factors[1..]).of(cells[6]), (2, 0), "a number, if need be");
+        assert_eq!(Looks::new(&cells, &factors[..1]).of(cells[6]), (1, 0), "only one factor");
+        assert_eq!(
+            Looks::new(&cells, &factors[1..]).of(cells[6]),
+            (2, 0),
+            "numeric, as there is no other"
+        );
     }
 }

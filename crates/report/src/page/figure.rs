@@ -1,4 +1,4 @@
-//! What a figure is, as plain data: the page's script draws it knowing its shape alone.
+//! A figure as plain data: the page's script needs to know only its shape to draw it.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use serde::Serialize;
 pub struct Axis {
     /// The quantity: `completion`.
     pub name: String,
-    /// Its unit: `ms`. Empty for categories alone.
+    /// Its unit: `ms`. Empty for categories.
     pub unit: String,
-    /// How values lie along it.
+    /// How values are spaced.
     pub scale: Scale,
 }
 
@@ -26,8 +26,8 @@ impl Axis {
         Axis { name: name.into(), unit: String::new(), scale: Scale::Category }
     }
 
-    /// With a scale that is logarithmic to both sides of zero where some `values` lie that much
-    /// further from it than others.
+    /// With a scale that is logarithmic on both sides of zero, if the magnitudes of `values` differ
+    /// enough.
     pub(crate) fn for_differences(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
         let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
         let (low, high) =
@@ -36,8 +36,8 @@ impl Axis {
         self
     }
 
-    /// With a logarithmic scale where positive `values` lie so far apart that the small ones would
-    /// be one dot.
+    /// With a logarithmic scale if positive `values` differ so much that the small ones would
+    /// merge.
     pub(crate) fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (low, high) =
@@ -49,24 +49,24 @@ impl Axis {
     }
 }
 
-/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+/// From this ratio of the largest to the smallest value, an axis is logarithmic.
 const DECADES_MIN: f64 = 50.0;
 
-/// How values lie along an axis.
+/// How values are spaced along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// Equal differences, equal lengths.
+    /// Equal differences have equal lengths.
     Linear,
-    /// Equal ratios, equal lengths.
+    /// Equal ratios have equal lengths.
     Log,
-    /// Logarithmic both ways from zero, for differences.
+    /// Logarithmic on both sides of zero, for differences.
     Symlog,
     /// Names, one below the other.
     Category,
 }
 
-/// How a figure's values are drawn; the script has a file for each.
+/// How a figure is drawn; the script has a file for each shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Shape {
@@ -76,30 +76,30 @@ pub(crate) enum Shape {
     Steps,
     /// Lines with bands of intervals.
     Bands,
-    /// Points with intervals both ways, and a line through the best ones.
+    /// Points with intervals in both directions, and a line through the best ones.
     Scatter,
-    /// Panels one below the other along one axis.
+    /// Panels stacked along a shared axis.
     Panels,
     /// A bar of phases for each label.
     Bars,
-    /// Lines and places with one scale for both axes.
+    /// Lines and places with the same scale on both axes.
     Map,
 }
 
-/// A picture with its words.
+/// A figure with its texts.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figure {
     /// Unique on the page; also the name of downloaded files.
     pub id: String,
-    /// The element that it is put into.
+    /// The element that contains it.
     pub place: String,
     pub shape: Shape,
     pub title: String,
-    /// What it shows and how it is read.
+    /// What it shows and how to read it.
     pub note: String,
-    /// What a reader may choose, each with its options.
+    /// The reader's choices, each with its options.
     pub choosers: Vec<Chooser>,
-    /// A view for each combination of choices that there is.
+    /// A view for each combination of choices.
     pub views: Vec<View>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Figure {
 pub(crate) struct Chooser {
     pub name: String,
     pub options: Vec<String>,
-    /// What each option means, where that is to be said.
+    /// What each option means, where that needs an explanation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub help: Vec<String>,
 }
@@ -116,25 +116,25 @@ pub(crate) struct Chooser {
 /// What is drawn for one choice.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct View {
-    /// The number of the option of each chooser.
+    /// The index of the chosen option of each chooser.
     pub choice: Vec<usize>,
     pub x: Axis,
-    /// One; panels have as many as there are panels.
+    /// One, or one per panel.
     pub y: Vec<Axis>,
     pub series: Vec<Series>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// On how many runs it rests, and what is missing.
+    /// The number of runs behind it, and what is missing.
     pub caption: String,
 }
 
-/// Values that belong together. Every list that is not empty has one entry for each point.
+/// Values that belong together. Every non-empty list has one entry per point.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Series {
     pub name: String,
     pub colour: usize,
     pub dash: usize,
-    /// Which of the view's panels it belongs to.
+    /// The view's panel that it belongs to.
     #[serde(skip_serializing_if = "is_zero")]
     pub panel: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -143,18 +143,18 @@ pub(crate) struct Series {
     pub x: Vec<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub y: Vec<f64>,
-    /// Further values of the points by name: ends of intervals, quantiles, n.
+    /// Further values of the points by name: interval bounds, quantiles, n.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, Vec<f64>>,
 }
 
 impl Series {
-    /// Adds a further value of the point that is being added.
+    /// Adds a further value of the point being added.
     pub fn add(&mut self, name: &'static str, value: f64) {
         self.more.entry(name).or_default().push(value);
     }
 
-    /// Adds the ends of an interval; of one run there is none.
+    /// Adds the bounds of an interval; a single run has none.
     pub fn interval(&mut self, n: u32, ci95: [f64; 2], names: [&'static str; 2]) {
         let ends = if n > 1 { ci95 } else { [f64::NAN; 2] };
         names.into_iter().zip(ends).for_each(|(name, end)| self.add(name, end));
@@ -165,7 +165,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A place or a span along an axis with a name.
+/// A named position or span along an axis.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Mark {
     pub axis: Along,
@@ -175,7 +175,7 @@ pub(crate) struct Mark {
     pub label: String,
 }
 
-/// Which axis a mark stands on.
+/// The axis that a mark belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Along {

@@ -1,10 +1,10 @@
-//! Data inside of a page.
+//! Data embedded in a page.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// `data` as JSON that may stand in a `<script>`: no `<`, which could end it or begin a comment, and
-/// numbers with seven significant digits, which no picture shows in full.
+/// `data` as JSON for a `<script>`: without `<`, which could end the element or open a comment, and
+/// with numbers rounded to seven significant digits, more than a figure can show.
 pub(crate) fn embedded(data: &impl Serialize) -> String {
     let mut value = serde_json::to_value(data).expect("plain data is JSON");
     shorten(&mut value);
@@ -25,7 +25,7 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// A number with seven significant digits; a whole one without its decimal point.
+/// A number with seven significant digits; a whole number without its decimal point.
 fn short(number: f64) -> Option<Value> {
     let rounded: f64 = format!("{number:.6e}").parse().ok()?;
     match rounded.fract() == 0.0 && rounded.abs() < 1e15 {

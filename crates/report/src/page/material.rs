@@ -1,4 +1,4 @@
-//! What the figures of a section are drawn from.
+//! The data behind a section's figures.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use super::origin::Limit;
 use super::words;
 use crate::section::Section;
 
-/// Cells, each with its number in the document.
+/// Cells, each with its index in the document.
 pub(crate) type Numbered<'a> = Vec<(u32, &'a CellResult)>;
 
-/// A section with what was gathered from its runs.
+/// A section with the data gathered from its runs.
 pub(crate) struct Material<'a> {
     pub section: &'a Section<'a>,
-    /// The section's place in the document, from 0.
+    /// The section's index in the document.
     pub number: usize,
     pub cells: Numbered<'a>,
-    /// The factors in which they differ.
+    /// The factors in which the cells differ.
     pub factors: Vec<String>,
-    /// The looks of its cells where all factors are told apart.
+    /// The looks of its cells when all factors are distinguished.
     looks: Looks,
-    /// Metrics of figures, the most telling one first.
+    /// Metrics of figures, the most relevant first.
     pub metrics: Vec<&'static str>,
     /// Distributions by cell and metric.
     pub distributions: &'a BTreeMap<(u32, &'static str), Distribution>,
@@ -51,12 +51,12 @@ impl<'a> Material<'a> {
         self.cells.iter().map(|(_, cell)| *cell).collect()
     }
 
-    /// What tells the section's figures from those of others: `-2`.
+    /// The id of the section's figure of this kind, unique on the page: `overview-2`.
     pub fn id(&self, kind: &str) -> String {
         format!("{kind}-{}", self.number)
     }
 
-    /// The element that the section's figures are put into.
+    /// The element that contains the section's figures.
     pub fn place(&self) -> String {
         format!("figures-{}", self.number)
     }
@@ -75,13 +75,13 @@ impl<'a> Material<'a> {
             .collect()
     }
 
-    /// The looks of series that are told apart by these factors alone.
+    /// The looks of series that differ in these factors only.
     pub fn looks(&self, factors: &[String]) -> Looks {
         Looks::new(&self.results(), factors)
     }
 
-    /// The series of `list` for all cells of the same colour as `cell`, which is named by the factor
-    /// that has the colours.
+    /// The series in `list` for all cells with the same colour as `cell`, named by the factor that
+    /// determines the colour.
     pub fn look<'l>(&self, list: &'l mut Vec<Series>, cell: &CellResult) -> &'l mut Series {
         let name =
             self.looks.coloured().map_or_else(String::new, |factor| cell.factor_text(factor));
@@ -93,8 +93,8 @@ impl<'a> Material<'a> {
         &mut list[place]
     }
 
-    /// The cells that go together for each combination of values of the `chosen` factors, with the
-    /// number of the value of each.
+    /// The cells for each combination of values of the `chosen` factors, with the index of each
+    /// value.
     pub fn chosen(&self, split: &Split) -> Vec<(Vec<usize>, Numbered<'a>)> {
         let results = self.results();
         let options: Vec<Vec<String>> =
@@ -110,7 +110,7 @@ impl<'a> Material<'a> {
         groups.into_iter().collect()
     }
 
-    /// Choices of a metric, where there are several, and of values of the chosen factors.
+    /// Choosers of the metric, if there are several, and of values of the chosen factors.
     pub fn choosers(&self, metrics: &[&str], split: &Split) -> Vec<Chooser> {
         let results = self.results();
         let metric = Chooser {
@@ -126,33 +126,33 @@ impl<'a> Material<'a> {
         std::iter::once(metric).chain(others).collect()
     }
 
-    /// On how many runs what is shown of `metric` rests, what failed, and which way is better.
+    /// The number of runs behind `metric`, what failed, and which direction is better.
     pub fn caption(&self, cells: &[(u32, &CellResult)], metric: &str) -> String {
         let n = cells.iter().filter_map(|(_, cell)| Some(cell.metrics.get(metric)?.n));
         let (least, most) = n.fold((u32::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
         let mut text = match least == most {
-            true => format!("n = {most} runs in each cell"),
+            true => format!("n = {most} runs per cell"),
             false if most == 0 => "n = 0".to_owned(),
-            false => format!("n = {least} to {most} runs in a cell"),
+            false => format!("n = {least} to {most} runs per cell"),
         };
         let failed: u32 = cells.iter().map(|(_, cell)| cell.failed).sum();
         let invalid: u32 = cells.iter().map(|(_, cell)| cell.invalid).sum();
         match failed {
             0 => text.push_str("; none failed"),
-            failed => text.push_str(&format!("; {failed} failed and are not in it")),
+            failed => text.push_str(&format!("; {failed} failed and are not included")),
         }
         if invalid > 0 {
-            text.push_str(&format!("; {invalid} left out, because the machine did not keep up"));
+            text.push_str(&format!("; {invalid} left out because the machine was too slow"));
         }
         text.push('.');
         if let Some(less) = metrics::less_is_better(metric) {
-            text.push_str(if less { " Less is better." } else { " More is better." });
+            text.push_str(if less { " Lower is better." } else { " Higher is better." });
         }
         text
     }
 }
 
-/// The axis of a metric over these cells.
+/// The axis of a metric for these values.
 pub(crate) fn axis(metric: &str, values: impl IntoIterator<Item = f64>) -> Axis {
     let (name, unit) = words::name_and_unit(metric);
     Axis::linear(name, unit).for_values(values)
@@ -164,8 +164,7 @@ pub(crate) fn series(name: String, cell: &CellResult, looks: &Looks) -> Series {
     Series { name, colour, dash, ..Series::default() }
 }
 
-/// The metrics whose values differ, at most `most`: those that cells are ranked by, and then in the
-/// order of the registry.
+/// At most `most` metrics whose values differ: those that rank cells first, then in registry order.
 pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
     let compared = metrics::COMPARED.iter().map(|compared| compared.name);
     let all = compared.chain(metrics::registry().iter().map(|metric| metric.name));
@@ -185,8 +184,7 @@ pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
     names
 }
 
-/// A cell's name by these factors, `quic 1.3 loss 0.02`: a bare number would not say what it counts.
-/// Where it differs in none, it is all there is.
+/// A cell's name by these factors, `quic 1.3 loss 0.02`; numbers have their factor's name.
 pub(crate) fn label(cell: &CellResult, factors: &[String]) -> String {
     let texts = factors.iter().filter_map(|name| {
         let text = cell.factor_text(name);

@@ -1,9 +1,9 @@
-//! Results as one page for browsers: an HTML file that needs nothing beside itself.
+//! Results as one self-contained HTML page.
 //!
-//! The page says what was run, what came out and how sure that is, in words and tables that need no
-//! script, and in figures that a script draws from plain descriptions. The numbers are those
-//! of the [`Document`]; what is computed here are distribution functions of samples alone, with as many
-//! points as a reader can see, so that a page stays small however many runs there are.
+//! The page says what was run, what came out and how certain that is. Text and tables need no
+//! script; figures are drawn by a script from plain descriptions. The numbers are those of the
+//! [`Document`]; only the distribution functions are computed here, with as many points as a figure
+//! can show, so that a page stays small however many runs there are.
 //!
 //! ```
 //! # fn page(document: &trackbed_measure::results::Document,
@@ -56,7 +56,7 @@ pub use origin::{Limit, Origin};
 pub use run::Watched;
 pub use trace::{Happening, Line, Map, Panel, Places, Timeline};
 
-/// Makes a page, cell by cell.
+/// Builds a page, cell by cell.
 #[derive(Debug)]
 pub struct Builder<'a> {
     document: &'a Document,
@@ -67,7 +67,7 @@ pub struct Builder<'a> {
     metrics: Vec<Vec<&'static str>>,
     /// The section of each cell.
     section_of: Vec<usize>,
-    /// Points of a distribution function.
+    /// Points per distribution function.
     points: usize,
     distributions: BTreeMap<(u32, &'static str), Distribution>,
     certificates: Certificates,
@@ -77,7 +77,7 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// A page about `document`.
+    /// Starts a page about `document`.
     pub fn new(document: &'a Document, origin: Origin) -> Builder<'a> {
         let sections = Section::all(document);
         let budget = Budget::of(document);
@@ -102,8 +102,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Gathers distributions, certificates and what stands out from the runs of cell `index`, all at
-    /// once; they are not kept. Cells that are left out have no distributions, and everything else.
+    /// Gathers distributions, certificates and outliers from all runs of cell `index`; the runs are
+    /// not kept. A cell for which this is not called lacks only its distributions.
     ///
     /// # Errors
     /// If the document has no such cell.
@@ -130,15 +130,15 @@ impl<'a> Builder<'a> {
         self.limits.push(limit);
     }
 
-    /// Shows what the scenario's study says beside the results.
+    /// Shows the statements of the scenario's study beside the results.
     pub fn study(&mut self, held: Held) {
         self.study = Some(held);
     }
 
-    /// Adds the timeline of a run. Long lines are thinned; peaks stay.
+    /// Adds the timeline of a run. Long lines are thinned; peaks are kept.
     ///
     /// # Errors
-    /// If a line has not as many values across as upwards.
+    /// If a line's `x` and `y` differ in length.
     pub fn timeline(&mut self, timeline: &Timeline) -> Result<(), PageError> {
         let lines = timeline.panels.iter().flat_map(|panel| &panel.lines);
         check_lines(&timeline.title, lines)?;
@@ -149,7 +149,7 @@ impl<'a> Builder<'a> {
     /// Adds a map.
     ///
     /// # Errors
-    /// If a line has not as many values across as upwards, or places have not as many names.
+    /// If a line's `x` and `y`, or the lists of a set of places, differ in length.
     pub fn map(&mut self, map: &Map) -> Result<(), PageError> {
         check_lines(&map.title, &map.lines)?;
         for Places { name, labels, x, y } in &map.places {
@@ -161,18 +161,18 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Adds the waterfall of one page: the objects of one phone of one run.
+    /// Adds the waterfall of one page: the objects that one phone loaded in one run.
     pub fn waterfall(&mut self, title: &str, bars: &[Bar]) {
         self.traces.push(figures::waterfall::figure(title, bars, self.traces.len(), RUNS));
     }
 
-    /// A few runs that tell how things go: of each part of the results those in the middle of the best
-    /// and of the worst cell, each by its cell and its number there. Known once all cells were added.
+    /// A few typical runs: the median runs of the best and the worst cell of each section, as cell
+    /// and run numbers. Call this after all cells were added.
     pub fn typical_runs(&self) -> Vec<(u32, u32)> {
         self.ranks.typical(&self.sections)
     }
 
-    /// Adds how a run went by.
+    /// Adds the figures of a single run.
     ///
     /// # Errors
     /// If the document has no such cell.
@@ -218,7 +218,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The figures of all sections, and then those of single runs.
+    /// The figures of all sections, then those of single runs.
     fn figures(&self) -> Vec<Figure> {
         let mut drawn: Vec<Figure> = Vec::new();
         for (number, section) in self.sections.iter().enumerate() {
@@ -232,14 +232,14 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What the script reads.
+/// The script's data.
 #[derive(Serialize)]
 struct Data<'a> {
-    /// Downloads are named by it.
+    /// Downloads are named after it.
     name: &'a str,
-    /// Stands below every figure that is downloaded, so that it describes itself.
+    /// Printed below every downloaded figure, so that it describes itself.
     source: String,
-    /// Whether what is shown comes from a model of a machine.
+    /// Whether results come from a model of a machine.
     model: bool,
     figures: Vec<Figure>,
 }
@@ -249,10 +249,10 @@ fn source(document: &Document) -> String {
     format!("trackbed {trackbed}, {scenario}, {runs} runs, {substrate} substrate, seed {seed}")
 }
 
-/// The place of what belongs to single runs.
+/// The element that contains the figures of single runs.
 const RUNS: &str = "figures-runs";
 
-/// How much of a document fits into a page that opens at once.
+/// How much of a document fits into a page that opens quickly.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     /// Metrics of figures.
@@ -269,13 +269,13 @@ impl Budget {
     }
 }
 
-/// Metrics of cells that figures show, all cells together.
+/// Total number of metric summaries that figures show, over all cells.
 const SUMMARIES_MAX: usize = 2_400;
-/// Metrics of figures at the most; the table has all.
+/// Maximum number of metrics in figures; the table has all.
 const METRICS_MAX: usize = 12;
-/// Points of distribution functions on a page.
+/// Maximum number of points of all distribution functions on a page.
 const POINTS_MAX: usize = 40_000;
-/// Points of one at the least.
+/// Minimum number of points of a distribution function.
 const POINTS_LEAST: usize = 19;
 
 fn check_lines<'l>(
@@ -286,14 +286,14 @@ fn check_lines<'l>(
     uneven.map_or(Ok(()), |line| Err(PageError::uneven(title, &line.name)))
 }
 
-/// Why something cannot be put on a page.
+/// Why something cannot be added to a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum PageError {
     #[error("there is no cell {index}: the document has {cells}, counted from 0")]
     NoSuchCell { index: u32, cells: usize },
-    #[error("{title}, {name}: every value across needs one upwards (and a name)")]
+    #[error("{title}, {name}: x and y (and labels) differ in length")]
     Uneven { title: String, name: String },
 }
 

@@ -1,26 +1,26 @@
-//! What a page is told besides the results.
+//! What a page needs besides the results.
 
-/// Where the results come from, as far as the document does not say it.
+/// Where the results come from, apart from what the document says.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// The command line that made the runs.
+    /// The command line of the runs.
     pub command: String,
-    /// The command that replays a run, as `trackbed replay DIR`; the numbers of its cell and of itself
-    /// are put behind it. Empty where runs cannot be replayed.
+    /// The command that replays a run, such as `trackbed replay DIR`; the cell and run numbers are
+    /// appended. Empty if runs cannot be replayed.
     pub replay: String,
-    /// The scenario's text as it was read; empty where it is not known.
+    /// The scenario's text; empty if unknown.
     pub scenario: String,
-    /// What else is to be said of how the results came about, each with its name: settings, when.
+    /// Further named facts about the results: settings, time.
     pub notes: Vec<(String, String)>,
 }
 
-/// A value of a metric that is to be kept: a deadline.
+/// A limit for a metric, such as a deadline.
 #[derive(Clone, Debug)]
 pub struct Limit {
     /// The metric: `verdict_ms`.
     pub metric: String,
-    /// In the unit of that metric.
+    /// In the metric's unit.
     pub value: f64,
-    /// What it is called in figures: `deadline 10 ms`.
+    /// Its label in figures: `deadline 10 ms`.
     pub label: String,
 }

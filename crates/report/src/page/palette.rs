@@ -1,35 +1,35 @@
 //! The page's colours, light and dark.
 //!
-//! Series differ also for those who see few colours (the tests hold that against the simulation of
-//! Machado, Oliveira and Fernandes, IEEE TVCG 15, 2009), and never by colour alone: lines have dashes,
-//! points have shapes, and rows have names.
+//! Series remain distinct for people with colour-vision deficiencies (tests check this with the
+//! simulation of Machado, Oliveira and Fernandes, IEEE TVCG 15, 2009), and never differ by colour
+//! alone: lines have dashes, points have shapes, and rows have names.
 
 /// The colours of one theme, as `#rrggbb`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Palette {
-    /// Behind everything.
+    /// Page background.
     pub page: &'static str,
-    /// Behind figures and tables.
+    /// Background of figures and tables.
     pub card: &'static str,
-    /// Behind what is set apart: headings of tables, code.
+    /// Background of table headings and code.
     pub inset: &'static str,
     /// Text.
     pub ink: &'static str,
-    /// Text of less weight, axes.
+    /// Secondary text, axes.
     pub quiet: &'static str,
-    /// Links, what has the focus.
+    /// Links and keyboard focus.
     pub accent: &'static str,
-    /// What failed.
+    /// Failures.
     pub bad: &'static str,
-    /// Labels that one must see: models, runs left out.
+    /// Warnings: models, runs left out.
     pub warn: &'static str,
-    /// Borders and grids; they carry no meaning.
+    /// Borders and grids; they carry no information.
     pub line: &'static str,
-    /// Series, in the order in which they are used.
+    /// Series, in the order of use.
     pub series: [&'static str; SERIES],
 }
 
-/// How many colours series have before they repeat with another dash.
+/// Number of series colours; then they repeat with another dash.
 pub(crate) const SERIES: usize = 8;
 
 pub(crate) const LIGHT: Palette = Palette {
@@ -63,7 +63,7 @@ pub(crate) const DARK: Palette = Palette {
 };
 
 impl Palette {
-    /// As custom properties of a style sheet.
+    /// As CSS custom properties.
     pub fn properties(&self) -> String {
         let Palette { page, card, inset, ink, quiet, accent, bad, warn, line, series } = self;
         let mut text = format!(

@@ -1,4 +1,4 @@
-//! Where single runs stand among those of their cell: in the middle, or far out.
+//! Single runs compared with the others of their cell: medians and outliers.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use trackbed_stats::outliers;
 
 use crate::section::Section;
 
-/// What the runs of all cells are by the metric that ranks cells.
+/// The runs of all cells, ranked by the metric that ranks cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranks {
-    /// By cell, the run in the middle.
+    /// The median run of each cell.
     middle: BTreeMap<u32, u32>,
     outlying: Vec<Outlying>,
 }
 
-/// A run that stands out.
+/// An outlying run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outlying {
     pub cell: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Outlying {
     pub metric: &'static str,
     /// The mean of its samples.
     pub value: f64,
-    /// What the run in the middle of its cell has.
+    /// The median of the cell's runs.
     pub median: f64,
 }
 
@@ -43,7 +43,7 @@ impl Ranks {
         self.outlying.extend(outliers(&means).unwrap_or_default().into_iter().filter_map(one));
     }
 
-    /// The runs that stand out, the farthest first.
+    /// The outlying runs, the farthest first.
     pub fn outlying(&self) -> Vec<&Outlying> {
         let far = |one: &Outlying| {
             let ratio = (one.value / one.median).ln().abs();
@@ -54,15 +54,14 @@ impl Ranks {
         all
     }
 
-    /// A few cells of each section that tell how its runs go by, the best and the worst one, each with
-    /// the number of the run in the middle.
+    /// The best and the worst cell of each section, each with the number of its median run.
     pub fn typical(&self, sections: &[Section<'_>]) -> Vec<(u32, u32)> {
         let cells = sections.iter().flat_map(extremes);
         cells.filter_map(|cell| Some((cell, *self.middle.get(&cell)?))).collect()
     }
 }
 
-/// The cells of a section with the least and the most of the metric that ranks them.
+/// The cells of a section with the lowest and the highest mean of the metric that ranks them.
 fn extremes(section: &Section<'_>) -> Vec<u32> {
     let compared = section.headline().and_then(metrics::compared);
     let value = |cell: u32| {
@@ -77,7 +76,7 @@ fn extremes(section: &Section<'_>) -> Vec<u32> {
     cells
 }
 
-/// The means of the runs of a cell, by the first metric that they have of those that rank cells.
+/// The means of a cell's runs, by the first ranking metric that they have.
 fn ranked(runs: &[&RunResult]) -> Option<(&'static str, Vec<Option<f64>>)> {
     let mean = |run: &&RunResult, metric: &str| {
         let values = run.outcome.samples()?.get(metric)?;
@@ -102,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_middle_and_what_is_far_from_it_are_known() {
-        // 20 runs between 100 and 119 ms, number 4 at 900 ms.
+        // 20 runs between 100 and 120 ms, number 4 at 900 ms.
         let runs: Vec<RunResult> = (0..21)
             .map(|number| run(number, if number == 4 { 900.0 } else { 100.0 + f64::from(number) }))
             .collect();

@@ -1,4 +1,4 @@
-//! How a single run went by, laid out in panels.
+//! The figures of a single run.
 
 use trackbed_measure::timeline::{self, Chart, Curve, Span};
 use trackbed_measure::waterfall::Bar;
@@ -6,16 +6,16 @@ use trackbed_measure::waterfall::Bar;
 use super::figure::Axis;
 use super::trace::{Happening, Line, Map, Panel, Places, Timeline};
 
-/// A run that was watched.
+/// A recorded run.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// Its cell, by its number in the document.
+    /// The index of its cell in the document.
     pub cell: u32,
     /// Its number in the cell.
     pub run: u32,
-    /// How it went by.
+    /// Its timeline.
     pub timeline: timeline::Timeline,
-    /// How its pages were loaded.
+    /// Its page loads.
     pub bars: Vec<Bar>,
 }
 
@@ -26,15 +26,15 @@ struct Layout {
     note: &'static str,
     x: (&'static str, &'static str),
     panels: &'static [(Chart, &'static str, &'static str)],
-    /// What happened along that axis.
+    /// Events along that axis.
     marks: fn(&timeline::Timeline) -> &[Span],
 }
 
 const LAYOUTS: [Layout; 3] = [
     Layout {
-        title: "second by second",
-        note: "Throughput is what arrived at the far end of the link, headers included; round-trip times \
-               are from when a message was to be sent to its answer. Shaded: handovers, rebuffering.",
+        title: "over time",
+        note: "Throughput is measured at the far end of the link, including headers. A round-trip time \
+               runs from a message's scheduled send time to its reply. Shaded: handovers, rebuffering.",
         x: ("time", "s"),
         panels: &[
             (Chart::Throughput, "throughput", "Mbit/s"),
@@ -44,9 +44,9 @@ const LAYOUTS: [Layout; 3] = [
         marks: |timeline| &timeline.spans,
     },
     Layout {
-        title: "what the transport sees",
-        note: "Congestion window and smoothed round-trip time of each side's first connection, and of each \
-               path of it if it has several, as the transport itself (QUIC or TCP) reports them.",
+        title: "transport state",
+        note: "Congestion window and smoothed round-trip time of each side's first connection (per path \
+               if it has several), as the transport (QUIC or TCP) reports them.",
         x: ("time since the connection began", "s"),
         panels: &[
             (Chart::CongestionWindow, "congestion window", "B"),
@@ -56,8 +56,8 @@ const LAYOUTS: [Layout; 3] = [
     },
     Layout {
         title: "along the track",
-        note: "Power that the train receives from the station that serves it. Shaded: handovers.",
-        x: ("place", "m"),
+        note: "Power that the train receives from its serving base station. Shaded: handovers.",
+        x: ("position", "m"),
         panels: &[(Chart::Power, "RSRP", "dBm")],
         marks: |timeline| &timeline.places,
     },
@@ -93,7 +93,7 @@ fn line(curve: &Curve) -> Line {
     Line { name: curve.name.clone(), x, y }
 }
 
-/// The map of a run under `name`, where it is known where that was.
+/// The map of a run under `name`, if its location is known.
 pub(super) fn map(name: &str, timeline: &timeline::Timeline) -> Option<Map> {
     let timeline::Map { lines, places } = timeline.map.as_ref()?;
     let lines = lines.iter().map(|(name, points)| {
@@ -106,12 +106,11 @@ pub(super) fn map(name: &str, timeline: &timeline::Timeline) -> Option<Map> {
         Places { name: name.clone(), labels, x, y }
     });
     Some(Map {
-        title: format!("{name}: from above"),
-        note: "The track, the part of it that the train went in this run, the stations, and where \
-               handovers were."
+        title: format!("{name}: map"),
+        note: "The track, the part travelled in this run, the base stations and the handovers."
             .to_owned(),
         x: Axis::linear("east of the track's beginning", "km"),
-        y: Axis::linear("north of it", "km"),
+        y: Axis::linear("north of the track's beginning", "km"),
         lines: lines.collect(),
         places: places.collect(),
     })

@@ -1,4 +1,4 @@
-//! What a page holds, and what it does not let in.
+//! What a page contains, and what it refuses.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use trackbed_measure::results::Outcome;
 use super::figure::{Scale, Shape};
 use super::*;
 
-/// A page's limit: it is sent by mail and opened from a slow disk.
+/// Maximum size of a page: it is sent by mail and opened from a slow disk.
 const BYTES_MAX: usize = 3_000_000;
 
 fn summary(mean: f64, n: u32) -> Value {
@@ -17,7 +17,7 @@ fn summary(mean: f64, n: u32) -> Value {
             "p99": mean * 3.0, "min": mean * 0.5, "max": mean * 4.0, "n": n, "samples": n * 10 })
 }
 
-/// `protocols` times `loads`, of which everything grows with the load.
+/// `protocols` times `loads`; all metrics grow with the load.
 fn document(protocols: &[&str], loads: u32, runs: u32) -> Document {
     let mut cells = Vec::new();
     let mut differences = Vec::new();
@@ -169,7 +169,7 @@ fn the_numbers_are_those_of_the_document() {
     assert_eq!(found, expected);
 }
 
-/// A name is a text wherever it stands: in HTML, in attributes, in the data of the script.
+/// Names are escaped everywhere: in HTML, in attributes, in the script's data.
 #[test]
 fn hostile_names_are_text() {
     const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&";
@@ -203,7 +203,7 @@ fn ten_thousand_runs_make_a_small_page() {
     }
 }
 
-/// However many cells there are: less of each is drawn then, and long tables end with a count.
+/// With many cells, less of each is drawn, and long tables end with a count.
 #[test]
 fn thousands_of_cells_still_make_a_page() {
     let names: Vec<String> = (0..20).map(|number| format!("protocol {number}")).collect();
@@ -214,7 +214,7 @@ fn thousands_of_cells_still_make_a_page() {
     assert!(page.contains("more rows; run.json has them all"));
 }
 
-/// Without a script: what is known is in the page as text.
+/// The page is complete as text, without a script.
 #[test]
 fn the_page_says_what_was_run_and_what_failed() {
     let mut document = document(&["quic", "http2"], 2, 6);
@@ -239,8 +239,8 @@ fn the_page_says_what_was_run_and_what_failed() {
         "Linux 6.18",
         "protocol = &quot;quic&quot;",
         "<dt>failed</dt><dd>2</dd>",
-        "<strong class=\"bad\">FAILS</strong> round trips: 4 in place of 3",
-        "0 of 1 hold.",
+        "<strong class=\"bad\">FAILED</strong> round trips: 4 in place of 3",
+        "0 of 1 passed.",
         "<strong>Fastest at rate_hz 0: </strong>QUIC: median 1.000 ms.",
     ] {
         assert!(page.contains(text), "{text}");
@@ -276,13 +276,13 @@ fn what_does_not_fit_together_is_refused_by_name() {
     let mut uneven = timeline();
     uneven.panels[0].lines[0].y.pop();
     let error = builder.timeline(&uneven).unwrap_err();
-    assert!(error.to_string().starts_with("cell 0, run 0, A: every value"), "{error}");
+    assert!(error.to_string().starts_with("cell 0, run 0, A: x and y"), "{error}");
     let mut nameless = map();
     nameless.places[0].labels.clear();
     assert!(builder.map(&nameless).is_err());
 }
 
-/// Runs that the document leaves out are in no distribution either.
+/// Runs that the document leaves out are not in the distributions.
 #[test]
 fn invalid_runs_are_where_the_document_has_them() {
     let mut document = document(&["quic"], 1, 2);

@@ -1,9 +1,9 @@
-//! Long lines with as many points as a picture has room for.
+//! Reduces long lines to the points that a figure has room for.
 
-/// Of the points of a line those that its picture needs: for each of `buckets` parts of equal length of
-/// the list the first, the last, the smallest and the largest one (Jugel et al., "M4", PVLDB 7, 2014), so
-/// that no peak is lost. All of them, where they are no more than that. Points keep their order;
-/// one that is not finite stays, as the gap that it is, if it stands first or last.
+/// Splits the points into `buckets` parts of equal length and keeps the first, last, smallest and
+/// largest one of each (Jugel et al., "M4", PVLDB 7, 2014), so that no peak is lost. Keeps all
+/// points if there are no more than that. The order is preserved; a non-finite point (a gap) is
+/// kept if it is first or last.
 pub(crate) fn line(x: &[f64], y: &[f64], buckets: usize) -> (Vec<f64>, Vec<f64>) {
     let count = x.len().min(y.len());
     let (x, y) = (&x[..count], &y[..count]);
@@ -25,7 +25,7 @@ pub(crate) fn line(x: &[f64], y: &[f64], buckets: usize) -> (Vec<f64>, Vec<f64>)
     (kept.iter().map(|at| x[*at]).collect(), kept.iter().map(|at| y[*at]).collect())
 }
 
-/// Points that a bucket keeps at the most.
+/// Maximum number of points that a bucket keeps.
 const PER_BUCKET: usize = 4;
 
 #[cfg(test)]

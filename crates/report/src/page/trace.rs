@@ -1,80 +1,80 @@
-//! What a single run looked like, as a caller hands it in: timelines, maps, waterfalls.
+//! The figures of a single run as the caller provides them: timelines and maps.
 
 use super::figure::Axis;
 
-/// Panels one below the other along one axis: throughput, window, round-trip time over time, or
-/// received power along a track.
+/// Panels stacked along one axis: throughput, window and round-trip time over time, or received
+/// power along a track.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// What it is of: `cell 3, run 0: http3 1.3 new`.
+    /// Its title: `cell 3, run 0: http3 1.3 new`.
     pub title: String,
-    /// What it shows and how it is read, in a sentence or two; may be empty.
+    /// What it shows and how to read it, in a sentence or two; may be empty.
     pub note: String,
-    /// The axis that all panels share.
+    /// The shared axis of all panels.
     pub x: Axis,
     /// From top to bottom.
     pub panels: Vec<Panel>,
-    /// What happened meanwhile: handovers, stalls. They run through all panels.
+    /// Events meanwhile: handovers, stalls. They are drawn across all panels.
     pub marks: Vec<Happening>,
 }
 
 /// One panel of a [`Timeline`].
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// What its lines show.
+    /// The quantity of its lines.
     pub y: Axis,
-    /// At most eight can be told apart.
+    /// At most eight can be distinguished.
     pub lines: Vec<Line>,
 }
 
-/// Points joined in their order. `x` and `y` have the same length; what is not finite is a gap.
+/// Points joined in order. `x` and `y` have the same length; a non-finite value is a gap.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What it is: `operator A`.
+    /// Its name: `operator A`.
     pub name: String,
-    /// Across, in the unit of that axis.
+    /// Horizontal values, in the unit of that axis.
     pub x: Vec<f64>,
-    /// Upwards, likewise.
+    /// Vertical values, in the unit of that axis.
     pub y: Vec<f64>,
 }
 
-/// Something that happened at a point or over a span of a timeline.
+/// An event at a point or over a span of a timeline.
 #[derive(Clone, Debug)]
 pub struct Happening {
     /// In the unit of the timeline's axis.
     pub from: f64,
-    /// Its end, where it took time.
+    /// Its end, if it took time.
     pub until: Option<f64>,
-    /// What it was, in a word or two.
+    /// A word or two.
     pub label: String,
 }
 
-/// Lines and places seen from above, with one scale for both axes.
+/// Lines and places on a map, with the same scale on both axes.
 #[derive(Clone, Debug)]
 pub struct Map {
-    /// What it is of.
+    /// Its title.
     pub title: String,
-    /// What it shows and how it is read; may be empty.
+    /// What it shows and how to read it; may be empty.
     pub note: String,
-    /// The axis across.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis upwards, in the same unit.
+    /// The vertical axis, in the same unit.
     pub y: Axis,
     /// Tracks and the like.
     pub lines: Vec<Line>,
-    /// Base stations and the like, joined by nothing, under the name of their kind.
+    /// Base stations and other unconnected places, grouped by kind.
     pub places: Vec<Places>,
 }
 
 /// Places of one kind on a [`Map`].
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// What they are: `base stations of A`.
+    /// Their kind: `base stations of A`.
     pub name: String,
-    /// The name of each; as many as there are points.
+    /// The name of each place.
     pub labels: Vec<String>,
-    /// Across, in the unit of the map's axes.
+    /// Horizontal positions, in the unit of the map's axes.
     pub x: Vec<f64>,
-    /// Upwards, likewise.
+    /// Vertical positions, in the unit of the map's axes.
     pub y: Vec<f64>,
 }

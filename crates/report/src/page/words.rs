@@ -1,10 +1,10 @@
-//! What metrics and values are called on the page.
+//! Display names of metrics and values.
 
 use trackbed_measure::metrics;
 
 use crate::words::split_unit;
 
-/// A metric's name and its unit as people write them: `handover goodput` and `Mbit/s`.
+/// A metric's display name and unit: `handover goodput` and `Mbit/s`.
 pub(crate) fn name_and_unit(metric: &str) -> (String, &'static str) {
     if metric == "fps" {
         return ("frames per second".to_owned(), "1/s");
@@ -23,17 +23,17 @@ pub(crate) fn metric(name: &str) -> String {
     format!("{name} ({unit})")
 }
 
-/// What a metric is, in a sentence.
+/// A metric's definition, in a sentence.
 pub(crate) fn help(name: &str) -> String {
     metrics::find(name).map_or_else(String::new, |metric| metric.help.to_owned())
 }
 
-/// A factor's value as an option; a cell that has none says so.
+/// A factor's value as an option.
 pub(crate) fn value(text: &str) -> String {
     if text.is_empty() { "not set".to_owned() } else { text.to_owned() }
 }
 
-/// The ends of metrics' names, and how the units are written.
+/// Suffixes of metric names, and how the units are written.
 const UNITS: [(&str, &str); 11] = [
     ("ms", "ms"),
     ("mbps", "Mbit/s"),

@@ -2,17 +2,17 @@
 
 use crate::number::significant;
 
-/// Where values lie: equal ratios at equal lengths, if they are positive and lie far apart.
+/// A linear axis, or a logarithmic one if values are positive and far apart.
 pub(super) struct Axis {
     pub low: f64,
     pub high: f64,
     is_log: bool,
-    /// Where on the picture the ends are.
+    /// Positions of the ends in the picture.
     ends: [f64; 2],
 }
 
 impl Axis {
-    /// One with room for all finite `values`, and for zero unless it is logarithmic.
+    /// With room for all finite `values`, and for zero unless it is logarithmic.
     pub fn of(values: impl Iterator<Item = f64>, is_difference: bool, ends: [f64; 2]) -> Axis {
         let (least, most) = values
             .filter(|value| value.is_finite())
@@ -27,7 +27,7 @@ impl Axis {
         Axis { low, high: most + room, is_log, ends }
     }
 
-    /// What lies beyond the ends is drawn at the end.
+    /// Values beyond an end are drawn at the end.
     pub fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = match self.is_log {
@@ -37,7 +37,7 @@ impl Axis {
         self.ends[0] + (self.ends[1] - self.ends[0]) * share
     }
 
-    /// Powers of ten, or four to ten values that are 1, 2 or 5 times one.
+    /// Powers of ten, or four to ten values that are 1, 2 or 5 times a power of ten.
     pub fn ticks(&self) -> Vec<f64> {
         if self.is_log {
             let decades = self.low.log10().ceil() as i32..=self.high.log10().floor() as i32;
@@ -56,7 +56,7 @@ impl Axis {
     }
 }
 
-/// A round number without the noughts that say how exact it is.
+/// A round number without trailing zeros.
 pub(super) fn tick_text(tick: f64) -> String {
     let text = significant(tick);
     match text.contains('.') {
@@ -65,7 +65,7 @@ pub(super) fn tick_text(tick: f64) -> String {
     }
 }
 
-/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+/// From this ratio of the largest to the smallest value, an axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 
 pub(super) fn escaped(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! A figure of a study with our curves, as a picture: SVG 1.1.
+//! A study's figure with our curves added, as SVG 1.1.
 
 use std::fmt::{self, Write as _};
 
@@ -13,15 +13,15 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = 500.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 250.0;
-/// Colours that those who see few can tell apart (Okabe and Ito).
+/// Colours that remain distinct with colour-vision deficiencies (Okabe and Ito).
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
-/// About how wide a letter is.
+/// Approximate width of a letter.
 const LETTER: f64 = 6.0;
-/// Places along the axis that have their names below.
+/// Maximum number of labelled positions on the x axis.
 const LABELS_MAX: usize = 16;
-/// Points of a curve that are marked; more make the line itself.
+/// Points of a curve that are marked; more would merge into the line.
 const POINTS_MAX: usize = 40;
 
 /// The picture.
@@ -56,7 +56,7 @@ fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
             tick_text(tick)
         )?;
     }
-    // Every fifth or so of many.
+    // With many positions, only about every fifth is labelled.
     let each = (places.names.len() / LABELS_MAX).next_multiple_of(5).max(1);
     let mut free_from = f64::NEG_INFINITY;
     for (number, name) in places.names.iter().enumerate().step_by(each) {
@@ -144,7 +144,7 @@ fn write_legend(chart: &Chart, out: &mut String) -> fmt::Result {
         writeln!(
             out,
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"3\" fill=\"white\" stroke=\"#333\"/>\
-             <text x=\"{}\" y=\"{}\">the study prints</text>",
+             <text x=\"{}\" y=\"{}\">from the study</text>",
             x + 8.0,
             y + 4.0
         )?;
@@ -152,7 +152,8 @@ fn write_legend(chart: &Chart, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Where the places along the axis are: as far apart as their numbers, or evenly where they are names.
+/// Positions on the x axis: proportional to the values if they are numbers, evenly spaced if they
+/// are names.
 struct Places {
     names: Vec<String>,
     at: Vec<f64>,
@@ -191,15 +192,15 @@ mod tests {
     use super::super::statements::tests::held;
     use super::*;
 
-    /// From 0 to 21 and 8 % more over 216 units: 20 lies 190.5 above the bottom at 250.
+    /// The y axis ends at 21 plus 8 %, over 216 units: 20 is 190.5 above the bottom at 250.
     #[test]
-    fn points_are_drawn_where_they_are() {
+    fn points_are_drawn_at_their_values() {
         let picture = svg(&held().charts[0]);
         let places = "<circle cx=\"500.0\" cy=\"59.5\" r=\"3\" fill=\"#0072b2\"";
         let x = LEFT + (RIGHT - LEFT) * 0.96;
         let places = places.replace("500.0", &format!("{x:.1}"));
         assert!(picture.contains(&places), "{picture}");
         assert!(picture.contains("fill=\"white\" stroke=\"#d55e00\""), "the study's: {picture}");
-        assert!(picture.contains(">the study prints<"));
+        assert!(picture.contains(">from the study<"));
     }
 }

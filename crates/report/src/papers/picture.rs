@@ -1,4 +1,4 @@
-//! A study's statements and tables beside ours, as a picture: SVG 1.1.
+//! A study's statements and tables beside our results, as SVG 1.1.
 
 use std::fmt::{self, Write as _};
 
@@ -6,25 +6,25 @@ use trackbed_analysis::paper::{Figure, Held, Statement, Verdict};
 
 use super::axis::{Axis, escaped, tick_text};
 
-/// Rows of one quantity, which share an axis.
+/// Rows of one quantity with a shared axis.
 struct Panel {
     title: String,
     rows: Vec<Row>,
-    /// Whether zero means that there is no difference, and is marked.
+    /// Whether the values are differences; then zero is marked.
     is_difference: bool,
 }
 
 struct Row {
     label: String,
-    /// What papers print: values, or ranges.
+    /// Values or ranges from the paper.
     paper: Vec<[f64; 2]>,
     ours: Option<f64>,
     interval: Option<[f64; 2]>,
-    /// Whether it is drawn as an open circle: undecided.
+    /// Whether it is undecided, drawn as an open circle.
     is_open: bool,
 }
 
-/// The picture; `None` where there is nothing to draw.
+/// The picture; `None` if there is nothing to draw.
 pub(super) fn svg(name: &str, held: &Held) -> Option<String> {
     let mut panels = of_tables(&held.tables);
     panels.extend(of_statements(&held.statements));
@@ -74,7 +74,7 @@ fn of_tables(figures: &[Figure]) -> Vec<Panel> {
     }))
 }
 
-/// A panel for each name, in the order in which they come.
+/// A panel for each name, in order of appearance.
 fn grouped(rows: impl Iterator<Item = (String, Row)>) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     for (title, row) in rows {
@@ -91,12 +91,12 @@ const WIDTH: f64 = 1_000.0;
 const LEFT: f64 = 420.0;
 const RIGHT: f64 = 970.0;
 const ROW: f64 = 17.0;
-/// Above the rows of a panel, and below them.
+/// Space above and below the rows of a panel.
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 34.0;
-/// Longer labels are cut.
+/// Longer labels are truncated.
 const LABEL_CHARS: usize = 66;
-/// Two colours that those who see few can tell apart (Okabe and Ito).
+/// Two colours that remain distinct with colour-vision deficiencies (Okabe and Ito).
 const OURS: &str = "#0072b2";
 const PAPER: &str = "#d55e00";
 
@@ -107,11 +107,11 @@ fn write_picture(name: &str, panels: &[Panel], out: &mut String) -> fmt::Result 
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
          font-family=\"sans-serif\" font-size=\"11\">\n\
-         <title>{name}: what the study says, and what comes out here</title>\n\
+         <title>{name}: the study's results and ours</title>\n\
          <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n\
          <g transform=\"translate({LEFT} 16)\"><path d=\"{}\" fill=\"{PAPER}\"/>\
          <text x=\"10\" y=\"4\">the study</text><circle cx=\"90\" r=\"3.5\" fill=\"{OURS}\"/>\
-         <text x=\"100\" y=\"4\">here, with the 95 % interval (open: undecided)</text></g>",
+         <text x=\"100\" y=\"4\">ours, with 95 % confidence interval (open: undecided)</text></g>",
         diamond(0.0, 0.0)
     )?;
     let mut top = 30.0;
@@ -178,7 +178,7 @@ fn write_row(row: &Row, axis: &Axis, y: f64, out: &mut String) -> fmt::Result {
             out,
             "<path d=\"M{from:.1} {y:.1}H{until:.1}\" stroke=\"{OURS}\" stroke-width=\"2\"/>"
         )?;
-        // What goes on beyond the axis has a head.
+        // An interval that continues beyond the axis ends in an arrowhead.
         for (goes_on, end, back) in [(low < axis.low, from, 6.0), (high > axis.high, until, -6.0)] {
             if goes_on {
                 let tip = end - back;
@@ -211,7 +211,7 @@ fn diamond(x: f64, y: f64) -> String {
     )
 }
 
-/// The axis that a panel's rows share.
+/// The shared axis of a panel's rows.
 fn axis(panel: &Panel) -> Axis {
     let ours = panel.rows.iter().filter_map(|row| row.ours);
     let paper = panel.rows.iter().flat_map(|row| &row.paper).flatten().copied();
@@ -225,7 +225,7 @@ mod tests {
 
     /// From -20 (less 8 %) to 0, between x = 420 and x = 970: -12 % lies at 534.0 of what is from -16.2 to 1.2.
     #[test]
-    fn statements_are_drawn_where_they_are() {
+    fn statements_are_drawn_at_their_values() {
         let picture = svg("vru", &held()).unwrap();
         assert!(
             picture.contains("<circle cx=\"552.8\" cy=\"68.5\" r=\"3.5\" fill=\"#0072b2\""),
@@ -233,7 +233,7 @@ mod tests {
         );
         assert!(picture.contains("fill=\"white\" stroke=\"#0072b2\""), "undecided: {picture}");
         assert!(picture.contains("less &lt; more &amp; so on"));
-        // Each interval goes on beyond the axis, on the left side alone.
+        // Each interval continues beyond the axis, on the left side only.
         assert_eq!(picture.matches(&format!("Z\" fill=\"{OURS}\"")).count(), 3, "{picture}");
     }
 

@@ -1,4 +1,4 @@
-//! What a study says beside what came out here, as text and tables.
+//! Studies' statements beside our results, as text and tables.
 
 use std::fmt::{self, Write as _};
 
@@ -9,16 +9,16 @@ use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
 use crate::words::lines;
 
-/// What is held against a study, for a terminal of `width` characters. With `all`, also those statements of
-/// which nothing was run.
+/// A study's statements compared with our runs, for a terminal of `width` characters. With `all`,
+/// also the statements without runs.
 pub fn render(held: &Held, width: usize) -> String {
     let mut text = format!("{}\nstudy: {}\n", conclusion(held), held.title);
     write_all(held, width, &mut text).expect("a String takes everything");
     text
 }
 
-/// A study's tables beside our runs, and what it advises; empty where it has no tables, or none of ours is
-/// in them.
+/// A study's tables beside our runs, and its recommendations; empty if it has no tables, or none of
+/// our values are in them.
 pub fn beside(held: &Held, width: usize) -> String {
     let mut text = String::new();
     if !held.tables.is_empty() {
@@ -27,17 +27,16 @@ pub fn beside(held: &Held, width: usize) -> String {
     text
 }
 
-/// How the statements came out, in a sentence.
+/// The number of statements per verdict, in a sentence.
 pub fn conclusion(held: &Held) -> String {
     let sentence = |setting: Setting, whose: &str| {
         let tally = held.tally(setting);
         let all: usize = tally.iter().map(|(_, count)| count).sum();
         let of = |(verdict, count): &(Verdict, usize)| format!("{count} {verdict}");
         let there: Vec<String> = tally.iter().filter(|(_, n)| *n > 0).map(of).collect();
-        (all > 0).then(|| format!("Of {all} statements in {whose} setting: {}.", there.join(", ")))
+        (all > 0).then(|| format!("{all} statements in {whose} setting: {}.", there.join(", ")))
     };
-    let sentences =
-        [sentence(Setting::Study, "the study's"), sentence(Setting::Ours, "another, ours,")];
+    let sentences = [sentence(Setting::Study, "the study's"), sentence(Setting::Ours, "our own")];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -50,7 +49,7 @@ fn write_all(held: &Held, width: usize, out: &mut String) -> fmt::Result {
     }
     let left_out = held.statements.iter().filter(|s| s.verdict == Verdict::NotRun).count();
     if left_out > 0 {
-        writeln!(out, "\n{left_out} statements are about cells that were not run")?;
+        writeln!(out, "\n{left_out} statements refer to cells that were not run")?;
     }
     for chart in held.charts.iter().filter(|chart| is_drawn(chart)) {
         writeln!(out, "\n{}: {} ({})\n{}", chart.number, chart.title, chart.metric, table(chart))?;
@@ -65,9 +64,9 @@ fn write_all(held: &Held, width: usize, out: &mut String) -> fmt::Result {
 }
 
 fn write_beside(held: &Held, width: usize, out: &mut String) -> fmt::Result {
-    writeln!(out, "the study's tables beside these runs: {}\n", held.title)?;
+    writeln!(out, "tables of the study beside these runs: {}\n", held.title)?;
     write!(out, "{}", guidance::table(&held.tables, ours(held)))?;
-    // What a study concludes and gives no figures for has nothing to say here.
+    // Conclusions without numbers cannot be compared.
     let is_shown = |s: &&Statement| {
         s.source == "conclusion" && !s.says.is_empty() && s.verdict != Verdict::NotRun
     };
@@ -104,18 +103,18 @@ fn verdict(statement: &Statement) -> String {
     }
 }
 
-/// What our values are called.
+/// The name of our values.
 pub(super) fn ours(held: &Held) -> &'static str {
     if held.model.is_some() { "model" } else { "here" }
 }
 
-/// Whether there is anything of ours in it.
+/// Whether it has any of our values.
 pub(crate) fn is_drawn(chart: &Chart) -> bool {
     chart.curves.iter().flat_map(|curve| &curve.points).any(|point| point.ours.is_some())
 }
 
-/// A chart's values: a row for each place along its axis, a column for each curve, and one for what the study
-/// prints of it.
+/// A chart's values: a row for each position on the x axis, a column for each curve, and one for
+/// the study's values.
 pub(crate) fn table(chart: &Chart) -> Table {
     if is_long(chart) {
         return shapes(chart);
@@ -158,17 +157,17 @@ pub(crate) fn table(chart: &Chart) -> Table {
     table
 }
 
-/// Whether it has more places along its axis than a table has room for.
+/// Whether it has more positions on the x axis than a table has room for.
 fn is_long(chart: &Chart) -> bool {
     chart.curves.iter().any(|curve| curve.points.len() > PLACES_MAX)
 }
 
-/// A row for each curve of a long chart: its mean, its ends, and its shape on an axis that they share.
+/// A row for each curve of a long chart: mean, minimum, maximum, and its shape on a shared axis.
 fn shapes(chart: &Chart) -> Table {
-    let number = [("mean", Align::Right), ("least", Align::Right), ("most", Align::Right)];
+    let number = [("mean", Align::Right), ("min", Align::Right), ("max", Align::Right)];
     let words = [("curve", Align::Left)].into_iter().chain(number);
     let mut table =
-        Table::new(words.chain([("from left to right, from 0 to the most of all", Align::Left)]));
+        Table::new(words.chain([("shape (0 to the maximum of all curves)", Align::Left)]));
     let values =
         |curve: &Curve| curve.points.iter().filter_map(|point| point.ours).collect::<Vec<f64>>();
     let most_of = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
@@ -185,13 +184,13 @@ fn shapes(chart: &Chart) -> Table {
     table
 }
 
-/// Charts with more places have a shape in place of a row for each.
+/// Charts with more positions show one shape per curve instead of a row per position.
 const PLACES_MAX: usize = 20;
 
-/// Nothing, and eighths of a line's height.
+/// A space, and eighths of a line's height.
 const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The statements tried in a setting, as a table for a page; none if there is none.
+/// The statements tested in a setting, as a table for a page; `None` if there are none.
 pub(crate) fn statements(held: &Held, setting: Setting) -> Option<Table> {
     let titles = ["", "where", "the study says", "study", "here", "verdict"];
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
@@ -266,7 +265,7 @@ pub(super) mod tests {
         let first = text.lines().next().unwrap();
         assert_eq!(
             first,
-            "Of 3 statements in the study's setting: 1 confirmed, 1 opposite, 1 undecided."
+            "3 statements in the study's setting: 1 confirmed, 1 opposite, 1 undecided."
         );
         assert!(text.contains("\ns-2, Fig. 9: by a|lot\n  opposite; here -12.0 % [-20.0, -4.0], "));
         assert!(text.contains("undecided (about 60 runs would decide)"), "{text}");

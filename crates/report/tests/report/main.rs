@@ -1,4 +1,4 @@
-//! The page in a browser, and tables read back by the reader of their format.
+//! The page in a browser, and tables read back by their format's reader.
 
 mod page;
 #[cfg(feature = "parquet")]

@@ -1,5 +1,5 @@
-//! The page in a real browser: it draws everything, without an error and without asking anybody; values are
-//! read by keys; choices and switches work.
+//! The page in a real browser: it draws everything without errors or network requests; keys read
+//! values; choices and switches work.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ use trackbed_report::page::{
 /// The names under which Debian and others install it.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// The browser; `None`, said loudly, where there is none. With CI=true there must be one.
+/// The browser; `None` with a visible message if it is missing. With CI=true it is required.
 fn browser() -> Option<PathBuf> {
     let folders: Vec<PathBuf> =
         env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
@@ -30,15 +30,15 @@ fn browser() -> Option<PathBuf> {
     browser
 }
 
-/// What the browser made of a page.
+/// The browser's view of a page.
 struct Seen {
-    /// What the probe wrote about it.
+    /// The probe's output.
     probe: Value,
-    /// What the browser said meanwhile.
+    /// The console messages meanwhile.
     console: String,
 }
 
-/// Opens `page`, lets `probe` run in it when all is drawn, and reads what it returns.
+/// Opens `page`, runs `probe` when everything is drawn, and reads the result.
 fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -51,7 +51,7 @@ fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
     let (before, after) = page.rsplit_once("</body>").unwrap();
     let file = folder.join("page.html");
     fs::write(&file, format!("{before}{script}{after}")).unwrap();
-    // A window is never narrower than 500 pixels; a frame is as wide as it is told to be.
+    // A window is at least 500 pixels wide; a frame can be narrower.
     let frame = folder.join("frame.html");
     let html = format!(
         "<!doctype html><iframe src=page.html style='width:{width}px;height:1400px;border:0' \
@@ -99,7 +99,7 @@ fn summary(mean: f64) -> Value {
 
 const HOSTILE: &str = "</script><img src=x onerror=document.title=1>";
 
-/// Three protocols, one with a name that would like to be an element, at four loads.
+/// Three protocols, one with HTML in its name, at four loads.
 fn document() -> Document {
     let mut cells = Vec::new();
     let mut differences = Vec::new();
@@ -196,7 +196,7 @@ fn page() -> String {
     builder.finish()
 }
 
-/// Figures that could be drawn, and what would betray one that was not.
+/// Counts of drawn figures, and signs of one that was not drawn.
 const DRAWN: &str = "
     const root = document.documentElement;
     return {
@@ -229,7 +229,7 @@ fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
         let marks = probe["marks"].as_array().unwrap();
         assert!(marks.iter().all(|count| count.as_u64().unwrap() >= 4), "{probe}");
         assert_eq!(probe["broken"], 0, "{probe}");
-        assert_eq!(probe["requests"], json!([]), "nothing is asked for");
+        assert_eq!(probe["requests"], json!([]), "nothing is requested");
         assert_eq!(probe["images"], 0, "a name has become an element");
         assert_eq!(probe["title"], format!("{HOSTILE} - Trackbed"));
         assert_eq!(probe["width"], width);
@@ -238,7 +238,7 @@ fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
     }
 }
 
-/// Keys lead through the values of every figure, and each is said to who does not see it.
+/// Keys move through the values of every figure, and each value is announced to screen readers.
 #[test]
 fn values_are_read_by_keys() {
     let Some(browser) = browser() else { return };
@@ -276,7 +276,7 @@ fn values_are_read_by_keys() {
     assert!(first.contains("rtt: 1 ms [0.9000, 1.200]") && first.contains("n = 30"), "{first}");
 }
 
-/// A choice shows another view, a press on a name hides its series, and the theme changes colours.
+/// A choice shows another view, a click on a name hides its series, and the theme changes colours.
 #[test]
 fn choices_names_and_themes_change_what_is_seen() {
     let Some(browser) = browser() else { return };
@@ -311,8 +311,8 @@ fn choices_names_and_themes_change_what_is_seen() {
     assert_ne!(probe["colours"][0], probe["colours"][1]);
 }
 
-/// What is downloaded is complete: a picture without references to the page's style sheet, and every
-/// point as a line of the table.
+/// Downloads are complete: a picture without references to the page's style sheet, and every point
+/// as a line of the table.
 #[test]
 fn downloads_stand_for_themselves() {
     let Some(browser) = browser() else { return };

@@ -1,4 +1,4 @@
-//! Parquet holds what CSV holds, in types, in groups of rows: read back by the format's own reader.
+//! Parquet has the content of CSV, with types and row groups; checked with the format's own reader.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use serde_json::json;
 use trackbed_measure::results::{Document, Outcome, RunResult};
 use trackbed_report::export::{Content, Exporter, Format};
 
-/// Two cells whose factors are of all kinds: one is a number here and a word there, one is nowhere but
-/// in the second cell.
+/// Two cells with factors of all types: one is a number in one cell and text in the other, one
+/// exists only in the second cell.
 fn document() -> Document {
     let summary = json!({
         "mean": 0.1, "ci95": [0.05, 0.15], "p50": 0.1, "p95": 1e-300, "p99": 1e300, "min": -0.0,
@@ -69,7 +69,7 @@ fn open(bytes: Vec<u8>) -> SerializedFileReader<Bytes> {
     SerializedFileReader::new(Bytes::from(bytes)).unwrap()
 }
 
-/// The rows as CSV writes them, the heading first.
+/// The rows in CSV's notation, the header first.
 fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Vec<String>> {
     let schema = reader.metadata().file_metadata().schema_descr();
     let heading = schema.columns().iter().map(|column| column.name().to_owned()).collect();
@@ -130,7 +130,7 @@ fn columns_have_the_type_of_what_they_hold() {
     assert_eq!(seed.value.as_deref(), Some("7"));
 }
 
-/// Two groups that are full and one that is not.
+/// Two full groups and one partial group.
 #[test]
 fn many_rows_are_several_groups() {
     let many: Vec<f64> = (0..100_000_u32).map(|number| f64::from(number) / 3.0).collect();

@@ -110,7 +110,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
         ),
         (
             "protocol = \"http2\"\nclient-command = \"curl {adress}\"",
-            "there is no {adress} here; there are {address} {port}",
+            "unknown placeholder {adress}; available: {address} {port}",
         ),
         (
             "server = \"nginx\"\nclient = \"curl\"",

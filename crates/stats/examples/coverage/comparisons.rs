@@ -1,4 +1,4 @@
-//! How often tests err.
+//! Error rates of tests.
 
 use trackbed_core::Rng;
 use trackbed_stats::{
@@ -28,8 +28,8 @@ pub fn print() {
     }
 }
 
-/// How often p is below 5 % where nothing differs, unpaired and paired. Both sides are from the same
-/// distribution; as pairs, each value has a part from its run as well.
+/// Share of p-values below 5 % if nothing differs, unpaired and paired. Both sides are from the
+/// same distribution; as pairs, each value also has a part common to its run.
 fn no_difference(source: &Source, n: usize, m: usize) -> String {
     let mut rng = rng(source.name);
     let terms = Terms { margin: Margin::Relative(0.0), ..Terms::default() };
@@ -59,8 +59,8 @@ const NOISES: [(&str, Noise); 2] = [
     ("exponential", |rng| 0.95 + 0.05 * rng.exponential()),
 ];
 
-/// How often each is said. Pairs whose common part is log-normal with sigma 0.3, each side with its own noise; the second is so
-/// much more. The margin is 3 %, and lower is better.
+/// Rate of each verdict, for pairs whose common part is log-normal with sigma 0.3, each side with
+/// its own noise; the second is `percent_more` larger. The margin is 3 %, and lower is better.
 fn beside_the_margin(name: &str, noise: Noise, n: usize, percent_more: f64) {
     let mut rng = rng(name);
     let terms = Terms { better: Some(Better::Lower), ..Terms::default() };

@@ -1,5 +1,5 @@
-//! How often intervals cover, tests err, and stopping stops well, by simulation: the tables of
-//! `docs/statistics.md`.
+//! Simulates how often intervals cover, how often tests err, and how well stopping rules stop: the
+//! tables of `docs/statistics.md`.
 //!
 //!     cargo run --release -p trackbed-stats --example coverage              # all, some minutes
 //!     cargo run --release -p trackbed-stats --example coverage -- means     # one table

@@ -12,8 +12,8 @@ const COUNTS_OF_VALUES: [usize; 6] = [3, 5, 10, 30, 100, 1_000];
 
 const SETS: u32 = 10_000;
 
-/// Each cell: in how many of the sets the interval covers the mean; in how many the mean is below it, and
-/// above it; and the interval's width (the median) in that of the normal one, 2 x 1.96 s/√n.
+/// Each cell: the share of sets whose interval covers the mean; the shares in which the mean is
+/// below and above it; and the interval's median width relative to the normal one, 2 x 1.96 s/√n.
 pub fn print() {
     let heads = COUNTS_OF_VALUES.map(|n| format!(" n = {n} |")).concat();
     println!("| values |{heads}");

@@ -27,7 +27,7 @@ const METHODS: [(&str, Method); 5] = [
     ("bootstrap-t", bootstrap_t),
 ];
 
-/// Each cell: in how many of the sets the interval covers the mean, and its width (the median) in that of
+/// Each cell: the share of sets whose interval covers the mean, and its median width relative to
 /// the normal one, 2 x 1.96 s/√n.
 pub fn print() {
     println!("| values |{} |", METHODS.map(|(name, _)| format!(" {name}")).join(" |"));
@@ -77,7 +77,7 @@ fn around(moments: &Moments, above: f64, below: f64) -> [f64; 2] {
     [above, below].map(|t| moments.mean - moments.error * t)
 }
 
-/// With the skewness as it is, and without Student's end as a floor.
+/// With the unchanged skewness, and without Student's end as a minimum.
 fn hall(sample: &Sample, _: &mut Rng) -> [f64; 2] {
     let moments = Moments::of(sample.sorted());
     let skewness = moments.skewness / (N as f64).sqrt();
@@ -91,7 +91,7 @@ fn hall(sample: &Sample, _: &mut Rng) -> [f64; 2] {
     around(&moments, inverse(POINT), inverse(-POINT))
 }
 
-/// The distribution of t over resamples in place of Student's (P. Hall, "Theoretical comparison of
+/// The distribution of t over resamples instead of Student's (P. Hall, "Theoretical comparison of
 /// bootstrap confidence intervals", Ann. Statist. 16, 1988).
 fn bootstrap_t(sample: &Sample, rng: &mut Rng) -> [f64; 2] {
     let values = sample.sorted();
@@ -100,7 +100,7 @@ fn bootstrap_t(sample: &Sample, rng: &mut Rng) -> [f64; 2] {
     let mut draw = || {
         resample.fill_with(|| values[rng.below(N as u64) as usize]);
         let found = Moments::of(&resample);
-        // Of equal values, an infinite t.
+        // With equal values, t is infinite.
         ((found.mean - moments.mean) / found.error.max(1e-12)).clamp(-1e6, 1e6)
     };
     let quotients: Vec<f64> = (0..RESAMPLES).map(|_| draw()).collect();

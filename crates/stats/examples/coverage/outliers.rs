@@ -1,4 +1,4 @@
-//! How often clean values stand out.
+//! How often clean values are reported as outliers.
 
 use trackbed_stats::outliers;
 
@@ -6,7 +6,7 @@ use crate::sources::{EXPONENTIAL, LOG_NORMAL, NORMAL, PARETO, STUDENT, Source, p
 
 const SETS: u32 = 2_000;
 
-/// Each cell: in how many of the sets any value stands out, and how many of all values.
+/// Each cell: the share of sets with any outlier, and the share of outliers among all values.
 pub fn print() {
     println!("| values | n = 10 | n = 30 | n = 100 |");
     println!("| --- | ---: | ---: | ---: |");

@@ -1,4 +1,4 @@
-//! Intervals of quantiles, of values that share a part with their run.
+//! Intervals of quantiles, for values that share a part with their run.
 
 use trackbed_core::Rng;
 use trackbed_stats::{Runs, Statistic, scaled_difference};
@@ -13,8 +13,8 @@ const QUANTILES: [(f64, f64); 3] =
 
 const SETS: u32 = 2_000;
 
-/// Each cell: in how many of the sets the quantile is below the interval, and above it; and in how many the
-/// interval has both ends.
+/// Each cell: the shares of sets in which the quantile is below the interval and above it; and the
+/// share in which the interval has both ends.
 pub fn print() {
     let heads = QUANTILES.map(|(p, _)| format!(" p = {p} |")).concat();
     println!("| runs of {VALUES} values | the run's share |{heads}");
@@ -44,12 +44,12 @@ fn cell(runs: usize, shared: f64, p: f64, point: f64) -> String {
     format!("{below:.1}, {above:.1} ({closed:.0} %)")
 }
 
-/// Resampling takes its time.
+/// Resampling is slow.
 const DIFFERENCES: u32 = 300;
 
-/// Each cell: in how many of the sets the difference of two cells' quantiles is below its interval, and
-/// above it, and in how many the interval has both ends. The cells have their runs' z in common, and the
-/// second twice as much of everything: twice the first's quantile is the truth.
+/// Each cell: the shares of sets in which the difference of two cells' quantiles is below its
+/// interval and above it, and the share in which the interval has both ends. The cells share their
+/// runs' z, and all values of the second are doubled: the true quantile is twice the first's.
 pub fn print_differences() {
     println!("| runs of {VALUES} values | the run's share | p = 0.5 | p = 0.95 |");
     println!("| ---: | ---: | ---: | ---: |");
@@ -90,7 +90,7 @@ fn run(rng: &mut Rng, shared: f64) -> Vec<f64> {
     with(rng, own, shared)
 }
 
-/// The values of a run that has drawn `own`.
+/// The values of a run with the common part `own`.
 fn with(rng: &mut Rng, own: f64, shared: f64) -> Vec<f64> {
     let value = |rng: &mut Rng| shared.sqrt() * own + (1.0 - shared).sqrt() * rng.normal();
     (0..VALUES).map(|_| libm::exp(value(rng))).collect()

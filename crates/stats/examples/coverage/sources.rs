@@ -1,8 +1,8 @@
-//! What values are drawn from.
+//! The distributions of the simulations.
 
 use trackbed_core::{Rng, Seed};
 
-/// A distribution whose mean is known.
+/// A distribution with a known mean.
 pub struct Source {
     pub name: &'static str,
     pub mean: f64,
@@ -39,12 +39,12 @@ pub const STUDENT: Source = Source {
     },
 };
 
-/// Few whole numbers, most of them zero.
+/// Small whole numbers, mostly zero.
 pub const COUNTS: Source = Source {
     name: "counts, Poisson 0.3",
     mean: 0.3,
     draw: |rng| {
-        // So many exponential times until 0.3 is past.
+        // The number of exponential times until 0.3 is exceeded.
         let mut time = rng.exponential();
         let mut count = 0.0;
         while time < 0.3 {
@@ -61,7 +61,7 @@ impl Source {
     }
 }
 
-/// The random numbers of a row.
+/// The random-number generator of a row.
 pub fn rng(name: &str) -> Rng {
     Seed::of_run(1, 0).stream(name)
 }

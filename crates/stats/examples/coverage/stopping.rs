@@ -1,4 +1,4 @@
-//! Where stopping stops, and what its means and intervals are worth.
+//! When the stopping rule stops, and how good its means and intervals are.
 
 use trackbed_stats::{
     Criterion, Decision, Looks, Precision, Sample, Statistic, Stopping, mean_interval,
@@ -6,7 +6,7 @@ use trackbed_stats::{
 
 use crate::sources::{EXPONENTIAL, LOG_NORMAL, NORMAL, Source, percent, rng};
 
-/// Each cell: the mean number of runs at the stop, the bias of the mean, and how often the interval then
+/// Each cell: the mean number of runs at the stop, the bias of the mean, and how often the interval
 /// covers it.
 pub fn print() {
     println!("| values | target | first look at 10 | first look at 30 |");

@@ -9,7 +9,7 @@ fn sample(values: &[f64]) -> Sample {
     Sample::new(values).unwrap()
 }
 
-/// Ends that are themselves random agree with a million resamples up to a few percent.
+/// Random interval ends agree with a million resamples up to a few percent.
 fn assert_near(found: [f64; 2], reference: [f64; 2], tolerance: f64) {
     for (found, reference) in found.into_iter().zip(reference) {
         assert!((found - reference).abs() <= tolerance, "{found} is not {reference}");
@@ -80,7 +80,7 @@ fn extreme_values_leave_the_interval_finite_and_within_the_sample() {
     }
 }
 
-/// A statistic whose replicates all lie on one side of the estimate.
+/// A statistic whose replicates are all on one side of the estimate.
 #[test]
 fn a_one_sided_statistic_has_a_finite_interval() {
     let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);

@@ -1,12 +1,12 @@
-//! Which ratios of two means the data leave possible.
+//! The confidence interval of a ratio of two means.
 
 use super::{MeanRatio, Sides};
 use crate::pivot::{Pivot, largest};
 use crate::sample::mean;
 
-/// The ratio of means and its interval: from the estimate outwards, up to where the test of (second -
-/// ratio x first) rejects. `None` where the interval of the first mean holds zero, since the ratios that
-/// are left possible then have no end, or where one end is beyond any ratio of ordinary size.
+/// The ratio of means and its interval: from the estimate outwards, up to where the test of (second
+/// - ratio x first) rejects. `None` if the interval of the first mean includes zero, since the
+/// interval of the ratio is then unbounded, or if one end exceeds any ordinary ratio.
 pub(super) fn ratio(sides: &Sides, confidence: f64) -> Option<MeanRatio> {
     if !Pivot::of_mean(&sides.first, largest(&sides.first)).excludes_zero(confidence) {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn ratio(sides: &Sides, confidence: f64) -> Option<MeanRatio> {
     Some(MeanRatio { value, interval: [low?, high?] })
 }
 
-/// The last ratio from `value` on in `direction` that is not rejected.
+/// The last ratio from `value` in `direction` that is not rejected.
 fn reach(value: f64, direction: f64, rejected: impl Fn(f64) -> bool) -> Option<f64> {
     let mut inside = value;
     let mut step = FIRST_STEP * value.abs().max(FIRST_STEP);
@@ -45,11 +45,11 @@ fn reach(value: f64, direction: f64, rejected: impl Fn(f64) -> bool) -> Option<f
     Some(inside)
 }
 
-/// A ratio beyond this says no more than that the first mean is next to nothing.
+/// A larger ratio only means that the first mean is close to zero.
 const LARGEST: f64 = 1e12;
 
-/// Where the search begins, as a share of the ratio.
+/// The first step of the search, as a share of the ratio.
 const FIRST_STEP: f64 = 1e-3;
 
-/// The ends are this many halvings of the step precise.
+/// The ends are precise to the step halved this often.
 const STEPS: u32 = 40;

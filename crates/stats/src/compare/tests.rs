@@ -50,7 +50,7 @@ fn verdicts_follow_margin_and_direction() {
     assert_eq!(nothing_said.regression, None);
 }
 
-/// Pairs cancel what both sides share: differences are found that two samples drown.
+/// Pairs cancel what both sides share: they show differences that two samples hide.
 #[test]
 fn pairs_see_what_separate_samples_do_not() {
     let second: Vec<f64> =
@@ -75,7 +75,7 @@ fn what_is_exactly_the_same_is_equal_however_few() {
             assert_eq!(found.ratio.unwrap(), MeanRatio { value: 1.0, interval: [1.0; 2] });
         }
     }
-    // Pair by pair, values may vary.
+    // Values may vary between equal pairs.
     let found = compare_paired(&all(&base()), &all(&base()), &Terms::default()).unwrap();
     assert_eq!(found.verdict, ComparisonVerdict::Equal);
     assert_eq!(found.ratio.unwrap().interval, [1.0; 2]);
@@ -84,7 +84,7 @@ fn what_is_exactly_the_same_is_equal_however_few() {
     assert_eq!((found.verdict, found.p_value), (ComparisonVerdict::Equivalent, 1.0));
 }
 
-/// A deterministic slowdown: no spread, but a difference that all runs show.
+/// A deterministic slowdown: no spread, but a difference in all runs.
 #[test]
 fn a_constant_difference_is_as_sure_as_signs_are() {
     let (first, second) = (all(&[100.0; 30]), all(&[110.0; 30]));
@@ -96,11 +96,11 @@ fn a_constant_difference_is_as_sure_as_signs_are() {
     assert!(ratio.interval.iter().all(|end| (end - 1.1).abs() < 1e-8), "{ratio:?}");
     let slightly = compare_paired(&first, &all(&[101.0; 30]), &lower_is_better()).unwrap();
     assert_eq!(slightly.verdict, ComparisonVerdict::Equivalent);
-    // A factor on runs that vary leaves rounding alone, and that is no spread.
+    // A constant factor on varying runs leaves only rounding errors, which are not spread.
     let second: Vec<f64> = base().iter().map(|x| 1.1 * x).collect();
     let found = compare_paired(&all(&base()), &all(&second), &lower_is_better()).unwrap();
     assert!(found.ratio.unwrap().interval.iter().all(|end| (end - 1.1).abs() < 1e-8), "{found:?}");
-    // Five runs say too little.
+    // Five runs are too few.
     let few = compare_paired(&first[..5], &second_few(), &lower_is_better()).unwrap();
     assert_eq!(few.verdict, ComparisonVerdict::Undecided);
     assert_eq!(few.regression.unwrap().verdict, RegressionVerdict::Undecided);
@@ -123,7 +123,7 @@ fn one_run_is_never_enough_to_tell_apart() {
     assert_eq!((found.verdict, found.n), (ComparisonVerdict::Undecided, [1, 30]));
 }
 
-/// Nothing of nothing is no ratio, and any value above it is worse.
+/// Zero divided by zero is no ratio, and any value above zero is worse.
 #[test]
 fn means_of_zero_have_differences_but_no_ratio() {
     for compare in BOTH {
@@ -134,20 +134,20 @@ fn means_of_zero_have_differences_but_no_ratio() {
         let found = compare(&all(&base()), &zeros, &lower_is_better()).unwrap();
         assert_eq!(found.ratio.unwrap().value, 0.0);
         assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::NoWorse);
-        // One lost packet in one of 30 runs, and half a packet does not matter.
+        // One lost packet in one of 30 runs; half a packet does not matter.
         let mut one = zeros.clone();
         one[3] = Some(1.0);
         let terms = Terms { margin: Margin::Absolute(0.5), ..lower_is_better() };
         let found = compare(&zeros, &one, &terms).unwrap();
         assert_eq!(found.verdict, ComparisonVerdict::Equivalent, "{found:?}");
     }
-    // Around zero there is no telling what share of the mean anything is.
+    // Around zero, shares of the mean are undefined.
     let around = all(&[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5]);
     let found = compare_paired(&around, &all(&[1.0; 7]), &Terms::default()).unwrap();
     assert_eq!(found.ratio, None);
 }
 
-/// Below zero, "3 % more" is 3 % farther from zero.
+/// For negative means, "3 % more" is 3 % farther from zero.
 #[test]
 fn margins_of_means_below_zero_are_mirrored() {
     let negative =
@@ -218,8 +218,8 @@ fn bad_input_is_an_error_that_names_the_place() {
     }
 }
 
-/// Where nothing differs but chance, at most about 5 % of p-values are below 5 %, skewed and heavy-tailed
-/// as the values may be: of 1,000, with a standard error of 0.7 %.
+/// If nothing differs, at most about 5 % of p-values are below 5 %, also for skewed and
+/// heavy-tailed values: of 1,000, with a standard error of 0.7 %.
 #[test]
 fn chance_alone_is_taken_for_a_difference_as_rarely_as_said() {
     let draws: [fn(&mut trackbed_core::Rng) -> f64; 3] =
@@ -236,8 +236,8 @@ fn chance_alone_is_taken_for_a_difference_as_rarely_as_said() {
     }
 }
 
-/// On the very edge of the margin the tests for it err in about 5 %: a second mean that is 3 % more, with
-/// a margin of 3 %.
+/// Exactly at the margin the tests err in about 5 %: a second mean that is 3 % larger, with a
+/// margin of 3 %.
 #[test]
 fn tests_on_the_edge_of_the_margin_err_as_rarely_as_said() {
     let mut rng = trackbed_core::Seed::of_run(1, 0).stream("edge");

@@ -15,9 +15,9 @@ fn assert_near(found: [f64; 2], reference: [f64; 2], tolerance: f64) {
     }
 }
 
-/// Student's interval of the differences (`scipy.stats.ttest_rel(b, a).confidence_interval()`, scipy
-/// 1.17.1) and Fieller's of the ratio (by its quadratic) are -7.7052 to -2.7948 and -0.07025 to
-/// -0.02797; what skewness adds goes outwards.
+/// Student's interval of the differences (`scipy.stats.ttest_rel(b, a).confidence_interval()`,
+/// scipy 1.17.1) and Fieller's of the ratio (by its quadratic) are -7.7052 to -2.7948 and -0.07025
+/// to -0.02797; the skewness correction only widens them.
 #[test]
 fn difference_and_ratio_are_scipys_or_wider() {
     let found = paired(&all(&FIRST), &all(&SECOND)).unwrap();
@@ -70,7 +70,7 @@ fn a_fraction_of_nothing_is_none() {
     assert_eq!(relative(&[-1.0, 2.0], &[1.0, 1.0]), None);
     assert_eq!(relative(&[5e-324, 5e-324], &[1.0, 2.0]), None);
     assert_eq!(relative(&[5e-324], &[1.0]), None);
-    // A sum in which one value drowns the other leaves nothing when the first is taken out.
+    // If one value dominates the sum, nothing is left when it is taken out.
     let found = paired(&all(&[1e90, 1e-9]), &all(&[1.0, 2.0])).unwrap();
     assert!(found.relative.is_none_or(|relative| relative.ci95.iter().all(|end| end.is_finite())));
 }
@@ -79,13 +79,13 @@ fn a_fraction_of_nothing_is_none() {
 fn bad_input_is_an_error_that_names_the_place() {
     let mismatch = paired(&all(&FIRST), &all(&SECOND[1..]));
     assert_eq!(mismatch, Err(StatsError::LengthMismatch { first: 12, second: 11 }));
-    // Also in a pair that would be dropped: NaN is never the way to say "failed".
+    // Also in a pair that would be dropped: NaN never means "failed".
     let result = paired(&[Some(1.0), None], &[Some(1.0), Some(f64::INFINITY)]);
     assert_eq!(result, Err(StatsError::OutOfRange { index: 1, value: f64::INFINITY }));
 }
 
-/// Where nothing differs, a verdict falls in about one comparison in twenty; where something does,
-/// pairing finds it although the runs themselves vary ten times as much.
+/// If nothing differs, about one comparison in twenty has a verdict; if something does, pairing
+/// detects it although the runs themselves vary ten times as much.
 #[test]
 fn verdicts_are_wrong_as_rarely_as_the_interval_says() {
     let mut rng = trackbed_core::Seed::of_run(1, 0).stream("pairs");

@@ -15,8 +15,8 @@ fn pivot(values: &[f64]) -> Pivot {
     Pivot::of_mean(&sorted, largest(values))
 }
 
-/// Of symmetric values it is Student's: `scipy.stats.ttest_1samp(x, 0).confidence_interval(0.95)` and its
-/// p-value, for x = 1..=20 minus 7.
+/// For symmetric values it is Student's interval: `scipy.stats.ttest_1samp(x,
+/// 0).confidence_interval(0.95)` and its p-value, for x = 1..=20 minus 7.
 #[test]
 fn of_symmetric_values_it_is_students() {
     let values: Vec<f64> = (1..=20).map(|i| f64::from(i) - 7.0).collect();
@@ -30,7 +30,7 @@ fn of_symmetric_values_it_is_students() {
     );
 }
 
-/// By hand arithmetic of the formulae: mean, s, and Hall's cubic at Student's 97.5 % point.
+/// By manual evaluation of the formulae: mean, s, and Hall's cubic at Student's 97.5 % point.
 #[test]
 fn of_skewed_values_the_far_end_is_halls() {
     let values = AIR_CONDITIONING;
@@ -44,12 +44,12 @@ fn of_skewed_values_the_far_end_is_halls() {
     let [low, high] = interval(&values);
     assert!((low - (mean - point * error)).abs() < 1e-9, "{low}");
     assert!((cubic((mean - high) / error) + point).abs() < 1e-9, "{high}");
-    // And a mirrored sample has the mirrored interval.
+    // A mirrored sample has the mirrored interval.
     let [mirrored_low, mirrored_high] = interval(&values.map(|x| -x));
     assert!((mirrored_low + high).abs() < 1e-9 && (mirrored_high + low).abs() < 1e-9);
 }
 
-/// An interval holds what the test does not reject.
+/// An interval contains exactly what the test does not reject.
 #[test]
 fn intervals_and_tests_are_one_definition() {
     for confidence in [0.5, 0.9, 0.95, 0.999] {
@@ -82,7 +82,7 @@ fn what_does_not_vary_has_no_width_and_no_more_certainty_than_signs_have() {
     assert!((apart.p_above() * 924.0 - 1.0).abs() < 1e-9, "{apart:?}");
 }
 
-/// Rounding is no difference: 0.1 more than numbers around 1000 is 0.1 more.
+/// Rounding is not a difference: 0.1 more than numbers around 1000 is 0.1 more.
 #[test]
 fn rounding_is_not_taken_for_spread() {
     let values: Vec<f64> = (0..30).map(|i| f64::from(i) * 37.1).collect();
@@ -131,8 +131,8 @@ fn of_two_symmetric_samples_it_is_welchs() {
     );
 }
 
-/// Of 2,000 intervals from 30 log-normal values (sigma 1) about 94.5 % hold the mean, with a standard error
-/// of 0.5 %. Student's do in 88 %, the bootstrap's in 90 %.
+/// Of 2,000 intervals from 30 log-normal values (sigma 1) about 94.5 % contain the mean, with a
+/// standard error of 0.5 %. Student's do in 88 %, the bootstrap's in 90 %.
 #[test]
 fn intervals_of_skewed_values_cover_the_mean_about_as_often_as_they_say() {
     let mut rng = trackbed_core::Seed::of_run(1, 0).stream("coverage");
@@ -146,8 +146,8 @@ fn intervals_of_skewed_values_cover_the_mean_about_as_often_as_they_say() {
     assert!((1_860..=1_930).contains(&covered), "{covered}");
 }
 
-/// As n grows, the correction and Student's factor wear off without a step: the half-widths in units of
-/// 1.96 s / √n fall towards 1, for a hundred thousand exponential quantiles as for a hundred.
+/// As n grows, the correction and Student's factor vanish smoothly: the half-widths in units of
+/// 1.96 s / √n fall towards 1, from a hundred exponential quantiles to a hundred thousand.
 #[test]
 fn many_values_have_the_normal_interval() {
     let mut last = f64::INFINITY;

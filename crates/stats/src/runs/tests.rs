@@ -11,7 +11,7 @@ fn normal(rng: &mut Rng) -> f64 {
     rng.normal()
 }
 
-/// Of the values 1 to 100 in any runs the quantiles are those of the sample.
+/// For the values 1 to 100 in any runs, the quantiles are those of the sample.
 #[test]
 fn statistics_are_those_of_all_values() {
     let values: Vec<f64> = (1..=100).map(f64::from).collect();
@@ -23,12 +23,12 @@ fn statistics_are_those_of_all_values() {
         assert_eq!(of(Statistic::Quantile(p)), expected, "{p}");
     }
     assert_eq!((of(Statistic::Min), of(Statistic::Max)), (1.0, 100.0));
-    // The last of 15 runs is the values 99 and 100 alone.
+    // The last of 15 runs has only the values 99 and 100.
     let means: Vec<f64> = (0..14).map(|k| f64::from(k * 7) + 4.0).chain([99.5]).collect();
     assert!((of(Statistic::Mean) - means.iter().sum::<f64>() / 15.0).abs() < 1e-9);
 }
 
-/// A quantile of runs that are chosen several times is that of their values put together.
+/// The quantile of runs chosen several times is that of their concatenated values.
 #[test]
 fn chosen_runs_count_as_often_as_they_are_chosen() {
     let mut rng = Seed::of_run(3, 0).stream("runs");
@@ -46,7 +46,7 @@ fn chosen_runs_count_as_often_as_they_are_chosen() {
     }
 }
 
-/// With one value in each run the interval is the exact one, between two of the values.
+/// With one value per run the interval is the exact one, between two of the values.
 #[test]
 fn single_values_have_the_interval_of_order_statistics() {
     let values: Vec<Vec<f64>> = (1..=100).map(|k| vec![f64::from(k)]).collect();
@@ -57,8 +57,8 @@ fn single_values_have_the_interval_of_order_statistics() {
     assert_eq!((tail.runs, tail.samples, tail.independent), (100, 100, 100.0));
 }
 
-/// Thirty runs of a hundred equal values each are thirty values: the interval must be about as wide as
-/// that of thirty, and not as narrow as that of three thousand.
+/// Thirty runs of a hundred equal values each count as thirty values: the interval must be about as
+/// wide as for thirty, not as narrow as for three thousand.
 #[test]
 fn values_that_share_their_run_do_not_count_as_independent() {
     let mut rng = Seed::of_run(1, 0).stream("shared");
@@ -74,9 +74,9 @@ fn values_that_share_their_run_do_not_count_as_independent() {
     assert!(found > 2.0 * width(order_statistics(&naive, 0.5).unwrap()));
 }
 
-/// Values with a part that their run shares: z + e, both standard normal, have the 95th percentile
-/// 1.645 sqrt(2). Of 400 intervals from 25 runs of 25 values, about 95 % hold it, with a standard error of
-/// 1.1 %; as if the values were independent, far fewer do.
+/// Values with a part common to their run: z + e, both standard normal, have the 95th percentile
+/// 1.645 sqrt(2). Of 400 intervals from 25 runs of 25 values, about 95 % contain it, with a
+/// standard error of 1.1 %; far fewer would if the values counted as independent.
 #[test]
 fn intervals_of_quantiles_cover_the_truth_about_as_often_as_they_say() {
     let truth = normal::quantile(0.95) * std::f64::consts::SQRT_2;
@@ -102,7 +102,8 @@ fn intervals_of_quantiles_cover_the_truth_about_as_often_as_they_say() {
     assert!(naive < 300, "{naive} of {trials} as if independent");
 }
 
-/// What both cells of a run share cancels: run k adds k to all values, and the second cell has 5 less.
+/// What both cells of a run share cancels: run k adds k to all values, and the second cell has 5
+/// less.
 #[test]
 fn a_difference_is_taken_run_by_run() {
     let run = |number: usize, offset: f64| -> Vec<f64> {
@@ -120,14 +121,14 @@ fn a_difference_is_taken_run_by_run() {
         assert!(ends.iter().all(|end| (end - 5.0).abs() < 1e-9), "{statistic:?}: {found:?}");
         assert_eq!(found.runs, 20);
     }
-    // Half of the other's: of a mean of 10 and a bit, and one that is 5 less.
+    // Half of the other: a mean of about 10, and one that is 5 less.
     let mean = |cell: &[Vec<f64>]| cell.concat().iter().sum::<f64>() / 1_000.0;
     let found = scaled_difference(&cells[0], &cells[1], Statistic::Mean, 0.5).unwrap();
     assert!((found.value - (mean(&first) - 0.5 * mean(&second))).abs() < 1e-9);
 }
 
-/// Of 30 runs whose 20 values are nearly copies, only one or two reach beyond the 95th percentile; what
-/// does not cancel between two cells cannot be told from these, about the median it can.
+/// Of 30 runs whose 20 values are nearly equal, only one or two extend beyond the 95th percentile.
+/// They do not show what does not cancel between two cells; around the median enough runs do.
 #[test]
 fn few_runs_in_the_tail_leave_a_difference_open() {
     let mut rng = Seed::of_run(5, 0).stream("tail");

@@ -26,8 +26,8 @@ fn looks_grow_by_a_quarter_to_the_limit() {
     }
 }
 
-/// Values 90 and 110 in turns: s is 10 √(n / (n - 1)), and the half-width Student's t times s / √n: at
-/// 30 runs 3.80, at 38 3.33, at 48 2.93.
+/// Values 90 and 110 alternating: s is 10 √(n / (n - 1)), and the half-width Student's t times s /
+/// √n: at 30 runs 3.80, at 38 3.33, at 48 2.93.
 #[test]
 fn a_cell_stops_at_the_first_look_that_is_precise_enough() {
     let values: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { 90.0 } else { 110.0 }).collect();
@@ -52,7 +52,7 @@ fn a_cell_stops_at_the_first_look_that_is_precise_enough() {
     assert_eq!(ask(&runs[..90]), Decision::Reached { runs: 38 });
 }
 
-/// In whatever batches runs become complete, the answer is the same.
+/// The answer does not depend on the batches in which runs become complete.
 #[test]
 fn when_one_asks_does_not_matter() {
     let mut rng = trackbed_core::Seed::of_run(3, 0).stream("stopping");
@@ -91,7 +91,8 @@ fn all_criteria_must_be_met_at_once() {
     assert_eq!(mismatch, Err(StatsError::LengthMismatch { first: 100, second: 99 }));
 }
 
-/// The 99th percentile of single values has an upper end from 368 on, so no look before can be enough.
+/// The 99th percentile of single values has an upper end from 368 on, so no earlier look can be
+/// enough.
 #[test]
 fn an_open_interval_is_never_narrow_enough() {
     let values: Vec<f64> = (0..2_000).map(|i| f64::from(i * 7_919 % 2_000)).collect();
@@ -117,7 +118,7 @@ fn failed_runs_and_zeros_are_never_enough() {
     assert_eq!(Stopping::new(looks).decide(&[(criterion, &vec![None; 60])]), exhausted);
     let around: Vec<f64> = (0..60).map(|i| if i % 2 == 0 { -1.0 } else { 1.0 }).collect();
     assert_eq!(Stopping::new(looks).decide(&[(criterion, &each(&around))]), exhausted);
-    // Nothing but zeros is as precise as can be.
+    // Only zeros: perfect precision.
     let zeros = [0.0; 60];
     let reached = Ok(Decision::Reached { runs: 30 });
     assert_eq!(Stopping::new(looks).decide(&[(criterion, &each(&zeros))]), reached);
@@ -137,9 +138,9 @@ fn bad_targets_are_refused_before_any_look() {
     assert!(Stopping::new(looks).decide(&[(criterion, &each(&bad))]).is_err());
 }
 
-/// What stopping costs, for skewed values and a target of 10 %: exponential ones need (1.96 / 0.1)^2 = 384
-/// runs at least. The mean at the stop is off by less than 1 % of itself, and about 95 % of the intervals
-/// hold the truth (300 trials: a standard error of 1.3 %).
+/// The cost of stopping, for skewed values and a target of 10 %: exponential ones need (1.96 /
+/// 0.1)^2 = 384 runs at least. The mean at the stop is biased by less than 1 %, and about 95 % of
+/// the intervals contain the true value (300 trials: a standard error of 1.3 %).
 #[test]
 fn means_at_the_stop_are_hardly_biased() {
     let mut rng = trackbed_core::Seed::of_run(1, 0).stream("stopping");

@@ -1,6 +1,6 @@
-//! Ours against SciPy and NumPy, on the data of `reference.txt`, which `reference.py` writes. The table is
-//! held against SciPy itself where Python has it: taken from the active virtual environment, from
-//! `TRACKBED_PYTHON`, or from `PATH`.
+//! Compares our statistics with SciPy and NumPy, on the data of `reference.txt`, written by
+//! `reference.py`. If Python has SciPy, the table itself is checked too; Python comes from the
+//! active virtual environment, from `TRACKBED_PYTHON`, or from `PATH`.
 #![forbid(unsafe_code)]
 
 mod table;
@@ -26,7 +26,7 @@ fn quantiles_are_numpys() {
     }
 }
 
-/// The end that skewness moves is found in Python by a search; ours is solved for.
+/// In Python the end that skewness moves is found by a search; ours is solved for.
 #[test]
 fn intervals_of_means_are_what_a_search_finds() {
     let table = Table::new(COMMITTED);
@@ -36,7 +36,7 @@ fn intervals_of_means_are_what_a_search_finds() {
     }
 }
 
-/// SciPy's t: ours of symmetric values, and never wider of any.
+/// SciPy's t: equal to ours for symmetric values, and never wider.
 #[test]
 fn intervals_of_means_reach_as_far_as_students() {
     let table = Table::new(COMMITTED);
@@ -64,13 +64,13 @@ fn intervals_of_quantiles_are_scipys() {
     }
 }
 
-/// Ends that are themselves random: within a twentieth of the interval's width.
+/// Random interval ends: within a twentieth of the interval's width.
 #[test]
 fn bootstrap_intervals_are_scipys_but_for_chance() {
     let table = Table::new(COMMITTED);
     let bootstrap = Bootstrap::default().with_resamples(20_000);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    // As NumPy's, with n in the divisor.
+    // As in NumPy, with n in the divisor.
     let deviation = |values: &[f64]| {
         let centre = mean(values);
         mean(&values.iter().map(|x| (x - centre) * (x - centre)).collect::<Vec<f64>>()).sqrt()
@@ -103,14 +103,14 @@ fn comparisons_are_what_a_search_finds() {
         let expected = [3, 4, 5].map(|place| line.number(place));
         let p_values = [found.p_equivalent, regression.p_no_worse, regression.p_worse];
         for (found, expected) in p_values.into_iter().zip(expected) {
-            // Below this no pairs are surer than their signs.
+            // Below this, pairs are limited by the sign test.
             assert_near(line, found, expected.max(2.0_f64.powi(-30)), 1e-7);
         }
     }
 }
 
-/// Tests that presume nothing (permutations, Wilcoxon's and Mann and Whitney's) and Student's or Welch's
-/// agree on the magnitude; and no p-value of ours is below Student's.
+/// Distribution-free tests (permutations, Wilcoxon's and Mann and Whitney's) and Student's or
+/// Welch's agree on the magnitude; and none of our p-values is below Student's.
 #[test]
 fn p_values_have_the_magnitude_of_other_tests() {
     let table = Table::new(COMMITTED);
@@ -126,7 +126,8 @@ fn p_values_have_the_magnitude_of_other_tests() {
     }
 }
 
-/// SciPy's two one-sided t tests at a margin of 3 %: ours, of symmetric values; and never surer, of any.
+/// SciPy's two one-sided t tests at a margin of 3 %: equal to ours for symmetric values, and ours
+/// is never smaller.
 #[test]
 fn equivalence_is_no_surer_than_two_one_sided_t_tests() {
     let table = Table::new(COMMITTED);
@@ -148,7 +149,7 @@ fn proportions_are_clopper_and_pearsons() {
     }
 }
 
-/// The table is what SciPy says today; what is resampled, within a tenth.
+/// The table matches the installed SciPy; resampled values within a tenth.
 #[test]
 fn the_table_is_scipys() {
     let python = std::env::var_os("TRACKBED_PYTHON").unwrap_or_else(active_python);

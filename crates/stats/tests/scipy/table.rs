@@ -9,7 +9,7 @@ pub struct Table<'a> {
     samples: BTreeMap<&'a str, (Vec<f64>, Sample)>,
 }
 
-/// A question, what it is about, and the answers.
+/// A question, its subject, and the answers.
 #[derive(Debug)]
 pub struct Line<'a> {
     question: &'a str,
@@ -39,7 +39,7 @@ impl<'a> Table<'a> {
         &self.lines
     }
 
-    /// The lines that ask this, of which there are some.
+    /// The lines with this question; there is at least one.
     pub fn lines(&self, question: &str) -> Vec<&Line<'a>> {
         let found: Vec<&Line<'a>> =
             self.lines.iter().filter(|line| line.question == question).collect();
@@ -51,7 +51,7 @@ impl<'a> Table<'a> {
         &self.samples[name].1
     }
 
-    /// The values of a set in their order, as those of runs.
+    /// The values of a set in their order, as values of runs.
     pub fn runs(&self, name: &str) -> Vec<Option<f64>> {
         self.samples[name].0.iter().copied().map(Some).collect()
     }
@@ -70,7 +70,7 @@ impl<'a> Line<'a> {
         self.words[place].parse().expect("a number stands here")
     }
 
-    /// The same words, and the same numbers as far as `tolerance` goes.
+    /// The same words, and the same numbers within `tolerance`.
     pub fn assert_is(&self, other: &Line<'_>, tolerance: f64) {
         assert_eq!((self.question, self.words.len()), (other.question, other.words.len()));
         for (word, other_word) in self.words.iter().zip(&other.words) {
@@ -85,7 +85,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// As a share of the number, and of 1e-3 for smaller ones.
+/// Relative to the number, or to 1e-3 for smaller ones.
 pub fn assert_near(line: &Line<'_>, found: f64, expected: f64, tolerance: f64) {
     let allowed = tolerance * expected.abs().max(1e-3);
     assert!((found - expected).abs() <= allowed, "{found} is not {expected}: {line:?}");

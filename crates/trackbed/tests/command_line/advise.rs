@@ -45,12 +45,12 @@ fn what_cannot_be_understood_is_pointed_at() {
             "p99 rtt < 50 km",
             &["\np99 rtt < 50 km\n             ^^\n", "is not a unit of a time"][..],
         ),
-        ("plt < 50 ms", &["plt_ms was not measured in these runs; there are"]),
+        ("plt < 50 ms", &["plt_ms was not measured in these runs; available:"]),
         ("complexion < 1 s", &["did you mean completion_ms?"]),
     ] {
         Ended::of(scratch.command("advise results --need").arg(need)).refused(parts);
     }
-    scratch.refuse("advise nowhere --need lost=0", &["this is no run directory"]);
+    scratch.refuse("advise nowhere --need lost=0", &["this is not a run directory"]);
     scratch.refuse("advise results", &[]);
     scratch.refuse("advise results --need rtt<1s --baseline nothing", &["protocol=none"]);
 }

@@ -98,7 +98,7 @@ fn a_place_that_cannot_be_written_is_refused() {
     refused(&scratch, "run a.toml --out file/below", &["file/below: ", "where you may write"]);
     fs::create_dir(scratch.path("mine")).unwrap();
     scratch.write("mine/thesis.tex", "years of work");
-    refused(&scratch, "run a.toml --out mine", &["is no run directory", "a new or an empty"]);
+    refused(&scratch, "run a.toml --out mine", &["is not a run directory", "a new or an empty"]);
     assert_eq!(fs::read_dir(scratch.path("mine")).unwrap().count(), 1);
 }
 

@@ -48,7 +48,7 @@ fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {
     let (_, found) = compare(&scratch, "before before");
     assert_eq!(found["paired"], false);
     let text = scratch.trackbed("compare before before").stdout;
-    assert!(text.contains("as independent runs (over a network that no seed decides)"), "{text}");
+    assert!(text.contains("as independent runs (a real network does not follow a seed)"), "{text}");
 }
 
 /// Three round trips of 10 ms become three of 10.5: 5 % more, independent of losses.
@@ -156,8 +156,8 @@ fn what_cannot_be_compared_is_refused() {
     run(&scratch, "damaged", "");
     scratch.write("damaged/run.json", "{\"cells\": 3}");
     for (words, why) in [
-        ("before missing", "missing: this is no run directory"),
-        ("before empty", "empty: this is no run directory"),
+        ("before missing", "missing: this is not a run directory"),
+        ("before empty", "empty: this is not a run directory"),
         ("before foreign", "no cell with the same factors"),
         ("before damaged", "run.json is damaged"),
         ("before before --metric speed", "no metric speed; `trackbed list metrics`"),

@@ -59,7 +59,8 @@ fn other_runs_do_not_mix() {
     let scratch = scratch();
     scratch.succeed(CAMPAIGN);
     for other in ["--set link.loss=3%", "--seed 2", "--set workload.count=3"] {
-        scratch.refuse(&format!("{CAMPAIGN} {other}"), &["other runs", "--out another"]);
+        scratch
+            .refuse(&format!("{CAMPAIGN} {other}"), &["a different command", "another directory"]);
     }
     assert_eq!(lines(&scratch), 2);
 }
@@ -156,7 +157,7 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
     let [n, mean] = ["n", "mean"].map(|name| completion(1)[name].as_f64().unwrap());
     let ends = [0, 1].map(|end| completion(1)["ci95"][end].as_f64().unwrap());
     assert!(n > 30.0 && n < 3000.0 && (ends[1] - ends[0]) / 2.0 <= 0.12 * mean, "{document}");
-    assert!(ended.stderr.contains(&format!("30 to {n} runs of a cell")), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("30 to {n} runs per cell")), "{}", ended.stderr);
     assert_eq!(document["runs"].as_f64(), Some(n));
     // The same again finds everything there, and the same numbers.
     let again = run("mean completion_ms 12%", "--runs-max 3000 --jobs 1 --out out");

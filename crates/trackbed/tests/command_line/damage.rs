@@ -36,8 +36,8 @@ fn a_damaged_document_is_named_and_made_again_by_its_command() {
         ("", "run.json is damaged (EOF"),
         ("[]", "run.json is damaged (invalid length"),
         (&good.replacen("\"cells\"", "\"sells\"", 1), "run.json is damaged (missing field `cells`"),
-        (&good.replacen("\"schema\": 1", "\"schema\": 2", 1), "run.json has form 2"),
-        (&good.replacen("\"schema\": 1", "\"schema\": 0", 1), "no form has the number 0"),
+        (&good.replacen("\"schema\": 1", "\"schema\": 2", 1), "run.json has format 2"),
+        (&good.replacen("\"schema\": 1", "\"schema\": 0", 1), "there is no format 0"),
     ] {
         copy(&scratch);
         scratch.write("bad/run.json", text);
@@ -66,18 +66,18 @@ fn damaged_runs_are_named_with_their_line() {
             "{\"cell\":0,\"run\":2,\"outcome\":{\"samples\":{\"rtt_ms\":[null]}}}",
             "(line 3: invalid type: null",
         ),
-        (&far, "(line 3: no plan has a cell 4000000000)"),
+        (&far, "(line 3: cell 4000000000 is out of range)"),
     ] {
         copy(&scratch);
         let damaged = [&lines[..2], &[line], &lines[3..]].concat().join("\n") + "\n";
         scratch.write("bad/runs.jsonl", &damaged);
         for words in ["export bad", "export bad --table runs", "report bad", "compare good bad"] {
-            scratch.refuse(words, &["bad: ", part, "take that line out"]);
+            scratch.refuse(words, &["bad: ", part, "delete that line"]);
         }
         // The remedy in the message works.
         scratch.write("bad/runs.jsonl", &damaged.replacen(&format!("{line}\n"), "", 1));
         scratch
-            .refuse("export bad", &["runs.jsonl has 2 runs of cell 0, and run.json was made of 3"]);
+            .refuse("export bad", &["runs.jsonl has 2 runs of cell 0, but run.json was made of 3"]);
         scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
         assert!(scratch.read("bad/runs.jsonl") == good);
     }
@@ -94,23 +94,23 @@ fn directories_of_others_are_called_so_and_left_alone() {
             scratch.write("bad/about.json", about);
         }
         for words in READERS {
-            scratch.refuse(words, &["bad: this is no run directory", "trackbed run SCENARIO"]);
+            scratch.refuse(words, &["bad: this is not a run directory", "trackbed run SCENARIO"]);
         }
     }
-    scratch.refuse("run a.toml --out bad", &["bad: ", "is no run directory"]);
+    scratch.refuse("run a.toml --out bad", &["bad: ", "is not a run directory"]);
     assert_eq!(fs::read_dir(scratch.path("bad")).unwrap().count(), 1);
-    scratch.refuse("export a.toml", &["a.toml: this is no directory; give a run directory"]);
+    scratch.refuse("export a.toml", &["a.toml: this is not a directory; give a run directory"]);
     copy(&scratch);
     let about = scratch.read("good/about.json");
     scratch.write("bad/about.json", &about.replacen("\"schema\": 1", "\"schema\": 7", 1));
     for words in READERS {
-        scratch.refuse(words, &["about.json has form 7", "with the version that wrote it"]);
+        scratch.refuse(words, &["about.json has format 7", "with the version that wrote it"]);
     }
     copy(&scratch);
     scratch.write("bad/runs.jsonl", "");
     fs::remove_file(scratch.path("bad/run.json")).unwrap();
     for words in READERS {
-        scratch.refuse(words, &["no run of it was summed up yet", "continue it"]);
+        scratch.refuse(words, &["it has no summary yet", "continue it"]);
     }
 }
 
@@ -118,7 +118,7 @@ fn directories_of_others_are_called_so_and_left_alone() {
 fn a_table_that_cannot_be_made_costs_no_file() {
     let scratch = scratch();
     scratch.write("table.csv", "years of work");
-    scratch.refuse("export missing --out table.csv", &["missing: this is no run directory"]);
+    scratch.refuse("export missing --out table.csv", &["missing: this is not a run directory"]);
     assert_eq!(scratch.read("table.csv"), "years of work");
     scratch.succeed("export good --out table.csv");
     assert!(scratch.read("table.csv") == scratch.read("good/samples.csv"));

@@ -65,7 +65,7 @@ fn cells_runs_and_differences_have_the_numbers_of_the_document() {
 fn what_cannot_be_exported_is_refused() {
     let scratch = scratch();
     for (words, why) in [
-        ("export missing", "this is no run directory"),
+        ("export missing", "this is not a run directory"),
         ("export out --format xls", "csv, ndjson"),
         ("export out --out /nowhere/file.csv", "cannot write /nowhere/file.csv"),
         ("export out --out /dev/full", "cannot write /dev/full"),

@@ -122,7 +122,7 @@ fn who_has_no_ticket_is_not_served() {
     let mut other: Value = serde_json::from_str(&text).unwrap();
     other["secret"] = "0".repeat(64).into();
     server.scratch.write("guessed.json", &other.to_string());
-    server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["not the server's ticket"]);
+    server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["wrong ticket"]);
 
     // The ticket of another server, whose certificate differs.
     let stranger = Server::start(&[]);

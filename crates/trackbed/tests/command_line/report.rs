@@ -83,7 +83,7 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
         let Some(seen) = examine(&scratch, &page, width) else { return };
         is_good(&seen, 7);
         let titles = seen["titles"].to_string();
-        for part in ["second by second", "what the transport sees", "Along loss"] {
+        for part in ["over time", "transport state", "Results by loss"] {
             assert!(titles.contains(part), "{part}: {titles}");
         }
         println!("{width} pixels: drawn after {} ms", seen["drawn"]);
@@ -102,7 +102,7 @@ fn parts_models_and_failures_have_their_places() {
     let text = scratch.read("v2x/report.html");
     assert!(text.contains("MODEL, no measurement: ") && text.contains(">crossing</a>"));
     let text = scratch.read("lost.html");
-    assert!(text.contains("What failed") && text.contains("trackbed replay lost 0 0"));
+    assert!(text.contains("Failed runs") && text.contains("trackbed replay lost 0 0"));
     if let Some(seen) = examine(&scratch, &v2x, 1024) {
         is_good(&seen, 15);
         is_good(&examine(&scratch, &lost, 1024).unwrap(), 0);
@@ -115,8 +115,8 @@ fn what_cannot_be_reported_on_is_refused() {
     fs::create_dir(scratch.path("empty")).unwrap();
     scratch.succeed("run vru --runs 1 --set protocol=tcp --out out");
     for (words, why) in [
-        ("report missing", "this is no run directory"),
-        ("report empty", "this is no run directory"),
+        ("report missing", "this is not a run directory"),
+        ("report empty", "this is not a run directory"),
         ("report out --out /nowhere/page.html", "cannot write /nowhere/page.html"),
         ("report out --out out/run.json", "out/run.json is part of a run directory"),
         ("export out --out out/runs.jsonl", "out/runs.jsonl is part of a run directory"),

@@ -118,7 +118,7 @@ fn a_number_of_runs_that_no_plan_has_is_refused() {
     let many = text.replacen("\"runs\": 2", "\"runs\": 4294967295", 1);
     assert_ne!(text, many);
     scratch.write("theirs/run.json", &many);
-    let why = "no plan has 4294967295 runs of a cell";
+    let why = "4294967295 runs per cell are too many";
     scratch.refuse("compare theirs theirs", &["run.json is damaged", why]);
 }
 

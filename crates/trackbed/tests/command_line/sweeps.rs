@@ -72,7 +72,7 @@ fn a_shard_is_continued_and_is_not_mistaken_for_another() {
         .trackbed(&format!("{SWEEP} --out big --shard 1/3"))
         .says(0, &["7 of 7 runs already exist"]);
     let taken = format!("{SWEEP} --out big/shard-1-of-3");
-    scratch.refuse(&taken, &["holds shard 1/3 of these runs"]);
+    scratch.refuse(&taken, &["contains shard 1/3 of these runs"]);
     scratch.refuse(&format!("{SWEEP} --shard 1/3"), &["--out"]);
 }
 
@@ -103,7 +103,7 @@ fn what_does_not_belong_together_is_not_merged() {
         ("merge big/shard-1-of-2 seed", "--out DIR"),
         ("merge empty", "contains neither results nor shards"),
         ("merge missing", "cannot be read"),
-        ("merge big/shard-1-of-2 --out seed", "other runs"),
+        ("merge big/shard-1-of-2 --out seed", "a different command"),
         ("merge", "<DIR>"),
     ] {
         scratch.refuse(words, &[why]);
@@ -112,7 +112,7 @@ fn what_does_not_belong_together_is_not_merged() {
     // A result that was changed on the way.
     scratch.succeed(&format!("{SWEEP} --out whole"));
     forge(&scratch, "big/shard-1-of-2");
-    let parts = ["run 0 of cell 0 has another result", "verify-results"];
+    let parts = ["run 0 of cell 0 has a different result", "verify-results"];
     scratch.refuse("merge whole big/shard-1-of-2 --out all", &parts);
     // Nothing of it is kept, so that it can be merged without the changed one.
     assert!(!scratch.path("all").exists());
@@ -137,7 +137,7 @@ fn a_directory_without_about_does_not_block_later_processes() {
     same_bytes(&scratch, "big", "begun");
     scratch.write("begun/runs.jsonl", "not empty");
     fs::remove_file(scratch.path("begun/about.json")).unwrap();
-    scratch.refuse(&format!("{SWEEP} --out begun"), &["holds files"]);
+    scratch.refuse(&format!("{SWEEP} --out begun"), &["contains files"]);
 }
 
 #[test]

@@ -163,8 +163,8 @@ fn a_train_drives_on_the_kernel() {
         assert!(least(cell, "goodput_mbps") > 1.0 && cell["failed"] == 0, "{cell}");
     }
     for (setting, why) in [
-        ("scheduler=ecf", "has its own scheduler alone"),
-        ("congestion=lia", "couples no paths"),
+        ("scheduler=ecf", "has only its own scheduler"),
+        ("congestion=lia", "cannot couple paths"),
         ("radio.foresight=pha", "takes no warnings"),
     ] {
         let words = [&["train", "--part", "linux", "--set", setting][..], &short].concat();

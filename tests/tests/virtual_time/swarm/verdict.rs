@@ -107,7 +107,7 @@ fn reasons_are_clean(records: &[Record], problems: &mut Problems) {
 }
 
 /// Words of errors that no network causes.
-const NEVER: [&str; 3] = ["broke the protocol", "answered with status", "longer than"];
+const NEVER: [&str; 3] = ["violated the protocol", "answered with status", "longer than"];
 
 /// Without sessions to resume there is no measured part.
 fn nothing_happened_unmeasured(records: &[Record], problems: &mut Problems) {

@@ -1,12 +1,12 @@
-//! Why a text is no need.
+//! Why a text is not a valid need.
 
 use std::fmt;
 
-/// Why a text is no need: what, where, and what to write instead.
+/// Why a text is not a valid need: what, where, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeedError {
     text: String,
-    /// The place in it, in bytes.
+    /// Its position, in bytes.
     from: usize,
     until: usize,
     message: String,
@@ -21,21 +21,21 @@ impl NeedError {
         NeedError { text: text.to_owned(), from, until, message: message.into() }
     }
 
-    /// What is wrong, without the place.
+    /// What is wrong, without the position.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The place, as characters from the beginning of the text, counted from 0.
+    /// The position, in characters from the beginning of the text, counted from 0.
     pub fn column(&self) -> usize {
         self.text[..self.from].chars().count()
     }
 }
 
-/// The text, the place marked below it, and the message.
+/// The text, a mark below the position, and the message.
 impl fmt::Display for NeedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What moves the cursor would move the mark away from its place.
+        // Control characters would misplace the mark.
         let shown: String =
             self.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let width = self.text[self.from..self.until].chars().count().max(1);

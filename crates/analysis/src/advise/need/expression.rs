@@ -1,4 +1,4 @@
-//! What a need is made of.
+//! The parts of a need.
 
 use std::fmt;
 
@@ -11,24 +11,24 @@ pub enum Need {
     Any(Vec<Need>),
     /// Every one of them.
     All(Vec<Need>),
-    /// A metric against a bound.
+    /// A metric compared with a bound.
     Compare(Comparison),
 }
 
-/// A metric against a bound.
+/// A metric compared with a bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What is asked of the metric.
+    /// The statistic of the metric.
     pub statistic: Statistic,
     /// Its name in results, with the unit.
     pub metric: String,
-    /// How it must stand to the bound.
+    /// The required relation to the bound.
     pub relation: Relation,
-    /// What it is compared with.
+    /// The bound.
     pub bound: Bound,
 }
 
-/// How a value must stand to a bound.
+/// A relation between a value and a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `<`
@@ -43,17 +43,17 @@ pub enum Relation {
     Equal,
 }
 
-/// What a metric is compared with.
+/// A bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// A number in the metric's unit.
     Value(f64),
-    /// So many times the same statistic of the baseline's cell; above zero.
+    /// This multiple of the same statistic of the baseline's cell; above zero.
     Baseline(f64),
 }
 
 impl Relation {
-    /// Whether less of the metric is better by it: `None` where neither is.
+    /// Whether the relation favours lower values; `None` for equality.
     pub fn less_is_better(self) -> Option<bool> {
         match self {
             Relation::Below | Relation::AtMost => Some(true),

@@ -1,4 +1,4 @@
-//! Needs: what they are, and how they are read.
+//! Needs and their syntax.
 //!
 //! ```text
 //! need       = all { "or" all }
@@ -10,8 +10,8 @@
 //! bound      = number [ unit ] | [ number ] "baseline" | number "%" "of" "baseline"
 //! ```
 //!
-//! A metric is named as in results, `rtt_ms`, or without its unit, `rtt`; several words may stand for
-//! the underscores. Without a statistic, the mean is meant.
+//! A metric is named as in results, `rtt_ms`, or without its unit, `rtt`; words may replace the
+//! underscores. The default statistic is the mean.
 
 mod error;
 mod expression;
@@ -26,15 +26,15 @@ pub use names::Names;
 pub(crate) use unit::split_unit;
 
 impl Need {
-    /// Reads a need over the metrics called `names`.
+    /// Parses a need over the metrics in `names`.
     ///
     /// # Errors
-    /// If it is not one; the error points at the place and says what to write instead.
+    /// If it is invalid; the error shows the position and what to write instead.
     pub fn parse(text: &str, names: &Names) -> Result<Need, NeedError> {
         parser::parse(text, names)
     }
 
-    /// Every comparison in it, from left to right.
+    /// Its comparisons, from left to right.
     pub fn comparisons(&self) -> Vec<&Comparison> {
         match self {
             Need::Compare(comparison) => vec![comparison],

@@ -1,31 +1,31 @@
-//! The metrics that needs can be about.
+//! The metrics that needs can refer to.
 
 use std::collections::BTreeSet;
 
 use super::unit::split_unit;
 
-/// The metrics that there are, and what is known of others.
+/// The measured metrics, and other known ones.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     measured: BTreeSet<String>,
-    /// Metrics that results can have, whether these do or not.
+    /// Metrics that results can have, measured or not.
     elsewhere: BTreeSet<String>,
 }
 
-/// Which metric a word stands for.
+/// The metric that a word refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Resolved {
     One(String),
-    /// It could be any of these.
+    /// Any of these.
     Several(Vec<String>),
-    /// There is such a metric, but it was not measured here.
+    /// A known metric that was not measured here.
     Unmeasured(String),
-    /// There is none; these come near.
+    /// None; these are similar.
     None(Vec<String>),
 }
 
 impl Names {
-    /// The metrics called `measured`; those called `elsewhere` are known but have no values here.
+    /// The metrics `measured`; those in `elsewhere` are known but have no values here.
     pub fn new<A, B>(
         measured: impl IntoIterator<Item = A>,
         elsewhere: impl IntoIterator<Item = B>,
@@ -40,12 +40,12 @@ impl Names {
         }
     }
 
-    /// The names of what was measured, in one line.
+    /// The names of the measured metrics, in one line.
     pub(super) fn list(&self) -> String {
         self.measured.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
-    /// The metric that is called `written`, with or without its unit.
+    /// The metric called `written`, with or without its unit.
     pub(super) fn resolve(&self, written: &str) -> Resolved {
         let written = written.to_lowercase().replace('-', "_");
         match matching(&self.measured, &written).as_slice() {
@@ -77,7 +77,7 @@ impl Names {
     }
 }
 
-/// The name itself, or those that are it but for their unit, or of which it is the unit.
+/// The name itself, or those that equal it without their unit, or whose unit it is.
 fn matching<'a>(names: &'a BTreeSet<String>, written: &str) -> Vec<&'a String> {
     if let Some(name) = names.get(written) {
         return vec![name];
@@ -91,5 +91,5 @@ fn matching<'a>(names: &'a BTreeSet<String>, written: &str) -> Vec<&'a String> {
     }
 }
 
-/// Comparing longer words takes long, and no metric is called so.
+/// Longer words take long to compare, and no metric has such a name.
 const WORD_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! From a text to a need.
+//! Parses a need.
 
 use trackbed_stats::Statistic;
 
@@ -8,7 +8,7 @@ use super::token::{Token, What, tokens};
 use super::unit::Units;
 use super::{Names, NeedError};
 
-/// Reads a whole need.
+/// Parses a complete need.
 pub(super) fn parse(text: &str, names: &Names) -> Result<Need, NeedError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { text, names, tokens: &tokens, at: 0 };
@@ -16,10 +16,10 @@ pub(super) fn parse(text: &str, names: &Names) -> Result<Need, NeedError> {
     match parser.peek() {
         None => Ok(need),
         Some(Token { what: What::Close, place }) => {
-            Err(parser.error(*place, "this parenthesis was never opened; leave it out"))
+            Err(parser.error(*place, "this parenthesis was never opened; remove it"))
         }
         Some(token) => {
-            let message = "nothing more belongs here; join comparisons by `and` or `or`";
+            let message = "unexpected text; join comparisons with `and` or `or`";
             Err(parser.error(token.place, message))
         }
     }
@@ -32,7 +32,7 @@ struct Parser<'a> {
     at: usize,
 }
 
-/// One need alone, or `join` of several.
+/// A single need, or several joined by `join`.
 fn joined(mut parts: Vec<Need>, join: fn(Vec<Need>) -> Need) -> Need {
     match parts.len() {
         1 => parts.remove(0),
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         };
         let opened = *place;
         if depth == DEPTH_MAX {
-            return Err(self.error(opened, "too many parentheses; write the need more simply"));
+            return Err(self.error(opened, "too many nested parentheses; simplify the need"));
         }
         self.at += 1;
         let inner = self.any(depth + 1)?;
@@ -81,7 +81,9 @@ impl<'a> Parser<'a> {
         let relation = match self.peek() {
             Some(Token { what: What::Relation(relation), .. }) => *relation,
             _ => {
-                let message = format!("{metric} is compared with nothing; go on with < 50, say");
+                let message = format!(
+                    "{metric} is not compared with anything; continue with < 50, for example"
+                );
                 return Err(self.error(self.here(), message));
             }
         };
@@ -90,7 +92,7 @@ impl<'a> Parser<'a> {
         Ok(Comparison { statistic, metric, relation, bound })
     }
 
-    /// A statistic, if one stands there, and a metric.
+    /// An optional statistic, and a metric.
     fn quantity(&mut self) -> Result<(Statistic, String), NeedError> {
         let from = self.at;
         while let Some(Token { what: What::Word(word), .. }) = self.peek() {
@@ -108,7 +110,7 @@ impl<'a> Parser<'a> {
             .collect();
         let Some(((first, place), rest)) = words.split_first() else {
             let message = format!(
-                "a comparison begins with a metric, as in \"p99 rtt < 50 ms\"; there are {}",
+                "a comparison begins with a metric, as in \"p99 rtt < 50 ms\"; available: {}",
                 self.names.list()
             );
             return Err(self.error(self.here(), message));
@@ -119,7 +121,7 @@ impl<'a> Parser<'a> {
             Some(Err(message)) => return Err(self.error(*place, message)),
         };
         let Some(((_, (start, _)), (_, (_, end)))) = named.first().zip(named.last()) else {
-            let message = format!("of which metric? There are {}", self.names.list());
+            let message = format!("of which metric? Available: {}", self.names.list());
             return Err(self.error((place.1, place.1), message));
         };
         let name = named.iter().map(|(word, _)| *word).collect::<Vec<_>>().join("_");
@@ -130,16 +132,19 @@ impl<'a> Parser<'a> {
         let message = match self.names.resolve(name) {
             Resolved::One(metric) => return Ok(metric),
             Resolved::Several(several) => {
-                format!("{name} could be {}; write one of them in full", several.join(" or "))
+                format!(
+                    "{name} is ambiguous: it could be {}; write one of them in full",
+                    several.join(" or ")
+                )
             }
             Resolved::Unmeasured(metric) => {
-                format!("{metric} was not measured in these runs; there are {}", self.names.list())
+                format!("{metric} was not measured in these runs; available: {}", self.names.list())
             }
             Resolved::None(near) if near.is_empty() => {
-                format!("there is no metric {name:?}; there are {}", self.names.list())
+                format!("unknown metric {name:?}; available: {}", self.names.list())
             }
             Resolved::None(near) => {
-                format!("there is no metric {name:?}; did you mean {}?", near.join(" or "))
+                format!("unknown metric {name:?}; did you mean {}?", near.join(" or "))
             }
         };
         Err(self.error(place, message))
@@ -156,7 +161,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let example = units.example;
                 let message = format!(
-                    "{metric} is compared with a number or the baseline: write for example \
+                    "{metric} must be compared with a number or the baseline; write for example \
                      {example} or 0.97 baseline"
                 );
                 return Err(self.error(self.here(), message));
@@ -177,13 +182,13 @@ impl<'a> Parser<'a> {
         match unit {
             None if units.bare || value == 0.0 => Ok(Bound::Value(value)),
             None => {
-                let message = format!("{metric} is {what}, which has a unit; write \"{example}\"");
+                let message = format!("{metric} is {what} and needs a unit; write \"{example}\"");
                 Err(self.error(place, message))
             }
             Some((unit, place)) => match units.factor(unit) {
                 Some(factor) => Ok(Bound::Value(value * factor)),
                 None if units.known.is_empty() => {
-                    let message = format!("{metric} is {what} without a unit; leave it out");
+                    let message = format!("{metric} is {what} without a unit; remove the unit");
                     Err(self.error(place, message))
                 }
                 None => {
@@ -211,7 +216,9 @@ impl<'a> Parser<'a> {
             _ => return Ok(None),
         };
         if factor <= 0.0 {
-            return Err(self.error(place, "a share of the baseline is above 0, as 0.97"));
+            return Err(
+                self.error(place, "a share of the baseline must be above 0, for example 0.97")
+            );
         }
         self.at += len;
         Ok(Some(factor))
@@ -230,7 +237,7 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at)
     }
 
-    /// The place of the next piece, or the end.
+    /// The position of the next token, or the end.
     fn here(&self) -> (usize, usize) {
         let end = self.text.trim_end().len();
         self.peek().map_or((end, end), |token| token.place)
@@ -256,7 +263,9 @@ fn statistic(word: &str) -> Option<Result<Statistic, String>> {
     let percent: Option<f64> = digits.parse().ok();
     Some(match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
         Some(percent) => Ok(Statistic::Quantile(percent / 100.0)),
-        None => Err(format!("{word} is no percentile; write p50, p95, p99 or another below p100")),
+        None => Err(format!(
+            "{word} is not a percentile; write p50, p95, p99 or another one below p100"
+        )),
     })
 }
 
@@ -266,5 +275,5 @@ fn is_keyword(word: &str) -> bool {
 
 const BASELINE: &str = "baseline";
 
-/// Deeper needs nobody writes; the parser calls itself for each.
+/// Real needs are not nested deeper; the parser is recursive.
 const DEPTH_MAX: usize = 32;

@@ -1,23 +1,23 @@
-//! The words, numbers and signs of a need.
+//! The words, numbers and symbols of a need.
 
 use super::NeedError;
 use super::expression::Relation;
 
-/// A piece of a need and its place, in bytes.
+/// A token and its position, in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token<'a> {
     pub(super) what: What<'a>,
     pub(super) place: (usize, usize),
 }
 
-/// What a piece is.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What<'a> {
     /// A name, a unit or a keyword.
     Word(&'a str),
     /// A number that is not negative.
     Number(f64),
-    /// How something stands to something.
+    /// A relation.
     Relation(Relation),
     /// `(`
     Open,
@@ -25,10 +25,10 @@ pub(super) enum What<'a> {
     Close,
 }
 
-/// The pieces of `text`.
+/// The tokens of `text`.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, NeedError> {
     if text.len() > LEN_MAX {
-        let message = format!("a need has at most {LEN_MAX} characters; give several with --need");
+        let message = format!("a need has at most {LEN_MAX} characters; use --need several times");
         return Err(NeedError::new(text, (0, 0), message));
     }
     let mut tokens = Vec::new();
@@ -50,8 +50,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, NeedError> {
             other => {
                 let place = (at, at + other.len_utf8());
                 let message = match other {
-                    '-' => "no metric is negative; write a number from 0 on".to_owned(),
-                    '!' => "a need says what must be; write it with <, <=, >, >= or =".to_owned(),
+                    '-' => "metrics are never negative; write a number of at least 0".to_owned(),
+                    '!' => "a need says what must be true; use <, <=, >, >= or =".to_owned(),
                     other => format!(
                         "{other:?} has no meaning here; a need looks like \"p99 rtt < 50 ms\""
                     ),
@@ -95,7 +95,7 @@ fn number(text: &str, at: usize) -> Result<(What<'_>, usize), NeedError> {
     }
 }
 
-/// Whether a word may begin so: units such as `%`, `/s` and `°C` are words.
+/// Whether a word can start with this character: units such as `%`, `/s` and `°C` are words.
 fn is_word(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '%' | '/' | '°' | '_' | '*' | '×' | 'µ')
 }
@@ -104,8 +104,8 @@ fn is_inside(c: char) -> bool {
     is_word(c) || c.is_ascii_digit() || matches!(c, '.' | '-')
 }
 
-/// No need of a person is longer.
+/// No need written by a person is longer.
 const LEN_MAX: usize = 1_000;
 
-/// Beyond it no quantity of a network lies, and products with it stay finite.
+/// No quantity of a network is larger, and products with it stay finite.
 const NUMBER_MAX: f64 = 1e30;

@@ -1,23 +1,23 @@
-//! Units: what people write, and what results hold.
+//! Units: how users write them, and how results store them.
 
-/// A spelling, and how many of the metric's unit one of it is.
+/// A spelling, and its value in the metric's unit.
 type Unit = (&'static str, f64);
 
-/// The units in which a metric may be written.
+/// The units of a metric.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
-    /// What kind of quantity it is, for messages.
+    /// The kind of quantity, for messages.
     pub(super) what: &'static str,
-    /// The spellings; upper and lower case are the same.
+    /// The spellings, case-insensitive.
     pub(super) known: &'static [Unit],
-    /// Whether a number may stand alone.
+    /// Whether the unit may be omitted.
     pub(super) bare: bool,
     /// An example.
     pub(super) example: &'static str,
 }
 
 impl Units {
-    /// The units of the metric called `name`, by the unit in which its name ends (or which it is).
+    /// The units of the metric called `name`, by its suffix (or the whole name).
     pub(super) fn of(name: &str) -> Units {
         let unit = match split_unit(name) {
             (name, "") => name,
@@ -27,7 +27,7 @@ impl Units {
         found.map_or(PLAIN, |(_, units)| *units)
     }
 
-    /// How many of the metric's unit one `unit` is.
+    /// The value of one `unit` in the metric's unit.
     pub(super) fn factor(&self, unit: &str) -> Option<f64> {
         let same = |(name, _): &&Unit| *name == unit || name.to_lowercase() == unit.to_lowercase();
         self.known.iter().find(same).map(|(_, factor)| *factor)
@@ -39,7 +39,7 @@ impl Units {
     }
 }
 
-/// A metric's name and the unit in which it ends: `rtt` and `ms`.
+/// A metric's name and its unit suffix: `rtt` and `ms`.
 pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
     metric.rsplit_once('_').unwrap_or((metric, ""))
 }

@@ -1,5 +1,5 @@
-//! The study's guidance as claims that any results can derive or refute: a protocol, and partly a cipher,
-//! for each of four purposes.
+//! The study's guidance as claims that any results can confirm or refute: a protocol, and sometimes
+//! a cipher, for each of four purposes.
 
 use trackbed_stats::Statistic;
 
@@ -7,38 +7,39 @@ use super::super::statement::Verdict;
 use super::figure::{Observation, Place};
 use crate::advise::words;
 
-/// A recommendation, and what observations say about it.
+/// A recommendation, and the verdict of observations on it.
 pub(super) struct Advice {
     /// What the study recommends.
     pub(super) text: &'static str,
-    /// What it is taken to say of figures.
+    /// How it is interpreted in terms of figures.
     pub(super) reading: &'static str,
-    /// Comparisons in which the recommended setting is better beyond doubt.
+    /// Comparisons in which the recommended setting is significantly better.
     pub(super) better: u32,
-    /// Comparisons that do not decide.
+    /// Undecided comparisons.
     pub(super) undecided: u32,
-    /// Those in which the other is better beyond doubt, in words.
+    /// Comparisons in which the other setting is significantly better, in words.
     pub(super) against: Vec<String>,
 }
 
-/// The four recommendations against `observations`: each recommended setting against every rival of the
-/// same load and cipher. It is better beyond doubt where the two intervals do not touch.
+/// Judges the four recommendations by `observations`: each recommended setting is compared with
+/// every rival with the same load and cipher. It is significantly better if the two intervals do
+/// not touch.
 pub(super) fn judge(observations: &[Observation]) -> Vec<Advice> {
     GUIDANCE.iter().map(|advice| advice.judge(observations)).collect()
 }
 
-/// A recommendation, and by which figures it stands or falls.
+/// A recommendation, and the figures that decide it.
 struct Guidance {
     text: &'static str,
     reading: &'static str,
     protocol: &'static str,
-    /// The ciphers that it is about; each is compared by itself.
+    /// The ciphers it refers to; each is compared separately.
     ciphers: &'static [&'static str],
     rivals: Rivals,
     claims: &'static [Claim],
 }
 
-/// What a recommended setting is compared with.
+/// The rivals of a recommended setting.
 enum Rivals {
     /// The other protocols, with the same cipher.
     Protocols,
@@ -46,7 +47,7 @@ enum Rivals {
     Cipher(&'static str),
 }
 
-/// A quantity in which the recommended setting is to be better than its rivals.
+/// A quantity in which the recommended setting should be better than its rivals.
 struct Claim {
     load: &'static str,
     metric: &'static str,
@@ -139,7 +140,7 @@ impl Guidance {
 }
 
 impl Advice {
-    /// What the observations say about it.
+    /// The verdict of the observations on it.
     pub(super) fn verdict(&self) -> Verdict {
         match (self.better, self.undecided, self.against.len()) {
             (0, 0, 0) => Verdict::NotRun,
@@ -149,11 +150,11 @@ impl Advice {
         }
     }
 
-    /// `12 comparisons for it, 0 against it, 6 undecided`
+    /// `12 comparisons in favour, 0 against, 6 undecided`
     pub(super) fn counts(&self) -> String {
         let Advice { better, undecided, against, .. } = self;
         let against = against.len();
-        format!("{better} comparisons for it, {against} against it, {undecided} undecided")
+        format!("{better} comparisons in favour, {against} against, {undecided} undecided")
     }
 }
 
@@ -173,13 +174,13 @@ impl Claim {
         observations.iter().filter(fits).collect()
     }
 
-    /// Whether one is better than the other beyond doubt.
+    /// Whether one is significantly better than the other.
     fn is_better(&self, one: &Observation, other: &Observation) -> bool {
         let (less, more) = if self.less_is_better { (one, other) } else { (other, one) };
         less.high.zip(more.low).is_some_and(|(high, low)| high < low)
     }
 
-    /// That the first is better than the second: `p50 rtt_ms at high load: 5.96 with mqtt, ...`.
+    /// Says that the first is better: `p50 rtt_ms at high load: 5.96 with mqtt, ...`.
     fn words(&self, one: &Observation, other: &Observation) -> String {
         let side = |observation: &Observation| {
             let Place { protocol, cipher, .. } = &observation.place;

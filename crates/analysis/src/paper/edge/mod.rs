@@ -1,7 +1,7 @@
-//! The study of secure communication beside inference: its tables beside ours, and its guidance, which any
-//! runs derive or refute.
+//! The study of secure communication beside inference: its tables beside ours, and its guidance,
+//! which any runs can confirm or refute.
 //!
-//! The study's own figures are the paper's, and never stand for a measurement.
+//! The study's own figures are the paper's, and never replace a measurement.
 
 pub(super) mod figure;
 mod guidance;
@@ -21,14 +21,15 @@ use guidance::{Advice, HIGH, LOW, judge};
 pub use published::devices;
 use published::published;
 
-/// The numbers of its recommendations.
+/// The ids of its recommendations.
 #[cfg(test)]
 pub(super) const ADVICE: [&str; 4] =
     ["edge-advice-1", "edge-advice-2", "edge-advice-3", "edge-advice-4"];
 
-/// Adds to what is held the study's tables and its recommendations, against the runs behind `document`.
+/// Adds the study's tables and recommendations to `held`, compared with the runs behind `document`.
 pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
-    // What is no model of one of its devices is a machine of the user's, held against both of them.
+    // A device that is not a model of the study's is the user's machine, compared with both of the
+    // study's.
     let known =
         [("raspberry-pi-5", "Raspberry Pi 5"), ("jetson-orin-nano", "Jetson Orin Nano"), ("", "")];
     for (name, title) in known {
@@ -49,7 +50,8 @@ pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
     }
 }
 
-/// The figures of the study's `devices` that have a counterpart among `observed`, in its order.
+/// The figures of the study's `devices` that have a counterpart in `observed`, in the study's
+/// order.
 fn figures(observed: &[Observation], devices: impl Iterator<Item = String>) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
     for device in devices {
@@ -87,9 +89,9 @@ fn figure(theirs: &Observation, printed: Printed, observed: &[Observation]) -> O
     })
 }
 
-/// What the runs behind `document` say of the quantities that the study printed. `place` says what a cell is
-/// in the study's terms; cells for which it says nothing are left out. On fewer than six runs no interval is
-/// given, so that nothing is decided.
+/// The observations of the study's quantities in the runs behind `document`. Cells without a
+/// counterpart in the study are left out. With fewer than six runs there is no interval, so nothing
+/// is decided.
 fn observe(
     document: &Document,
     runs: &[RunResult],
@@ -104,7 +106,7 @@ fn observe(
             let values = cells.values(cell, metric);
             let runs = Runs::new(values.iter().flatten().copied());
             let Ok(estimate) = runs.and_then(|runs| runs.estimate(*statistic)) else { continue };
-            // A few runs that were alike would look like certainty.
+            // A few similar runs would look like certainty.
             let interval = Some(estimate.interval).filter(|_| estimate.runs >= MIN_PAIRS);
             all.push(Observation {
                 place: place.clone(),
@@ -119,7 +121,7 @@ fn observe(
     all
 }
 
-/// What the study printed, each once, and the requests that were answered.
+/// The distinct quantities that the study printed, and the requests answered.
 fn quantities() -> Vec<(String, Statistic)> {
     let mut once: Vec<(String, Statistic)> = vec![(ANSWERED.to_owned(), Statistic::Mean)];
     for figure in devices().iter().flat_map(|device| published(device)) {
@@ -130,11 +132,11 @@ fn quantities() -> Vec<(String, Statistic)> {
     once
 }
 
-/// A recommendation as a statement about the runs of `machine`, with what the study's own tables say of it:
-/// those of `device`, or of all devices if it has no name.
+/// A recommendation as a statement about the runs of `machine`, with the verdict of the study's own
+/// tables: those of `device`, or of all devices if it has no name.
 fn statement((number, advice): (usize, Advice), device: &str, machine: &str) -> Statement {
     let verdict = match advice.verdict() {
-        // More runs of a model that has no such difference show none.
+        // In a model without this difference, more runs will not show it.
         Verdict::Undecided if !device.is_empty() => Verdict::NotTestable,
         verdict => verdict,
     };
@@ -165,8 +167,7 @@ fn statement((number, advice): (usize, Advice), device: &str, machine: &str) -> 
 
 fn reason(against: &[String]) -> String {
     if against.is_empty() {
-        return "What it compares costs the same, or differs by less than its intervals."
-            .to_owned();
+        return "The compared settings do not differ significantly.".to_owned();
     }
     let more = match against.len().saturating_sub(AGAINST_MAX) {
         0 => String::new(),
@@ -176,7 +177,7 @@ fn reason(against: &[String]) -> String {
     format!("Against it: {}{more}.", first.join("; "))
 }
 
-/// What a cell is in the study's terms; `None` where it had no such thing.
+/// A cell in the study's terms; `None` if the study has no such cell.
 fn place(cell: &CellResult) -> Option<Place> {
     let protocol = match cell.factor_text("protocol").as_str() {
         "http2" => "https",
@@ -200,13 +201,13 @@ fn place(cell: &CellResult) -> Option<Place> {
     inferring.then(|| Place::new(load, protocol, &cipher))
 }
 
-/// The requests that were answered in a second.
+/// The requests answered per second.
 const ANSWERED: &str = "answer_rate_hz";
 
-/// More say no more.
+/// Maximum number of counterexamples listed.
 const AGAINST_MAX: usize = 3;
 
-/// Those that the study prints.
+/// The statistics that the study prints.
 const STATISTICS: [Statistic; 4] = [
     Statistic::Mean,
     Statistic::Quantile(0.5),

@@ -19,8 +19,8 @@ pub fn devices() -> Vec<String> {
     devices
 }
 
-/// What the study printed of `device`: points where its tables have them, ranges over ciphers where its
-/// text gives no more. Nothing of it was measured here.
+/// The values the study printed for `device`: points from its tables, ranges over ciphers where its
+/// text gives no more. None of them was measured here.
 pub(super) fn published(device: &str) -> Vec<Observation> {
     let file = File::read();
     let tables = file.table.iter().filter(|table| table.device == device);
@@ -65,7 +65,7 @@ struct Range {
 
 impl File {
     /// # Panics
-    /// If the file is not valid; it is built in, and a test reads all of it.
+    /// If the file is invalid; it is built in, and a test reads all of it.
     fn read() -> File {
         let text = include_str!("../../../../../scenarios/reference/edge-figures.toml");
         toml::from_str(text).expect("the built-in figures are valid")

@@ -1,4 +1,5 @@
-//! Our runs beside the study's tables; its recommendations against its own figures, and made-up ones.
+//! Our runs beside the study's tables; its recommendations judged by its own figures, and by
+//! artificial ones.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use super::super::tests::document_of_nothing;
 use super::*;
 use Verdict::{Confirmed, NotRun, Opposite, Undecided};
 
-/// Four protocols, three ciphers, two loads: each cell of the study is one of the scenario's, and
-/// none of the others is.
+/// Four protocols, three ciphers, two loads: each cell of the study is in the scenario, and no
+/// other cell is.
 #[test]
 fn every_cell_of_the_study_is_a_cell_of_the_scenario() {
     let plan = scenario::load(&Source::named(EDGE), &[]).unwrap();
@@ -27,8 +28,8 @@ fn every_cell_of_the_study_is_a_cell_of_the_scenario() {
 #[test]
 fn figures_stand_beside_ours_and_guidance_is_derived_from_ours() {
     let plan = scenario::load(&Source::named(EDGE), &[]).unwrap();
-    // DTLS has every good, and every run is the same but for a hundredth. Its values are spread, as those
-    // of real runs are: copies would count as one.
+    // DTLS is better in everything. Values are spread as in real runs: copies would count as one
+    // run.
     let run = |(index, cell): (u32, &CellResult), number: u32| {
         let good = cell.factor_text("protocol") == "coap+dtls";
         let noise = f64::from(number) / 100.0;
@@ -93,17 +94,17 @@ fn every_cell_of_both_tables_is_there() {
         };
         published(device).iter().find(is).and_then(|o| o.low)
     };
-    // Read off the paper's tables once more.
+    // Read from the paper's tables again.
     assert_eq!(find("Raspberry Pi 5", "mqtt", "aes128gcm", HIGH, "p99"), Some(395.676));
     assert_eq!(find("Jetson Orin Nano", "http3", "chacha20", HIGH, "p95"), Some(589.836));
     assert_eq!(find("Raspberry Pi 5", "dtls", "chacha20", LOW, "p99"), Some(49.288));
 }
 
-/// Its own figures bear out DTLS for steady latency at high load, on both devices. They do not bear out
-/// the others as they are read here: on the Pi, MQTT with AES-256 has the lower median at high load (5.96
-/// against 10.33 ms), and on the Orin Nano MQTT does at low load; MQTT costs more processor time than
-/// HTTP/3 on the Pi; and HTTPS with ChaCha20 has the lower p99 at high load on the Pi (55.2 against 59.1
-/// ms) and at low load on the Orin Nano.
+/// Its own figures support DTLS for steady latency at high load, on both devices. They do not
+/// support the others as interpreted here: on the Pi, MQTT with AES-256 has the lower median at
+/// high load (5.96 against 10.33 ms), and on the Orin Nano MQTT does at low load; MQTT costs more
+/// processor time than HTTP/3 on the Pi; and HTTPS with ChaCha20 has the lower p99 at high load on
+/// the Pi (55.2 against 59.1 ms) and at low load on the Orin Nano.
 #[test]
 fn the_papers_own_figures_bear_out_one_of_four() {
     let pi = judge(&published("Raspberry Pi 5"));
@@ -111,7 +112,8 @@ fn the_papers_own_figures_bear_out_one_of_four() {
     let of = |all: &[Advice]| all.iter().map(Advice::verdict).collect::<Vec<_>>();
     assert_eq!(of(&nano), [Confirmed, Opposite, Opposite, Opposite]);
     assert_eq!(of(&pi), [Confirmed, Opposite, Opposite, Opposite]);
-    // Frame rates at high load are printed for HTTPS alone on the Pi: three comparisons, and nine of p99.
+    // On the Pi, frame rates at high load are printed for HTTPS only: three comparisons, and nine
+    // of p99.
     assert_eq!((pi[0].better, pi[0].undecided), (12, 0));
     assert_eq!((nano[0].better, nano[0].undecided), (18, 0));
     let told = &pi[1].against;
@@ -147,12 +149,12 @@ fn intervals_that_touch_decide_nothing() {
     assert_eq!(verdicts(&[dtls([3.1, 4.0]), mqtt([2.0, 3.0])])[0], Opposite);
     let open = Observation { high: None, ..dtls([1.0, 2.0]) };
     assert_eq!(verdicts(&[open, mqtt([2.5, 3.0])])[0], Undecided);
-    // Of another load or cipher it is no rival.
+    // A cell with another load or cipher is not a rival.
     let other = observation(("mqtt", "aes128gcm", HIGH), p99, [0.1, 0.2]);
     assert_eq!(verdicts(&[dtls([1.0, 2.0]), other])[0], NotRun);
 }
 
-/// More frames are better, less of everything else.
+/// Higher frame rates are better; for everything else, lower is better.
 #[test]
 fn frame_rates_count_the_other_way_round() {
     let fps = |protocol, range| observation((protocol, "aes128gcm", HIGH), ("fps", "mean"), range);

@@ -1,4 +1,4 @@
-//! A client that is not ours.
+//! A third-party client.
 
 use std::io;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(super) struct Place<'a> {
     pub trust: Vec<u8>,
 }
 
-/// Runs the client of `cell` to its end, and returns its events. `watch` looks now and then after
-/// the server; its error ends the waiting.
+/// Runs the client of `cell` until it ends, and returns its events. `watch` regularly checks the
+/// server; its error ends the wait.
 pub(super) fn run(
     client: &ForeignClient,
     cell: &Cell,
@@ -67,7 +67,7 @@ pub(super) fn run(
     Ok(records(&account, visited.as_ref(), page.as_deref().unwrap_or_default(), place.clock))
 }
 
-/// What the workload has for clients of others, with its size.
+/// The workload's files for third-party clients, with their sizes.
 fn wanted(cell: &Cell) -> Result<Vec<Wanted>, String> {
     let mut wanted = Vec::new();
     for file in cell.workload.site().unwrap_or_default().objects() {
@@ -79,7 +79,7 @@ fn wanted(cell: &Cell) -> Result<Vec<Wanted>, String> {
     Ok(wanted)
 }
 
-/// Counts what is written, and keeps nothing.
+/// Counts the bytes written and discards them.
 struct Size(u64);
 
 impl io::Write for Size {
@@ -93,7 +93,7 @@ impl io::Write for Size {
     }
 }
 
-/// A client that runs, and the way to speak with it.
+/// A running client with its channel.
 struct Conversing {
     program: Running,
     channel: Option<Channel>,
@@ -116,14 +116,14 @@ fn start(
     Ok(Conversing { program, channel: None })
 }
 
-/// How long a client may take.
+/// A client's time limit.
 struct Limit<'a> {
     name: &'a str,
     after: Duration,
     clock: Clock,
 }
 
-/// Converses with a client until it ends, with success.
+/// Converses with a client until it ends successfully.
 fn follow(
     running: &mut Conversing,
     mut session: Option<&mut (dyn Session + 'static)>,
@@ -153,10 +153,10 @@ fn follow(
 }
 
 fn converse(channel: &mut Channel, session: &mut dyn Session) -> Result<(), String> {
-    let heard = channel.read().map_err(|why| format!("it cannot be heard: {why}"))?;
+    let heard = channel.read().map_err(|why| format!("reading from it failed: {why}"))?;
     session.hear(&heard)?;
     while let Some(words) = session.say() {
-        channel.write(&words).map_err(|why| format!("it does not listen: {why}"))?;
+        channel.write(&words).map_err(|why| format!("writing to it failed: {why}"))?;
     }
     Ok(())
 }
@@ -191,8 +191,8 @@ fn records(
     records
 }
 
-/// How often the server is looked after.
+/// Interval between checks of the server.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// How the files of its output begin.
+/// Prefix of its output files.
 const LABEL: &str = "client";

@@ -1,4 +1,4 @@
-//! Runs of which an end is a program of others.
+//! Runs with a third-party program as an end.
 
 mod client;
 mod requirements;
@@ -25,8 +25,8 @@ use trackbed_scenario::Cell;
 pub(super) use requirements::check;
 pub(super) use verdict::judge;
 
-/// Does a run of `cell` between the ends of `ground`; returns its events and what the links leave
-/// behind. `job` words what ends of ours are told.
+/// Executes a run of `cell` between the ends of `ground`; returns its events and the reports of the
+/// links. `job` builds the messages to this program's own ends.
 ///
 /// # Errors
 /// If an end cannot be started, fails, or ends when it should not.
@@ -52,7 +52,7 @@ pub(super) fn play(
     let server_process = ends.process(Role::Server).or(of_program);
     let client = ends.process(Role::Clients);
     beside.begin(Roles { client, server: server_process, ..Roles::default() })?;
-    // Processes have made themselves ready: from here on only the run takes time.
+    // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, seed, clock)?;
     let trust = match &server {
@@ -83,7 +83,7 @@ pub(super) fn play(
                 server.as_mut().map_or(Ok(()), Server::check)
             };
             let mut records = ends.drive(&Start { origin: clock.origin(), trust }, watch)?;
-            // Half of the two ends' account would look like the whole.
+            // With the account of only one end, the sums would be mistaken for the whole.
             records.retain(|record| !matches!(record.event, Event::Transport { .. }));
             records
         }
@@ -99,7 +99,7 @@ pub(super) fn play(
     Ok((records, traffic.close()?))
 }
 
-/// What a program's sockets get that asks for nothing else. UDP has no such thing.
+/// Sets the default for sockets of programs that do not choose. UDP has none.
 fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
     let is_tcp = trackbed_tcp::algorithms().iter().any(|known| known.name() == congestion);
@@ -111,11 +111,11 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
         Interface::named(INTERFACE)?.add_route_with_congestion((everywhere, 0), congestion)
     });
     set.and_then(|set| set).map_err(|why| {
-        format!("this kernel gives no connection the congestion control {congestion}: {why}")
+        format!("this kernel does not allow the congestion control {congestion}: {why}")
     })
 }
 
-/// What a program has used, as an event.
+/// A program's resource usage, as an event.
 fn used(role: End, used: Used) -> Event {
     let Used { processor, memory_bytes } = used;
     Event::Used { role, processor, memory_bytes, dropped_datagrams: 0 }

@@ -1,4 +1,4 @@
-//! What must be there before anything is run.
+//! Checks before anything is run.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use trackbed_programs::{Client, Does, find_executable};
 
 use trackbed_scenario::{Cell, Plan};
 
-/// Whether the programs of `plan` are installed and can do its workloads.
+/// Checks that the programs of `plan` are installed and support its workloads.
 ///
 /// # Errors
-/// What is missing, and what helps: each once.
+/// What is missing and what to do about it, each once.
 pub(in super::super) fn check(plan: &Plan) -> Result<(), String> {
     let problems: BTreeSet<String> = plan.cells.iter().flat_map(of_cell).collect();
     match problems.is_empty() {
@@ -42,14 +42,14 @@ fn of_client(client: &Client, cell: &Cell) -> Vec<String> {
         Err(missing) => problems.push(missing.to_string()),
     }
     if cell.workload.phones() > 1 {
-        problems.push(format!("{name} is one client: write phones = 1"));
+        problems.push(format!("{name} is a single client: write phones = 1"));
     }
     let site = cell.workload.site().unwrap_or_default();
     match client.does() {
         Does::AsTold => {}
         Does::FetchesFiles if site.objects().next().is_some() => {}
         Does::FetchesFiles => problems.push(format!(
-            "{name} fetches files, and this workload has none: write kind = \"page\", or kind = \
+            "{name} fetches files, but this workload has none: write kind = \"page\", or kind = \
              \"bulk\" with direction = \"download\""
         )),
         Does::LoadsPage if cell.workload.page().is_some() => {}

@@ -1,4 +1,4 @@
-//! A server that is not ours.
+//! A third-party server.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use trackbed_protocols::SERVER_NAME;
 
 use trackbed_scenario::{Cell, SERVER_ADDRESSES, program_version};
 
-/// A program that listens, with its certificate in DER.
+/// A listening program, with its certificate in DER.
 pub(super) struct Server {
     pub running: Running,
     pub trust: Vec<u8>,
 }
 
 impl Server {
-    /// Whether it still runs.
+    /// Checks that it is still running.
     pub fn check(&mut self) -> Result<(), String> {
         self.running.check().map_err(|why| why.to_string())
     }
 }
 
-/// Starts `program` with a certificate and a site, and returns when it listens.
+/// Starts `program` with a certificate and a site; returns when it listens.
 pub(super) fn start(
     program: &trackbed_programs::Server,
     namespace: &NetNamespace,
@@ -39,7 +39,7 @@ pub(super) fn start(
     let certificate = Certificate::for_names(names).map_err(words)?;
     folder.keep_certificate(&certificate).map_err(words)?;
     let site = cell.workload.site();
-    // A client that is not ours asks for what it likes.
+    // A third-party client chooses its own requests.
     let foreign = cell.endpoint.programs.client.is_some();
     let site = if foreign { site.unwrap_or_default() } else { site? };
     for file in site.files {
@@ -55,7 +55,7 @@ pub(super) fn start(
 fn setup<'a>(program: &trackbed_programs::Server, cell: &Cell, folder: &'a Folder) -> Setup<'a> {
     let (endpoint, abilities) = (&cell.endpoint, program.abilities());
     let tls = endpoint.tls.map(program_version);
-    // Where our client offers one cipher, a server that cannot be told takes just that.
+    // If the client offers a single cipher, a server without a cipher setting has to accept it.
     let told = tls.is_some_and(|tls| abilities.ciphers.contains(&tls));
     Setup {
         address: endpoint.ip.server().ip(),

@@ -1,4 +1,4 @@
-//! Whether a run with a server that is not ours was what its cell asks for.
+//! Checks that a run with a third-party server was what its cell asks for.
 
 use trackbed_connection::Handshake;
 use trackbed_core::event::{Event, Record};
@@ -6,8 +6,8 @@ use trackbed_measure::results::Outcome;
 
 use trackbed_scenario::{Cell, Endpoint};
 
-/// Turns an outcome into a failure if the server refused a message, or agreed on something else
-/// than the cell says.
+/// Turns an outcome into a failure if the server refused a message, or negotiated something other
+/// than the cell asks for.
 pub(in super::super) fn judge(cell: &Cell, records: &[Record], outcome: Outcome) -> Outcome {
     match (&cell.endpoint.programs.server, outcome) {
         (Some(server), Outcome::Samples(samples)) => {
@@ -22,12 +22,12 @@ pub(in super::super) fn judge(cell: &Cell, records: &[Record], outcome: Outcome)
 
 fn objection(endpoint: &Endpoint, server: &str, records: &[Record]) -> Option<String> {
     let refused = records.iter().find_map(|record| match &record.event {
-        // Our own server refuses on purpose what it is meant to refuse; others take everything.
+        // Our own server refuses some requests on purpose; third-party servers must accept all.
         Event::Answered { phone, message, status } if !(200..300).contains(status) => {
             Some(format!("{server} answered message {message} of phone {phone} with {status}"))
         }
         Event::Secured { suite, .. } if !is_wanted(endpoint, suite) => {
-            Some(format!("{server} agreed on {suite}, which is not what the cell asks for"))
+            Some(format!("{server} negotiated {suite}, which is not what the cell asks for"))
         }
         _ => None,
     });
@@ -38,18 +38,18 @@ fn objection(endpoint: &Endpoint, server: &str, records: &[Record]) -> Option<St
         };
         let mut secured = records.iter().filter_map(secured).peekable();
         secured.peek()?;
-        // A single ticket may be lost or used up; where none ever works, the server has none.
+        // A single ticket may be lost or used up; if none ever works, the server issues none.
         match endpoint.handshake {
             Handshake::New => None,
             Handshake::Resumed => (!secured.any(|(resumed, _)| resumed))
-                .then(|| format!("{server} has not resumed a single session")),
+                .then(|| format!("{server} resumed no session")),
             Handshake::Early | Handshake::NewThenEarly => (!secured.any(|(_, early)| early))
-                .then(|| format!("{server} has not taken early data a single time")),
+                .then(|| format!("{server} never accepted early data")),
         }
     })
 }
 
-/// Whether `suite`, in the words of [`Event::Secured`], has the version and cipher of the cell.
+/// Whether `suite`, in the notation of [`Event::Secured`], has the version and cipher of the cell.
 fn is_wanted(endpoint: &Endpoint, suite: &str) -> bool {
     let mut words = suite.split_whitespace().skip(1);
     let (version, cipher) = (words.next(), words.next());

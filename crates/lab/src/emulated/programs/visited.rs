@@ -1,4 +1,4 @@
-//! What a client that is not ours has told, as events.
+//! The report of a third-party client, as events.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use trackbed_core::event::{Event, Record};
 use trackbed_programs::{Fetched, Visited};
 use trackbed_workloads::PageObject;
 
-/// The events of a visit that began at `begin`, by one phone. What it has fetched becomes events
-/// where it belongs to `page`.
+/// The events of one phone's visit that began at `begin`. Fetched files become events if they
+/// belong to `page`.
 pub(super) fn records(begin: Time, visited: &Visited, page: &[PageObject]) -> Vec<Record> {
     let mut records = vec![Record { at: begin, event: Event::Started }];
     for fetched in &visited.fetched {
@@ -26,8 +26,8 @@ pub(super) fn records(begin: Time, visited: &Visited, page: &[PageObject]) -> Ve
     records
 }
 
-/// When it is ready, having been parsed or executed, no client tells; nor on which of its
-/// connections it came: they all count as the first.
+/// No client reports when an object was parsed or executed, nor its connection: all objects count
+/// as on the first.
 fn object_events(object: &PageObject, number: u32, fetched: &Fetched) -> [(Duration, Event); 4] {
     let PageObject { path, kind, bytes, blocking } = object.clone();
     let (phone, kind) = (0, kind.to_owned());

@@ -1,9 +1,9 @@
-//! What is said to a browser, and what it answers: the Chrome DevTools protocol, JSON messages that
-//! end with a zero byte.
+//! The conversation with a browser by the Chrome DevTools protocol: JSON messages terminated by a
+//! zero byte.
 //!
-//! A session of it, in order: a page of its own is made and attached to; when the browser has come
-//! to rest, the page is led to its URL; after its `load` event its own measurements are asked for
-//! (W3C Navigation Timing, Resource Timing, Paint Timing), and the browser is closed.
+//! A session, in order: create a page and attach to it; when the browser is idle, navigate to the
+//! URL; after the `load` event, query the page's own measurements (W3C Navigation Timing, Resource
+//! Timing, Paint Timing), and close the browser.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,56 +18,56 @@ use super::super::{Fetched, PageTimes, Session, Visited};
 /// A conversation with a browser about one page.
 pub(super) struct Conversation {
     url: String,
-    /// The page's, once it is attached to.
+    /// The page's session, once attached.
     session: Option<String>,
-    /// Whose answer is waited for.
+    /// The step whose answer is awaited.
     step: Step,
-    /// The number of the command that was said last.
+    /// The number of the last command.
     command: u64,
     to_say: VecDeque<Vec<u8>>,
-    /// What has come of the next message.
+    /// The received part of the next message.
     heard: Vec<u8>,
-    /// Whether the page's `load` event has come.
+    /// Whether the page's `load` event has arrived.
     is_loaded: bool,
-    /// What the browser last complained of.
+    /// The browser's last complaint.
     complaint: Option<String>,
     begin: Time,
     visited: Option<Visited>,
 }
 
-/// The commands, in their order.
+/// The commands, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Make a page.
+    /// Create a page.
     Create,
-    /// Speak to it.
+    /// Attach to it.
     Attach,
-    /// Be told of the `load` event.
+    /// Subscribe to the `load` event.
     WatchPage,
-    /// Be told if its process ends.
+    /// Be notified if its process ends.
     WatchProcess,
-    /// Be told of requests that fail.
+    /// Be notified of failed requests.
     WatchLog,
-    /// Have counters of it.
+    /// Enable its counters.
     WatchCounters,
-    /// Have room for the timing of more than 250 objects.
+    /// Make room for the timing of more than 250 objects.
     MakeRoom,
-    /// Let the browser come to rest.
+    /// Wait until the browser is idle.
     Rest,
-    /// Load the page; the answer comes when its first bytes are there.
+    /// Load the page; the answer arrives with its first bytes.
     Navigate,
     /// Wait for the `load` event.
     Load,
-    /// When, on the machine's clock, it began.
+    /// Query its start time on the machine's clock.
     AskBegin,
-    /// What has become of each object.
+    /// Query the result of each object.
     AskTimes,
-    /// The end.
+    /// Close the browser.
     Close,
 }
 
 impl Conversation {
-    /// A conversation that leads a browser to `url`.
+    /// A conversation that loads `url`.
     pub(super) fn about(url: String) -> Conversation {
         let mut conversation = Conversation {
             url,
@@ -103,12 +103,12 @@ impl Conversation {
         );
     }
 
-    /// Says the command that `step` is about.
+    /// Sends the command of `step`.
     fn proceed(&mut self, step: Step) {
         self.step = step;
         let nothing = json!({});
         match step {
-            // They need what the answer before brings, and are said with it.
+            // These need the result of the previous answer, and are sent with it.
             Step::Create | Step::Attach => {}
             Step::WatchPage => self.command("Page.enable", nothing),
             Step::WatchProcess => self.command("Inspector.enable", nothing),
@@ -125,7 +125,7 @@ impl Conversation {
             Step::AskBegin => self.command("Performance.getMetrics", nothing),
             Step::AskTimes => self.evaluate(format!("({TIMES})({PAINT_WAIT_MS})")),
             Step::Close => {
-                // It is the browser's command, not the page's.
+                // This command is for the browser, not the page.
                 self.session = None;
                 self.command("Browser.close", nothing);
             }
@@ -134,7 +134,7 @@ impl Conversation {
 
     fn message(&mut self, bytes: &[u8]) -> Result<(), String> {
         let message: Value = serde_json::from_slice(bytes)
-            .map_err(|why| format!("the browser says what is no JSON: {why}"))?;
+            .map_err(|why| format!("the browser sent invalid JSON: {why}"))?;
         match message["method"].as_str() {
             Some(method) => self.event(method, &message["params"]),
             None if message["id"] == self.command => self.answer(&message),
@@ -154,7 +154,7 @@ impl Conversation {
             "Log.entryAdded" => {
                 let entry = &parameters["entry"];
                 let words = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
-                // A page that brings no icon is asked for one all the same.
+                // Browsers request an icon even if the page has none.
                 if !words("url").ends_with("/favicon.ico") {
                     self.complaint = Some(format!("{} {}", words("text"), words("url")));
                 }
@@ -173,7 +173,7 @@ impl Conversation {
     fn answer(&mut self, message: &Value) -> Result<(), String> {
         if let Some(error) = message.get("error") {
             let step = self.step;
-            return Err(format!("the browser refuses ({step:?}): {}", error["message"]));
+            return Err(format!("the browser refused {step:?}: {}", error["message"]));
         }
         let result = &message["result"];
         let text = |key: &str| {
@@ -233,7 +233,7 @@ impl Session for Conversation {
                     self.message(&message)?;
                 }
                 _ if self.heard.len() >= MESSAGE_MAX => {
-                    return Err("the browser says a message without end".to_owned());
+                    return Err("the browser sent an endless message".to_owned());
                 }
                 byte => self.heard.push(*byte),
             }
@@ -253,17 +253,17 @@ impl Session for Conversation {
     }
 }
 
-/// The beginning of the navigation on `CLOCK_MONOTONIC`, which Chromium's clock is on Linux.
+/// The start of the navigation on `CLOCK_MONOTONIC`, which is Chromium's clock on Linux.
 fn begin(result: &Value) -> Result<Time, String> {
     let metrics = result["metrics"].as_array().into_iter().flatten();
     let mut named = metrics.filter(|metric| metric["name"] == "NavigationStart");
     let seconds = named.next().and_then(|metric| metric["value"].as_f64());
     let begin = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let missing = || "the browser does not tell when the navigation began".to_owned();
+    let missing = || "the browser does not report when the navigation began".to_owned();
     begin.map(|begin| Time::ZERO + begin).ok_or_else(missing)
 }
 
-/// What [`TIMES`] returns: milliseconds from the beginning of the navigation.
+/// The result of [`TIMES`]: milliseconds since the start of the navigation.
 #[derive(Deserialize)]
 struct Times {
     loaded: f64,
@@ -289,10 +289,10 @@ fn visited(begin: Time, result: &Value) -> Result<Visited, String> {
     }
     let times = result["result"]["value"].as_str().unwrap_or_default();
     let times: Times = serde_json::from_str(times)
-        .map_err(|why| format!("the page's times are not understood: {why}"))?;
+        .map_err(|why| format!("the page's times cannot be parsed: {why}"))?;
     let at = |millis: f64| {
         Duration::try_from_secs_f64(millis / 1e3)
-            .map_err(|why| format!("the browser tells a time that makes no sense: {why}"))
+            .map_err(|why| format!("the browser reports an invalid time: {why}"))
     };
     let fetched = times.objects.iter().map(|object| {
         Ok(Fetched {
@@ -319,8 +319,8 @@ fn path_of(url: &str) -> &str {
     behind.find('/').map_or("/", |at| &behind[at..])
 }
 
-/// Waits until the `load` event is over and something was painted, for the latter so many
-/// milliseconds at most, and returns [`Times`] as text. An object that failed has no response.
+/// Waits until the `load` event is over and something was painted (for the latter at most this
+/// number of milliseconds), and returns [`Times`] as text. A failed object has no response.
 const TIMES: &str = "limit => new Promise(done => {
     const [page] = performance.getEntriesByType('navigation');
     const tell = entry => ({
@@ -342,13 +342,13 @@ const TIMES: &str = "limit => new Promise(done => {
     look(limit);
 })";
 
-/// What a browser takes to come to rest after its start.
+/// How long a browser takes to become idle after its start.
 const REST_MS: u32 = 500;
 
-/// A page may show nothing at all.
+/// A page may paint nothing at all.
 const PAINT_WAIT_MS: u32 = 1_000;
 
-/// Far more than the times of a page with tens of thousands of objects.
+/// Much more than the times of a page with tens of thousands of objects.
 const MESSAGE_MAX: usize = 64 << 20;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Chromium: it loads a page as its users see it, without a screen.
+//! Chromium: loads a page as users see it, without a screen.
 //!
-//! It is started with a profile of its own, is led to the page by the DevTools protocol when it has
-//! come to rest, and is asked for what it has measured itself.
+//! It is started with a separate profile, loads the page by the DevTools protocol when it is idle,
+//! and reports its own measurements.
 
 mod devtools;
 
@@ -24,7 +24,7 @@ impl ClientProgram for Chromium {
     fn about(&self) -> &About {
         &About {
             name: "chromium",
-            summary: "Chromium without a screen; it loads the page of the workload, and tells its own times",
+            summary: "Chromium without a screen; it loads the workload's page and reports its own times",
             package: Some("chromium"),
             executables: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
             speaks: &["http1", "http2", "http3"],
@@ -43,10 +43,10 @@ impl ClientProgram for Chromium {
         arguments.push(profile);
         arguments
             .push(format!("--ignore-certificate-errors-spki-list={}", pin(visit.trust)?).into());
-        // Nothing else has an address: what it does on its own accord stays off the link.
+        // No other name has an address: its own background traffic stays off the link.
         let rules = format!("--host-resolver-rules=MAP {name} {address}, MAP * ~NOTFOUND");
         arguments.push(rules.into());
-        // A server may offer another version than the one that is to be spoken.
+        // The server may offer other versions than the one to use.
         match visit.protocol {
             "http1" => arguments.extend(["--disable-http2", "--disable-quic"].map(OsString::from)),
             "http2" => arguments.push("--disable-quic".into()),
@@ -54,7 +54,7 @@ impl ClientProgram for Chromium {
         }
         arguments.push(BLANK.into());
         let mut places = vec!["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
-        // What it leaves there when it is killed goes with the folder.
+        // What it leaves there when it is killed is removed with the folder.
         if folder.as_os_str().len() <= TEMPORARY_LEN_MAX {
             places.push("TMPDIR");
         }
@@ -76,8 +76,7 @@ impl ClientProgram for Chromium {
     }
 }
 
-/// The name under which it knows a key: the digest of its `SubjectPublicKeyInfo` (RFC 7469 section
-/// 2.4).
+/// Its identifier for a key: the digest of the `SubjectPublicKeyInfo` (RFC 7469 section 2.4).
 fn pin(certificate: &[u8]) -> Result<String, ProgramError> {
     let certificate = certificate.into();
     let read = EndEntityCert::try_from(&certificate);
@@ -87,14 +86,14 @@ fn pin(certificate: &[u8]) -> Result<String, ProgramError> {
 
 const BLANK: &str = "about:blank";
 
-/// It puts a socket into a folder of its own below `TMPDIR`, and does not start if the socket's path
-/// is longer than 107 bytes (unix(7)).
+/// It creates a socket in a folder below `TMPDIR`, and does not start if the socket's path is
+/// longer than 107 bytes (unix(7)).
 const TEMPORARY_LEN_MAX: usize = 107 - "/org.chromium.Chromium.XXXXXX/SingletonSocket".len();
 
 const FLAGS: &[&str] = &[
     "--headless=new",
     "--remote-debugging-pipe",
-    // All that it shows is ours, and its sandbox does not start for root or within a namespace.
+    // It only shows our own content, and its sandbox does not work for root or in a namespace.
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",

@@ -1,4 +1,4 @@
-// Lines through what was run, with bands of intervals.
+// Lines through measured points, with interval bands.
 
 shapes.bands = (view, width) => {
   const height = Math.max(260, Math.min(400, width * 0.6));

@@ -1,4 +1,4 @@
-// A row for each label: a dot, its interval, and where the quantiles are.
+// A row for each label: a dot, its interval, and quantiles.
 
 const shapes = {};
 
@@ -50,7 +50,7 @@ shapes.dots = (view, width) => {
   return { node: drawing, points: placed(drawing, points, lines) };
 };
 
-/** Labels above their rows, where there is no room beside them. */
+/** Labels above their rows, if there is no room beside them. */
 function names(labels, width) {
   return Plot.text(labels, {
     y: (label) => label, text: (label) => clipped(label, width - 30), frameAnchor: "left",
@@ -69,7 +69,7 @@ function quantileMarks(points, dy) {
   });
 }
 
-/** An upright stroke as a symbol. */
+/** A vertical stroke as a symbol. */
 const TICK = {
   draw(context, size) {
     const half = Math.sqrt(size);

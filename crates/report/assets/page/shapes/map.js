@@ -1,4 +1,4 @@
-// Lines and places from above; a kilometre is as long across as upwards.
+// Lines and places on a map; both axes have the same scale.
 
 const MAP_HEIGHT = [170, 520];
 
@@ -40,12 +40,12 @@ shapes.map = (view, width) => {
   const told = (p) => [
     p.label ?? p.series.name,
     ...(p.label ? [p.series.name] : []),
-    `${withUnit(p.x, view.x)} across, ${withUnit(p.y, axis)} up`,
+    `${withUnit(p.x, view.x)} horizontally, ${withUnit(p.y, axis)} vertically`,
   ];
   return { node: drawing, points: placed(drawing, points, told) };
 };
 
-/** With a twentieth of room at both ends. */
+/** With 5 % of room at both ends. */
 function padded([low, high]) {
   const room = (high - low) * 0.05 || 1;
   return [low - room, high + room];

@@ -1,4 +1,4 @@
-// Panels one below the other along one axis; what happened runs through all of them.
+// Panels stacked along one axis; events are drawn across all of them.
 
 const PANEL_HEIGHT = 150;
 const LABELS_MAX = 14;
@@ -53,7 +53,7 @@ function panel(view, { axis, series, range, width, height, isLast, isFirst }) {
   });
 }
 
-/** Spans are shaded, moments are lines; names stand above the first panel as far as there is room. */
+/** Spans are shaded, moments are lines; names are above the first panel if there is room. */
 function happenings(view, isFirst) {
   const marks = (view.marks ?? []).filter((mark) => mark.axis === "x");
   const spans = marks.filter((mark) => Number.isFinite(mark.until ?? NaN));

@@ -1,4 +1,4 @@
-// Points with intervals both ways, and a line through those that nothing beats.
+// Points with intervals in both directions, and a line through the Pareto front.
 
 shapes.scatter = (view, width) => {
   const points = view.series.flatMap(pointsOf);

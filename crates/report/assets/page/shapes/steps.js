@@ -1,4 +1,4 @@
-// Distribution functions: steps from nothing to everything.
+// Distribution functions: steps from 0 to 100 %.
 
 shapes.steps = (view, width) => {
   const height = Math.max(260, Math.min(400, width * 0.6));

@@ -1,4 +1,4 @@
-//! How far cells lie from the best one, pair by pair of runs.
+//! Differences from the best cell, paired by run.
 
 use trackbed_measure::results::{CellResult, Verdict};
 
@@ -7,7 +7,7 @@ use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Series, Shape, Vie
 use crate::page::material::{Material, axis, label};
 use crate::page::{factors, words};
 
-/// With more rows, each condition is a choice.
+/// With more rows, the reader chooses a condition.
 const ROWS_MAX: usize = 24;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
@@ -60,7 +60,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     }]
 }
 
-/// The factors in which a group's cells differ, and those that are its condition.
+/// The factors in which a group's cells differ, and those that form its condition.
 fn parted(material: &Material<'_>, group: &Group<'_>) -> (Vec<String>, Vec<String>) {
     let cells = &material.section.document.cells;
     let members: Vec<&CellResult> = group
@@ -74,7 +74,7 @@ fn parted(material: &Material<'_>, group: &Group<'_>) -> (Vec<String>, Vec<Strin
     names.partition(|name| factors::values(&members, name).len() > 1)
 }
 
-/// The differences of these groups in one picture; nothing of no differences.
+/// The differences of these groups in one view; `None` without differences.
 fn view(
     material: &Material<'_>,
     metric: &str,
@@ -105,7 +105,7 @@ fn view(
         .filter_map(|group| Some(label(cells.get(group.against as usize)?, &material.factors)))
         .collect();
     let best = match best.as_slice() {
-        [only] => format!("The best: {only}. "),
+        [only] => format!("Best: {only}. "),
         _ => String::new(),
     };
     let measured = axis(metric, []);
@@ -115,7 +115,7 @@ fn view(
         x: x.for_differences(series.iter().flat_map(|one| one.x.iter().copied())),
         y: vec![Axis::categories("cell")],
         series,
-        marks: vec![Mark { axis: Along::X, from: 0.0, until: None, label: "the best".to_owned() }],
+        marks: vec![Mark { axis: Along::X, from: 0.0, until: None, label: "best".to_owned() }],
         caption: format!(
             "{best}n = {pairs} pairs of runs each; {undecided} of {} differences are not significant.",
             differences().count()

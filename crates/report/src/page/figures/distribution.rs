@@ -1,11 +1,11 @@
-//! Distribution functions: which share of samples is not above a value.
+//! Distribution functions: the share of samples up to each value.
 
 use crate::page::distribution::Distribution;
 use crate::page::factors::Split;
 use crate::page::figure::{Along, Axis, Figure, Series, Shape, View};
 use crate::page::material::{Material, axis, label, series};
 
-/// Curves in one picture; more are spread over choices.
+/// Curves in one view; more are split into choices.
 const CURVES_MAX: usize = 12;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
@@ -37,7 +37,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
             views.push(View {
                 choice: [vec![place], choice.clone()].concat(),
                 x: axis(metric, values),
-                y: vec![Axis::linear("share of samples up to it", "%")],
+                y: vec![Axis::linear("cumulative share of samples", "%")],
                 series: curves,
                 marks: material.limits(metric, Along::X),
                 caption: format!("{} {samples} samples.", material.caption(cells, metric)),
@@ -52,9 +52,9 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         place: material.place(),
         shape: Shape::Steps,
         title: "Distributions".to_owned(),
-        note: "Empirical distribution functions over all samples: how many in a hundred are not above \
-               a value. A curve further left has smaller values; where two cross, neither is always \
-               below the other."
+        note: "Empirical distribution functions over all samples: the percentage of samples up to each \
+               value. A curve further to the left has smaller values. If two curves cross, neither is \
+               smaller everywhere."
             .to_owned(),
         choosers: material.choosers(&metrics, &split),
         views,

@@ -1,4 +1,4 @@
-//! Two goals that pull against each other, and the cells that no other one beats in both.
+//! Two conflicting goals, and the cells that no other cell beats in both.
 
 use trackbed_measure::metrics::COMPARED;
 
@@ -6,7 +6,7 @@ use crate::page::figure::{Figure, Series, Shape, View};
 use crate::page::material::{Material, axis, label, series};
 use crate::page::words;
 
-/// Pairs of metrics by which cells are weighed: what lies across, and what lies upwards.
+/// Pairs of metrics that conflict: the horizontal and the vertical one.
 const PAIRS: [[&str; 2]; 1] = [["rtt_ms", "fps"]];
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
@@ -56,22 +56,22 @@ fn figure(material: &Material<'_>, [across, upwards]: &[&str; 2]) -> Option<Figu
         place: material.place(),
         shape: Shape::Scatter,
         title: format!("{y_name} against {x_name}"),
-        note: "Each cell's means with their 95 % intervals. The line joins the cells that no other \
-               beats in both means (the Pareto front); where intervals overlap, a place on it is no \
-               proof."
+        note: "Each cell's means with their 95 % confidence intervals. The line joins the cells that no \
+               other cell beats in both means (the Pareto front). Where intervals overlap, this order \
+               is not significant."
             .to_owned(),
         choosers: Vec::new(),
         views: vec![view],
     })
 }
 
-/// What is better is less.
+/// The value to minimise: negated if more is better.
 fn cost(metric: &str, mean: f64) -> f64 {
     let more = COMPARED.iter().any(|one| one.name == metric && !one.less_is_better);
     if more { -mean } else { mean }
 }
 
-/// No other one is as good in both, and better in one.
+/// Whether no other cell is as good in both and better in one.
 fn is_unbeaten(costs: &[[f64; 2]], place: usize) -> bool {
     let [x, y] = costs[place];
     !costs.iter().any(|[a, b]| *a <= x && *b <= y && (*a < x || *b < y))
@@ -85,7 +85,7 @@ mod tests {
     fn the_front_is_what_nothing_beats() {
         let costs = [[1.0, 5.0], [2.0, 4.0], [2.0, 5.0], [3.0, 4.0], [4.0, 1.0], [1.0, 5.0]];
         let front: Vec<usize> = (0..costs.len()).filter(|at| is_unbeaten(&costs, *at)).collect();
-        assert_eq!(front, [0, 1, 4, 5], "equal ones do not beat each other");
+        assert_eq!(front, [0, 1, 4, 5], "equal cells do not beat each other");
         assert!(cost("fps", 20.0) < cost("fps", 10.0) && cost("rtt_ms", 1.0) < cost("rtt_ms", 2.0));
     }
 }

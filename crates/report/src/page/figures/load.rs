@@ -1,4 +1,4 @@
-//! How long verdicts take as more signatures are asked for.
+//! Verdict latency against the number of signatures per second.
 
 use trackbed_measure::results::MetricSummary;
 
@@ -7,10 +7,10 @@ use crate::page::factors::Split;
 use crate::page::figure::{Along, Chooser, Figure, Series, Shape, View};
 use crate::page::material::{Material, Numbered, axis, label, series as series_of};
 
-/// What was done each second, whatever it was that was varied: vehicles, crossings, forgeries.
+/// What was verified each second, whichever factor was varied: vehicles, crossings, forgeries.
 const LOAD: &str = "signature_rate_hz";
 const LATENCY: &str = "verdict_ms";
-/// Lines in one picture.
+/// Lines in one view.
 const LINES_MAX: usize = 8;
 
 const STATISTICS: [(&str, Statistic); 3] = [
@@ -21,7 +21,8 @@ const STATISTICS: [(&str, Statistic); 3] = [
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let results = material.results();
-    // What changes the load lies across; cells of one line differ in nothing else.
+    // Factors that change the load are on the x axis, so the cells of a line differ in nothing
+    // else.
     let is_load = |name: &String| LOADS.contains(&name.as_str());
     let others: Vec<String> =
         material.factors.iter().filter(|name| !is_load(name)).cloned().collect();
@@ -54,9 +55,9 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         id: material.id("load"),
         place: material.place(),
         shape: Shape::Bands,
-        title: "Time until a verdict, against load".to_owned(),
-        note: "Quantiles over all signatures, against how many were verified each second. Between the dots \
-               nothing was run."
+        title: "Verdict latency against load".to_owned(),
+        note: "Quantiles over all signatures, against the number verified per second. Only the dots were \
+               measured; the lines between them are interpolated."
             .to_owned(),
         choosers,
         views,
@@ -64,7 +65,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     if figure.views.is_empty() { Vec::new() } else { vec![figure] }
 }
 
-/// Factors that say how much there is to verify.
+/// Factors that determine how many signatures there are to verify.
 const LOADS: [&str; 5] = ["crossings", "vehicles", "rate_hz", "forged", "flood"];
 
 fn lines(

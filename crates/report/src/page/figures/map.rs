@@ -1,4 +1,4 @@
-//! Tracks and places seen from above.
+//! Tracks and places on a map.
 
 use super::timeline::BUCKETS;
 use crate::page::figure::{Figure, Series, Shape, View};
@@ -11,7 +11,7 @@ pub(in crate::page) fn figure(map: &Map, number: usize, place: &str) -> Figure {
         let (x, y) = thin::line(&line.x, &line.y, BUCKETS);
         Series { name: line.name.clone(), x, y, ..Series::default() }
     });
-    // What has labels is drawn as places.
+    // A series with labels is drawn as places.
     let places = map.places.iter().map(|places| Series {
         name: places.name.clone(),
         labels: places.labels.clone(),
@@ -29,7 +29,7 @@ pub(in crate::page) fn figure(map: &Map, number: usize, place: &str) -> Figure {
         y: vec![map.y.clone()],
         series,
         marks: Vec::new(),
-        caption: "Both axes have one scale.".to_owned(),
+        caption: "Both axes have the same scale.".to_owned(),
     };
     Figure {
         id: format!("map-{number}"),

@@ -1,4 +1,4 @@
-//! The kinds of figures, each in a file: what data they need, and how they lay it out.
+//! The kinds of figures, one per file: which data they need and how they lay it out.
 
 mod difference;
 mod distribution;

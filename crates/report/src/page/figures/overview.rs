@@ -1,4 +1,4 @@
-//! Every cell's mean with its interval, and where the tails are.
+//! Every cell's mean with its interval and tail quantiles.
 
 use trackbed_measure::results::CellResult;
 
@@ -6,7 +6,7 @@ use crate::page::factors::Split;
 use crate::page::figure::{Along, Axis, Figure, Series, Shape, View};
 use crate::page::material::{Material, axis, label};
 
-/// More rows than this are spread over choices.
+/// More rows than this are split into choices.
 const ROWS_MAX: usize = 36;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
@@ -43,15 +43,15 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         place: material.place(),
         shape: Shape::Dots,
         title: "Means and tails".to_owned(),
-        note: "The dot is the mean over runs, the bar its 95 % interval. Ticks are quantiles over all \
-               samples: half of them lie below p50, 95 and 99 in a hundred below p95 and p99."
+        note: "The dot is the mean over runs, the bar its 95 % confidence interval. p50, p95 and p99 are \
+               quantiles over all samples: 50 %, 95 % and 99 % of the samples are at or below them."
             .to_owned(),
         choosers: material.choosers(&metrics, &split),
         views,
     }]
 }
 
-/// A series for each look, with a row for each of its cells.
+/// A series per colour, with a row for each of its cells.
 fn rows(
     material: &Material<'_>,
     metric: &str,

@@ -1,14 +1,14 @@
-//! Every kind of figure: one line each.
+//! Every kind of figure, one per line.
 
 use super::{difference, distribution, front, load, overview, sweep, tails};
 use crate::page::figure::Figure;
 use crate::page::material::Material;
 
-/// A kind of figure of a section: the figures that it can make of it, none where the section has
-/// nothing of the kind.
+/// A kind of figure: returns the figures it can make of a section, none if the section lacks the
+/// data.
 pub(crate) type Kind = fn(&Material<'_>) -> Vec<Figure>;
 
-/// Every kind, in the order in which the page shows them.
+/// Every kind, in page order.
 pub(crate) fn registry() -> &'static [Kind] {
     &[
         overview::figures,

@@ -1,4 +1,4 @@
-//! A metric along a numeric factor: means with bands of their intervals, and quantiles.
+//! A metric along a numeric factor: means with interval bands, and quantiles.
 
 use trackbed_measure::results::{CellResult, MetricSummary};
 
@@ -9,7 +9,7 @@ use crate::page::material::{Material, axis, label, series as series_of};
 /// Two values make no curve.
 pub(super) const VALUES_MIN: usize = 3;
 
-/// Lines in one picture; more are spread over choices.
+/// Lines in one view; more are split into choices.
 const LINES_MAX: usize = 8;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
@@ -54,10 +54,10 @@ fn figure(material: &Material<'_>, number: usize, factor: &str) -> Option<Figure
         id: format!("{}-{number}", material.id("sweep")),
         place: material.place(),
         shape: Shape::Bands,
-        title: format!("Along {}", x.name),
+        title: format!("Results by {}", x.name),
         note: format!(
-            "How results change with {}. Bands are 95 % intervals of means; quantiles are those of all \
-             samples. Between the dots nothing was run.",
+            "How results change with {}. Bands are 95 % confidence intervals of means; quantiles are over \
+             all samples. Only the dots were measured; the lines between them are interpolated.",
             x.name
         ),
         choosers,
@@ -65,7 +65,7 @@ fn figure(material: &Material<'_>, number: usize, factor: &str) -> Option<Figure
     })
 }
 
-/// What is shown of a metric, and how it is taken from its summary.
+/// The statistic of a metric that is drawn, and how to get it from the summary.
 pub(super) type Statistic = fn(&MetricSummary) -> f64;
 
 const STATISTICS: [(&str, Statistic); 4] = [

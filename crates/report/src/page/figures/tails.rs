@@ -1,4 +1,4 @@
-//! How the quantiles of one latency part from one another as a load, or another number, grows.
+//! How the quantiles of a latency diverge along a numeric factor, such as load.
 
 use trackbed_measure::metrics::COMPARED;
 use trackbed_measure::results::{CellResult, MetricSummary};
@@ -53,10 +53,10 @@ fn figure(
         id: format!("{}-{number}", material.id("tails")),
         place: material.place(),
         shape: Shape::Bands,
-        title: format!("Tails along {}", x.name),
+        title: format!("Tails by {}", x.name),
         note: format!(
-            "One configuration at a time: where its median and its slowest samples go as {} changes. A \
-             deadline, where there is one, is a dashed line.",
+            "Median and tail quantiles of one configuration as {} changes. A dashed line marks the \
+             deadline, if there is one.",
             x.name
         ),
         choosers: material.choosers(metrics, &split),

@@ -5,12 +5,12 @@ use crate::page::palette::SERIES;
 use crate::page::thin;
 use crate::page::trace::Timeline;
 
-/// Parts of a line of which the extremes are kept; about a part for every second pixel.
+/// Buckets of a line whose extremes are kept: about one for every second pixel.
 pub(in crate::page) const BUCKETS: usize = 400;
 
 pub(in crate::page) fn figure(timeline: &Timeline, number: usize, place: &str) -> Figure {
     let mut series = Vec::new();
-    // A line of one name has one colour in all panels.
+    // Lines of the same name have the same colour in all panels.
     let mut names: Vec<&str> = Vec::new();
     for (panel, content) in timeline.panels.iter().enumerate() {
         for line in &content.lines {
@@ -43,7 +43,7 @@ pub(in crate::page) fn figure(timeline: &Timeline, number: usize, place: &str) -
         y: timeline.panels.iter().map(|panel| panel.y.clone()).collect(),
         series,
         marks: marks.collect(),
-        caption: "One run (n = 1): an example, no average.".to_owned(),
+        caption: "One run (n = 1): an example, not an average.".to_owned(),
     };
     Figure {
         id: format!("timeline-{number}"),

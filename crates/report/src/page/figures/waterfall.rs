@@ -6,7 +6,7 @@ use trackbed_measure::waterfall::Bar;
 
 use crate::page::figure::{Axis, Figure, Series, Shape, View};
 
-/// Rows of one picture; the objects beyond are counted.
+/// Rows of one figure; further objects are only counted.
 const ROWS_MAX: usize = 150;
 
 pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &str) -> Figure {
@@ -15,7 +15,7 @@ pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &
         let Bar { object, path, connection, .. } = bar;
         let on = connection.map_or_else(String::new, |number| format!(" on connection {number}"));
         series.labels.push(format!("{object} {path}{on}"));
-        // Where the browser stood last: bars end there.
+        // Bars end at the last phase that the browser reached.
         let last = [bar.ready, bar.done, bar.begun, bar.requested];
         series.x.push(ms(last.into_iter().flatten().next().unwrap_or(bar.found)));
         let at = |time: Option<Duration>| time.map_or(f64::NAN, ms);
@@ -32,10 +32,10 @@ pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &
     caption.push_str(&if missing == 0 {
         ".".to_owned()
     } else {
-        format!("; {missing} never came.")
+        format!("; {missing} never arrived.")
     });
     if bars.len() > ROWS_MAX {
-        caption.push_str(&format!(" The first {ROWS_MAX} are drawn."));
+        caption.push_str(&format!(" Only the first {ROWS_MAX} are drawn."));
     }
     let view = View {
         choice: Vec::new(),
@@ -50,8 +50,8 @@ pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &
         place: place.to_owned(),
         shape: Shape::Bars,
         title: title.to_owned(),
-        note: "From when an object became known: until it was requested, until its response began, until \
-               its last byte came, until it was parsed or executed."
+        note: "Phases of each object from its discovery: until the request, until the response began, \
+               until the last byte arrived, until it was parsed or executed."
             .to_owned(),
         choosers: Vec::new(),
         views: vec![view],

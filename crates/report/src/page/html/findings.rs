@@ -1,4 +1,4 @@
-//! What failed, with the command that shows it again, and what was checked.
+//! Failed runs with the command that replays them, outliers and checks.
 
 use maud::{Markup, html};
 use trackbed_measure::results::{CellResult, Document};
@@ -10,16 +10,16 @@ use crate::summary::{REPEATABLE, plural};
 use crate::table::{Align, Table};
 use crate::words::numbered;
 
-/// Reasons of one cell; the rest are counted.
+/// Reasons listed per cell; the rest are counted.
 const REASONS_MAX: usize = 10;
 
-/// Cells with failed runs; the rest are counted.
+/// Cells listed with failed runs; the rest are counted.
 const CELLS_MAX: usize = 100;
 
-/// Runs that stand out; the rest are counted.
+/// Outlying runs listed; the rest are counted.
 const OUTLYING_MAX: usize = 20;
 
-/// Runs that failed or were left out; nothing where there are none.
+/// Runs that failed or were left out; empty if there are none.
 pub(super) fn problems(page: &Page<'_>) -> Markup {
     let cells = || page.document.cells.iter().enumerate();
     let failed: Vec<(usize, &CellResult)> = cells().filter(|(_, cell)| cell.failed > 0).collect();
@@ -29,20 +29,20 @@ pub(super) fn problems(page: &Page<'_>) -> Markup {
     }
     html! {
         section #failures.card aria-labelledby="failures-title" {
-            h2 #failures-title { "What failed" }
+            h2 #failures-title { "Failed runs" }
             @for (index, cell) in failed.iter().take(CELLS_MAX) { (failures(page, *index, cell)) }
             @if failed.len() > CELLS_MAX {
                 p { "... and " (plural(failed.len() - CELLS_MAX, "more cell")) " with failed runs." }
             }
             @if !invalid.is_empty() {
-                h3 { "Left out, because this machine did not keep up" }
+                h3 { "Left out because this machine was too slow" }
                 ul {
                     @for (index, cell) in invalid.iter().take(CELLS_MAX) {
                         li { (plural(cell.invalid as usize, "run")) " of "
                              (numbered(page.document, *index as u32)) }
                     }
                 }
-                p.note { "trackbed run --keep-invalid counts them." }
+                p.note { "trackbed run --keep-invalid includes them." }
             }
         }
     }
@@ -64,25 +64,26 @@ fn failures(page: &Page<'_>, index: usize, cell: &CellResult) -> Markup {
                 }
             }
             @if cell.failures.len() > REASONS_MAX {
-                li { "... and " (cell.failures.len() - REASONS_MAX) " more reasons; run.json has them" }
+                li { "... and " (cell.failures.len() - REASONS_MAX) " more reasons; run.json lists them all" }
             }
         }
     }
 }
 
-/// Runs that stand out; nothing where there are none.
+/// Outlying runs; empty if there are none.
 pub(super) fn outlying(page: &Page<'_>) -> Markup {
     if page.outlying.is_empty() {
         return html! {};
     }
     html! {
         section #outlying.card aria-labelledby="outlying-title" {
-            h2 #outlying-title { "Runs that stand out" }
+            h2 #outlying-title { "Outlying runs" }
             p.note {
-                "They count like all others. Far out is beyond three times the width of the middle half, \
-                 more where values lean to that side."
+                "They are included in all results. A run is outlying if it is more than three \
+                 interquartile ranges away from the middle half; the limit is wider on the side to \
+                 which values are skewed."
             }
-            (tables::table(&outlying_table(page), "Runs that stand out"))
+            (tables::table(&outlying_table(page), "Outlying runs"))
             @if page.outlying.len() > OUTLYING_MAX {
                 p.note { "... and " (page.outlying.len() - OUTLYING_MAX) " more." }
             }
@@ -94,7 +95,7 @@ fn outlying_table(page: &Page<'_>) -> Table {
     let can_replay = page.document.substrate == REPEATABLE && !page.origin.replay.is_empty();
     let right = ["cell", "run"].map(|title| (title, Align::Right));
     let values = ["value", "median of the cell"].map(|title| (title, Align::Right));
-    let again = can_replay.then_some(("again", Align::Left));
+    let again = can_replay.then_some(("replay with", Align::Left));
     let metric = ("metric", Align::Left);
     let mut table = Table::new(right.into_iter().chain([metric]).chain(values).chain(again));
     for one in page.outlying.iter().take(OUTLYING_MAX) {
@@ -107,7 +108,7 @@ fn outlying_table(page: &Page<'_>) -> Table {
     table
 }
 
-/// Every check, those that fail first.
+/// Every check, failed ones first.
 pub(super) fn checks(document: &Document) -> Markup {
     if document.checks.is_empty() {
         return html! {};
@@ -118,13 +119,13 @@ pub(super) fn checks(document: &Document) -> Markup {
     html! {
         section #checks.card aria-labelledby="checks-title" {
             h2 #checks-title { "Checks against arithmetic" }
-            p { (passed) " of " (checks.len()) " hold." }
+            p { (passed) " of " (checks.len()) " passed." }
             details open[passed < checks.len()] {
                 summary { "All checks" }
                 ul.checks {
                     @for check in checks {
                         li {
-                            strong .bad[!check.pass] { (if check.pass { "holds" } else { "FAILS" }) }
+                            strong .bad[!check.pass] { (if check.pass { "passed" } else { "FAILED" }) }
                             " " (check.name) ": " (check.detail)
                         }
                     }

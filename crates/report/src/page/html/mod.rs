@@ -20,23 +20,23 @@ use super::palette::{DARK, LIGHT};
 use super::ranks::Outlying;
 use crate::section::Section;
 
-/// What the page is made of.
+/// The content of the page.
 pub(crate) struct Page<'a> {
     pub document: &'a Document,
     pub origin: &'a Origin,
     pub sections: &'a [Section<'a>],
     pub certificates: &'a Certificates,
-    /// Runs that stand out, the farthest first.
+    /// Outlying runs, the farthest first.
     pub outlying: Vec<&'a Outlying>,
-    /// What the scenario's study says, held against the runs.
+    /// The statements of the scenario's study, compared with the runs.
     pub study: Option<&'a Held>,
-    /// How many figures there are of single runs.
+    /// Number of figures of single runs.
     pub traces: usize,
-    /// What the script reads, ready to stand in the page.
+    /// The script's data, escaped for the page.
     pub data: String,
 }
 
-/// Nothing but what the page holds is ever loaded, and nothing is sent anywhere.
+/// The page loads nothing and sends nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
@@ -57,7 +57,7 @@ pub(crate) fn page(page: &Page<'_>) -> String {
                 style { (PreEscaped(styles())) }
             }
             body {
-                a.skip href="#answer" { "Skip to the answer" }
+                a.skip href="#answer" { "Skip to the conclusion" }
                 (origin::header(page))
                 main #main {
                     (origin::answer(page))
@@ -75,8 +75,8 @@ pub(crate) fn page(page: &Page<'_>) -> String {
                     (reference::scenario(page.origin))
                 }
                 (footer(document))
-                noscript { p.bar { "Figures need a script, which this browser does not run; the \
-                                    conclusion and all tables are complete." } }
+                noscript { p.bar { "This browser does not run scripts, so there are no figures. \
+                                    The conclusion and all tables are complete." } }
                 script type="application/json" id="data" { (PreEscaped(&page.data)) }
                 script { (PreEscaped(scripts())) }
             }
@@ -88,13 +88,13 @@ pub(crate) fn page(page: &Page<'_>) -> String {
 fn footer(document: &Document) -> Markup {
     html! {
         footer {
-            p { "Made by trackbed " (document.trackbed) ". The file needs no network and sends \
+            p { "Made by trackbed " (document.trackbed) ". This file needs no network and sends \
                  nothing. Figures are drawn by D3 and Observable Plot." }
         }
     }
 }
 
-/// Colours of both themes, by the system's choice or the reader's; paper is light.
+/// Colours of both themes, by the system's setting or the reader's choice; print is light.
 fn styles() -> String {
     let (light, dark) = (LIGHT.properties(), DARK.properties());
     let mut text = format!(
@@ -113,7 +113,7 @@ fn scripts() -> String {
         let _ = writeln!(text, "{name}\n\n{}\n", licence.trim());
     }
     text.push_str("*/\n");
-    // The libraries first: should one fail, the page says so.
+    // The libraries come first: if one fails, the page says so.
     for library in assets::LIBRARIES {
         text.push_str(library);
         text.push('\n');

@@ -1,4 +1,4 @@
-//! What was run, and what came out in a sentence.
+//! What was run, and the conclusion.
 
 use maud::{Markup, html};
 use trackbed_measure::results::CellResult;
@@ -8,7 +8,7 @@ use crate::cells;
 use crate::section::Section;
 use crate::summary::extent;
 
-/// The page's head: what it is about, and ways into it.
+/// The page's header: title and navigation.
 pub(super) fn header(page: &Page<'_>) -> Markup {
     let titled = || page.sections.iter().enumerate().filter(|(_, one)| one.title.is_some());
     html! {
@@ -22,7 +22,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
         }
         nav.ways aria-label="Sections" {
             div.wide {
-                a href="#answer" { "Answer" }
+                a href="#answer" { "Conclusion" }
                 a href="#run" { "What was run" }
                 @if titled().next().is_none() { a href="#part-0" { "Results" } }
                 @for (number, section) in titled() {
@@ -37,7 +37,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What the runs say, section by section.
+/// The conclusion, section by section.
 pub(super) fn answer(page: &Page<'_>) -> Markup {
     let lines = |section: &Section<'_>| section.answer().map(str::to_owned).collect();
     let all: Vec<(&Section<'_>, Vec<String>)> =
@@ -45,7 +45,7 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
     let compared = all.iter().any(|(_, lines)| !lines.is_empty());
     html! {
         section #answer.card.lead aria-labelledby="answer-title" {
-            h2 #answer-title { "The answer" }
+            h2 #answer-title { "Conclusion" }
             @if let Some(model) = &page.document.model {
                 p.label role="note" { strong { "MODEL, no measurement: " } (model) }
             }
@@ -61,7 +61,7 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
     }
 }
 
-/// With the word that matters in front set apart: `fastest at loss 0`.
+/// Emphasises the text before the colon: `fastest at loss 0`.
 fn sentence(line: &str) -> Markup {
     match line.split_once(": ") {
         Some((front, rest)) => html! { strong { (front) ": " } (rest) },
@@ -69,7 +69,7 @@ fn sentence(line: &str) -> Markup {
     }
 }
 
-/// How much there is, and how much of it is missing: always, also where nothing is.
+/// Counts of runs, always including those that are missing.
 fn counts(page: &Page<'_>) -> Markup {
     let document = page.document;
     let failed: u32 = document.cells.iter().map(|cell| cell.failed).sum();
@@ -81,17 +81,17 @@ fn counts(page: &Page<'_>) -> Markup {
     html! {
         dl.counts {
             div { dt { "runs" } dd { (there) } }
-            div { dt { "runs in each cell, at most" } dd { (document.runs) } }
+            div { dt { "maximum runs per cell" } dd { (document.runs) } }
             div .bad[failed > 0] { dt { "failed" } dd { (failed) } }
             div .warn[invalid > 0] { dt { "left out" } dd { (invalid) } }
             @if checks > 0 {
-                div .bad[passed < checks] { dt { "checks that hold" } dd { (passed) " of " (checks) } }
+                div .bad[passed < checks] { dt { "checks passed" } dd { (passed) " of " (checks) } }
             }
         }
     }
 }
 
-/// Everything that is needed to repeat the runs, and to judge them.
+/// Everything needed to repeat and to judge the runs.
 pub(super) fn what_was_run(page: &Page<'_>) -> Markup {
     let document = page.document;
     let facts = [
@@ -120,16 +120,14 @@ pub(super) fn what_was_run(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What a substrate is, for those who meet the word for the first time.
+/// A substrate, for readers who do not know the word.
 fn substrate(name: &str) -> &'static str {
     match name {
         "virtual" => {
             "real protocol stacks on simulated links in virtual time; the same seed gives the same \
              results on every machine"
         }
-        "emulated" => {
-            "real processes on the kernel of this machine, between network namespaces, in real time"
-        }
+        "emulated" => "real processes in network namespaces on this machine's kernel, in real time",
         "live" => "two machines and the network between them, in real time",
         _ => "see the documentation",
     }

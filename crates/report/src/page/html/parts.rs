@@ -1,4 +1,4 @@
-//! The sections of results: figures first, then the tables that they are drawn from.
+//! The result sections: figures first, then the tables behind them.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::tables;
 use crate::section::Section;
 use crate::{cells, differences};
 
-/// A part of the scenario, or the whole where it has no parts.
+/// A part of the scenario, or the whole scenario if it has no parts.
 pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
     let title = section.title.as_deref().unwrap_or("Results");
     let headline = section.headline();
@@ -42,13 +42,13 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
     }
 }
 
-/// Where timelines, maps and waterfalls are put.
+/// Contains timelines, maps and waterfalls.
 pub(super) fn single_runs() -> Markup {
     html! {
         section #runs aria-labelledby="runs-title" {
             h2 #runs-title { "Single runs" }
-            p.note { "What happened in a run, moment by moment. Each is one example; what holds in \
-                      general stands above." }
+            p.note { "How single runs went over time. Each is one example; the results over all \
+                      runs are above." }
             div.figures.full #figures-runs {}
         }
     }

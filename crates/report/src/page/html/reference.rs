@@ -1,4 +1,4 @@
-//! What one looks up: every metric of every cell, what metrics mean, the scenario's text.
+//! Reference: every metric of every cell, definitions, the scenario's text.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::tables;
 use crate::details;
 use crate::page::Origin;
 
-/// The table of everything, folded away.
+/// The full table, collapsed.
 pub(super) fn all_metrics(document: &Document) -> Markup {
     html! {
         section #metrics.card aria-labelledby="metrics-title" {
             h2 #metrics-title { "All metrics" }
             details {
                 summary { "Every metric of every cell, with its distribution" }
-                p.note { "The mean and its 95 % interval are over runs, quantiles over all samples." }
+                p.note { "Means and their 95 % confidence intervals are over runs, quantiles over all samples." }
                 (tables::table(&details::table(document), "All metrics of all cells"))
             }
         }
     }
 }
 
-/// What the metrics that occur are.
+/// Definitions of the metrics that occur.
 pub(super) fn definitions(document: &Document) -> Markup {
     let names: BTreeSet<&str> =
         document.cells.iter().flat_map(|cell| cell.metrics.keys().map(String::as_str)).collect();
@@ -42,7 +42,7 @@ pub(super) fn definitions(document: &Document) -> Markup {
     }
 }
 
-/// The scenario's text, where it is known.
+/// The scenario's text, if known.
 pub(super) fn scenario(origin: &Origin) -> Markup {
     if origin.scenario.is_empty() {
         return html! {};
@@ -51,7 +51,7 @@ pub(super) fn scenario(origin: &Origin) -> Markup {
         section #scenario.card aria-labelledby="scenario-title" {
             h2 #scenario-title { "The scenario" }
             details {
-                summary { "Its text" }
+                summary { "Text" }
                 div.scroll tabindex="0" role="region" aria-label="The scenario's text" {
                     pre { (origin.scenario) }
                 }

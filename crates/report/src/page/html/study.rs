@@ -1,4 +1,4 @@
-//! What the scenario's study says, beside the results: its statements with their verdicts, and its figures.
+//! The scenario's study beside the results: its statements with verdicts, and its figures.
 
 use maud::{Markup, PreEscaped, html};
 use trackbed_analysis::paper::{Chart, Held, Setting};
@@ -6,7 +6,7 @@ use trackbed_analysis::paper::{Chart, Held, Setting};
 use super::tables;
 use crate::papers::{self, conclusion};
 
-/// The section; nothing without a study.
+/// The section; empty without a study.
 pub(super) fn study(held: Option<&Held>) -> Markup {
     let Some(held) = held else { return html! {} };
     let statements = |setting| papers::statements(held, setting);
@@ -18,14 +18,14 @@ pub(super) fn study(held: Option<&Held>) -> Markup {
             @for chart in held.charts.iter().filter(|chart| papers::is_drawn(chart)) { (figure(chart)) }
             @if let Some(table) = statements(Setting::Study) {
                 details {
-                    summary { "Its statements" }
+                    summary { "Statements" }
                     (tables::table(&table, "Statements of the study"))
                 }
             }
             @if let Some(table) = statements(Setting::Ours) {
                 details {
-                    summary { "Its statements in a setting of ours" }
-                    (tables::table(&table, "Statements of the study in a setting of ours"))
+                    summary { "Statements, tested in our own setting" }
+                    (tables::table(&table, "Statements of the study, tested in our own setting"))
                 }
             }
         }

@@ -1,13 +1,13 @@
-//! Tables for the terminal as tables of a page.
+//! Terminal tables as HTML tables.
 
 use maud::{Markup, html};
 
 use crate::table::{Align, Table};
 
-/// Rows of one table; what lies beyond is in the run directory, and said to be there.
+/// Rows of a table; the page refers to the run directory for the rest.
 const ROWS_MAX: usize = 1_000;
 
-/// A table that can be scrolled by itself, under a name for those who do not see it.
+/// A table that scrolls on its own, labelled for screen readers.
 pub(super) fn table(table: &Table, name: &str) -> Markup {
     let columns: Vec<(String, bool)> = table
         .columns()

@@ -1,4 +1,4 @@
-//! Contrasts by WCAG 2.2, and differences as people see them whose eyes lack a kind of cone.
+//! Contrasts by WCAG 2.2, and colour differences as seen with colour-vision deficiencies.
 
 use super::*;
 
@@ -63,7 +63,7 @@ const SIGHTS: [[[f64; 3]; 3]; 4] = [
     ],
 ];
 
-/// Coordinates in Oklab (B. Ottosson, 2020), in which distances are about what people see.
+/// Oklab coordinates (B. Ottosson, 2020), whose distances approximate perceived differences.
 fn oklab([r, g, b]: [f64; 3]) -> [f64; 3] {
     let cone =
         |weights: [f64; 3]| (weights[0] * r + weights[1] * g + weights[2] * b).max(0.0).cbrt();
@@ -89,10 +89,11 @@ fn distance(one: [f64; 3], other: [f64; 3]) -> f64 {
     one.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-/// A tenth of the way from black to white lies between any two series, for everybody; the best known
-/// palette of eight colours (Okabe and Ito's) reaches less on either ground.
+/// Any two series differ by at least a tenth of the distance from black to white, also with a
+/// colour-vision deficiency. The best known palette of eight colours (Okabe and Ito's) reaches less
+/// on either background.
 #[test]
-fn series_can_be_told_apart_by_everybody() {
+fn series_differ_for_every_kind_of_colour_vision() {
     for palette in [LIGHT, DARK] {
         for sight in &SIGHTS {
             for (index, one) in palette.series.iter().enumerate() {

@@ -84,7 +84,7 @@ fn curl_downloads_and_says_what_it_cannot() {
     }
     for (words, message) in [
         (&["--set", "workload.kind=messages"][..], "curl fetches files"),
-        (&["--set", "workload.phones=2"], "curl is one client: write phones = 1"),
+        (&["--set", "workload.phones=2"], "curl is a single client: write phones = 1"),
         (&["--set", "protocol=quic"], "curl supports http1, http2, http3, not quic"),
     ] {
         scratch.run(words).refused(&[message]);

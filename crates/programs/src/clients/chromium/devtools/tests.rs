@@ -1,6 +1,6 @@
 use super::*;
 
-/// The commands that are said next, without their zero bytes.
+/// The next commands, without their zero bytes.
 fn said(conversation: &mut Conversation) -> Vec<Value> {
     let mut all = Vec::new();
     while let Some(mut bytes) = conversation.say() {
@@ -13,13 +13,13 @@ fn said(conversation: &mut Conversation) -> Vec<Value> {
 fn hear(conversation: &mut Conversation, message: &Value) -> Result<(), String> {
     let mut bytes = message.to_string().into_bytes();
     bytes.push(0);
-    // Messages come in pieces.
+    // Messages arrive in pieces.
     let (front, behind) = bytes.split_at(bytes.len() / 2);
     conversation.hear(front)?;
     conversation.hear(behind)
 }
 
-/// Answers every command with what a browser says, up to and without the one called `last`.
+/// Answers every command like a browser, up to but excluding the one called `last`.
 fn answer_until(conversation: &mut Conversation, last: &str) {
     loop {
         let commands = said(conversation);
