@@ -1,4 +1,4 @@
-//! What the tests that span crates share: scenarios from text, run to the end.
+//! Shared code of the tests that span crates: scenarios from text, run to the end.
 
 use std::num::NonZeroUsize;
 
@@ -30,7 +30,7 @@ pub fn document(name: &str, overrides: &[&str]) -> Document {
     document_of(&plan, &run(&plan, 2))
 }
 
-/// What runs of a plan say together.
+/// The combined results of a plan's runs.
 pub fn document_of(plan: &Plan, runs: &[RunResult]) -> Document {
     let results = runs.to_vec();
     trackbed_analysis::document(plan, &campaign::origin(&Virtual::new(), plan), &results, false)

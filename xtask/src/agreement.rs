@@ -13,16 +13,16 @@ use crate::ledger::Ledger;
 /// How much of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Every path, as often as the intervals need; half an hour. The page is written anew.
+    /// Every path, with the runs that the intervals need; half an hour. The page is rewritten.
     Full,
-    /// What is left of [`Extent::Full`] after it was cut short. Only with the same build, since
-    /// runs of two versions cannot be told apart afterwards.
+    /// The rest of an interrupted [`Extent::Full`]. Only with the same build, because runs of two
+    /// versions cannot be distinguished afterwards.
     Rest,
     /// A few quick paths; a minute. The table is only printed.
     Short,
 }
 
-/// A path, and what goes over it.
+/// A path and its transfer.
 struct Path {
     /// In Mbit/s.
     rate: u32,
@@ -75,7 +75,7 @@ const SHORT: usize = 3;
 const RUNS_SHORT: u32 = 6;
 
 impl Path {
-    /// Where nothing is lost runs differ little; long ones average over more losses each.
+    /// Without loss, runs differ little; long ones average over more losses each.
     fn runs(&self) -> u32 {
         match (self.loss > 0.0, self.size) {
             (_, 10_000_000..) => 8,
@@ -88,7 +88,7 @@ impl Path {
 /// Runs the grid.
 ///
 /// # Errors
-/// If a path cannot be run, or the page cannot be written. That the substrates disagree is a
+/// If a path cannot be run, or the page cannot be written. A disagreement of the substrates is a
 /// result.
 pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
     let paths = match extent {
@@ -116,7 +116,7 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
         match (extent, number + 1 == paths.len()) {
             (Extent::Short, true) => println!("{table}"),
             (Extent::Short, false) => {}
-            // Whatever comes in between, what is done is there.
+            // Finished paths are kept after an interruption.
             (Extent::Full | Extent::Rest, _) => replace_in_page(&table)?,
         }
     }
@@ -130,7 +130,7 @@ fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Valu
         Extent::Full | Extent::Rest => format!("{RESULTS}/{number}"),
         Extent::Short => format!("{RESULTS}/short-{number}"),
     };
-    // What is there of an earlier time would be continued.
+    // Earlier results would be continued.
     if extent != Extent::Rest {
         let _ = fs::remove_dir_all(&out);
     }
@@ -149,7 +149,7 @@ fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Valu
         command.args(["--set", setting]);
     }
     let output = command.stderr(Stdio::piped()).output();
-    let output = output.map_err(|why| format!("cargo does not start: {why}"))?;
+    let output = output.map_err(|why| format!("cannot start cargo: {why}"))?;
     // 1 means that a cell differs, or a run failed; the document says which.
     if !matches!(output.status.code(), Some(0 | 1)) || output.stdout.is_empty() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
@@ -226,25 +226,25 @@ fn summary(rows: &[Row], environment: &Value) -> String {
         fact("cores"),
         fact("processor"),
     )
-    .expect("a String takes everything");
+    .expect("writing to a String cannot fail");
     text
 }
 
-/// Puts the table where the page has its old one.
+/// Replaces the table in the page.
 fn replace_in_page(table: &str) -> Result<(), String> {
     let text = fs::read_to_string(PAGE).map_err(|why| format!("{PAGE}: {why}"))?;
     let split = text.split_once(BEGIN).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(END)?;
         Some((before, after))
     });
-    let (before, after) = split.ok_or(format!("{PAGE} has no place for the table"))?;
+    let (before, after) = split.ok_or(format!("{PAGE} has no markers for the table"))?;
     let text = format!("{before}{BEGIN}\n\n{table}\n{END}{after}");
     fs::write(PAGE, text).map_err(|why| format!("{PAGE}: {why}"))
 }
 
-/// What `trackbed` says where a machine allows no namespaces.
+/// The message of `trackbed` on a machine without namespaces.
 const FORBIDDEN: &str = "does not let you";
-/// Removed to begin anew.
+/// Removed to start over.
 const RESULTS: &str = "target/agreement";
 const PAGE: &str = "docs/agreement.md";
 const BEGIN: &str = "<!-- table -->";

@@ -3,9 +3,9 @@
 use std::env;
 use std::process::{Command, Stdio};
 
-/// `cargo` as a person's shell would start it. The cargo that runs this program describes this
+/// `cargo` as started from a user's shell. The cargo that runs this program describes this
 /// program's package in the environment; build scripts further down that watch these variables
-/// (ring's does) would take every build by hand and every build by a chore for a change.
+/// (ring's does) would rebuild at every switch between manual builds and chores.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     for (name, _) in env::vars_os() {
@@ -17,7 +17,7 @@ pub fn cargo() -> Command {
     cargo
 }
 
-/// What a program says on standard output; nothing where it fails or is not there.
+/// The standard output of a program; empty if it fails or does not exist.
 pub fn said(program: &str, words: &[&str]) -> String {
     let output =
         Command::new(program).args(words).stdin(Stdio::null()).stderr(Stdio::null()).output();

@@ -1,5 +1,5 @@
-//! Continuous integration: the lints, the README's test command, then what of the thorough tier fits
-//! into forty minutes, by turns.
+//! Continuous integration: the lints, the README's test command, then the parts of the thorough
+//! tier that fit into forty minutes, in turn.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use crate::install::Consent;
 use crate::ledger::Ledger;
 use crate::tiers::{self, PARTS, Part};
 
-/// For everything together: an hour, less what a slow machine may add.
+/// The total limit: an hour, less a margin for slow machines.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 
-/// Does it, and prints what was left out.
+/// Runs it, and prints the parts left out.
 pub fn run(ledger: &mut Ledger) -> Result<(), String> {
-    #[expect(clippy::disallowed_methods, reason = "the limit is one of the clock on the wall")]
+    #[expect(clippy::disallowed_methods, reason = "the limit is in wall-clock time")]
     let started = Instant::now();
     crate::run(&tiers::lints(), ledger)?;
     crate::run(&tiers::test(), ledger)?;
@@ -27,10 +27,13 @@ pub fn run(ledger: &mut Ledger) -> Result<(), String> {
         let steps = tiers::thorough(Consent::Given, &[part.name]).unwrap_or_default();
         crate::run(&steps, ledger)?;
     }
-    eprintln!("==> in all {} min", started.elapsed().as_secs() / 60);
+    eprintln!("==> {} min in total", started.elapsed().as_secs() / 60);
     if !left_out.is_empty() {
         let names = left_out.join(" ");
-        eprintln!("==> left out for lack of time: {names} (cargo xtask test --thorough {names})");
+        eprintln!(
+            "==> not run because time was short: {names} (run: cargo xtask test --thorough \
+             {names})"
+        );
     }
     Ok(())
 }
@@ -41,8 +44,8 @@ fn changed() -> Vec<String> {
     paths.lines().map(str::to_owned).collect()
 }
 
-/// First the parts that watch what was changed; within each half the commit decides who begins, so that
-/// every part gets its turn and a commit that is tried again is tried by the same parts.
+/// First the parts that watch what was changed; within each half the commit decides the order, so
+/// that every part gets its turn, and a repeated commit runs the same parts.
 fn in_turn(commit: &str, changed: &[String]) -> Vec<&'static Part> {
     let number = commit.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let mut parts: Vec<&Part> = PARTS.iter().collect();

@@ -8,7 +8,7 @@ use crate::{python, tools};
 /// Who agrees to an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// The user, at the terminal; without one, nobody does.
+    /// The user, at the terminal; without a terminal, the answer is no.
     Ask,
     /// The command line has (`--install`): then nothing may be missing afterwards.
     Given,

@@ -1,4 +1,4 @@
-//! What the steps of a chore have tested and what they have left out, for the last lines it prints.
+//! What the steps of a chore tested and skipped, for its summary.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Notes a test or a command that cannot run on this machine.
+    /// Records a test or a command that cannot run on this machine.
     pub fn skip(&mut self, why: &str) {
         *self.skipped.entry(why.trim().to_owned()).or_default() += 1;
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Ledger {
             write!(f, ", {} failed", self.failed)?;
         }
         if self.commands > 0 {
-            write!(f, ", {} commands of the documentation did what it shows", self.commands)?;
+            write!(f, ", {} commands of the documentation printed what it shows", self.commands)?;
         }
         write!(f, "; {} skips (listed above)", self.skips())
     }

@@ -1,4 +1,4 @@
-//! Runs tests and reads what they print: only failures are worth a reader's time, and skips are counted.
+//! Runs tests and reads their output: prints only failures, and counts skips.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 /// Runs `cargo test`, and prints its output without what successful tests print.
 pub fn run(mut cargo: Command, ledger: &mut Ledger) -> Result<(), String> {
     let started = cargo.stdout(Stdio::piped()).spawn();
-    let mut child = started.map_err(|why| format!("cargo does not start: {why}"))?;
+    let mut child = started.map_err(|why| format!("cannot start cargo: {why}"))?;
     let mut reader = Reader::default();
     let output = child.stdout.take().expect("it is piped");
     for line in BufReader::new(output).split(b'\n') {
@@ -30,7 +30,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Notes what a line says, and whether it is worth printing.
+    /// Evaluates a line, and returns whether to print it.
     fn shows(&mut self, line: &str, ledger: &mut Ledger) -> bool {
         if let Some(counts) = line.strip_prefix("test result: ") {
             self.in_successes = false;
@@ -57,7 +57,7 @@ impl Reader {
     }
 }
 
-/// How the line begins that a test prints in place of failing where the machine lacks something.
+/// The prefix of the line that a test prints instead of failing if the machine lacks something.
 const MARKS: [&str; 3] = ["SKIPPED:", "SKIPPED ", "skipped:"];
 
 /// The number before a word of a summary.

@@ -1,4 +1,4 @@
-//! The project's chores: `cargo xtask test` is the one command that proves a clone.
+//! The project's chores: `cargo xtask test` is the one command that tests a clone.
 #![forbid(unsafe_code)]
 
 mod agreement;
@@ -24,34 +24,34 @@ use install::Consent;
 use ledger::Ledger;
 use steps::Step;
 
-const USAGE: &str = "\
-Usage: cargo xtask CHORE
+const USAGE: &str = "Usage: cargo xtask CHORE
 
 Chores:
-  check             formatting, lints and unit tests: before each commit
-  test              what proves a clone; needs nothing but Rust, installs nothing, and counts what this
-                    machine cannot run
+  check             formatting, lints and unit tests; run it before each commit
+  test              the basic test suite; needs only Rust, installs nothing, and lists the tests
+                    that this machine cannot run
   test --thorough [--install] [PART ...]
-                    what takes hours or other programs, all of it or these parts: tests, docs, release,
-                    grids, agreement, swarm; asks before it installs anything, --install says yes
-  ci                lints, test, then parts of the thorough tier, as many as fit into 40 minutes
-  swarm [RUNS]      random topologies, faults and protocols, 20000 runs unless said otherwise
-  bench             all benchmarks, figures on stdout
-  kernel-agreement  regenerates crates/tcp/kernel-agreement.md: our TCP against the kernel's
-  agreement         regenerates docs/agreement.md: virtual against emulated, half an hour on an
-                    idle machine
-  agreement rest    goes on with one that was cut short, with the same build (target/agreement)
-  agreement short   prints a few rows of it
+                    tests that take long or need other programs; all of them, or only PART:
+                    tests, docs, release, grids, agreement, swarm; asks before it installs
+                    anything, unless --install is given
+  ci                lints, test, then as many parts of the thorough tier as fit into 40 minutes
+  swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)
+  bench             all benchmarks; writes the figures to stdout
+  kernel-agreement  regenerates crates/tcp/kernel-agreement.md: Trackbed's TCP against the kernel's
+  agreement         regenerates docs/agreement.md: the virtual against the emulated substrate substrate; takes half
+                    an hour on an idle machine
+  agreement rest    continues an interrupted `agreement`, with the same build (target/agreement)
+  agreement short   prints a few rows of the table
   reference         regenerates docs/reference.md and docs/schema from the registries
   docs              builds the documentation (target/book), checks its links, and executes its
-                    commands (docs/SUMMARY.md lists its pages); TRACKBED names another program
-                    to execute than the release build
-  docs build        the first two
-  docs run [PAGE]   the last, of all pages or of those whose path contains this
-  docs bless [PAGE] writes what commands say into the pages
-  vendor            makes third_party anew: published crates, patched and trimmed
-  vendor --check    proves that third_party is what `vendor` makes
-  fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
+                    commands (docs/SUMMARY.md lists its pages); TRACKBED names the program to
+                    execute instead of the release build
+  docs build        only builds the documentation and checks its links
+  docs run [PAGE]   only executes the commands, of all pages or of those whose path contains PAGE
+  docs bless [PAGE] writes the current output of commands into the pages
+  vendor            regenerates third_party: published crates, patched and trimmed
+  vendor --check    checks that third_party is what `vendor` generates
+  fuzz [SECONDS]    runs every fuzz target for SECONDS (default: 60)
                     (needs nightly Rust and `cargo install cargo-fuzz`)
 ";
 
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut ledger = Ledger::default();
-    // Nobody reads what a machine has skipped. The tiers of tests decide for themselves.
+    // Skips on a CI machine are not read. The test tiers decide for themselves.
     let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     ledger.strict = in_ci && words.first() == Some(&"docs");
     let done = match words.as_slice() {
@@ -125,7 +125,7 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
 fn run(steps: &[Step], ledger: &mut Ledger) -> Result<(), String> {
     for step in steps {
         eprintln!("==> {step}");
-        #[expect(clippy::disallowed_methods, reason = "tells the user how long a chore took")]
+        #[expect(clippy::disallowed_methods, reason = "reports how long a chore took")]
         let started = Instant::now();
         step.run(ledger).map_err(|why| format!("{step}\n    {why}"))?;
         eprintln!("==> done in {:.0} s", started.elapsed().as_secs_f64());

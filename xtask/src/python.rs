@@ -1,6 +1,7 @@
-//! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
-//! held against, of V2X another ASN.1 and OpenSSL's signatures, of statistics SciPy, of jobs for clusters
-//! Kubernetes' own schemas, of object stores a server of S3, of results what people open them with.
+//! Python with the packages that tests use: for inference ONNX Runtime and the reference for our
+//! arithmetic, for V2X another ASN.1 implementation and OpenSSL's signatures, for statistics SciPy,
+//! for cluster jobs Kubernetes' own schemas, for object stores an S3 server, for results the usual
+//! readers.
 
 use std::env;
 use std::path::PathBuf;
@@ -49,7 +50,7 @@ pub fn is_complete() -> bool {
     has_packages("python3".into()) || has_packages(environment().join("bin/python3"))
 }
 
-/// Makes a virtual environment of our own with the packages, and says whether it could.
+/// Creates our own virtual environment with the packages, and returns whether it succeeded.
 pub fn install() -> bool {
     let folder = environment();
     succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))
@@ -60,7 +61,7 @@ pub fn install() -> bool {
         )
 }
 
-/// The virtual environment that tests are to have as the active one, if it is ours that they need.
+/// The virtual environment to activate for tests, if they need ours.
 pub fn provided() -> Option<PathBuf> {
     let folder = environment();
     let wanted = !has_packages("python3".into()) && has_packages(folder.join("bin/python3"));

@@ -24,7 +24,7 @@ pub enum Step {
     Agreement(Extent),
     /// Compares the TCP engine with the kernel's recorded times.
     Grid,
-    /// Builds the documentation, or tries what it says, by the program of this profile.
+    /// Builds the documentation, or executes its commands, with the program of this profile.
     Docs(Mode, &'static str),
     /// Makes or checks the engines in `third_party`.
     Vendor(vendor::Mode),
@@ -68,7 +68,7 @@ impl Step {
                 let mut cargo = cargo();
                 cargo.arg("test").args(words).args(["--", "--show-output"]).args(of_tests);
                 cargo.envs(environment(variables));
-                // Tests fail in place of skipping where this says so.
+                // With this variable, tests fail instead of skipping.
                 if ledger.strict {
                     cargo.env("CI", "true")
                 } else {
@@ -78,7 +78,7 @@ impl Step {
             }
             Step::Cargo(words, variables) => {
                 let status = cargo().args(words).envs(environment(variables)).status();
-                let status = status.map_err(|why| format!("cargo does not start: {why}"))?;
+                let status = status.map_err(|why| format!("cannot start cargo: {why}"))?;
                 if status.success() { Ok(()) } else { Err(status.to_string()) }
             }
         }
@@ -100,12 +100,12 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self {
             Step::Install(_) => return f.write_str("programs and packages that some tests use"),
-            Step::Agreement(_) => return f.write_str("virtual against emulated"),
+            Step::Agreement(_) => return f.write_str("the virtual against the emulated substrate"),
             Step::Grid => return f.write_str("the TCP engine against the kernel's recorded times"),
             Step::Vendor(_) => return f.write_str("the engines in third_party"),
             Step::Docs(Mode::Build, _) => return f.write_str("the documentation and its links"),
             Step::Docs(Mode::Execute(page), _) if !page.is_empty() => {
-                return write!(f, "the commands of the documentation's pages \"{page}\"");
+                return write!(f, "the commands of the documentation pages that match \"{page}\"");
             }
             Step::Docs(..) => return f.write_str("the documentation and its commands"),
             Step::Cargo(words, variables) => (words, variables, ""),
@@ -147,7 +147,7 @@ pub fn reference() -> Vec<Step> {
     vec![Step::cargo(&format!("{words} -- {tests}")).with("TRACKBED_BLESS", "1")]
 }
 
-/// The documentation, by the program as it is.
+/// The documentation, with the program as built.
 pub fn docs(mode: Mode) -> Vec<Step> {
     let built = mode == Mode::Build || std::env::var_os("TRACKBED").is_some();
     let build = (!built).then(|| Step::cargo(RELEASED));
@@ -167,7 +167,7 @@ pub fn fuzz(seconds: &str) -> Vec<Step> {
 /// All features but that of a benchmark, which builds a library in C.
 pub const FEATURES: &str = "--features trackbed/store,trackbed/parquet,trackbed/rten";
 
-/// The program as it is released. The pages show all that it can do.
+/// The program with the features of a release, because the pages show all of them.
 pub const RELEASED: &str = "build --release --bin trackbed --features store,parquet,rten";
 
 /// Those of `fuzz/Cargo.toml`.

@@ -1,4 +1,5 @@
-//! Tests in tiers: what a minute answers, what a clone proves by itself, and what needs programs and hours.
+//! Tests in tiers: a check of one minute, the basic test suite, and tests that need other programs
+//! and hours.
 
 use crate::agreement::Extent;
 use crate::docs::Mode;
@@ -7,20 +8,20 @@ use crate::ledger::Ledger;
 use crate::steps::{self, CHECKED, FEATURES, Step};
 use crate::vendor;
 
-/// Before each commit: the form of the code, and its unit tests.
+/// Before each commit: formatting, lints and unit tests.
 pub fn check() -> Vec<Step> {
     let tests = format!("--profile {CHECKED} --workspace --lib --bins");
     lints().into_iter().chain([Step::tests(&tests)]).collect()
 }
 
-/// The form of the code.
+/// Formatting and lints.
 pub fn lints() -> Vec<Step> {
     let clippy =
         format!("clippy --profile {CHECKED} --workspace --all-targets {FEATURES} -- -D warnings");
     vec![Step::cargo("fmt --all --check"), Step::cargo(&clippy)]
 }
 
-/// What proves a clone: needs nothing but Rust, and installs nothing.
+/// The basic test suite: needs only Rust, and installs nothing.
 pub fn test() -> Vec<Step> {
     vec![
         Step::tests(&format!("--profile {CHECKED} --workspace --lib --bins --tests")),
@@ -28,7 +29,7 @@ pub fn test() -> Vec<Step> {
     ]
 }
 
-/// What [`test()`] has left to others, and how to get it.
+/// What [`test()`] does not run, and how to run it.
 pub fn what_is_left(ledger: &Ledger) -> String {
     let parts: String =
         PARTS.iter().map(|part| format!("\n    {:<9}  {}", part.name, part.about)).collect();
@@ -55,9 +56,9 @@ pub struct Part {
     pub name: &'static str,
     /// What it tests beyond [`test()`].
     pub about: &'static str,
-    /// How long it takes on two cores at most, with what it has to build.
+    /// Its maximum duration on two cores, including builds.
     pub minutes: u64,
-    /// What in the repository it watches most closely: a change there makes it urgent.
+    /// The folders it covers most closely: a change there gives it priority.
     pub watches: &'static [&'static str],
     /// Whether it uses what [`Step::Install`] installs.
     uses_programs: bool,
@@ -68,7 +69,7 @@ pub struct Part {
 pub const PARTS: [Part; 6] = [
     Part {
         name: "tests",
-        about: "every test: real time, foreign programs, browsers, Python, Slurm",
+        about: "every test: real time, third-party programs, browsers, Python, Slurm",
         minutes: 30,
         watches: &[
             "crates/trackbed",
@@ -85,7 +86,7 @@ pub const PARTS: [Part; 6] = [
     },
     Part {
         name: "docs",
-        about: "the book, its links and all of its commands; rustdoc and its examples",
+        about: "the book, its links and all its commands; rustdoc and its examples",
         minutes: 20,
         watches: &["docs", "README.md", "xtask/src/docs", "scenarios"],
         uses_programs: true,
@@ -101,7 +102,8 @@ pub const PARTS: [Part; 6] = [
     },
     Part {
         name: "release",
-        about: "digests of results in a release build, long forms of tests, engines as published",
+        about: "digests of results in a release build, long versions of tests, engines compared with \
+             their published crates",
         minutes: 25,
         watches: &["Cargo.toml", "Cargo.lock", "third_party", "crates/net", "crates/substrate"],
         uses_programs: false,
@@ -112,7 +114,7 @@ pub const PARTS: [Part; 6] = [
     },
     Part {
         name: "grids",
-        about: "the table of the TCP engine against the kernel, computed again",
+        about: "the table of the TCP engine against the kernel, recomputed",
         minutes: 8,
         watches: &["crates/tcp"],
         uses_programs: false,
@@ -120,7 +122,7 @@ pub const PARTS: [Part; 6] = [
     },
     Part {
         name: "agreement",
-        about: "virtual against emulated, on a few paths",
+        about: "the virtual against the emulated substrate, on a few paths",
         minutes: 15,
         watches: &["crates/lab", "crates/emulator"],
         uses_programs: false,

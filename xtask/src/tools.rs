@@ -1,4 +1,4 @@
-//! Programs from outside that some tests use.
+//! Third-party programs that some tests use.
 
 use std::env;
 use std::path::PathBuf;
@@ -37,25 +37,25 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "/usr/include/usrsctp.h", package: "libusrsctp-dev" },
 ];
 
-/// The Debian packages of what is not there.
+/// The Debian packages of missing programs.
 pub fn missing() -> Vec<&'static str> {
     TOOLS.iter().filter(|tool| !is_there(tool.program)).map(|tool| tool.package).collect()
 }
 
-/// Installs packages if this is Debian, as root, and says whether it could.
+/// Installs packages if this is Debian, as root, and returns whether it succeeded.
 pub fn install(packages: &[&str]) -> bool {
     let mut words = vec!["install", "-y", "--no-install-recommends"];
     words.extend(packages);
     is_root() && is_there("apt-get") && apt(&["update"]) && apt(&words)
 }
 
-/// The Debian package that holds a program of ours.
+/// The Debian package of a program in the list.
 pub fn package(program: &str) -> Option<&'static str> {
     TOOLS.iter().find(|tool| tool.program == program).map(|tool| tool.package)
 }
 
 /// Whether it is in a folder of `PATH`, or of those where Debian keeps servers. Servers are not
-/// called: some start when they do not understand what they are asked.
+/// started to check this: some run despite unknown arguments.
 pub fn is_there(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);

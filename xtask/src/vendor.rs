@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 const THIRD_PARTY: &str = "third_party";
 
-/// What is ours in an engine's folder, and not made by this command.
+/// The files in an engine's folder that this command does not generate.
 const OURS: [&str; 3] = ["CHANGES.md", "trackbed.patch", "vendor.toml"];
 
 /// An engine's `vendor.toml`.
@@ -25,17 +25,17 @@ struct Origin {
     version: String,
     /// The checksum of the published archive, as in crates.io's index.
     sha256: String,
-    /// Files and folders that no feature that is used here compiles.
+    /// Files and folders that no used feature compiles.
     #[serde(default)]
     without: Vec<PathBuf>,
 }
 
-/// What is to be done with the engines.
+/// What to do with the engines.
 #[derive(Clone, Copy)]
 pub enum Mode {
-    /// Write them anew.
+    /// Regenerate them.
     Write,
-    /// Prove that what is there is what would be written.
+    /// Check that the folders are what would be written.
     Check,
 }
 
@@ -43,7 +43,7 @@ pub enum Mode {
 ///
 /// # Errors
 ///
-/// If a crate cannot be had, a patch does not apply, or, when checking, something differs.
+/// If a crate cannot be fetched, a patch does not apply, or, when checking, something differs.
 pub fn run(mode: Mode) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let folders = fs::read_dir(root.join(THIRD_PARTY)).map_err(told(THIRD_PARTY))?;
@@ -62,7 +62,7 @@ pub fn run(mode: Mode) -> Result<(), String> {
             (_, Ok(_)) => {}
             (Mode::Write, Err(_)) => replace(&made, &folder.path())?,
             (Mode::Check, Err(why)) => {
-                let is_other = "is not what `cargo xtask vendor` makes";
+                let is_other = "differs from what `cargo xtask vendor` generates";
                 return Err(format!("{THIRD_PARTY}/{name} {is_other}: {why}"));
             }
         }
@@ -70,7 +70,7 @@ pub fn run(mode: Mode) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes one engine below `target/vendor`, and says where.
+/// Makes one engine below `target/vendor`, and returns its path.
 fn make(root: &Path, name: &str, folder: &Path) -> Result<PathBuf, String> {
     let text = fs::read_to_string(folder.join("vendor.toml")).map_err(told(name))?;
     let origin: Origin = toml::from_str(&text).map_err(told(name))?;
@@ -124,7 +124,7 @@ fn archive(place: &Path, name: &str, origin: &Origin) -> Result<PathBuf, String>
     Ok(archive)
 }
 
-/// Puts what was made in place of all that is not ours.
+/// Replaces all generated files.
 fn replace(made: &Path, folder: &Path) -> Result<(), String> {
     let at = folder.display().to_string();
     for entry in fs::read_dir(folder).map_err(told(&at))? {

@@ -1,4 +1,4 @@
-//! Bytes to packets.
+//! Decodes packets.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::reason::{Fault, Reason};
 use crate::topic;
 use crate::wire::{PropertyBlock, Reader, Result};
 
-/// What a packet is in `version`. CONNECT says its version itself.
+/// Decodes a packet of `version`. CONNECT names its own version.
 pub(crate) fn decode(version: Version, raw: &Raw) -> Result<Packet> {
     let (kind, flags) = (raw.first >> 4, raw.first & 0x0f);
     let expected = match kind {
@@ -35,18 +35,18 @@ pub(crate) fn decode(version: Version, raw: &Raw) -> Result<Packet> {
         (PINGRESP, _) => Packet::Pingresp,
         (DISCONNECT, _) => disconnect(version, reader)?,
         (AUTH, Version::V5) => return Ok(Packet::Auth),
-        _ => return Err(Fault::malformed("there is no packet of this kind")),
+        _ => return Err(Fault::malformed("unknown packet type")),
     };
     match reader.0 {
         [] => Ok(packet),
-        _ => Err(Fault::malformed("there are bytes behind the end of a packet")),
+        _ => Err(Fault::malformed("bytes follow the end of a packet")),
     }
 }
 
 fn connect(reader: &mut Reader) -> Result<Packet> {
     let &[0, 4, b'M', b'Q', b'T', b'T', level, flags, ref rest @ ..] = reader.0 else {
         // Version 3.1 has another name.
-        let why = "this is not the MQTT that is spoken here";
+        let why = "the protocol name is not MQTT";
         return Err(Fault::new(Reason::UNSUPPORTED_PROTOCOL_VERSION, why));
     };
     reader.0 = rest;
@@ -59,7 +59,7 @@ fn connect(reader: &mut Reader) -> Result<Packet> {
         4 => Version::V311,
         5 => Version::V5,
         _ => {
-            let why = "it is neither version 3.1.1 nor 5";
+            let why = "the version is neither 3.1.1 nor 5";
             return Err(Fault::new(Reason::UNSUPPORTED_PROTOCOL_VERSION, why));
         }
     };
@@ -68,14 +68,14 @@ fn connect(reader: &mut Reader) -> Result<Packet> {
     let invalid = |reason, why| move |_| Fault::new(reason, why);
     let client_id = reader.text().map_err(invalid(
         Reason::CLIENT_IDENTIFIER_NOT_VALID,
-        "the client identifier is no text",
+        "the client identifier is not UTF-8",
     ))?;
     let will = if has_will { Some(will(version, flags, reader)?) } else { None };
-    let who = || invalid(Reason::BAD_USER_NAME_OR_PASSWORD, "the user name is no text");
+    let who = || invalid(Reason::BAD_USER_NAME_OR_PASSWORD, "the user name is not UTF-8");
     let user_name = is_set(0x80).then(|| reader.text()).transpose().map_err(who())?;
     let password = is_set(0x40).then(|| reader.data()).transpose().map_err(who())?;
     if password.is_some() && user_name.is_none() {
-        return Err(Fault::protocol("there is a password and no user name"));
+        return Err(Fault::protocol("a password without a user name"));
     }
     let clean_start = is_set(0b10);
     // Section 3.1.2.4 of 3.1.1: a session that is not clean is kept.
@@ -135,14 +135,14 @@ fn publish(version: Version, flags: u8, body: &Arc<[u8]>) -> Result<Packet> {
     match (topic, version) {
         ("", Version::V311) => return Err(Fault::malformed("the topic is empty")),
         ("", Version::V5) if topic_alias.is_none() => {
-            return Err(Fault::protocol("there is neither a topic nor an alias of one"));
+            return Err(Fault::protocol("neither a topic nor a topic alias"));
         }
         ("", Version::V5) => {}
         (topic, _) => topic::check_name(topic)?,
     }
     let duplicate = flags & 0b1000 != 0;
     if duplicate && qos == Qos::AtMostOnce {
-        return Err(Fault::malformed("a message of QoS 0 is marked as sent again"));
+        return Err(Fault::malformed("a message of QoS 0 is marked as a duplicate"));
     }
     let payload = Payload::rest_of(body, body.len() - reader.0.len());
     let message = message(&said, topic, payload, qos, flags & 1 != 0);
@@ -165,7 +165,7 @@ fn message(said: &PropertyBlock, topic: &str, payload: Payload, qos: Qos, retain
 }
 
 /// PUBACK, PUBREC, PUBREL and PUBCOMP: an identifier, and in version 5 perhaps a reason and
-/// properties, which say nothing that is of use here.
+/// properties, which are not used here.
 fn acknowledgement(version: Version, kind: u8, reader: &mut Reader) -> Result<Packet> {
     let packet_id = reader.packet_id()?;
     let reason = match (version, reader.0) {
@@ -212,7 +212,7 @@ fn subscribe(version: Version, reader: &mut Reader) -> Result<Packet> {
         });
     }
     if subscriptions.is_empty() {
-        return Err(Fault::protocol("nothing is subscribed to"));
+        return Err(Fault::protocol("SUBSCRIBE has no topic filter"));
     }
     let identifier = not_zero(identifiers.first().map(|id| id.0))?;
     Ok(Packet::Subscribe { packet_id, subscriptions, identifier })
@@ -226,7 +226,7 @@ fn unsubscribe(version: Version, reader: &mut Reader) -> Result<Packet> {
         filters.push(filter(version, reader)?);
     }
     match filters.is_empty() {
-        true => Err(Fault::protocol("nothing is unsubscribed from")),
+        true => Err(Fault::protocol("UNSUBSCRIBE has no topic filter")),
         false => Ok(Packet::Unsubscribe { packet_id, filters }),
     }
 }
@@ -260,7 +260,7 @@ fn answers(version: Version, kind: u8, reader: &mut Reader) -> Result<Packet> {
         reasons.push(reader.reason(codes)?);
     }
     if reasons.is_empty() {
-        return Err(Fault::protocol("nothing is answered"));
+        return Err(Fault::protocol("the acknowledgment has no reason code"));
     }
     Ok(match kind {
         SUBACK => Packet::Suback { packet_id, reasons },
@@ -283,7 +283,7 @@ fn disconnect(version: Version, reader: &mut Reader) -> Result<Packet> {
 /// Of the two lowest bits.
 fn qos(bits: u8) -> Result<Qos> {
     let known = Qos::ALL.get(usize::from(bits & 0b11)).copied();
-    known.ok_or(Fault::malformed("there is no QoS 3"))
+    known.ok_or(Fault::malformed("QoS 3 does not exist"))
 }
 
 fn not_zero<T: Default + PartialEq>(value: Option<T>) -> Result<Option<T>> {

@@ -1,11 +1,11 @@
-//! Packets to bytes.
+//! Encodes packets.
 
 use crate::decode::{CONNACK_CODES, DISCONNECT_CODES, RETURN_CODES, SUBACK_CODES, UNSUBACK_CODES};
 use crate::packet::{Connack, Connect, Message, Packet, Publish, Qos, Version, Will};
 use crate::reason::{Fault, Reason};
 use crate::wire::{PropertyBlock, Result, Varint, code, write_behind_length, write_data};
 
-/// Writes `packet` behind what is in `out`.
+/// Appends `packet` to `out`.
 ///
 /// # Errors
 /// If a text or the whole packet is longer than the protocol allows; then nothing is written.
@@ -27,7 +27,7 @@ pub(crate) fn encode(version: Version, packet: &Packet, out: &mut Vec<u8>) -> Re
         Packet::Pingreq => 0xc0,
         Packet::Pingresp => 0xd0,
         Packet::Disconnect { .. } => 0xe0,
-        Packet::Auth => return Err(Fault::protocol("extended authentication is not spoken")),
+        Packet::Auth => return Err(Fault::protocol("extended authentication is not supported")),
     };
     let begin = out.len();
     out.push(first);
@@ -130,7 +130,7 @@ fn write_body(version: Version, packet: &Packet, out: &mut Vec<u8>) -> Result<()
 fn write_connect(connect: &Connect, out: &mut Vec<u8>) -> Result<()> {
     let Connect { version, will, user_name, password, .. } = connect;
     if password.is_some() && user_name.is_none() {
-        return Err(Fault::protocol("there is a password and no user name"));
+        return Err(Fault::protocol("a password without a user name"));
     }
     let level = match version {
         Version::V311 => 4,

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use crate::reason::{Fault, Reason};
 
-/// A packet as it came: its first byte, and everything behind its length.
+/// A raw packet: its first byte, and everything after its length.
 #[derive(Debug)]
 pub(crate) struct Raw {
     pub first: u8,
     pub body: Arc<[u8]>,
 }
 
-/// Cuts a stream into packets. What it keeps is never longer than what has come of one packet.
+/// Splits a stream into packets. It buffers at most the received part of one packet.
 #[derive(Debug)]
 pub(crate) struct Splitter {
     /// The beginning of a packet that is not complete yet.
     kept: Vec<u8>,
-    /// The longest packet that is taken, in bytes.
+    /// The maximum packet size in bytes.
     pub packet_len_max: usize,
 }
 
@@ -25,13 +25,13 @@ impl Splitter {
         Splitter { kept: Vec::new(), packet_len_max }
     }
 
-    /// Whether a packet has begun and is not complete.
+    /// Whether a packet is incomplete.
     pub fn is_inside_a_packet(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// The next packet of what was kept and `bytes`, from which it takes what it needs; `None` when
-    /// all of them are taken.
+    /// The next packet of the buffer and `bytes`, from which it takes what it needs; `None` when
+    /// all bytes are taken.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Raw>, Fault> {
         if self.kept.is_empty() {
             let Some((head_len, body_len)) = self.lengths(bytes)? else {
@@ -52,7 +52,7 @@ impl Splitter {
                 Some((head_len, body_len)) if self.kept.len() == head_len + body_len => {
                     let first = self.kept[0];
                     let body = Arc::from(&self.kept[head_len..]);
-                    // A long packet's memory is not held on to.
+                    // The memory of a long packet is released.
                     self.kept = Vec::new();
                     return Ok(Some(Raw { first, body }));
                 }
@@ -71,7 +71,7 @@ impl Splitter {
         *bytes = &bytes[len..];
     }
 
-    /// The lengths of a packet's head and body; `None` as long as they are not known.
+    /// The lengths of a packet's head and body; `None` while unknown.
     fn lengths(&self, bytes: &[u8]) -> Result<Option<(usize, usize)>, Fault> {
         let mut len = 0usize;
         for (index, byte) in bytes.iter().skip(1).take(4).enumerate() {
@@ -79,7 +79,7 @@ impl Splitter {
             if byte & 0x80 == 0 {
                 let head_len = index + 2;
                 if head_len + len > self.packet_len_max {
-                    let why = "the packet is longer than is taken here";
+                    let why = "the packet exceeds the maximum packet size";
                     return Err(Fault::new(Reason::PACKET_TOO_LARGE, why));
                 }
                 return Ok(Some((head_len, len)));
@@ -105,7 +105,7 @@ mod tests {
         found
     }
 
-    /// However a stream is cut, the same packets are in it.
+    /// A stream yields the same packets however it is split.
     #[test]
     fn packets_are_found_wherever_the_stream_is_cut() {
         let mut stream = vec![0xc0, 0];

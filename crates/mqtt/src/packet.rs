@@ -20,20 +20,21 @@ named! {
 }
 
 named! {
-    /// How surely a message is delivered over one hop (section 4.3 of both versions).
+    /// The delivery guarantee of a message over one hop (section 4.3 of both versions).
     #[derive(Default, PartialOrd, Ord)]
     pub enum Qos {
         /// It may be lost with its connection.
         AtMostOnce = "0",
-        /// It is sent again on the next connection until it is acknowledged, so it may come twice.
+        /// It is sent again on the next connection until it is acknowledged, so it may arrive
+        /// twice.
         #[default]
         AtLeastOnce = "1",
-        /// It comes once: four packets.
+        /// It arrives exactly once; this takes four packets.
         ExactlyOnce = "2",
     }
 }
 
-/// What a message carries. Clones share the bytes.
+/// The payload of a message. Clones share the bytes.
 #[derive(Clone, Default)]
 pub struct Payload {
     packet: Arc<[u8]>,
@@ -42,7 +43,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// What stands from `start` on in the body of a packet.
+    /// The bytes from `start` on in the body of a packet.
     pub(crate) fn rest_of(packet: &Arc<[u8]>, start: usize) -> Payload {
         Payload { packet: Arc::clone(packet), start }
     }
@@ -52,7 +53,7 @@ impl Payload {
         self.packet.len() - self.start
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,18 +85,18 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// What version 5 says about a message, handed on by the broker as it is (section 3.3.2.3).
+/// The properties of a message in version 5, which the broker forwards unchanged (section 3.3.2.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// Whether the payload is UTF-8 text, if that is said.
+    /// Whether the payload is UTF-8 text, if known.
     pub is_text: Option<bool>,
     /// The kind of the content.
     pub content_type: Option<String>,
-    /// Where an answer is to be published.
+    /// The response topic.
     pub response_topic: Option<String>,
-    /// What an answer has to carry as well, so that it is known for one.
+    /// The correlation data, which a response must carry.
     pub correlation_data: Option<Vec<u8>>,
-    /// Names and values of the application's own.
+    /// Names and values defined by the application.
     pub user: Vec<(String, String)>,
 }
 
@@ -123,14 +124,14 @@ pub struct Message {
     pub topic: Arc<str>,
     /// The content.
     pub payload: Payload,
-    /// How surely it is to be delivered.
+    /// Its delivery guarantee.
     pub qos: Qos,
-    /// Published: whether the broker is to keep it for later subscribers. Received: whether it was
-    /// kept.
+    /// Published: whether the broker retains it for later subscribers. Received: whether it was
+    /// retained.
     pub retain: bool,
-    /// For how many seconds it is of use; for ever if that is not said. Version 5.
+    /// Its expiry in seconds; without it, never. Version 5.
     pub expiry_secs: Option<u32>,
-    /// What version 5 says besides.
+    /// The other properties of version 5.
     pub properties: Arc<Properties>,
 }
 
@@ -156,51 +157,52 @@ impl Message {
 /// A message on a connection (PUBLISH).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Publish {
-    /// The message. Its topic may be empty where an alias stands for it.
+    /// The message. Its topic may be empty if an alias replaces it.
     pub message: Message,
     /// Whether it may have been sent before.
     pub duplicate: bool,
     /// Not zero with QoS 1 and 2, zero with QoS 0.
     pub packet_id: u16,
-    /// The number that stands for the topic on this connection.
+    /// The topic alias on this connection.
     pub topic_alias: Option<u16>,
     /// The identifiers of the subscriptions that it was sent for.
     pub subscriptions: Vec<u32>,
 }
 
-/// A message that the broker publishes when a client is gone without a word.
+/// A message that the broker publishes when a client disappears without DISCONNECT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Will {
     /// The message.
     pub message: Message,
-    /// How long the client may take to come back, in seconds.
+    /// How long the client may take to reconnect, in seconds.
     pub delay_secs: u32,
 }
 
 /// The beginning of a client's connection (CONNECT).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connect {
-    /// The version that everything after it is in.
+    /// The version of all later packets.
     pub version: Version,
-    /// The client's name for its session; empty if the broker is to choose one.
+    /// The client identifier of its session; empty to let the broker choose one.
     pub client_id: String,
-    /// Whether an earlier session is to be forgotten.
+    /// Whether to discard an earlier session.
     pub clean_start: bool,
-    /// After how many seconds without a packet the client counts as gone, times 1.5; 0 for never.
+    /// The keep-alive interval in seconds: the client counts as gone after 1.5 times this without a
+    /// packet; 0 for never.
     pub keep_alive_secs: u16,
     /// How long the session outlives the connection, in seconds; `u32::MAX` for ever.
     pub session_expiry_secs: u32,
-    /// How many messages of QoS 1 and 2 the client takes without having acknowledged them.
+    /// The maximum number of unacknowledged messages of QoS 1 and 2 that the client accepts.
     pub receive_maximum: u16,
-    /// The longest packet that the client takes, in bytes.
+    /// The client's maximum packet size in bytes.
     pub maximum_packet_size: u32,
-    /// How many topic aliases the client remembers.
+    /// The number of topic aliases that the client remembers.
     pub topic_alias_maximum: u16,
-    /// The message that is to be published if the client disappears.
+    /// The message to publish if the client disappears.
     pub will: Option<Will>,
-    /// Who it says it is.
+    /// The user name.
     pub user_name: Option<String>,
-    /// How it proves that.
+    /// The password.
     pub password: Option<Vec<u8>>,
     /// The method of an extended authentication (section 4.12).
     pub authentication_method: Option<String>,
@@ -209,26 +211,27 @@ pub struct Connect {
 /// The broker's answer to CONNECT (CONNACK).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connack {
-    /// Whether it goes on with an earlier session.
+    /// Whether it resumes an earlier session.
     pub session_present: bool,
-    /// Success, or why not.
+    /// Success, or the reason for the failure.
     pub reason: Reason,
     /// How long it keeps the session, if not as asked, in seconds.
     pub session_expiry_secs: Option<u32>,
-    /// How many messages of QoS 1 and 2 it takes at once; 65,535 if it does not say.
+    /// The maximum number of unacknowledged messages of QoS 1 and 2 that it accepts; 65,535 if not
+    /// given.
     pub receive_maximum: u16,
-    /// The longest packet that it takes, in bytes, if it says so.
+    /// Its maximum packet size in bytes, if given.
     pub maximum_packet_size: Option<u32>,
-    /// How many topic aliases it remembers.
+    /// The number of topic aliases that it remembers.
     pub topic_alias_maximum: u16,
-    /// The client's name, if the broker chose it.
+    /// The client identifier, if the broker chose it.
     pub assigned_client_id: Option<String>,
-    /// The keep-alive interval that counts in place of the client's, in seconds.
+    /// The keep-alive interval that replaces the client's, in seconds.
     pub server_keep_alive_secs: Option<u16>,
 }
 
 impl Connack {
-    /// An answer that says nothing else.
+    /// A response without other fields.
     pub(crate) fn new(session_present: bool, reason: Reason) -> Connack {
         Connack {
             session_present,
@@ -243,24 +246,24 @@ impl Connack {
     }
 }
 
-/// When a subscription is answered with retained messages.
+/// When a subscription gets the retained messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RetainHandling {
-    /// Each time.
+    /// Always.
     #[default]
     Always,
-    /// If it is a new one.
+    /// If the subscription is new.
     IfNew,
     /// Never.
     Never,
 }
 
-/// What a client wants of a topic filter.
+/// A subscription to a topic filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
     /// The filter, with or without wildcards.
     pub filter: String,
-    /// The most that messages are to be delivered with.
+    /// The maximum QoS of delivered messages.
     pub qos: Qos,
     /// Whether the client's own messages are left out. Version 5.
     pub no_local: bool,

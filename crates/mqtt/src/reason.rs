@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Why something was done, or was not. From 0x80 on it is a failure.
+/// The result of a request. Values from 0x80 on are failures.
 ///
-/// A broker answers clients of 3.1.1 with the return code that comes closest.
+/// Clients of 3.1.1 get the closest return code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reason(pub u8);
 
@@ -49,7 +49,7 @@ reasons! {
 }
 
 impl Reason {
-    /// Whether nothing went wrong.
+    /// Whether it is a success.
     pub fn is_success(self) -> bool {
         self.0 < 0x80
     }
@@ -67,7 +67,7 @@ impl fmt::Debug for Reason {
     }
 }
 
-/// A packet that breaks the protocol, and what its sender is told.
+/// A protocol violation, and the reason that its sender gets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}: {reason}")]
 pub struct Fault {

@@ -1,5 +1,5 @@
-//! The sender's side of QoS 1 and 2 (section 4.3): what is on its way and not acknowledged, and what
-//! is sent again on the next connection. A broker has one for each session, a client one.
+//! The sender's side of QoS 1 and 2 (section 4.3): unacknowledged messages in flight, which are
+//! sent again on the next connection. A broker has one for each session, a client one.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,23 +9,23 @@ use crate::encode::encode;
 use crate::packet::{Packet, Publish, Qos, Version};
 use crate::reason::{Fault, Reason};
 
-/// Messages on their way, in the order in which they were sent first.
+/// Messages in flight, in the order of their first transmission.
 #[derive(Debug, Default)]
 pub(crate) struct Sending {
     on_the_way: VecDeque<OnTheWay>,
     last_id: u16,
-    /// How many of them this connection has seen.
+    /// The number of them sent on this connection.
     sent: usize,
     /// About how many bytes of memory their messages hold.
     weight: usize,
-    /// Identifiers that packets of other kinds have.
+    /// Identifiers in use by other packet types.
     reserved: BTreeSet<u16>,
 }
 
 #[derive(Debug)]
 struct OnTheWay {
     packet_id: u16,
-    /// Who asked for it.
+    /// The caller's token.
     token: u64,
     stage: Stage,
     /// Whether it was sent on this connection.
@@ -34,30 +34,30 @@ struct OnTheWay {
 
 #[derive(Debug)]
 enum Stage {
-    /// PUBACK or PUBREC is to come.
+    /// Waiting for PUBACK or PUBREC.
     Published(Box<Publish>, Option<Time>),
-    /// PUBCOMP is to come.
+    /// Waiting for PUBCOMP.
     Released,
 }
 
-/// What an acknowledgement means.
+/// The effect of an acknowledgment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The message `token` has reached the other side, or was refused by it.
+    /// The peer received or refused the message `token`.
     Done {
-        /// Who asked for it.
+        /// The caller's token.
         token: u64,
-        /// Success, or why not.
+        /// Success, or the reason for the failure.
         reason: Reason,
     },
-    /// There is more to come.
+    /// More acknowledgments will follow.
     Going,
-    /// Nothing like that is on its way.
+    /// No such message is in flight.
     Unknown,
 }
 
 impl Sending {
-    /// How many messages are not acknowledged.
+    /// The number of unacknowledged messages.
     pub fn len(&self) -> usize {
         self.on_the_way.len()
     }
@@ -70,7 +70,7 @@ impl Sending {
     /// Sends a message of QoS 1 or 2 and remembers it. There must be room: fewer than 65,535.
     ///
     /// # Errors
-    /// If it cannot be put into a packet, or the packet is longer than `len_max`: it is forgotten.
+    /// If it cannot be encoded, or the packet is longer than `len_max`; then it is dropped.
     pub fn send(
         &mut self,
         version: Version,
@@ -158,7 +158,7 @@ impl Sending {
         }
     }
 
-    /// The connection is gone: all that is on its way has to be sent again.
+    /// The connection is gone: all messages in flight must be sent again.
     pub fn disconnected(&mut self) {
         self.sent = 0;
         self.reserved.clear();
@@ -167,16 +167,16 @@ impl Sending {
         }
     }
 
-    /// Forgets everything; returns who asked for it.
+    /// Drops everything; returns the tokens.
     pub fn clear(&mut self) -> Vec<u64> {
         self.sent = 0;
         self.weight = 0;
         self.on_the_way.drain(..).map(|message| message.token).collect()
     }
 
-    /// Sends again what this connection has not seen, the oldest first, while the peer takes `max`
-    /// and `out` is shorter than `out_max` bytes; true if nothing is left to send again. Messages
-    /// whose time has passed, or that are too long for the peer now, are forgotten.
+    /// Retransmits messages not yet sent on this connection, the oldest first, while fewer than
+    /// `max` are in flight and `out` is shorter than `out_max` bytes; true if none is left.
+    /// Messages that have expired, or are now too long for the peer, are dropped.
     pub fn resend(
         &mut self,
         version: Version,
@@ -218,7 +218,7 @@ impl Sending {
         true
     }
 
-    /// Acknowledgements come in the order of sending, mostly.
+    /// Acknowledgments mostly arrive in the order of sending.
     fn find(&self, packet_id: u16) -> Option<(usize, &Stage)> {
         let found = self.on_the_way.iter().enumerate();
         let mut found = found.filter(|(_, message)| message.is_sent);
@@ -244,7 +244,7 @@ impl Sending {
         }
     }
 
-    /// The next identifier that is not on its way.
+    /// The next identifier that is not in use.
     fn free_id(&mut self) -> u16 {
         loop {
             self.last_id = self.last_id.checked_add(1).unwrap_or(1);
@@ -262,7 +262,7 @@ fn release(version: Version, packet_id: u16, reason: Reason, out: &mut Vec<u8>) 
     debug_assert!(written.is_ok(), "an acknowledgement fits");
 }
 
-/// Writes a packet if the peer takes its length.
+/// Writes a packet if the peer accepts its length.
 pub(crate) fn write(
     version: Version,
     packet: &Packet,
@@ -275,7 +275,7 @@ pub(crate) fn write(
         out.truncate(begin);
         return Err(Fault::new(
             Reason::PACKET_TOO_LARGE,
-            "the peer does not take so long a packet",
+            "the packet exceeds the peer's maximum packet size",
         ));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::reason::{Fault, Reason};
 
-/// Checks a name that a message is published under: not empty, no wildcards, no zero characters.
+/// Checks a topic name: not empty, no wildcards, no zero characters.
 ///
 /// # Errors
 /// [`Reason::TOPIC_NAME_INVALID`].
@@ -10,13 +10,13 @@ pub fn check_name(name: &str) -> Result<(), Fault> {
     let invalid = |why| Err(Fault::new(Reason::TOPIC_NAME_INVALID, why));
     match name {
         "" => invalid("the topic is empty"),
-        _ if name.contains(['+', '#']) => invalid("there are wildcards in a topic name"),
-        _ if name.contains('\0') => invalid("there is a zero character in a topic name"),
+        _ if name.contains(['+', '#']) => invalid("a topic name contains wildcards"),
+        _ if name.contains('\0') => invalid("a topic name contains a null character"),
         _ => Ok(()),
     }
 }
 
-/// Checks a filter: not empty; `+` fills a level, `#` the last one.
+/// Checks a filter: not empty; `+` fills a level, `#` the last level.
 ///
 /// # Errors
 /// [`Reason::TOPIC_FILTER_INVALID`].
@@ -26,7 +26,7 @@ pub fn check_filter(filter: &str) -> Result<(), Fault> {
         return invalid("the topic filter is empty");
     }
     if filter.contains('\0') {
-        return invalid("there is a zero character in a topic filter");
+        return invalid("a topic filter contains a null character");
     }
     let mut levels = filter.split('/').peekable();
     while let Some(level) = levels.next() {
@@ -34,7 +34,9 @@ pub fn check_filter(filter: &str) -> Result<(), Fault> {
             "+" => {}
             "#" if levels.peek().is_none() => {}
             _ if level.contains(['+', '#']) => {
-                return invalid("a wildcard fills a level, and `#` is the last one");
+                return invalid(
+                    "a wildcard must fill a whole level, and `#` must be the last level",
+                );
             }
             _ => {}
         }
@@ -58,13 +60,13 @@ pub(crate) fn parse_filter(filter: &str) -> Result<(Option<&str>, &str), Fault> 
             Ok((Some(group), filter))
         }
         _ => {
-            let why = "a shared subscription is `$share/`, a name, `/` and a filter";
+            let why = "a shared subscription must be `$share/`, a name, `/` and a filter";
             Err(Fault::new(Reason::TOPIC_FILTER_INVALID, why))
         }
     }
 }
 
-/// How many levels a name or filter has.
+/// The number of levels of a name or filter.
 pub(crate) fn levels(topic: &str) -> usize {
     topic.split('/').count()
 }

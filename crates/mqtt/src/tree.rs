@@ -1,4 +1,4 @@
-//! Who has subscribed to what, and what is retained: trees of topic levels.
+//! Subscriptions and retained messages: trees of topic levels.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use trackbed_core::Time;
 
 use crate::packet::{Message, Qos};
 
-/// Which session.
+/// A session.
 pub(crate) type SessionId = u32;
 
-/// How a session wants the messages of one filter.
+/// The options of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     pub qos: Qos,
@@ -29,9 +29,9 @@ pub(crate) struct Filters {
 struct Node {
     /// By level; `+` is one of them.
     children: BTreeMap<Box<str>, Node>,
-    /// Whose filter ends here.
+    /// The subscribers whose filter ends here.
     ending: Subscribers,
-    /// Whose filter has a `#` below.
+    /// The subscribers whose filter continues with `#`.
     below: Subscribers,
 }
 
@@ -45,11 +45,11 @@ struct Subscribers {
 #[derive(Debug, Default)]
 struct Group {
     members: BTreeMap<SessionId, Options>,
-    /// Who had the last message.
+    /// The member that got the last message.
     last: SessionId,
 }
 
-/// Who gets a message.
+/// The recipients of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Matches {
     /// Sessions with their subscriptions that match; a session may have several.
@@ -88,13 +88,13 @@ impl Filters {
         members.insert(session, options).is_none()
     }
 
-    /// Takes a subscription away, and the branches that served it alone; false if there is none.
+    /// Removes a subscription, and branches that only it used; false if there is none.
     pub fn remove(&mut self, session: SessionId, group: Option<&str>, filter: &str) -> bool {
         let levels: Vec<&str> = filter.split('/').collect();
         self.root.remove(session, group, &levels)
     }
 
-    /// Everybody whose filter matches `name`. Members of groups take turns.
+    /// All subscribers whose filter matches `name`. Members of groups take turns.
     pub fn matching(&mut self, name: &str, matches: &mut Matches) {
         let is_reserved = name.starts_with('$');
         let levels: Vec<&str> = name.split('/').collect();
@@ -122,7 +122,7 @@ impl Node {
         }
     }
 
-    /// `wildcards` says whether they match the level that comes next.
+    /// `wildcards`: whether they match the next level.
     fn collect(&mut self, levels: &[&str], wildcards: bool, matches: &mut Matches) {
         if wildcards {
             self.below.collect(matches);
@@ -178,7 +178,7 @@ pub(crate) struct Retained {
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub message: Arc<Message>,
-    /// When it is of no use any more, if ever.
+    /// When it expires, if ever.
     pub expires: Option<Time>,
 }
 
@@ -189,7 +189,7 @@ struct RetainedNode {
 }
 
 impl Retained {
-    /// How many messages there are.
+    /// The number of messages.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -199,7 +199,7 @@ impl Retained {
         self.weight
     }
 
-    /// Keeps a message in place of the one before.
+    /// Stores a message in place of the previous one.
     pub fn insert(&mut self, new: Kept) {
         self.remove(&Arc::clone(&new.message.topic));
         let mut node = &mut self.root;
@@ -214,7 +214,7 @@ impl Retained {
         node.kept = Some(new);
     }
 
-    /// Forgets the message of a topic, and the branches that held it alone.
+    /// Removes the message of a topic, and branches that only it used.
     pub fn remove(&mut self, name: &str) {
         let levels: Vec<&str> = name.split('/').collect();
         if let Some(old) = self.root.remove(&levels) {

@@ -1,5 +1,5 @@
-//! What packets are made of: integers, texts, reason codes and, in version 5, properties (sections 1.5,
-//! 2.2.2 and 2.4).
+//! The elements of packets: integers, texts, reason codes and, in version 5, properties (sections
+//! 1.5, 2.2.2 and 2.4).
 
 use crate::packet::Version;
 use crate::reason::{Fault, Reason};
@@ -55,12 +55,12 @@ impl<'a> Reader<'a> {
     /// Not zero.
     pub fn packet_id(&mut self) -> Result<u16> {
         match self.two() {
-            Err(_) | Ok(0) => Err(Fault::malformed("there is no packet identifier")),
+            Err(_) | Ok(0) => Err(Fault::malformed("the packet identifier is missing or zero")),
             id => id,
         }
     }
 
-    /// A reason code that a packet of this kind may have.
+    /// A reason code that is allowed in a packet of this type.
     pub fn reason(&mut self, codes: &[u8]) -> Result<Reason> {
         let code = self.byte()?;
         codes.contains(&code).then_some(Reason(code)).ok_or(FORM)
@@ -94,7 +94,7 @@ pub(crate) fn write_data(data: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// Writes behind its length what `write` writes.
+/// Writes the output of `write`, preceded by its length.
 pub(crate) fn write_behind_length(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<()>,
@@ -104,7 +104,7 @@ pub(crate) fn write_behind_length(
     write(out)?;
     let len = out.len() - begin - 1;
     if len > LEN_MAX {
-        return Err(Fault::new(Reason::PACKET_TOO_LARGE, "a packet has at most 256 MB"));
+        return Err(Fault::new(Reason::PACKET_TOO_LARGE, "the maximum packet size is 256 MB"));
     }
     if len > 0x7f {
         let mut head = Vec::with_capacity(4);
@@ -124,7 +124,8 @@ fn write_varint(mut value: usize, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// The code of `reason`, if a packet of this kind may have it, else that of an unspecified error.
+/// The code of `reason` if it is allowed in a packet of this type, else that of an unspecified
+/// error.
 pub(crate) fn code(reason: Reason, codes: &[u8]) -> u8 {
     if codes.contains(&reason.0) { reason.0 } else { Reason::UNSPECIFIED_ERROR.0 }
 }
@@ -135,7 +136,7 @@ trait Value<'a>: Sized {
     fn write(&self, out: &mut Vec<u8>) -> Result<()>;
 }
 
-/// An integer of one to four bytes; zero stands for nothing.
+/// An integer of one to four bytes; zero means absent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Varint(pub u32);
 
@@ -267,8 +268,8 @@ property_block! {
 /// The user's own: every packet may have them.
 const USER: u8 = 0x26;
 
-const FORM: Fault = Fault::malformed("a packet does not have the form of its kind");
-const MISPLACED: Fault = Fault::protocol("a field or property may not stand there");
+const FORM: Fault = Fault::malformed("a packet does not have the form of its type");
+const MISPLACED: Fault = Fault::protocol("a field or property is not allowed there");
 
-/// The most that a length can say.
+/// The maximum encodable length.
 const LEN_MAX: usize = 268_435_455;

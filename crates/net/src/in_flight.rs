@@ -1,11 +1,11 @@
-//! Packets on the way, each with the time at which it is due.
+//! Packets in flight, each with its due time.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 use trackbed_core::{Packet, Time};
 
-/// Packets on the way, in the order in which they come out.
+/// Packets in flight, in the order in which they leave.
 #[derive(Debug)]
 pub(crate) enum InFlight {
     /// Packets leave in the order in which they came: none is due before its predecessor.
@@ -71,7 +71,7 @@ impl InFlight {
         due.map(|due| (due.at, due.packet))
     }
 
-    /// The number of packets on the way.
+    /// The number of packets in flight.
     pub(crate) fn len(&self) -> usize {
         match self {
             InFlight::Ordered(queue) => queue.len(),

@@ -1,8 +1,8 @@
 //! Link models, queues and topology: when, and whether, a packet comes out.
 //!
-//! Everything here is sans-IO: time is an argument, packets go in and come out, and a link says
-//! when it wants to be called next. A link is described by a [`LinkSpec`] and built with a seed;
-//! a [`Network`] joins hosts and routers by links and carries packets from host to host.
+//! Everything here is sans-IO: time is an argument, packets go in and come out, and a link returns
+//! when it must be called next. A link is described by a [`LinkSpec`] and built with a seed; a
+//! [`Network`] joins hosts and routers by links and carries packets from host to host.
 //!
 //! ```
 //! use std::time::Duration;

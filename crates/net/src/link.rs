@@ -1,4 +1,4 @@
-//! What every link model is: a state machine that takes packets and times and says when, and
+//! The interface of link models: state machines that take packets and times and decide when, and
 //! whether, each packet comes out.
 
 use std::collections::VecDeque;
@@ -8,56 +8,59 @@ use std::time::Duration;
 
 use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Time, named};
 
-/// One direction of a link. Models wrap one another: the outer one handles a packet first and
-/// hands it to the one inside; the innermost is a [`Wire`].
+/// One direction of a link. Models are nested: the outer one handles a packet first and passes it
+/// to the inner one; the innermost is a [`Wire`].
 ///
 /// The contract with the caller:
 /// - The times passed to one link never decrease.
 /// - Whatever is due is reported at its own time, so the caller calls [`Link::advance`] at
 ///   [`Link::next_wake`] at the latest, before it passes any later time.
-/// - Every call but [`Link::next_wake`] and [`Link::held`] may change the next wake: ask again.
+/// - Every call except [`Link::next_wake`] and [`Link::held`] may change the next wake: query it
+///   again.
 /// - After `push` or `advance` at `now`, the next wake is later than `now`.
 /// - A packet pushed at the very moment of a wake is handled after what was due at that moment.
 pub trait Link: fmt::Debug + Send {
-    /// Takes a packet in. Tells `out` of whatever happens at once.
+    /// Takes a packet. Reports to `out` everything that happens at once.
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet);
 
-    /// Tells `out` of everything that is due at or before `now`, in order of time.
+    /// Reports to `out` everything that is due at or before `now`, in order of time.
     fn advance(&mut self, now: Time, out: &mut dyn Outlet);
 
     /// When [`Link::advance`] must be called next; `None` if nothing will happen before the next
     /// packet is pushed.
     fn next_wake(&self) -> Option<Time>;
 
-    /// The number of packets inside: queued, being sent, or on the way. A super-packet is one.
+    /// The number of packets inside: queued, being sent, or in flight. A super-packet counts as
+    /// one.
     fn held(&self) -> usize;
 
     /// Replaces a parameter while the link runs, from `now` on; call [`Link::advance`] at `now`
-    /// first. False if no model in the chain has this parameter. The outermost model that has it
-    /// takes it.
+    /// first. False if no model in the chain has this parameter. It changes the outermost model
+    /// that has it.
     fn change(&mut self, now: Time, change: &Change) -> bool {
         let _ = (now, change);
         false
     }
 
-    /// Drops packets that wait in the queue; call [`Link::advance`] at `now` first. The packet that is being sent stays.
-    /// False if no model in the chain has a queue. The outermost model that has one does it.
+    /// Drops queued packets; call [`Link::advance`] at `now` first. The packet that is being sent
+    /// stays. False if no model in the chain has a queue. The outermost model with a queue drops
+    /// them.
     fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
         let _ = (now, which, out);
         false
     }
 
     /// The least time between a push and the first call to `out` about that packet. A model that
-    /// knows ahead when it will pass a packet on need not be woken before that time has passed
-    /// too, which spares one event for each packet.
+    /// knows in advance when it will pass a packet on need not be woken before that time has also
+    /// passed, which saves one event per packet.
     fn least_delay(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether it makes no difference to this link and all inside, now and after any
-    /// [`Link::change`], that packets of one flow are pushed in one piece, as a super-packet, and
-    /// not one right after the other. A model must not say so if it counts packets or their bytes,
-    /// or draws for each.
+    /// Whether packets of one flow may be pushed as a super-packet instead of one right after the
+    /// other, without any difference to this link and all inside, now and after any
+    /// [`Link::change`]. A model that counts packets or their bytes, or draws random numbers for
+    /// each, must return false.
     fn takes_super_packets(&self) -> bool {
         false
     }
@@ -93,13 +96,13 @@ named! {
         Outage = "outage",
         /// It exceeds the MTU of the link.
         TooBig = "too big",
-        /// It waited in a queue that was thrown away.
+        /// It was in a queue that was flushed.
         Flushed = "flushed",
     }
 }
 
 impl DropReason {
-    /// The place of this reason in [`DropReason::ALL`].
+    /// The index of this reason in [`DropReason::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -110,35 +113,35 @@ named! {
     #[derive(PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Alteration {
-        /// A copy of the packet was made; it travels on its own from here.
+        /// The packet was duplicated; from here on the copy is independent.
         Duplicated = "duplicated",
         /// A bit was flipped.
         Corrupted = "corrupted",
         /// A queue marked it "congestion experienced" (RFC 3168).
         Marked = "marked",
-        /// It was held back, so that later packets may overtake it.
+        /// It was delayed, so that later packets may overtake it.
         HeldBack = "held back",
     }
 }
 
 impl Alteration {
-    /// The place of this alteration in [`Alteration::ALL`].
+    /// The index of this alteration in [`Alteration::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// Which of the packets that wait in a queue are dropped.
+/// Which queued packets are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// Those first that have waited longest, as many as fit into so many bytes.
+    /// The oldest ones, up to this number of bytes.
     Longest(ByteSize),
-    /// Those from this address, and to it.
+    /// Those from or to this address.
     Of(IpAddr),
 }
 
 impl Waiting {
-    /// Takes them out of a queue.
+    /// Removes them from a queue.
     pub fn take<T>(self, queue: &mut VecDeque<T>, packet: impl Fn(&T) -> &Packet) -> VecDeque<T> {
         match self {
             Waiting::Longest(bytes) => {
@@ -169,9 +172,9 @@ pub enum Change {
     Rate(Bitrate),
     /// The delay becomes this fixed one, for packets that enter it from now on.
     Delay(Duration),
-    /// The share of packets that is lost at random.
+    /// The probability that a packet is lost.
     Loss(Ratio),
-    /// Sending stops (`true`) or goes on; the queue keeps filling meanwhile.
+    /// Sending stops (`true`) or resumes; the queue keeps filling meanwhile.
     Paused(bool),
 }
 

@@ -1,4 +1,4 @@
-//! The description of a link: plain data, from which each run builds links of its own.
+//! The description of a link: plain data, from which each run builds its own links.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
-    /// A link that delivers every packet at once: nothing in the way.
+    /// A link without models, which delivers every packet at once.
     pub fn new() -> LinkSpec {
         LinkSpec::default()
     }
@@ -29,15 +29,15 @@ impl LinkSpec {
         LinkSpec::new().then(Rate::new(rate, queue)).then(Delay::fixed(delay))
     }
 
-    /// The same link with `model` behind all others, whatever its stage.
+    /// The same link with `model` after all others, whatever its stage.
     #[must_use]
     pub fn then(mut self, model: impl Model + 'static) -> LinkSpec {
         self.models.push(Arc::new(model));
         self
     }
 
-    /// The same link with `model` at its place in the default order ([`Stage`]), behind the
-    /// others of its own stage.
+    /// The same link with `model` at its place in the default order ([`Stage`]), after the others
+    /// of its stage.
     #[must_use]
     pub fn with(mut self, model: impl Model + 'static) -> LinkSpec {
         let at = self.models.iter().rposition(|other| other.stage() <= model.stage());
@@ -52,9 +52,9 @@ impl LinkSpec {
 
     /// Builds the link.
     ///
-    /// Each model draws from a stream under `seed` that is named after its stage (`loss`,
-    /// `jitter`, ...; the second one of a stage `loss-2`). A model that is added, removed or moved
-    /// therefore leaves the draws of the other stages as they were.
+    /// Each model draws from a stream under `seed` that is named after its stage (`loss`, `jitter`,
+    /// ...; the second one of a stage `loss-2`). Adding, removing or moving a model therefore does
+    /// not change the draws of other stages.
     pub fn build(&self, seed: &Seed) -> Box<dyn Link> {
         let mut link: Box<dyn Link> = Box::new(Wire);
         for (index, model) in self.models.iter().enumerate().rev() {

@@ -1,5 +1,5 @@
-//! The link models and queues by name, for scenarios, listings and the reference page. Only what is
-//! above imports this file.
+//! The link models and queues by name, for scenarios, listings and the reference page. Only higher
+//! layers import this file.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub static SELECTOR: Parameter = Parameter::with_default(
     "queue",
     Kind::Choice(&QUEUE_NAMES),
     "drop-tail",
-    "the queue in which packets wait",
+    "the queue for waiting packets",
 );
 
 const QUEUE_NAMES: [&str; QUEUES.len()] = {
@@ -63,7 +63,7 @@ impl ModelEntry {
         MODELS.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
             let known: Vec<&str> = MODELS.iter().map(|entry| entry.name).collect();
             let known = known.join(", ");
-            SpecError::new(format!("\"{name}\" is not a link model; there are {known}"))
+            SpecError::new(format!("unknown link model \"{name}\"; choose one of {known}"))
         })
     }
 
@@ -78,8 +78,8 @@ impl ModelEntry {
     /// in the place of a path they want the contents ([`Value::Contents`]).
     ///
     /// # Errors
-    /// If a parameter is unknown, missing, or does not make sense; the message begins with the
-    /// model's name and says what to write.
+    /// If a parameter is unknown, missing or invalid; the message begins with the model's name and
+    /// the remedy follows.
     pub fn model(&self, given: &[(&str, Value)]) -> Result<Arc<dyn Model>, SpecError> {
         let mut parameters: Vec<&Parameter> = self.parameters.iter().collect();
         if self.has_queue {
@@ -104,8 +104,7 @@ impl ModelEntry {
     /// The model that the example describes.
     pub fn example_model(&self) -> Arc<dyn Model> {
         let value = |&(name, text): &(&'static str, &str)| {
-            let kind =
-                self.parameter(name).expect("an example sets parameters that there are").kind;
+            let kind = self.parameter(name).expect("an example sets existing parameters").kind;
             let value = match kind {
                 Kind::File => Value::Contents(text.into()),
                 kind => kind.parse(text).expect("an example fits its parameters"),
@@ -133,6 +132,6 @@ impl QueueEntry {
     fn selected(arguments: &Arguments) -> &'static QueueEntry {
         let name: &str = arguments.need(SELECTOR.name);
         let entry = QUEUES.iter().find(|entry| entry.name == name);
-        entry.expect("the selector offers the queues there are")
+        entry.expect("the selector offers existing queues")
     }
 }

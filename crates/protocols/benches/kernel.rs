@@ -1,5 +1,5 @@
-//! How fast the protocols are over the kernel's sockets: client and server on one machine, each in
-//! a thread and a run of its own.
+//! Throughput of the protocols over the kernel's sockets: client and server on one machine, each in
+//! its own thread and run.
 //!
 //! `cargo bench -p trackbed-protocols --bench kernel` prints one line for each protocol; arguments
 //! choose some of them by name.
@@ -10,7 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("there are no sockets of the Linux kernel here");
+    println!("Linux kernel sockets are not available on this platform");
 }
 
 #[cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! What a message costs over the kernel's sockets: 512 bytes and an answer as long, client and server in
-//! threads of their own on one machine.
+//! The cost of a message over the kernel's sockets: 512 bytes and a response of the same length,
+//! client and server in separate threads on one machine.
 //!
 //! `cargo bench -p trackbed-protocols --bench messages` prints a line for each protocol, version and
 //! cipher; arguments choose protocols by name.
@@ -10,7 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("there are no sockets of the Linux kernel here");
+    println!("Linux kernel sockets are not available on this platform");
 }
 
 #[cfg(target_os = "linux")]
@@ -49,11 +49,11 @@ mod linux {
     use trackbed_substrate::kernel::{Execution, Machine, Origin};
     use trackbed_substrate::{Cancel, Host, now};
 
-    /// The columns of what [`messages`] prints.
+    /// The columns printed by [`messages`].
     pub const HEAD: &str = "protocol    tls  cipher             us at client  us at server  messages/s \
                             of one core for both  messages/s here";
 
-    /// Messages one after the other, on several connections at once so that nobody waits.
+    /// Messages one after the other, on several connections at once, so that no end waits.
     pub fn messages(protocol: &'static dyn Protocol, tls: Option<(TlsVersion, CipherSuite)>) {
         let (sender, receiver) = channel();
         let stop = Cancel::new();

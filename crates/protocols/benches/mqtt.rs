@@ -1,9 +1,9 @@
-//! MQTT over the loopback interface: messages per second through our broker and Mosquitto's with the
-//! same clients, in turns, and exchanges per second of our protocol.
+//! MQTT over the loopback interface: messages per second through our broker and Mosquitto's with
+//! the same clients, alternately, and exchanges per second of our protocol.
 //!
-//! `cargo bench -p trackbed-protocols --bench mqtt` prints a line for each measurement. The brokers are
-//! processes of their own, kept on one processor where taskset(1) is there; their processor time is told
-//! per message.
+//! `cargo bench -p trackbed-protocols --bench mqtt` prints a line for each measurement. The brokers
+//! are separate processes, pinned to one processor if taskset(1) exists; their processor time is
+//! given per message.
 
 #[cfg(target_os = "linux")]
 #[path = "mqtt/linux.rs"]

@@ -1,5 +1,5 @@
-//! How fast the protocols are: packets per second of processor time in a transfer of 200 MB, what
-//! a short connection costs, and the memory of a long transfer (over CoAP a hundredth of both).
+//! Performance of the protocols: packets per second of processor time in a transfer of 200 MB, the
+//! cost of a short connection, and the memory of a long transfer (over CoAP a hundredth of both).
 //!
 //! `cargo bench -p trackbed-protocols` prints one line for each measurement; arguments choose some
 //! of them by name: `bulk`, `connections`, `memory`, or a protocol.
@@ -44,8 +44,8 @@ fn main() {
     }
 }
 
-/// Several times 200 MB through a link of 50 Mbit/s and 10 ms each way whose queue holds what is on the way in a
-/// round-trip time, so that the congestion controller has something to do.
+/// Several times 200 MB through a link of 50 Mbit/s and 10 ms each way with a queue of one
+/// bandwidth-delay product, so that the congestion controller is active.
 fn bulk(protocol: &'static dyn Protocol) {
     let mut times: Vec<(f64, u64)> = (0..TRANSFERS).map(|_| transfer(protocol)).collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -108,8 +108,8 @@ fn memory(protocol: &'static dyn Protocol) {
     println!("{name}, {megabytes} MB: peak memory {} MiB, before {before}", peak_mib());
 }
 
-/// How much of so many bytes a protocol is asked for: CoAP sends a block of 1,024 in each round trip
-/// (RFC 7959), and would take hours.
+/// The share of the bytes that is requested from a protocol: CoAP sends a block of 1,024 in each
+/// round trip (RFC 7959), and would take hours.
 fn bytes(protocol: &dyn Protocol, whole: u64) -> u64 {
     if protocol.name().starts_with("coap") { whole / 100 } else { whole }
 }

@@ -18,23 +18,23 @@ use crate::path_control::PathControl;
 /// How a dialer connects.
 #[derive(Clone, Debug, Default)]
 pub struct ClientConfig {
-    /// What authenticates the server, see [`ServerHandle::trust`](crate::ServerHandle::trust).
-    /// Every encrypted protocol needs it.
+    /// The server's certificate, see [`ServerHandle::trust`](crate::ServerHandle::trust). Every
+    /// encrypted protocol needs it.
     pub trust: Option<Trust>,
-    /// What to offer; pin a version and a cipher by offering only these.
+    /// The versions and ciphers to offer; to pin one, offer only that.
     pub tls: TlsParameters,
-    /// How connections begin.
+    /// The handshake of connections.
     pub handshake: Handshake,
-    /// The address to connect from, by default the host's first one of the server's family.
+    /// The address to connect from; default: the host's first one of the server's IP version.
     pub local: Option<IpAddr>,
-    /// What lies below TLS.
+    /// The settings below TLS.
     pub transport: TransportParameters,
-    /// Who has wishes about the paths of its connections over several.
+    /// The path control of its multipath connections.
     pub paths: PathControl,
 }
 
-/// What a client needs to authenticate a server: the server's certificate, which it signed
-/// itself. It may be handed to another machine; it is no secret.
+/// What a client needs to authenticate a server: the server's self-signed certificate. It is not
+/// secret and may be copied to another machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trust {
     certificate: CertificateDer<'static>,
@@ -73,28 +73,28 @@ pub struct ServerConfig {
     pub tls: TlsParameters,
     /// Whether clients may resume earlier sessions, and send early data when they do.
     pub sessions: bool,
-    /// What lies below TLS.
+    /// The settings below TLS.
     pub transport: TransportParameters,
-    /// What it takes from strangers.
+    /// Limits on unknown clients.
     pub limits: ServerLimits,
-    /// Who has wishes about the paths of its connections over several.
+    /// The path control of its multipath connections.
     pub paths: PathControl,
 }
 
-/// How much a server takes from strangers. What a single connection may hold is its protocol's:
+/// Limits on what a server accepts from unknown clients. Its protocol limits a single connection:
 /// windows, and the lengths of heads and packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections, associations or peers at once, at least 1. Who comes when there are as many
-    /// takes the place of another, of the lowest [standing](trackbed_substrate::Standing).
+    /// The maximum number of connections, associations or peers, at least 1. A new one above it
+    /// replaces one of the lowest [standing](trackbed_substrate::Standing).
     pub connections: usize,
-    /// Handshakes over QUIC at once of clients that have not shown that they are where they say. Who
-    /// comes beyond is asked to show it first, which takes a round trip (Retry, RFC 9000 section
-    /// 8.1.2). DTLS has numbers of its own: a cookie (RFC 9147 section 5.1) from 64 handshakes on.
+    /// The maximum number of parallel QUIC handshakes of clients with unproved addresses. Further
+    /// clients must prove theirs first, which takes a round trip (Retry, RFC 9000 section 8.1.2).
+    /// DTLS has separate limits: a cookie (RFC 9147 section 5.1) from 64 handshakes on.
     pub handshakes: usize,
     /// How long a client over TCP may take for the handshake of TLS, and from its first byte inside
-    /// to the end of its first request's head; it is reset then. A connection on which nothing was
-    /// begun may be silent for as long as it likes.
+    /// to the end of its first request's head; then it is reset. A connection without a started
+    /// request may stay silent without limit.
     pub opening: Duration,
 }
 
@@ -152,15 +152,15 @@ impl Default for TlsParameters {
 /// What carries the packets of SCTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encapsulation {
-    /// UDP datagrams (RFC 6951), which pass where SCTP is unknown.
+    /// UDP datagrams (RFC 6951), which pass networks that do not support SCTP.
     #[default]
     Udp,
-    /// Nothing: packets of IP protocol 132, as SCTP is at home. Virtual substrate only.
+    /// None: native packets of IP protocol 132. Virtual substrate only.
     None,
 }
 
 impl Encapsulation {
-    /// Every way.
+    /// All variants.
     pub const ALL: &'static [Encapsulation] = &[Encapsulation::Udp, Encapsulation::None];
 
     /// The name that scenarios use.
@@ -171,7 +171,7 @@ impl Encapsulation {
         }
     }
 
-    /// The way called `name`.
+    /// The variant with this name.
     pub fn from_name(name: &str) -> Option<Encapsulation> {
         Encapsulation::ALL.iter().copied().find(|encapsulation| encapsulation.name() == name)
     }
@@ -180,15 +180,15 @@ impl Encapsulation {
 /// How SCTP sends and acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SctpParameters {
-    /// The retransmission timeout until a round-trip time was measured, and that of INIT and COOKIE
-    /// ECHO (RTO.Initial); between the two that follow.
+    /// The retransmission timeout before the first round-trip time sample, and that of INIT and
+    /// COOKIE ECHO (RTO.Initial); between `rto_min` and `rto_max`.
     pub rto_initial: Duration,
-    /// The least retransmission timeout (RTO.Min), at least a millisecond.
+    /// The minimum retransmission timeout (RTO.Min), at least a millisecond.
     pub rto_min: Duration,
-    /// The longest retransmission timeout (RTO.Max).
+    /// The maximum retransmission timeout (RTO.Max).
     pub rto_max: Duration,
-    /// The most packets that an acknowledgment, a timeout or a message sets free (Max.Burst), at
-    /// least 1.
+    /// The maximum number of packets sent in response to an acknowledgment, a timeout or a message
+    /// (Max.Burst), at least 1.
     pub max_burst: u32,
     /// The initial congestion window in packets, at least 1.
     pub initial_window: u32,
@@ -199,7 +199,8 @@ pub struct SctpParameters {
     pub immediate_sack: bool,
 }
 
-/// What RFC 9260 section 16 recommends, but for the initial window, which is TCP's (RFC 6928).
+/// The recommendations of RFC 9260 section 16, except the initial window, which is TCP's (RFC
+/// 6928).
 impl Default for SctpParameters {
     fn default() -> SctpParameters {
         SctpParameters {
@@ -214,30 +215,30 @@ impl Default for SctpParameters {
     }
 }
 
-/// How MQTT is spoken.
+/// The settings of MQTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MqttParameters {
     /// The version that a client speaks. Our broker takes both.
     pub version: MqttVersion,
-    /// How surely requests are delivered, and what a client subscribes to its answers with.
+    /// The QoS of requests, and of a client's subscription to its responses.
     pub qos: MqttQos,
-    /// Where answers come from.
+    /// What responds to requests.
     pub answer: MqttAnswer,
 }
 
-/// Where the answers to requests over MQTT come from.
+/// What responds to requests over MQTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MqttAnswer {
-    /// The service that listens behind the broker, as behind ours.
+    /// The service behind the broker, as with ours.
     #[default]
     Service,
-    /// The client itself: it is subscribed to what it publishes, and each request is its own answer.
-    /// That is a round trip by any broker.
+    /// The client itself: it subscribes to its own messages, and each request is also its response.
+    /// This measures a round trip through any broker.
     Echo,
 }
 
 impl MqttAnswer {
-    /// Every way.
+    /// All variants.
     pub const ALL: &'static [MqttAnswer] = &[MqttAnswer::Service, MqttAnswer::Echo];
 
     /// The name that scenarios use.
@@ -248,7 +249,7 @@ impl MqttAnswer {
         }
     }
 
-    /// The way called `name`.
+    /// The variant with this name.
     pub fn from_name(name: &str) -> Option<MqttAnswer> {
         MqttAnswer::ALL.iter().copied().find(|answer| answer.name() == name)
     }
@@ -257,18 +258,18 @@ impl MqttAnswer {
 /// How CoAP sends its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoapParameters {
-    /// Whether a client's requests are confirmable: sent again until they are acknowledged (RFC 7252
-    /// section 4.2). Otherwise a lost one is lost.
+    /// Whether a client's requests are confirmable: retransmitted until they are acknowledged (RFC
+    /// 7252 section 4.2). Otherwise lost ones are not repeated.
     pub confirmable: bool,
-    /// The most bytes in a block of a body (RFC 7959): 16, 32, 64, 128, 256, 512 or 1,024.
+    /// The maximum block size of a body (RFC 7959): 16, 32, 64, 128, 256, 512 or 1,024.
     pub block_size: u16,
     /// Whether a client sends the body of a request in blocks if it is longer than one (RFC 7959).
     /// Otherwise it goes in one message, whatever RFC 7252 section 4.6 advises: its datagram leaves in
     /// IP fragments, and bodies of more than [`WHOLE_MAX`](crate::WHOLE_MAX) bytes are refused.
     pub block_wise: bool,
-    /// How many requests of a client may be neither acknowledged nor answered, at least 1 (NSTART,
-    /// RFC 7252 section 4.7). More than 1 is for networks that can take it: there is no other
-    /// congestion control.
+    /// The maximum number of outstanding requests of a client, neither acknowledged nor answered,
+    /// at least 1 (NSTART, RFC 7252 section 4.7). Use more than 1 only in networks that can carry
+    /// it: there is no other congestion control.
     pub outstanding_max: u32,
     /// Whether a server asks every client for a cookie over DTLS 1.3 too, a round trip more
     /// (HelloRetryRequest, RFC 9147 section 5.1). Otherwise it does while many are in the middle of a
@@ -292,12 +293,12 @@ impl Default for CoapParameters {
 /// What both sides set below TLS.
 #[derive(Clone, Debug)]
 pub struct TransportParameters {
-    /// The congestion control algorithm, one of [`congestion`](crate::congestion()). Over TCP it is
-    /// handed on to the stack in place of [`TcpOptions::congestion`], so the kernel's are possible too.
+    /// The congestion controller, one of [`congestion`](crate::congestion()). Over TCP it is passed
+    /// to the stack in place of [`TcpOptions::congestion`], so the kernel's are possible too.
     pub congestion: String,
     /// The options of the TCP stack. Nagle's algorithm is always off: the protocols gather their
-    /// own writes, and each message leaves at once. What it says of several paths holds for
-    /// `mpquic` too.
+    /// own writes, and each message leaves at once. Its multipath settings also apply to `mpquic`
+    /// too.
     pub tcp: TcpOptions,
     /// The flow control window of HTTP/2 and QUIC in bytes, for each stream and each connection,
     /// and the most that a QUIC sender buffers; the receiver window of an SCTP association. The default of 64 MiB carries 890 Mbit/s at a
@@ -307,22 +308,22 @@ pub struct TransportParameters {
     pub encapsulation: Encapsulation,
     /// How SCTP sends and acknowledges.
     pub sctp: SctpParameters,
-    /// How MQTT is spoken.
+    /// The settings of MQTT.
     pub mqtt: MqttParameters,
-    /// The most bytes that a packet of SCTP or DTLS has, IP header included; 1,280..=9,000. They do
-    /// not look for the path MTU themselves: what exceeds it is lost each time.
+    /// The maximum packet size of SCTP or DTLS, IP header included; 1,280..=9,000. They do not
+    /// discover the path MTU: larger packets are always lost.
     pub packet_len_max: usize,
     /// How CoAP sends.
     pub coap: CoapParameters,
-    /// How long nothing may arrive or leave before a connection is given up. QUIC applies it to
+    /// The idle timeout of a connection: how long nothing may arrive or leave. QUIC applies it to
     /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
     pub idle_timeout: Duration,
-    /// The values of the protocol's [`parameters`](crate::Protocol::parameters), for those that the
-    /// fields above know nothing of.
+    /// The values of the protocol's [`parameters`](crate::Protocol::parameters) that have no field
+    /// above.
     pub arguments: Arguments,
-    /// Who is shown keys and traces.
+    /// The observer of keys and traces.
     pub observer: Option<Arc<dyn Observer>>,
-    /// Where connections enter what they sent and lost when they go.
+    /// The ledger in which closed connections record what they sent and lost.
     pub ledger: Option<Ledger>,
 }
 
@@ -352,7 +353,8 @@ impl Default for TransportParameters {
     }
 }
 
-/// How many exchanges may share a connection at once where they can; more wait.
+/// The maximum number of parallel exchanges on a connection, if the protocol multiplexes; more
+/// wait.
 pub(crate) const STREAMS_MAX: u32 = 1_024;
 
 /// How much early data a server takes over TCP, in bytes. A first flight holds about 14,600

@@ -1,5 +1,5 @@
-//! Every congestion controller, whatever it is for. Adding one to `congestion/` of the TCP engine,
-//! or to the table of the QUIC engine (`quic_transport/congestion.rs`), adds it here.
+//! All congestion controllers. Adding one to `congestion/` of the TCP engine, or to the table of
+//! the QUIC engine (`quic_transport/congestion.rs`), adds it here.
 
 use std::sync::LazyLock;
 

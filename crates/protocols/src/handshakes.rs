@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// How many are in the middle of a handshake. Clones share it.
+/// The number of unfinished handshakes. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshakes(Rc<Cell<usize>>);
 

@@ -1,24 +1,24 @@
-//! What many connections sent and lost in all, counted as each of them goes.
+//! What many connections sent and lost in total, added when each ends.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use trackbed_connection::TransportStats;
 
-/// Adds up the accounts of connections when they are dropped; clones share the sum. Give each end
-/// of a run a ledger of its own.
+/// Sums the statistics of connections when they are dropped; clones share the sum. Give each end of
+/// a run a separate ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger(Arc<Mutex<LedgerTotals>>);
 
 /// The sum of the accounts in a [`Ledger`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerTotals {
-    /// Connections that have gone.
+    /// Closed connections.
     pub connections: u64,
     /// The sum of [`TransportStats::packets_sent`].
     pub packets_sent: u64,
     /// The sum of [`TransportStats::packets_lost`].
     pub packets_lost: u64,
-    /// Datagrams that a CoAP server threw away: malformed, of no use, or more than it takes.
+    /// Datagrams that a CoAP server discarded: malformed, useless, or beyond its limits.
     pub refused: u64,
 }
 
@@ -28,7 +28,7 @@ impl Ledger {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts datagrams that were thrown away.
+    /// Counts discarded datagrams.
     pub(crate) fn refuse(&self, datagrams: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).refused += datagrams;
     }
@@ -41,13 +41,13 @@ impl Ledger {
     }
 }
 
-/// Something that enters its final account into a ledger when it is dropped.
+/// A value that adds its final statistics to a ledger when it is dropped.
 pub(crate) struct Accounted<T: Account> {
     pub(crate) connection: T,
     ledger: Option<Ledger>,
 }
 
-/// A connection that can give account of itself.
+/// A connection with statistics.
 pub(crate) trait Account {
     /// What it has done so far.
     fn account(&self) -> TransportStats;

@@ -1,8 +1,8 @@
 //! http1, http2, http3, mpquic, mptcp, mqtt, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of
 //! a substrate.
 //!
-//! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
-//! be opened in several ways. [`registry()`] lists them. Who uses one needs to know no protocol:
+//! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can be
+//! opened in several ways. [`registry()`] lists them. Callers need no knowledge of the protocol:
 //!
 //! 1. [`Protocol::serve`] starts a [`Service`](trackbed_connection::Service) on a host and returns a [`ServerHandle`].
 //! 2. [`Protocol::dialer`] prepares connections from another host, which trust that server.
@@ -12,7 +12,7 @@
 //! # Not supported
 //!
 //! - Header fields, trailers and server push of HTTP: an exchange is a path, a priority, a status
-//!   and two bodies. Priorities do not change under way (PRIORITY_UPDATE of RFC 9218).
+//!   and two bodies. Priorities do not change later (PRIORITY_UPDATE of RFC 9218).
 //! - Client certificates, and chains: a server signs its own P-256 certificate, so its first
 //!   flight is shorter than that of a public web server, which may need a second round trip.
 //! - Key exchange groups other than X25519, hence HelloRetryRequest.

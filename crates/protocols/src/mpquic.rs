@@ -17,11 +17,11 @@ use crate::quic::{QUIC, StreamDialer, serve_streams};
 use crate::quic_transport::{QuicDialer, Several};
 use crate::tls::Profile;
 
-/// Frames on QUIC streams whose packets take several paths. What
-/// [`TransportParameters::tcp`](crate::TransportParameters::tcp) says of paths holds, as far as it is
-/// not MPTCP's alone.
+/// Frames on QUIC streams whose packets take several paths. The path settings of
+/// [`TransportParameters::tcp`](crate::TransportParameters::tcp) apply, except those that exist
+/// only in MPTCP.
 ///
-/// Either end also speaks with `quic`, over one path.
+/// Either end interoperates with `quic`, over one path.
 pub(crate) struct Mpquic;
 
 const MPQUIC: Profile = Profile { protocol: "mpquic", ..QUIC };
@@ -32,7 +32,7 @@ impl Protocol for Mpquic {
     }
 
     fn summary(&self) -> &'static str {
-        "frames on Multipath QUIC, over all paths of a host, a stream for each exchange"
+        "frames on Multipath QUIC, over all paths of a host, one stream per exchange"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -68,7 +68,7 @@ impl Protocol for Mpquic {
     }
 }
 
-/// Its connections do not follow a host that moves: they have the addresses that it had.
+/// Its connections do not follow a host that moves: they keep its old addresses.
 struct OnAllPaths(StreamDialer);
 
 impl Dialer for OnAllPaths {

@@ -15,7 +15,7 @@ use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp::{FramedDialer, serve_frames};
 use crate::tcp_transport::TcpDialer;
 
-/// Frames on Multipath TCP. What [`TransportParameters::tcp`] says of paths holds; without it, the
+/// Frames on Multipath TCP. The path settings of [`TransportParameters::tcp`] apply; default: the
 /// scheduler of Linux.
 pub(crate) struct Mptcp;
 
@@ -57,7 +57,7 @@ impl Protocol for Mptcp {
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
         if config.handshake != Handshake::New {
-            let advice = "it has no sessions to resume: use the handshake `new`";
+            let advice = "it does not support session resumption: use the handshake `new`";
             return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
         }
         let transport = with_paths(&config.transport);

@@ -1,4 +1,4 @@
-//! `none`: what stands where a protocol would, in cells without communication.
+//! `none`: the placeholder for a protocol in cells without communication.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -13,8 +13,8 @@ use trackbed_substrate::Host;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::protocol::{Protocol, ServerHandle};
 
-/// A protocol that carries nothing. It is no entry of the [registry](crate::registry), since nothing
-/// that holds for protocols holds for it.
+/// A protocol that carries nothing. It is not in the [registry](crate::registry), because the rules
+/// for protocols do not apply to it.
 pub const NONE: &dyn Protocol = &Nothing;
 
 struct Nothing;
@@ -25,7 +25,7 @@ impl Protocol for Nothing {
     }
 
     fn summary(&self) -> &'static str {
-        "nothing is sent: the baseline of cells with communication"
+        "no traffic: the baseline for cells with communication"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -61,7 +61,7 @@ impl Protocol for Nothing {
 
 impl Dialer for Nothing {
     fn connect(&self, _: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
-        let advice = "it carries nothing: use the workload `idle`".to_owned();
+        let advice = "this protocol carries no data: use the workload `idle`".to_owned();
         Box::pin(std::future::ready(Err(Error::Unsupported { protocol: self.name(), advice })))
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks that live no longer than what they serve.
+//! Tasks tied to the lifetime of their owner.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ struct Running {
 }
 
 impl Nursery {
-    /// Runs `future` beside the caller. The task must not hold a clone of this nursery, or neither
-    /// of them would ever end.
+    /// Runs `future` concurrently with the caller. The task must not hold a clone of this nursery,
+    /// or neither of them would ever end.
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) {
         let mut running = self.0.borrow_mut();
         let key = running.next;

@@ -1,4 +1,4 @@
-//! Who watches a run: TLS keys for packet captures, and the QUIC engine's own trace.
+//! Observers of a run: TLS keys for packet captures, and the QUIC engine's own trace.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use trackbed_substrate::TcpStream;
 pub trait Observer: fmt::Debug + Send + Sync {
     /// A line of the NSS key log format, without a line end: `LABEL CLIENT_RANDOM SECRET`, as
     /// Wireshark reads it and a pcapng Decryption Secrets Block holds it. If both ends are
-    /// observed, each line comes twice.
+    /// observed, each line appears twice.
     fn tls_key(&self, line: &str);
 
     /// Where to write the qlog trace of a new QUIC connection (JSON-SEQ,
@@ -18,13 +18,13 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// destination connection ID in hexadecimal, equal on both sides.
     fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn io::Write + Send + Sync>>;
 
-    /// Who is to see a new TCP connection each time it has taken or given bytes, or `None` for nobody.
+    /// The observer of a new TCP connection, called after each read or write; `None` for none.
     fn tcp(&self, _side: Side) -> Option<TcpTrace> {
         None
     }
 }
 
-/// Is shown a TCP connection, and what time it is.
+/// Gets a TCP connection and the current time.
 pub type TcpTrace = Box<dyn FnMut(Time, &dyn TcpStream)>;
 
 /// An end of a connection.

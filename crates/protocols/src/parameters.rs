@@ -1,5 +1,5 @@
-//! The keys of a scenario's ends: groups from which each protocol lists those that it has a use for,
-//! and what their values set.
+//! The keys of a scenario's ends: groups from which each protocol lists the ones it supports, and
+//! what their values set.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -28,9 +28,18 @@ pub fn security() -> Vec<Parameter> {
     let (versions, ciphers) = (Kind::Choice(&VERSIONS), Kind::Choice(&CIPHERS));
     let handshakes = Kind::Choice(&HANDSHAKES);
     vec![
-        Parameter::optional("tls", versions, "the TLS version; without it the newest there is"),
-        Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
-        Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
+        Parameter::optional(
+            "tls",
+            versions,
+            "the TLS version; default: the newest version that both ends support",
+        ),
+        Parameter::with_default(
+            "handshake",
+            handshakes,
+            "new",
+            "the handshake that opens connections",
+        ),
+        Parameter::optional("cipher", ciphers, "the cipher suite; default: negotiated"),
     ]
 }
 
@@ -60,15 +69,15 @@ pub fn over_sctp(encapsulations: &'static [&'static str]) -> Vec<Parameter> {
     [encapsulation(encapsulations), sctp(), window(), idle_timeout()].concat()
 }
 
-/// Everything of CoAP, but for what DTLS brings.
+/// Everything of CoAP except DTLS.
 pub fn over_coap() -> Vec<Parameter> {
     [coap(), idle_timeout()].concat()
 }
 
 /// The cookie of DTLS.
 pub fn cookie() -> Vec<Parameter> {
-    const HELP: &str =
-        "DTLS 1.3: the server asks every client of CoAP for a cookie first, as over 1.2";
+    const HELP: &str = "CoAP over DTLS 1.3: the server first requests a cookie from every client, as DTLS 1.2 \
+         always does";
     vec![Parameter::with_default("cookie", Kind::Flag, "false", HELP)]
 }
 
@@ -83,11 +92,11 @@ pub fn mqtt() -> Vec<Parameter> {
     static VERSIONS: Names = LazyLock::new(|| MqttVersion::ALL.iter().map(|v| v.name()).collect());
     static LEVELS: Names = LazyLock::new(|| MqttQos::ALL.iter().map(|qos| qos.name()).collect());
     static ANSWERS: Names = LazyLock::new(|| MqttAnswer::ALL.iter().map(|a| a.name()).collect());
-    const VERSION: &str = "MQTT: the version that the client speaks";
-    const QOS: &str = "MQTT: how surely requests and answers are delivered";
-    const ANSWER: &str = "MQTT: who answers: the service behind our broker, or, as by default with \
-                          brokers of others, the client itself, which is subscribed to what it \
-                          publishes";
+    const VERSION: &str = "MQTT: the protocol version of the client";
+    const QOS: &str = "MQTT: the QoS of requests and responses";
+    const ANSWER: &str = "MQTT: what responds to requests: `service`, the service behind \
+                          Trackbed's broker, or `echo`, the client itself, which subscribes to its \
+                          own messages; default: `service`, or `echo` with a third-party broker";
     vec![
         Parameter::with_default("mqtt-version", Kind::Choice(&VERSIONS), "5", VERSION),
         Parameter::with_default("mqtt-qos", Kind::Choice(&LEVELS), "1", QOS),
@@ -112,7 +121,7 @@ fn congestion_for(of: CongestionOf) -> Vec<Parameter> {
         CongestionOf::CoupledTcp => &MPTCP,
         CongestionOf::Quic => &QUIC,
     });
-    vec![Parameter::with_default("congestion", names, "cubic", "the congestion control")]
+    vec![Parameter::with_default("congestion", names, "cubic", "the congestion controller")]
 }
 
 fn mptcp() -> Vec<Parameter> {
@@ -130,19 +139,19 @@ fn mptcp() -> Vec<Parameter> {
 }
 
 fn encapsulation(ways: &'static [&'static str]) -> Vec<Parameter> {
-    let (ways, help) = (Kind::Choice(ways), "SCTP: what carries its packets");
+    let (ways, help) = (Kind::Choice(ways), "SCTP: the encapsulation of its packets");
     vec![Parameter::with_default("encapsulation", ways, "udp", help)]
 }
 
 fn sctp() -> Vec<Parameter> {
-    const RTO_INITIAL: &str = "SCTP: the retransmission timeout before a round-trip time is known, for the \
-                               handshake too";
-    const RTO_MAX: &str = "SCTP: the longest retransmission timeout";
+    const RTO_INITIAL: &str = "SCTP: the retransmission timeout before the first round-trip time \
+                               sample; also for the handshake";
+    const RTO_MAX: &str = "SCTP: the maximum retransmission timeout";
     const MAX_BURST: &str =
-        "SCTP: the most packets sent at once for an acknowledgment or a message";
-    const SACK_DELAY: &str = "SCTP: how long an acknowledgment may be delayed, 1 ms to 500 ms";
-    const IMMEDIATE_SACK: &str = "SCTP: data asks for an acknowledgment without delay while the \
-                                  congestion window is below ten packets (RFC 7053)";
+        "SCTP: the maximum burst of packets sent in response to an acknowledgment or a message";
+    const SACK_DELAY: &str = "SCTP: the maximum delay of an acknowledgment, 1 ms to 500 ms";
+    const IMMEDIATE_SACK: &str = "SCTP: request immediate acknowledgments while the congestion \
+                                  window is below ten packets (RFC 7053)";
     vec![
         Parameter::with_default("rto-initial", Kind::Time, "1 s", RTO_INITIAL),
         rto_min(),
@@ -155,12 +164,12 @@ fn sctp() -> Vec<Parameter> {
 }
 
 fn coap() -> Vec<Parameter> {
-    const CONFIRMABLE: &str = "CoAP: requests are sent again until they are acknowledged";
+    const CONFIRMABLE: &str = "CoAP: retransmit requests until they are acknowledged";
     const BLOCK_SIZE: &str =
-        "CoAP: the most bytes in a block of a body, a power of two from 16 to 1024";
-    const BLOCK_WISE: &str = "CoAP: the body of a request goes in blocks; else whole in one message of up to \
-                              8192 B, in IP fragments if need be";
-    const NSTART: &str = "CoAP: how many requests of a client may be outstanding";
+        "CoAP: the maximum block size of a body, a power of two from 16 to 1024";
+    const BLOCK_WISE: &str = "CoAP: send a request's body in blocks; if false, in one message of \
+                              up to 8192 B, fragmented by IP if necessary";
+    const NSTART: &str = "CoAP: the maximum number of outstanding requests per client";
     vec![
         Parameter::with_default("confirmable", Kind::Flag, "true", CONFIRMABLE),
         Parameter::with_default("block-size", Kind::Size, "1024 B", BLOCK_SIZE),
@@ -169,12 +178,12 @@ fn coap() -> Vec<Parameter> {
     ]
 }
 
-/// What QUIC may do otherwise than we do, and other software does.
+/// QUIC settings of other implementations.
 fn quic() -> Vec<Parameter> {
-    const BETA: &str =
-        "QUIC: what is left of the window after a loss; else 70 % with cubic, 50 % with reno";
-    const PACKET_SIZE: &str = "QUIC: the bytes of every full datagram, 1200 B to 65527 B, without a \
-                               search for the largest that the path takes";
+    const BETA: &str = "QUIC: the share of the congestion window kept after a loss; default: 70 % with cubic, 50 \
+         % with reno";
+    const PACKET_SIZE: &str = "QUIC: a fixed datagram size, 1200 B to 65527 B, without path MTU \
+                               discovery";
     vec![
         initial_window(),
         Parameter::optional("beta", Kind::Share, BETA),
@@ -185,29 +194,34 @@ fn quic() -> Vec<Parameter> {
 
 fn initial_window() -> Parameter {
     const HELP: &str =
-        "TCP, QUIC, SCTP: the initial congestion window in packets; else ten (QUIC: 12000 B)";
+        "TCP, QUIC, SCTP: the initial congestion window in packets; default: ten (QUIC: 12000 B)";
     Parameter::optional("initial-window", Kind::Count { min: 1 }, HELP)
 }
 
 fn rto_min() -> Parameter {
-    const HELP: &str = "TCP: the least allowance of the retransmission timeout above the smoothed \
-                        round-trip time; else 200 ms. SCTP: the least timeout; else 1 s";
+    const HELP: &str = "TCP: the minimum margin of the retransmission timeout above the smoothed \
+                        round-trip time; default: 200 ms. SCTP: the minimum timeout; default: 1 s";
     Parameter::optional("rto-min", Kind::Time, HELP)
 }
 
 /// The options of TCP's stack.
 pub fn tcp() -> Vec<Parameter> {
-    const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
-    const SEND_BUFFER: &str = "TCP: the send buffer; else the stack's";
-    const KEEPALIVE: &str = "TCP: probe after so long; else never";
-    const MSS: &str =
-        "TCP: the largest segment, options included, 536 B to 65495 B; else the link's";
-    const SACK: &str = "TCP: selective acknowledgments, and with them RACK-TLP; else true";
+    const ECN: &str = "TCP: request ECN (explicit congestion notification); default: accept it when the peer \
+         requests it";
+    const SEND_BUFFER: &str = "TCP: the size of the send buffer; default: the stack's";
+    const KEEPALIVE: &str = "TCP: the idle time before keepalive probes; default: no probes";
+    const MSS: &str = "TCP: the maximum segment size, options included, 536 B to 65495 B; default: from the \
+         link's MTU";
+    const SACK: &str = "TCP: selective acknowledgments and RACK-TLP; default: true";
     vec![
         Parameter::with_default("hystart", Kind::Flag, "true", HYSTART),
         Parameter::optional("ecn", Kind::Flag, ECN),
         Parameter::optional("send-buffer", Kind::Size, SEND_BUFFER),
-        Parameter::optional("receive-buffer", Kind::Size, "TCP: the receive buffer; likewise"),
+        Parameter::optional(
+            "receive-buffer",
+            Kind::Size,
+            "TCP: the size of the receive buffer; default: the stack's",
+        ),
         Parameter::optional("keepalive", Kind::Time, KEEPALIVE),
         initial_window(),
         Parameter::optional("mss", Kind::Size, MSS),
@@ -216,17 +230,17 @@ pub fn tcp() -> Vec<Parameter> {
     ]
 }
 
-const HYSTART: &str = "CUBIC, over QUIC reno too, leaves slow start when the delay grows; over QUIC \
-                       false unless it is said";
+const HYSTART: &str = "CUBIC (over QUIC also Reno) leaves slow start when the delay grows; default \
+                       over QUIC: false";
 
-/// The patience with a silent peer, which every protocol has.
+/// The idle timeout, which every protocol has.
 pub fn idle_timeout() -> Vec<Parameter> {
-    const HELP: &str = "how long nothing may arrive before a connection is given up";
+    const HELP: &str = "a connection is closed when nothing arrives for this long";
     vec![Parameter::with_default("idle-timeout", Kind::Time, "30 s", HELP)]
 }
 
-const SCHEDULER: &str = "MPTCP, mpquic: which path carries the next data; the kernel has linux alone, \
-     mpquic has minrtt (unless it is said) and roundrobin";
+const SCHEDULER: &str = "MPTCP, mpquic: which path carries the next data; the kernel supports only \
+     linux; mpquic supports minrtt (its default) and roundrobin";
 
 /// Every way to carry the packets of SCTP.
 pub(crate) static ENCAPSULATIONS: Names =
@@ -238,7 +252,7 @@ fn names_of(is_wanted: impl Fn(CongestionOf) -> bool) -> Vec<&'static str> {
     congestion().iter().filter(|entry| is_wanted(entry.of)).map(|entry| entry.name).collect()
 }
 
-/// A value that does not go with its protocol, though it is of the parameter's kind.
+/// A value of the right kind that the protocol does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
     /// The parameter.
@@ -248,8 +262,8 @@ pub struct ParameterError {
 }
 
 impl TransportParameters {
-    /// What the values of a protocol's [`parameters`](crate::Protocol::parameters) set; the default
-    /// of what it does not list.
+    /// The settings from the values of a protocol's [`parameters`](crate::Protocol::parameters);
+    /// defaults for parameters that it does not list.
     ///
     /// # Errors
     /// If a value is beyond what the protocol allows.
@@ -272,7 +286,8 @@ impl TransportParameters {
         if let Some(beta) = arguments.get::<Ratio>("beta").map(Ratio::as_f64)
             && !(beta > 0.0 && beta < 1.0)
         {
-            let why = "after a loss more than nothing is left and less than all: write 50 % or 0.7";
+            let why =
+                "the share kept after a loss must be above 0 % and below 100 %: write 50 % or 0.7";
             return Err(ParameterError { parameter: "beta", why: why.to_owned() });
         }
         let tuned = [
@@ -282,7 +297,8 @@ impl TransportParameters {
         ];
         let ignored = tuned.into_iter().find(|(_, is_set)| *is_set && transport.congestion == BBR);
         if let Some((parameter, _)) = ignored {
-            let why = format!("{BBR} takes no notice of it: leave it out, or write cubic or reno");
+            let why =
+                format!("{BBR} ignores this key: remove it, or set congestion to cubic or reno");
             return Err(ParameterError { parameter, why });
         }
         tcp.multipath = arguments.get::<&str>("scheduler").map(|scheduler| {
@@ -301,7 +317,7 @@ impl TransportParameters {
         if let Some(window) = bytes(arguments, "window") {
             transport.window = u32::try_from(window).map_err(|_| ParameterError {
                 parameter: "window",
-                why: "a window is at most 4294967295 B".to_owned(),
+                why: "the maximum window is 4294967295 B".to_owned(),
             })?;
         }
         Ok(transport)
@@ -311,7 +327,7 @@ impl TransportParameters {
 impl SctpParameters {
     fn read(arguments: &Arguments) -> Result<SctpParameters, ParameterError> {
         let mut sctp = SctpParameters::default();
-        // TCP has an `rto-min` of its own, to which SCTP's bounds do not apply.
+        // SCTP's bounds do not apply to TCP's `rto-min`.
         let Some(rto_initial) = arguments.get("rto-initial") else { return Ok(sctp) };
         sctp.rto_initial = rto_initial;
         set(arguments, "rto-min", &mut sctp.rto_min);
@@ -322,13 +338,13 @@ impl SctpParameters {
         sctp.initial_window = arguments.get("initial-window").map_or(sctp.initial_window, small);
         let refuse = |parameter, why: &str| Err(ParameterError { parameter, why: why.to_owned() });
         if sctp.rto_min < MILLISECOND {
-            return refuse("rto-min", "a retransmission timeout is at least 1 ms");
+            return refuse("rto-min", "the minimum retransmission timeout is 1 ms");
         }
         if !(sctp.rto_min..=sctp.rto_max).contains(&sctp.rto_initial) {
             return refuse("rto-initial", "it must be between `rto-min` and `rto-max`");
         }
         if !(MILLISECOND..=SACK_DELAY_MAX).contains(&sctp.sack_delay) {
-            return refuse("sack-delay", "it is 1 ms to 500 ms (RFC 9260 section 6.2)");
+            return refuse("sack-delay", "it must be 1 ms to 500 ms (RFC 9260 section 6.2)");
         }
         Ok(sctp)
     }
@@ -343,8 +359,8 @@ impl CoapParameters {
         if let Some(block) = bytes(arguments, "block-size") {
             if !block.is_power_of_two() || !(16..=1_024).contains(&block) {
                 let why = format!(
-                    "a block has 16, 32, 64, 128, 256, 512 or 1024 B (RFC 7959 section 2.2), not \
-                     {block} B"
+                    "a block size must be 16, 32, 64, 128, 256, 512 or 1024 B (RFC 7959 section \
+                     2.2), not {block} B"
                 );
                 return Err(ParameterError { parameter: "block-size", why });
             }
@@ -387,7 +403,7 @@ fn bytes_in(
     let Some(size) = arguments.get::<ByteSize>(name) else { return Ok(None) };
     let fits = u32::try_from(size.as_bytes()).ok().filter(|bytes| range.contains(bytes));
     fits.map(Some).ok_or_else(|| {
-        let why = format!("{name} is {} B to {} B, not {size}", range.start(), range.end());
+        let why = format!("{name} must be {} B to {} B, not {size}", range.start(), range.end());
         ParameterError { parameter: name, why }
     })
 }

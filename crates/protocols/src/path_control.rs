@@ -1,4 +1,4 @@
-//! Wishes about the paths of connections, from whoever knows what is ahead of them.
+//! Requests about the paths of connections, from a component that can predict them.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,18 +11,18 @@ use trackbed_substrate::{PathWish, TcpPath};
 #[derive(Clone, Default)]
 pub struct PathControl(Rc<RefCell<Vec<Weak<dyn Steered>>>>);
 
-/// A connection that takes wishes about its paths.
+/// A connection that accepts path requests.
 pub(crate) trait Steered {
-    /// Says what is to become of the paths from or to the address `end`. False if there are none.
+    /// Applies a request to the paths from or to the address `end`. False if there are none.
     fn set_path(&self, end: IpAddr, wish: PathWish) -> bool;
 
-    /// The paths, none of a connection that has but one.
+    /// The paths; none for a connection with a single path.
     fn paths(&self) -> Vec<TcpPath>;
 }
 
 impl PathControl {
-    /// Says what is to become of the paths from or to the address `end`, of every open connection.
-    /// False if there are none.
+    /// Applies a request to the paths from or to the address `end`, of every open connection. False
+    /// if there are none.
     pub fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
         self.open().iter().fold(false, |any, connection| any | connection.set_path(end, wish))
     }
@@ -32,7 +32,7 @@ impl PathControl {
         self.open().iter().flat_map(|connection| connection.paths()).collect()
     }
 
-    /// Lets a new connection be heard of.
+    /// Registers a new connection.
     pub(crate) fn enter(&self, connection: Weak<dyn Steered>) {
         self.0.borrow_mut().push(connection);
     }

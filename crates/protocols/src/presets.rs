@@ -5,7 +5,7 @@ use trackbed_core::parameter::{Parameter, Value};
 use crate::protocol::Protocol;
 use crate::registry::registry;
 
-/// The values that make a protocol behave as other software does, as far as our keys can say it.
+/// The values that make a protocol behave like other software, as far as the keys allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// The name that scenarios use.
@@ -26,7 +26,7 @@ pub fn presets() -> &'static [Preset] {
         Preset {
             name: "quic-go-2020",
             protocols: &["http3", "mpquic", "quic"],
-            summary: "quic-go of September 2020; its windows of flow control grow to 6 MiB at once",
+            summary: "quic-go of September 2020; its flow control windows are 6 MiB from the start",
             source: "quic-go v0.18: internal/congestion/cubic_sender.go, hybrid_slow_start.go, \
                      internal/protocol/params.go",
             values: &[
@@ -41,7 +41,8 @@ pub fn presets() -> &'static [Preset] {
         Preset {
             name: "lksctp",
             protocols: &["sctp"],
-            summary: "SCTP of the Linux kernel: no encapsulation, half of its default buffer as window",
+            summary: "SCTP of the Linux kernel: no encapsulation, half of its default buffer as the \
+                 window",
             source: "Linux: include/net/sctp/constants.h (timers), net/sctp/associola.c (4380 B, which \
                      are four packets; half of rmem_default, 212992 B)",
             values: &[
@@ -72,7 +73,7 @@ pub fn presets() -> &'static [Preset] {
 }
 
 impl Preset {
-    /// The value of a protocol's parameter, if this preset says one.
+    /// The value of a protocol's parameter, if this preset has one.
     ///
     /// # Panics
     /// If the value is not of the parameter's kind.

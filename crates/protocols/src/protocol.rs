@@ -1,4 +1,4 @@
-//! What every protocol of the track offers: its entry in the registry, and a running server.
+//! The interface of protocols: the registry entry, and a running server.
 
 use std::any::Any;
 use std::fmt;
@@ -17,19 +17,19 @@ pub trait Protocol: Sync {
     /// The name that scenarios use, for example `http2`.
     fn name(&self) -> &'static str;
 
-    /// One line for lists: what it is made of.
+    /// One line for lists: its layers.
     fn summary(&self) -> &'static str;
 
-    /// What it can do, so that a plan can refuse what it cannot.
+    /// Its capabilities, so that a plan can refuse the rest.
     fn capabilities(&self) -> Capabilities;
 
-    /// The keys of a scenario's ends that it has a use for: groups of
-    /// [`parameters`](mod@crate::parameters), and keys of its own, which it finds in
+    /// The keys of a scenario's ends that it supports: groups of
+    /// [`parameters`](mod@crate::parameters), and its own keys, which it reads from
     /// [`TransportParameters::arguments`].
     fn parameters(&self) -> Vec<Parameter>;
 
     /// Round trips from the first packet of a connection until a request may leave: those of its
-    /// transport and of its security, unless it says something else before.
+    /// transport and security, unless overridden.
     fn set_up_round_trips(
         &self,
         tls: Option<TlsVersion>,
@@ -82,8 +82,8 @@ pub(crate) fn tls_round_trips(tls: Option<TlsVersion>, handshake: Handshake) -> 
     }
 }
 
-/// A running server. Dropping it stops the server: it accepts nothing more, and the connections
-/// it has are closed.
+/// A running server. Dropping it stops the server: it accepts nothing more, and its connections are
+/// closed.
 pub struct ServerHandle {
     local: SocketAddr,
     trust: Option<Trust>,
@@ -97,7 +97,7 @@ impl ServerHandle {
         ServerHandle { local, trust, guests: None, _running: Box::new(running) }
     }
 
-    /// The same for a server that attends to so many.
+    /// The same for a server that reports its number of connections.
     pub(crate) fn counting(self, guests: GuestCount) -> ServerHandle {
         ServerHandle { guests: Some(guests), ..self }
     }
@@ -107,14 +107,14 @@ impl ServerHandle {
         self.local
     }
 
-    /// How many connections, associations or peers it attends to, those in the middle of a handshake
-    /// included; at most [`ServerLimits::connections`](crate::ServerLimits::connections).
+    /// The number of its connections, associations or peers, including unfinished handshakes; at
+    /// most [`ServerLimits::connections`](crate::ServerLimits::connections).
     pub fn connections(&self) -> usize {
         self.guests.as_ref().map_or(0, GuestCount::get)
     }
 
-    /// How often so far the machine had no descriptor or no memory for another connection over TCP. What
-    /// came waited in the kernel's queue, or took the place of another.
+    /// How often the machine had no descriptor or no memory for another TCP connection. New
+    /// connections waited in the kernel's queue, or replaced others.
     pub fn exhausted(&self) -> u64 {
         self.guests.as_ref().map_or(0, GuestCount::exhausted)
     }

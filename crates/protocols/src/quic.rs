@@ -1,4 +1,4 @@
-//! `quic`: every exchange on a bidirectional stream of its own, in the frames of
+//! `quic`: each exchange on a separate bidirectional stream, in the frames of
 //! [`framing`](crate::framing).
 
 use std::net::SocketAddr;
@@ -48,7 +48,7 @@ impl Protocol for Quic {
     }
 
     fn summary(&self) -> &'static str {
-        "frames on QUIC, a bidirectional stream for each exchange"
+        "frames on QUIC, one bidirectional stream per exchange"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -94,7 +94,7 @@ pub(crate) fn serve_streams(
     })
 }
 
-/// Opens connections whose exchanges have streams of their own.
+/// Opens connections with a separate stream for each exchange.
 pub(crate) struct StreamDialer {
     protocol: &'static str,
     quic: QuicDialer,
@@ -148,7 +148,8 @@ impl Connection for StreamConnection {
                     let (status, reader) = status.await?;
                     Ok(Response { status, body: body(reader, None) })
                 }
-                // The response begins before the request has ended: that goes on beside it.
+                // The response may begin before the request has ended; sending continues
+                // concurrently.
                 Either::Right((answered, send)) => {
                     let (status, reader) = answered?;
                     Ok(Response { status, body: body(reader, Some(spawn(send))) })
@@ -251,20 +252,20 @@ impl Sending {
         Sending { protocol, stream, complete: false, stopped: false }
     }
 
-    /// Lets the message have its turn among those on other streams.
+    /// Ranks the message among those on other streams.
     fn rank(&self, priority: Priority) {
         // It fails only for a stream that has ended, on which nothing waits for its turn.
         let _ended = self.stream.set_priority(priority.rank(self.stream.id().index()));
     }
 
-    /// Sends a whole message. A peer that answers without the rest of it has what it needs.
+    /// Sends a whole message. A peer that responds without the rest does not need it.
     async fn message(mut self, head: Bytes, body: Body) -> Result<Sending> {
         match send_message(&mut self, Delimiter::EndOfStream, head, body).await {
             Err(_) if self.stopped => return Ok(self),
             outcome => outcome?,
         }
         self.complete = true;
-        // It fails only if the peer has asked to stop, and then needs no end.
+        // It fails only if the peer requested a stop, and then needs no end.
         let _stopped = self.stream.finish();
         Ok(self)
     }
@@ -311,5 +312,5 @@ fn write_failed(protocol: &'static str, error: &WriteError) -> Error {
 const NO_ERROR: u32 = 0;
 const INCOMPLETE: u32 = 1;
 
-/// The longest piece that is taken from the engine at once.
+/// The maximum piece taken from the engine at once.
 const PIECE_MAX: usize = 1 << 20;

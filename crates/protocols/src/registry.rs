@@ -1,4 +1,4 @@
-//! The list of protocols. Nothing below it imports it.
+//! The list of protocols. Lower modules do not import it.
 
 use std::sync::LazyLock;
 
@@ -8,8 +8,7 @@ use crate::parameters::shared;
 use crate::protocol::Protocol;
 use crate::{coap, http1, http2, http3, mpquic, mptcp, mqtt, quic, sctp, tcp};
 
-/// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
-/// here.
+/// Every protocol, in the order of lists. A new one is a separate file or folder and a line here.
 pub fn registry() -> &'static [&'static dyn Protocol] {
     &[
         &coap::Coap,
@@ -33,8 +32,8 @@ pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     registry().iter().copied().find(|protocol| protocol.name() == name)
 }
 
-/// Every key of a scenario's ends that a protocol has a use for, with every word that one of them
-/// takes: first what several share, then what a protocol has for itself.
+/// All keys of a scenario's ends that some protocol supports, with all their values: first shared
+/// keys, then keys of single protocols.
 pub fn parameters() -> &'static [Parameter] {
     static ALL: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         let mut all = shared();

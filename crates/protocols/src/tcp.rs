@@ -62,7 +62,8 @@ impl Protocol for Tcp {
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
         if config.handshake != Handshake::New {
-            let advice = "it has no sessions to resume: use `tcp+tls`, or the handshake `new`";
+            let advice =
+                "it does not support session resumption: use `tcp+tls`, or the handshake `new`";
             return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
         }
         let tcp = TcpDialer::bare(self.name(), host, config);

@@ -1,5 +1,5 @@
-//! How fast the sockets of the kernel are through the seam, and how precise its timers: both sides
-//! on one machine, each in a thread and a run of its own.
+//! The speed of the kernel's sockets through the seam, and the precision of its timers: both sides
+//! on one machine, each in its own thread and run.
 //!
 //! `cargo bench -p trackbed-substrate --bench kernel` prints one line for each measurement;
 //! arguments choose some of them by name.
@@ -10,7 +10,7 @@ mod support;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("there are no sockets of the Linux kernel here");
+    println!("Linux kernel sockets are not available on this platform");
 }
 
 #[cfg(target_os = "linux")]
@@ -62,7 +62,7 @@ mod linux {
         machine.host("here", [address("127.0.0.1", 0).ip()])
     }
 
-    /// Runs `server` in a thread of its own and `client` in this one, who is told the address.
+    /// Runs `server` in a separate thread and `client` in this one, with the server's address.
     fn both<S: Future<Output = ()>, C: Future<Output = ()>>(
         server: impl FnOnce(Arc<dyn Host>, Sender<SocketAddr>) -> S + Send,
         client: impl FnOnce(Arc<dyn Host>, SocketAddr) -> C,
@@ -96,7 +96,7 @@ mod linux {
         );
     }
 
-    /// One datagram of 1,200 bytes on the way at a time.
+    /// One datagram of 1,200 bytes in flight at a time.
     fn udp_echo() {
         const ROUNDS: u32 = 100_000;
         both(
@@ -157,7 +157,7 @@ mod linux {
         );
     }
 
-    /// Receives until the end is told, and says how much in which time.
+    /// Receives until the end, and returns the amount and the time.
     async fn swallow(socket: &dyn UdpSocket) -> (usize, Duration) {
         let mut buffers = [(); 8].map(|()| vec![0; 65_536]);
         let mut bytes = 0;

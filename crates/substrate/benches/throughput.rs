@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// One client keeps 64 datagrams of 1,200 bytes on the way to an echo server and back.
+/// One client keeps 64 datagrams of 1,200 bytes in flight to an echo server and back.
 fn udp_echo() {
     let network = pair(Bitrate::from_mbps(10_000), Duration::from_millis(1));
     let (packets, seconds) = timed(network, |hosts| async move {

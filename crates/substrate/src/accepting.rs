@@ -1,4 +1,4 @@
-//! The loop of whatever listens for streams.
+//! The accept loop of stream listeners.
 
 use std::convert::Infallible;
 use std::io;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::executor::{sleep, yield_now};
 use crate::socket::{TcpListener, TcpStream};
 
-/// Hands each connection that `listener` accepts to `take`, for as long as the future is polled.
+/// Passes each accepted connection of `listener` to `take`, while the future is polled.
 ///
-/// A machine that has no descriptor or no memory for another connection (accept(2): EMFILE, ENFILE,
-/// ENOBUFS, ENOMEM) is no end: `refused` is told why, may end a connection to make room, and says whether
-/// it has. If it has not, or the next attempt fails too, there is a pause of 100 ms.
+/// A lack of descriptors or memory (accept(2): EMFILE, ENFILE, ENOBUFS, ENOMEM) does not end the
+/// loop: `refused` gets the error, may end a connection to make room, and returns whether it did.
+/// If not, or if the next attempt fails too, the loop pauses for 100 ms.
 pub async fn accept_each(
     listener: &dyn TcpListener,
     mut take: impl FnMut(Box<dyn TcpStream>),
@@ -28,7 +28,7 @@ pub async fn accept_each(
                 failures = failures.saturating_add(1);
                 let has_room = refused(&why);
                 match has_room && failures == 1 {
-                    // The one that has to go goes.
+                    // The chosen connection ends.
                     true => yield_now().await,
                     false => sleep(PAUSE).await,
                 }

@@ -12,7 +12,7 @@ pub fn now() -> Time {
     NOW.get()
 }
 
-/// The point `time` as an [`Instant`], for libraries that insist on one.
+/// The point `time` as an [`Instant`], for libraries that require one.
 ///
 /// The image is exact to the nanosecond and the same on every thread of the process. It has
 /// nothing to do with what `Instant::now` returns.
@@ -37,7 +37,7 @@ fn simulated_time_of_day() -> Duration {
     RUN_BEGINS + Duration::from_nanos(now().as_nanos())
 }
 
-/// Has [`wall_clock`] ask `source` on this thread, as long as the guard lives.
+/// Makes [`wall_clock`] read `source` on this thread, while the guard lives.
 #[cfg(target_os = "linux")]
 pub(crate) fn ask_time_of_day(source: fn() -> Duration) -> TimeOfDay {
     TIME_OF_DAY.set(source);
@@ -68,8 +68,8 @@ thread_local! {
 /// 2026-01-01T00:00:00Z, when simulated runs begin.
 const RUN_BEGINS: Duration = Duration::from_secs(1_767_225_600);
 
-/// The instant that stands for the start of every run. An `Instant` cannot be made from nothing,
-/// and its value never shows: only differences to it do.
+/// The instant of the start of every run. An `Instant` cannot be constructed from a number, and its
+/// value is never visible: only differences are.
 static BASE: LazyLock<Instant> = LazyLock::new(read_base);
 
 #[expect(clippy::disallowed_methods, reason = "the one origin that instants are counted from")]

@@ -1,4 +1,4 @@
-//! Where keys, nonces and connection identifiers come from.
+//! The source of keys, nonces and connection identifiers.
 
 use trackbed_net::NodeId;
 
@@ -14,8 +14,8 @@ pub enum Entropy {
 
 /// The stream `entropy/<host name>` of a simulated run's seed.
 ///
-/// Only the virtual substrate can make one, and it works only on the thread that executes that
-/// run and while it does, so it cannot weaken a connection that is real.
+/// Only the virtual substrate can create one, and it works only on the thread of that run, during
+/// the run. So it cannot weaken a real connection.
 #[derive(Clone, Debug)]
 pub struct SeededEntropy {
     source: Source,
@@ -40,10 +40,10 @@ impl SeededEntropy {
     }
 }
 
-/// Seeded randomness was asked for outside the simulated run that it belongs to.
+/// Seeded randomness was requested outside its simulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "seeded randomness is available only on the thread of its simulated run and until that run \
-     ends; take the host's entropy again in the run that needs it"
+    "seeded randomness is available only on the thread of its simulated run, until that run ends; \
+     get the host's entropy again in the run that needs it"
 )]
 pub struct EntropyError;

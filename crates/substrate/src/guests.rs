@@ -1,4 +1,5 @@
-//! Whom a server attends to: so many at once, and who has asked for nothing goes first.
+//! The clients that a server serves: a limited number, and those without a request are displaced
+//! first.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -12,7 +13,7 @@ use trackbed_core::Time;
 use crate::clock::now;
 use crate::executor::{Task, spawn};
 
-/// The tasks of those whom a server attends to. When it is dropped, they are cancelled.
+/// The tasks of a server's clients. When it is dropped, they are cancelled.
 #[derive(Debug)]
 pub struct Guests {
     count_max: usize,
@@ -33,13 +34,13 @@ struct Guest {
 }
 
 impl Guests {
-    /// Room for so many, one at the least.
+    /// Room for this number, at least one.
     pub fn new(count_max: usize) -> Guests {
         Guests { count_max: count_max.max(1), present: Rc::default() }
     }
 
-    /// Attends to one more until `attending` ends. Where there is no room, the one goes whose
-    /// [standing](Standing) is lowest.
+    /// Serves one more client until `attending` ends. Without room, the one with the lowest
+    /// [standing](Standing) is displaced.
     pub fn admit(&self, standing: Standing, attending: impl Future<Output = ()> + 'static) {
         self.make_room();
         let mut present = self.present.borrow_mut();
@@ -55,13 +56,13 @@ impl Guests {
         present.all.insert(key, Guest { standing, task });
     }
 
-    /// How many are present, for others to see.
+    /// A shared counter of the clients present.
     pub fn count(&self) -> GuestCount {
         GuestCount(Rc::downgrade(&self.present))
     }
 
-    /// To be told that the machine has no room for another: the one of the lowest standing goes. Says
-    /// whether there was one.
+    /// Called when the machine has no room for another client: displaces the one with the lowest
+    /// standing. Returns whether there was one.
     pub fn relieve(&self) -> bool {
         self.present.borrow_mut().exhausted += 1;
         self.dismiss_one()
@@ -90,12 +91,12 @@ impl Guests {
         let key = lowest.map(|(&key, _)| key);
         let gone = key.and_then(|key| present.all.remove(&key));
         drop(present);
-        // What it holds may look at the others when it goes.
+        // Its destructor may access the others.
         gone.map(drop).is_some()
     }
 }
 
-/// One place in so many is for those who have asked for nothing yet.
+/// One place in this many is for clients without a request.
 const NEWCOMERS: usize = 4;
 
 /// See [`Guests::count`].
@@ -103,7 +104,7 @@ const NEWCOMERS: usize = 4;
 pub struct GuestCount(Weak<RefCell<Present>>);
 
 impl GuestCount {
-    /// How many there are.
+    /// Their number.
     pub fn get(&self) -> usize {
         self.0.upgrade().map_or(0, |present| present.borrow().all.len())
     }
@@ -114,14 +115,15 @@ impl GuestCount {
     }
 }
 
-/// What a guest has shown of itself; clones share it.
+/// The standing of a client; clones share it.
 ///
-/// Who has asked for nothing yet, be it in the middle of a handshake or of a request's head, stands
-/// below all who have: a server that is flooded has to do with many who stop half-way, and one that does
-/// not comes to its first request within some round trips. So that it can, the newcomers have a quarter of
-/// the places: while they are fewer, they stand above the others. Among the newcomers, and among the others, the ones of the address that has the most of them stand lowest, so that a flood
-/// from one address displaces itself (of IPv6 the first 64 bits, which one subscriber has all of); and of
-/// these the one that came first, or has been silent for longest.
+/// Clients without a request yet, for example in the middle of a handshake or of a request's head,
+/// rank below all others: in a flood most clients stop half-way, while an honest one sends its
+/// first request within a few round trips. To allow that, newcomers have a quarter of the places:
+/// while they are fewer, they rank above the others. Within each group the clients of the address
+/// with the most clients rank lowest, so that a flood from one address displaces itself (for IPv6
+/// the first 64 bits, which belong to one subscriber). Among these the oldest, or the one silent
+/// for longest, ranks lowest.
 #[derive(Clone, Debug)]
 pub struct Standing {
     source: IpAddr,
@@ -135,7 +137,7 @@ struct Shown {
 }
 
 impl Standing {
-    /// That of one who has come from `source` just now.
+    /// The standing of a new client from `source`.
     pub fn new(source: IpAddr) -> Standing {
         let source = match source.to_canonical() {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),
@@ -145,7 +147,7 @@ impl Standing {
         Standing { source, shown: Rc::new(Cell::new(shown)) }
     }
 
-    /// A request has come, as far as the service can be called.
+    /// Records a request that is complete enough for the service.
     pub fn asked(&self) {
         self.shown.set(Shown { has_asked: true, last: now() });
     }
@@ -155,7 +157,7 @@ impl Standing {
         self.shown.get().has_asked
     }
 
-    /// When it asked last, or came.
+    /// The time of its last request, or of its arrival.
     pub fn last(&self) -> Time {
         self.shown.get().last
     }

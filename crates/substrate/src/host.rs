@@ -1,4 +1,4 @@
-//! A host: where sockets come from.
+//! A host: the source of sockets.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use futures_core::future::LocalBoxFuture;
 use crate::entropy::Entropy;
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 
-/// One machine on the track, as a protocol sees it: its addresses, its sockets, its randomness.
+/// One machine on the track, as seen by a protocol: its addresses, its sockets, its randomness.
 pub trait Host: fmt::Debug + Send + Sync {
     /// The name of the host, unique on the track.
     fn name(&self) -> &str;
@@ -25,21 +25,20 @@ pub trait Host: fmt::Debug + Send + Sync {
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
 
     /// Binds a socket for the packets of SCTP (IP protocol 132) that come for a port. Its datagrams
-    /// are whole packets, whose header says from which port they are (RFC 9260 section 3.1): what
-    /// SCTP does is up to the user.
+    /// are whole packets with the ports in their header (RFC 9260 section 3.1): the user implements
+    /// SCTP.
     ///
     /// # Errors
-    /// As [`Host::bind_udp`], and [`io::ErrorKind::Unsupported`] on the kernel's sockets.
+    /// Like [`Host::bind_udp`], and [`io::ErrorKind::Unsupported`] on the kernel's sockets.
     fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
 
     /// Opens a TCP connection; resolves when it is established. `local` is the address to connect
-    /// from, by default the host's first one of the same family. Dropping the future before that
-    /// gives the attempt up.
+    /// from, by default the host's first one of the same IP version. Dropping the future before
+    /// that cancels the attempt.
     ///
     /// # Errors
-    /// [`io::ErrorKind::ConnectionRefused`] if nobody listens there,
-    /// [`io::ErrorKind::TimedOut`] if there was no answer, [`io::ErrorKind::InvalidInput`] if an
-    /// option cannot be honoured.
+    /// [`io::ErrorKind::ConnectionRefused`] if no server listens there, [`io::ErrorKind::TimedOut`]
+    /// if there was no answer, [`io::ErrorKind::InvalidInput`] if an option cannot be honoured.
     fn connect_tcp(
         &self,
         local: Option<IpAddr>,
@@ -50,30 +49,30 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// Listens for TCP connections. Port 0 takes the next free port of the ephemeral range.
     ///
     /// # Errors
-    /// As [`Host::bind_udp`], and [`io::ErrorKind::InvalidInput`] if an option cannot be honoured.
+    /// Like [`Host::bind_udp`], and [`io::ErrorKind::InvalidInput`] if an option cannot be
+    /// honoured.
     fn listen_tcp(
         &self,
         local: SocketAddr,
         options: &TcpOptions,
     ) -> io::Result<Box<dyn TcpListener>>;
 
-    /// Leaves its network for the next one, as a phone does between Wi-Fi and cellular: it has
-    /// the addresses that the new one gives it, and the old ones are gone at once. What arrives for
-    /// them is lost, and so is what sockets that are bound to them send; they stay open and know
-    /// nothing of it.
+    /// Moves from its network to the next one, as a phone does between Wi-Fi and cellular. It gets
+    /// the addresses of the new network, and the old ones are gone at once. Packets to them are
+    /// lost, and so are packets from sockets bound to them; these sockets stay open and get no
+    /// error.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] if the host was given no further network, or what the system
-    /// says.
+    /// [`io::ErrorKind::NotFound`] if the host has no other network; otherwise the system's error.
     fn move_on(&self) -> io::Result<()>;
 
-    /// Where this host's keys, nonces and connection identifiers come from.
+    /// The source of this host's keys, nonces and connection identifiers.
     fn entropy(&self) -> Entropy;
 }
 
-/// The error of a host that has no network to move on to.
+/// The error of a host without another network.
 pub(crate) fn no_further_network(host: &str) -> io::Error {
-    let message = format!("the host \"{host}\" has no further network; give it one more");
+    let message = format!("the host \"{host}\" has no other network; add one");
     io::Error::new(io::ErrorKind::NotFound, message)
 }
 
@@ -81,6 +80,6 @@ pub(crate) fn no_further_network(host: &str) -> io::Error {
 pub(crate) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
     io::Error::new(
         io::ErrorKind::AddrNotAvailable,
-        format!("{address} is not an address of the host \"{host}\"; use one of its own"),
+        format!("{address} is not an address of the host \"{host}\"; use one of its addresses"),
     )
 }

@@ -1,7 +1,7 @@
-//! The seam between protocols and the network below the socket, and what lies below it: the virtual
-//! substrate ([`simulated`]), or the sockets of the Linux kernel (`kernel`).
+//! The seam between protocols and the network, and what lies below it: the virtual substrate
+//! ([`simulated`]), or the sockets of the Linux kernel (`kernel`).
 //!
-//! Above the seam stand [`Host`], its sockets, and an executor with timers ([`spawn`], [`now`],
+//! The seam consists of [`Host`], its sockets, and an executor with timers ([`spawn`], [`now`],
 //! [`sleep`]). A protocol written against them runs on every substrate.
 #![forbid(unsafe_code)]
 

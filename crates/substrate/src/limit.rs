@@ -1,4 +1,4 @@
-//! Waiting no longer than until a point in time.
+//! Waiting with a deadline.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};

@@ -1,4 +1,4 @@
-//! The sockets of the seam: what a protocol sees of the network, whatever lies below.
+//! The sockets of the seam: a protocol's view of the network on any substrate.
 
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -12,19 +12,19 @@ use trackbed_core::packet::Ecn;
 
 /// A UDP socket.
 ///
-/// It may be shared: any number of tasks may wait to send, each is woken; of the tasks that wait
-/// to receive, the one that polled last is. Dropping the socket frees its port.
+/// It may be shared: all tasks that wait to send are woken, but only the last poller of those that
+/// wait to receive. Dropping the socket frees its port.
 pub trait UdpSocket: fmt::Debug + Send + Sync {
     /// The address and port the socket is bound to. The address is the unspecified one if the
     /// socket was bound to that.
     fn local_addr(&self) -> SocketAddr;
 
-    /// Receives datagrams, at most one per buffer, and says in `meta` what each buffer now holds.
-    /// Resolves to the number of datagrams as soon as there is at least one. A datagram longer
-    /// than its buffer is cut, as the kernel does.
+    /// Receives datagrams, at most one per buffer, and describes in `meta` the contents of each
+    /// buffer. Resolves to the number of datagrams as soon as there is at least one. A datagram
+    /// longer than its buffer is cut, as the kernel does.
     ///
     /// # Errors
-    /// If the socket no longer works. Loss and damage on the way are no errors.
+    /// If the socket no longer works. Loss and damage in transit are not errors.
     fn poll_recv(
         &self,
         cx: &mut Context<'_>,
@@ -32,7 +32,7 @@ pub trait UdpSocket: fmt::Debug + Send + Sync {
         meta: &mut [ReceivedMeta],
     ) -> Poll<io::Result<usize>>;
 
-    /// Hands one datagram (or one batch, see [`Datagram::segment_size`]) to the network. Pending
+    /// Passes one datagram (or one batch, see [`Datagram::segment_size`]) to the network. Pending
     /// while the send buffer is full.
     ///
     /// # Errors
@@ -40,8 +40,8 @@ pub trait UdpSocket: fmt::Debug + Send + Sync {
     /// differ in family, [`io::ErrorKind::AddrNotAvailable`] if the source is not this host's.
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>>;
 
-    /// Lets datagrams that are longer than the MTU of the host's own link leave in fragments, which the
-    /// host at the other end puts together. Otherwise they are lost. Links further on fragment nothing.
+    /// Sends datagrams longer than the MTU of the host's own link in fragments, which the other
+    /// host reassembles. Otherwise they are lost. Later links do not fragment.
     ///
     /// # Errors
     /// If the socket cannot.
@@ -57,9 +57,9 @@ pub trait UdpSocket: fmt::Debug + Send + Sync {
 /// What [`UdpSocket::poll_send`] sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
-    /// The address to send from; `None` leaves the choice to the socket.
+    /// The source address; `None` leaves the choice to the socket.
     pub source: Option<IpAddr>,
-    /// Where to send to.
+    /// The destination.
     pub destination: SocketAddr,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
@@ -70,7 +70,7 @@ pub struct Datagram<'a> {
     pub segment_size: Option<usize>,
 }
 
-/// What [`UdpSocket::poll_recv`] says about one buffer.
+/// The description of one buffer by [`UdpSocket::poll_recv`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceivedMeta {
     /// The sender.
@@ -101,35 +101,34 @@ impl Default for ReceivedMeta {
 
 /// A TCP connection.
 ///
-/// `poll_close` sends a FIN behind what was written and leaves the other direction open
+/// `poll_close` sends a FIN after the written data and leaves the other direction open
 /// (half-close). Dropping the stream closes the connection in the background, or resets it if
-/// data that arrived was never read (RFC 2525 section 2.17), as Linux does.
+/// received data was never read (RFC 2525 section 2.17), as Linux does.
 pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin {
     /// This end's address and port.
     fn local_addr(&self) -> SocketAddr;
     /// The other end's address and port.
     fn peer_addr(&self) -> SocketAddr;
-    /// What the stack knows about the connection.
+    /// The stack's statistics of the connection.
     fn info(&self) -> TcpInfo;
     /// Switches Nagle's algorithm (RFC 9293 section 3.7.4) off or on.
     fn set_nodelay(&self, nodelay: bool);
-    /// Resets the connection: what is buffered is lost, and the peer learns of it.
+    /// Resets the connection: buffered data is lost, and the peer is notified.
     fn abort(&self);
 
-    /// The paths of a connection that has several; none of any other, and where the stack does not
-    /// tell.
+    /// The paths of a multipath connection; none for others, or if the stack does not report them.
     fn paths(&self) -> Vec<TcpPath> {
         Vec::new()
     }
 
-    /// Says what is to become of the paths from or to the address `end`. False if there are none,
-    /// or the stack takes no such wishes.
+    /// Applies a request to the paths from or to the address `end`. False if there are none, or the
+    /// stack does not support it.
     fn set_path(&self, _end: IpAddr, _wish: PathWish) -> bool {
         false
     }
 }
 
-/// One path of a connection that has several.
+/// One path of a multipath connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPath {
     /// This end's address and port.
@@ -140,37 +139,37 @@ pub struct TcpPath {
     pub usable: bool,
     /// One of the two sides asked to use it only if there is no other.
     pub backup: bool,
-    /// What the stack knows about its subflow.
+    /// The stack's statistics of its subflow.
     pub info: TcpInfo,
 }
 
-/// What is to become of a path.
+/// A request about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathWish {
-    /// Both sides use it only if there is no other, or like any again: the peer is told (MP_PRIO,
+    /// Both sides use it only if there is no other, or normally again: the peer is told (MP_PRIO,
     /// RFC 8684 section 3.3.8).
     Backup(bool),
-    /// A scheduler that heeds it ([`Multipath::proactive`]) gives it no data, or does again.
+    /// A scheduler that honours it ([`Multipath::proactive`]) gives it no data, or does so again.
     Blocked(bool),
 }
 
 /// How a connection uses several paths (Multipath TCP, RFC 8684).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multipath {
-    /// The host's addresses besides the one that the connection begins at: whoever connects opens a
-    /// subflow from each, a listener announces them.
+    /// The host's addresses besides the one that the connection begins at: a client opens a subflow
+    /// from each, a listener announces them.
     pub addresses: Vec<IpAddr>,
     /// The scheduler by name, with its default parameters.
     pub scheduler: String,
     /// Add opportunistic retransmission and penalisation to it.
     pub opportunistic: bool,
-    /// Let it heed [`PathWish::Blocked`].
+    /// Make it honour [`PathWish::Blocked`].
     pub proactive: bool,
-    /// Block paths that are silent for so long though data is out.
+    /// Block paths that are silent for this long although data is in flight.
     pub reactive: Option<Duration>,
     /// Ask for checksums over the data.
     pub checksum: bool,
-    /// How long after the loss of a subflow it is opened again; `None` for never.
+    /// How long after its loss a subflow is reopened; `None` for never.
     pub rejoin: Option<Duration>,
 }
 
@@ -209,10 +208,10 @@ pub trait TcpListener {
     }
 }
 
-/// What to ask of a TCP stack, in terms that any stack can honour. The default is Linux's.
+/// The options of a TCP connection, for any stack. The defaults are those of Linux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpOptions {
-    /// The congestion control algorithm by name, for example `cubic` or `reno`.
+    /// The congestion controller by name, for example `cubic` or `reno`.
     pub congestion: String,
     /// Whether small writes go out at once (true) or wait for outstanding data to be
     /// acknowledged (Nagle's algorithm, RFC 9293 section 3.7.4).
@@ -222,7 +221,7 @@ pub struct TcpOptions {
     /// The size of the receive buffer in bytes; `None` is the stack's own choice.
     pub receive_buffer: Option<usize>,
     /// Whether to negotiate Explicit Congestion Notification (RFC 3168). `None` is the Linux
-    /// default: a server answers who asks for it, a client does not ask.
+    /// default: a server accepts it on request, and a client does not request it.
     pub ecn: Option<bool>,
     /// Whether CUBIC leaves slow start when the delay grows (HyStart).
     pub hystart: bool,
@@ -230,12 +229,12 @@ pub struct TcpOptions {
     pub keepalive: Option<Duration>,
     /// The initial congestion window in segments; `None` is the stack's own choice.
     pub initial_window: Option<u32>,
-    /// The largest segment in bytes, TCP's options included, as both ends announce it (RFC 6691);
-    /// `None` is what the link takes.
+    /// The maximum segment size in bytes, TCP options included, as both ends announce it (RFC
+    /// 6691); `None` is the link's.
     pub mss: Option<u32>,
     /// Whether to use selective acknowledgments (RFC 2018), and with them RACK-TLP.
     pub sack: bool,
-    /// The least allowance of the retransmission timeout above the smoothed round-trip time; `None`
+    /// The minimum margin of the retransmission timeout above the smoothed round-trip time; `None`
     /// is the stack's own choice.
     pub rto_min: Option<Duration>,
     /// Several paths, if the peer agrees; `None` for plain TCP.
@@ -264,7 +263,7 @@ impl Default for TcpOptions {
     }
 }
 
-/// What a stack knows about a connection (`TCP_INFO`).
+/// A stack's statistics of a connection (`TCP_INFO`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TcpInfo {
@@ -272,9 +271,9 @@ pub struct TcpInfo {
     pub segments_sent: u64,
     /// Segments received.
     pub segments_received: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub segments_retransmitted: u64,
-    /// Retransmissions that turned out to be unnecessary.
+    /// Unnecessary retransmissions.
     pub spurious_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,

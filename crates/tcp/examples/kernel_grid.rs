@@ -58,7 +58,7 @@ fn write_lossless(table: &mut String, conditions: &[&Condition]) {
     );
 }
 
-/// Says how much the outcome of a condition that deviates hangs on the timing of the machine.
+/// Shows how much the result of a deviating condition depends on the timing of the machine.
 fn note(notes: &mut String, condition: &Condition, ours: Outcome) {
     let jittered: Vec<f64> =
         (0..JITTER_SEEDS).map(|seed| condition.run(seed, JITTER).completion_ms).collect();
@@ -147,9 +147,9 @@ const LOSSY_SEEDS: u64 = 100;
 const INTRODUCTION: &str = "\
 # Agreement with the kernel
 
-The engine against Linux 6.18 with unpaced CUBIC and Reno, on the same links (`tests/data/README.md` says how the kernel
-was measured). No constant was fitted to this table: what agrees does so because the kernel's mechanism is modelled, and
-what deviates is left to deviate.
+The engine against Linux 6.18 with unpaced CUBIC and Reno, on the same links. `tests/data/README.md` describes how the
+kernel was measured. No constant was fitted to this table: conditions agree because the kernel's mechanism is modelled,
+and deviations are not tuned away.
 
 Written by `cargo run --release -p trackbed-tcp --example kernel_grid`. \"rtx\" counts retransmitted segments; the delay is
 one way, the queue in packets.
@@ -157,21 +157,21 @@ one way, the queue in packets.
 ";
 
 const DEVIATIONS: &str = "\
-When slow start overflows a short queue, which packets are dropped, and so whether the repair takes one round trip more or
-a timeout, is decided by microseconds: by whether the last packet of a burst finds room, or the one before it. The kernel's
-own repetitions scatter by up to a third there (50 Mbit/s, 5 ms, queue 12), on a machine under load still more, and so does
-the engine when packets are taken off the link a little late. \"Ours\" is the mean of 20 runs in which the ticks of the
-timestamp clocks fall differently; a single run proves nothing about such a condition. Measured
-again elsewhere, the same kernel takes 250 or 275 ms for 100 kB at 10 Mbit/s, 20 ms, queue 10, as 10 or 11 packets are
-dropped, and 65 to 70 ms for 100 kB at 50 Mbit/s, 5 ms, queue 12.
+When slow start overflows a short queue, microseconds decide whether the last packet of a burst or the one before it finds
+room. That determines which packets are dropped, and whether the repair takes one more round trip or a timeout. The
+kernel's own repetitions scatter by up to a third there (50 Mbit/s, 5 ms, queue 12), and more on a loaded machine. The
+engine scatters too when packets are taken off the link slightly late. \"Ours\" is the mean of 20 runs with different phases
+of the timestamp clocks; a single run proves nothing about such a condition. Measured again elsewhere, the same kernel
+takes 250 or 275 ms for 100 kB at 10 Mbit/s, 20 ms, queue 10, when 10 or 11 packets are dropped, and 65 to 70 ms for
+100 kB at 50 Mbit/s, 5 ms, queue 12.
 ";
 
 const START_COST: &str = "\
-Where nothing is lost and every packet is the same, a measured transfer takes 2.1 to 3.9 ms longer than ours, at 10 ms of
-round-trip time as at 120 ms: the cost of starting a transfer on a real machine. The column \"ours\" is the engine's time as
-it is; the deviation is counted after adding 2.6 ms, the median of that cost.";
+Without losses and with identical packets, a measured transfer takes 2.1 to 3.9 ms longer than ours, at a round-trip time
+of 10 ms and of 120 ms: this is the cost of starting a transfer on a real machine. The column \"ours\" is the engine's
+unchanged time; the deviation is computed after adding 2.6 ms, the median of that cost.";
 
 const LOSSY_NOTE: &str = "\
-The kernel's repetitions used the same few seeds in every condition, and these lost less than the nominal share: at 2 %
-loss the kernel retransmitted 8 % less than ours on the same links, and therefore was faster. Single timeouts weigh heavily
-in the mean of a dozen short transfers, which the intervals show.";
+The kernel's repetitions used the same few seeds in every condition, and these lost fewer packets than the nominal share.
+At 2 % loss the kernel retransmitted 8 % less than ours on the same links, and was therefore faster. Single timeouts weigh
+heavily in the mean of a dozen short transfers, as the intervals show.";

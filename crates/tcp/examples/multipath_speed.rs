@@ -1,4 +1,4 @@
-//! How fast Multipath TCP runs: a transfer of 70 s over two paths of 25 Mbit/s, both hosts and the
+//! The speed of Multipath TCP: a transfer of 70 s over two paths of 25 Mbit/s, both hosts and the
 //! simulated links together, on one core.
 //!
 //! `cargo run --release -p trackbed-tcp --example multipath_speed`

@@ -1,4 +1,4 @@
-//! How fast the engine runs: packets per second of wall-clock time, data and acknowledgments
+//! The speed of the engine: packets per second of wall-clock time, data and acknowledgments
 //! counted, for both endpoints and the simulated link together, on one core.
 //!
 //! `cargo run --release -p trackbed-tcp --example speed`

@@ -1,4 +1,4 @@
-//! How a connection behaves. The default is Linux 6.x as it comes.
+//! The settings of a connection. The defaults are those of Linux 6.x.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Config {
     pub initial_window_segments: u32,
     /// The MTU of the local interface in bytes, IP header included; 576..=65,535.
     pub mtu: u32,
-    /// The largest segment in bytes, options not subtracted; less where the MTU allows less.
+    /// The maximum segment size in bytes, options not subtracted; the MTU may lower it.
     pub mss: u32,
     /// Receive buffer.
     pub receive_buffer: BufferSize,
@@ -27,8 +27,8 @@ pub struct Config {
     pub send_buffer: BufferSize,
     /// Hold back small segments while data is out (RFC 9293 section 3.7.4).
     pub nagle: bool,
-    /// Wait until a batch of segments can go, as a sender with segmentation offload does, which
-    /// makes it send in bursts. Each segment is a packet of its own either way.
+    /// Wait until a batch of segments can be sent, as with segmentation offload, which causes
+    /// bursts. Each segment is a separate packet either way.
     pub batching: bool,
     /// Delay acknowledgments (RFC 9293 section 3.8.6.3); `false` acknowledges every segment.
     pub delayed_ack: bool,
@@ -48,11 +48,11 @@ pub struct Config {
     pub keepalive: Option<KeepAlive>,
     /// Bounds of the retransmission timeout.
     pub rto: RtoBounds,
-    /// How often a SYN is sent again before the attempt fails.
+    /// The number of SYN retransmissions before the attempt fails.
     pub syn_retries: u32,
-    /// How often a SYN-ACK is sent again before the attempt fails.
+    /// The number of SYN-ACK retransmissions before the attempt fails.
     pub syn_ack_retries: u32,
-    /// How often a segment or window probe is sent again before the connection fails.
+    /// The number of retransmissions of a segment or window probe before the connection fails.
     pub retries: u32,
     /// How long TIME-WAIT lasts.
     pub time_wait: Duration,
@@ -92,9 +92,9 @@ impl Default for Config {
 /// equal numbers switch the growth off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSize {
-    /// The size at first.
+    /// The initial size.
     pub initial: u32,
-    /// The largest size.
+    /// The maximum size.
     pub max: u32,
 }
 
@@ -103,9 +103,9 @@ pub struct BufferSize {
 pub struct RtoBounds {
     /// Before the first round-trip sample, and for a SYN.
     pub initial: Duration,
-    /// Least allowance above the smoothed round-trip time.
+    /// The minimum margin above the smoothed round-trip time.
     pub min: Duration,
-    /// The longest timeout.
+    /// The maximum timeout.
     pub max: Duration,
 }
 
@@ -139,8 +139,8 @@ impl Default for KeepAlive {
 /// What makes the congestion window grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Every segment that is acknowledged (RFC 3465, as Linux): the window doubles each round of
-    /// slow start, also with delayed acknowledgments.
+    /// Every acknowledged segment (RFC 3465, as in Linux): the window doubles each round of slow
+    /// start, also with delayed acknowledgments.
     Bytes,
     /// Every acknowledgment, however much it covers (RFC 5681 without byte counting).
     Acknowledgments,
@@ -149,10 +149,10 @@ pub enum Growth {
 /// How Explicit Congestion Notification is negotiated (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnMode {
-    /// Neither ask nor agree.
+    /// Neither request nor accept it.
     Off,
-    /// Agree when the peer asks.
+    /// Accept it when the peer requests it.
     Passive,
-    /// Ask, and agree.
+    /// Request and accept it.
     Active,
 }

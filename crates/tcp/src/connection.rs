@@ -49,39 +49,38 @@ impl Connection {
         Connection { subflow, streams, closed: false }
     }
 
-    /// Takes a segment that arrived for this connection, whatever it is.
+    /// Handles any segment that arrived for this connection.
     pub fn handle_segment(&mut self, now: Time, segment: Segment) {
         self.subflow.handle_segment(now, &segment, &mut self.streams);
         self.tidy();
     }
 
-    /// A router said that our packet with sequence number `sequence` exceeds `mtu` bytes
-    /// (RFC 1191, RFC 8201). See [`QuotedSegment`](crate::QuotedSegment).
+    /// A router reported that our packet with sequence number `sequence` exceeds `mtu` bytes (RFC
+    /// 1191, RFC 8201). See [`QuotedSegment`](crate::QuotedSegment).
     pub fn handle_too_big(&mut self, now: Time, mtu: u32, sequence: Seq) {
         self.subflow.handle_too_big(now, mtu, sequence);
     }
 
-    /// Lets the timers fire that are due.
+    /// Fires the timers that are due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.subflow.handle_timeout(now, &mut self.streams);
         self.tidy();
     }
 
-    /// The next packet to send. To be called until it returns `None` after every other call that
-    /// changes the connection.
+    /// The next packet to send. After every other call that changes the connection, call this until
+    /// it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         self.subflow.poll_transmit(now, &mut self.streams)
     }
 
-    /// When [`Connection::handle_timeout`] is to be called; `None` for never. Any call that takes
-    /// `&mut self` may change it.
+    /// When to call [`Connection::handle_timeout`]; `None` for never. Any call that takes `&mut
+    /// self` may change it.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.subflow.poll_timeout()
     }
 
-    /// Takes as much of `data` as there is room for in the send buffer and returns how much that
-    /// is; zero means to wait until [`Connection::is_writable`]. Data may be written before the
-    /// connection is established.
+    /// Takes as much of `data` as fits into the send buffer and returns its length; on zero, wait
+    /// until [`Connection::is_writable`]. Data may be written before the connection is established.
     ///
     /// # Errors
     /// If the connection failed, or was closed by [`Connection::close`].
@@ -90,7 +89,8 @@ impl Connection {
         Ok(self.streams.send.write(data))
     }
 
-    /// As [`Connection::write`], without a copy: what is taken is split off the front of `data`.
+    /// Like [`Connection::write`], without a copy: the taken bytes are split off the front of
+    /// `data`.
     ///
     /// # Errors
     /// If the connection failed, or was closed by [`Connection::close`].
@@ -99,8 +99,8 @@ impl Connection {
         Ok(self.streams.send.write_bytes(data))
     }
 
-    /// The next bytes that arrived, at most `max`: `None` if there are none now, empty at the end
-    /// of the peer's stream. What arrived before a failure can still be read.
+    /// The next received bytes, at most `max`: `None` if there are none now, empty at the end of
+    /// the peer's stream. Bytes that arrived before a failure can still be read.
     ///
     /// # Errors
     /// If the connection failed and everything that arrived was read.
@@ -122,7 +122,7 @@ impl Connection {
         self.subflow.close();
     }
 
-    /// Ends the connection at once, with a reset if the peer knows of it.
+    /// Aborts the connection, with a reset if the peer knows of it.
     pub fn abort(&mut self, _now: Time) {
         self.subflow.abort();
         self.tidy();
@@ -148,9 +148,9 @@ impl Connection {
         self.streams.receive.is_readable() || self.error().is_some()
     }
 
-    /// True if writing is worth while: a third of the send buffer is free, or writing gives an
-    /// error. To be asked after draining [`Connection::poll_transmit`], which may enlarge the
-    /// buffer for a writer that was refused.
+    /// True if writing is worthwhile: a third of the send buffer is free, or writing returns an
+    /// error. Call it after draining [`Connection::poll_transmit`], which may enlarge the buffer
+    /// for a refused writer.
     pub fn is_writable(&self) -> bool {
         self.check_writing().is_err() || self.streams.send.is_writable()
     }
@@ -161,8 +161,8 @@ impl Connection {
         !matches!(self.state(), State::SynSent | State::SynReceived | State::Closed)
     }
 
-    /// True if nothing is left of the connection but what can still be read. A reset may still
-    /// wait in [`Connection::poll_transmit`].
+    /// True if the connection is gone except for unread data. A reset may still wait in
+    /// [`Connection::poll_transmit`].
     pub fn is_closed(&self) -> bool {
         self.state() == State::Closed
     }
@@ -190,7 +190,7 @@ impl Connection {
         }
     }
 
-    /// What can no longer be sent is dropped.
+    /// Data that can no longer be sent is dropped.
     fn tidy(&mut self) {
         if self.is_closed() {
             self.streams.send.clear();

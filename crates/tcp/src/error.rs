@@ -16,7 +16,7 @@ pub enum TcpError {
     /// The connection was aborted on this side. Fatal.
     #[error("the connection was aborted on this side")]
     Aborted,
-    /// Data was written behind `close`. The connection itself goes on.
-    #[error("the sending side is closed; write before closing it")]
+    /// Data was written after `close`. The connection itself continues.
+    #[error("the sending side is closed; write before you close it")]
     WriteAfterClose,
 }

@@ -1,17 +1,17 @@
 //! A sans-IO TCP engine with real segments and Linux-grade loss recovery.
 //!
 //! # The call contract
-//! A [`Connection`] is told of segments, timeouts and the wishes of its application, always with
-//! the time. After **every** call that takes `&mut self`, the caller drains
+//! A [`Connection`] takes segments, timeouts and the calls of its application, always with the
+//! time. After **every** call that takes `&mut self`, the caller drains
 //! [`Connection::poll_transmit`] until it returns `None`, sends the packets, and then arms its
-//! timer with [`Connection::poll_timeout`], which any such call may have changed. When that time
-//! has come it calls [`Connection::handle_timeout`]. What the connection is ready for
-//! ([`Connection::is_readable`], [`Connection::is_writable`]) is asked last.
+//! timer with [`Connection::poll_timeout`], which any such call may have changed. At that time it
+//! calls [`Connection::handle_timeout`]. Check readiness ([`Connection::is_readable`],
+//! [`Connection::is_writable`]) last.
 //!
-//! Time never runs backwards. No call blocks, panics on what a peer sends, or reads a clock.
+//! Time never runs backwards. No call blocks, panics on a peer's input, or reads a clock.
 //!
-//! LISTEN is the caller's: it answers a SYN for a listening port with [`Connection::accept`], and
-//! a segment that fits no connection with [`reset_reply`].
+//! The caller implements LISTEN: it answers a SYN for a listening port with [`Connection::accept`],
+//! and a segment for no connection with [`reset_reply`].
 //!
 //! ```
 //! use trackbed_core::Time;
@@ -53,15 +53,14 @@
 //! | path MTU by ICMP, ECN | RFC 1191, 8201; 3168 | `subflow` |
 //! | several paths (Multipath TCP, version 1) | RFC 8684 | [`multipath`] |
 //!
-//! Where the RFCs leave freedom the engine does as Linux 6.18; `kernel-agreement.md` compares the
-//! two, condition by condition, and `tests/tests/kernel/tcp` of the workspace lets the two speak
-//! with each other. A congestion controller is one file in `congestion/` and one line
-//! in [`algorithms`].
+//! Where the RFCs leave a choice, the engine follows Linux 6.18. `kernel-agreement.md` compares the
+//! two, condition by condition, and `tests/tests/kernel/tcp` of the workspace connects the two. A
+//! congestion controller is one file in `congestion/` and one line in [`algorithms`].
 //!
 //! # The seam for several paths
 //! A connection is one subflow and two byte streams. The subflow owns a sequence space, its
-//! recovery and its window, and knows the streams by three traits only: it asks a source for the
-//! next bytes when its window has room, hands what arrived in order to a sink, and lets an extension
+//! recovery and its window, and knows the streams only by three traits: it reads the next bytes
+//! from a source when its window has room, passes in-order data to a sink, and lets an extension
 //! add options to its segments. On one path these are the streams themselves. With several paths
 //! ([`multipath::MultipathConnection`]), a scheduler stands behind every subflow's source, and a
 //! reordering stage behind its sink.
@@ -69,12 +68,11 @@
 //! # Not supported
 //! - Pacing and BBR; TCP Fast Open; urgent data (the pointer is ignored); MD5 and TCP-AO.
 //! - Accurate ECN and L4S: ECN is that of RFC 3168.
-//! - Probing for a larger path MTU (RFC 4821), and raising a lowered one again.
+//! - Probing for a larger path MTU (RFC 4821), and raising a lowered one.
 //! - SYN cookies, a metrics cache, and other state shared between connections; reuse of a
 //!   connection in TIME-WAIT by a new SYN.
-//! - A limit for FIN-WAIT-2: a half-closed connection stays as long as its peer, or its owner,
-//!   wants.
-//! - SACK blocks on segments with data: they follow on an acknowledgment of their own.
+//! - A limit for FIN-WAIT-2: a half-closed connection stays until its peer or its owner ends it.
+//! - SACK blocks on segments with data: they follow on a separate acknowledgment.
 //! - The clock ticks of Linux: timers are exact, where the kernel rounds up to its tick.
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,13 @@
-//! What a connection counts.
+//! The statistics of a connection.
 
 use std::time::Duration;
 
 /// Counters and estimates of one connection, as of now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Segments sent, whatever they carried.
+    /// Segments sent, with or without data.
     pub segments_sent: u64,
-    /// Segments received and looked at, whatever they carried.
+    /// Segments received and processed, with or without data.
     pub segments_received: u64,
     /// Bytes of data sent for the first time.
     pub bytes_sent: u64,
@@ -15,7 +15,7 @@ pub struct Stats {
     pub bytes_acknowledged: u64,
     /// Bytes of data received in order.
     pub bytes_received: u64,
-    /// Segments that were sent again, for whatever reason.
+    /// Segments that were retransmitted, for any reason.
     pub retransmissions: u64,
     /// Retransmissions that the peer reported as duplicates by DSACK (RFC 2883).
     pub spurious_retransmissions: u64,
@@ -23,7 +23,7 @@ pub struct Stats {
     pub timeouts: u64,
     /// Tail loss probes sent (RFC 8985 section 7).
     pub tail_loss_probes: u64,
-    /// Reductions of the congestion window that were taken back as spurious.
+    /// Reductions of the congestion window that were undone as spurious.
     pub undos: u64,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Duration,

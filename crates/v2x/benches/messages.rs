@@ -14,7 +14,7 @@ use trackbed_v2x::payload::{self, Station, Vehicle, cam, geonet, psid};
 use trackbed_v2x::sign::{Identification, Unsigned};
 use trackbed_v2x::{Certificate, ItsTime, PointForm, Policy, Receiver, SignedMessage};
 
-/// Says yes to everything: what is timed is what is around the arithmetic.
+/// Accepts everything: only the work around the arithmetic is timed.
 struct Gullible;
 
 impl SignatureVerifier for Gullible {

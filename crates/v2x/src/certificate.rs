@@ -9,11 +9,11 @@ use crate::refusal::{Refusal, Signed};
 use crate::time::Validity;
 use crate::{coer, point};
 
-/// The longest certificate that is taken, in bytes. Tickets have about 150, roots with many
-/// permissions some hundreds.
+/// The maximum certificate size in bytes. Tickets have about 150, roots with many permissions some
+/// hundreds.
 pub const MAX_CERTIFICATE_LEN: usize = 2_048;
 
-/// Who has signed a certificate.
+/// The signer of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issuer {
     /// The holder of the certificate with this identifier.
@@ -22,7 +22,7 @@ pub enum Issuer {
     Itself,
 }
 
-/// A certificate as it was read: well-formed, its name known, nothing of it checked yet.
+/// A parsed certificate: well-formed, with a known name, but not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCertificate<'a> {
     bytes: &'a [u8],
@@ -34,11 +34,11 @@ pub struct ParsedCertificate<'a> {
 }
 
 impl<'a> ParsedCertificate<'a> {
-    /// Takes a certificate from the front of `bytes`, and gives what follows it.
+    /// Takes a certificate from the front of `bytes`, and returns the rest.
     ///
     /// # Errors
-    /// If it is malformed, longer than [`MAX_CERTIFICATE_LEN`], implicit, or hashed by something else
-    /// than SHA-256.
+    /// If it is malformed, longer than [`MAX_CERTIFICATE_LEN`], implicit, or hashed with another
+    /// algorithm than SHA-256.
     pub fn take(bytes: &'a [u8]) -> Result<(ParsedCertificate<'a>, &'a [u8]), Refusal> {
         const WHAT: &str = "certificate";
         let window = &bytes[..bytes.len().min(MAX_CERTIFICATE_LEN)];
@@ -46,9 +46,11 @@ impl<'a> ParsedCertificate<'a> {
         if *version != asn1::CertificateBase::VERSION {
             return Err(Refusal::Version(*version));
         }
-        // One bit tells that there is a signature; type 1 is implicit (section 6.4.3).
+        // One bit marks a signature; type 1 is implicit (section 6.4.3).
         if *preamble != 0x80 || *kind != 0 {
-            return Err(Refusal::CertificateForm("is not explicit, with a signature"));
+            return Err(Refusal::CertificateForm(
+                "is not an explicit certificate with a signature",
+            ));
         }
         let (issuer, _, rest) = coer::take::<asn1::IssuerIdentifier>("issuer", rest)?;
         let (tbs, tbs_bytes, rest) = coer::take::<asn1::ToBeSignedCertificate>(WHAT, rest)?;
@@ -74,19 +76,19 @@ impl<'a> ParsedCertificate<'a> {
         self.hash
     }
 
-    /// Who has signed it.
+    /// Its signer.
     pub fn issuer(&self) -> Issuer {
         self.issuer
     }
 
-    /// Its bytes, as they came.
+    /// Its bytes, as received.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 }
 
-/// A certificate whose form, key and name are known. That its signature and permissions are in order is
-/// for whoever holds the issuer's to say ([`crate::check`]).
+/// A certificate whose form, key and name are known. Checking its signature and permissions takes
+/// the issuer's certificate ([`crate::check`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     bytes: Box<[u8]>,
@@ -104,7 +106,7 @@ impl Certificate {
     /// Reads a certificate that fills `bytes`.
     ///
     /// # Errors
-    /// If it is malformed, not of the profile, or of another curve than P-256.
+    /// If it is malformed, does not match the profile, or uses another curve than P-256.
     pub fn decode(bytes: &[u8]) -> Result<Certificate, Refusal> {
         if bytes.len() > MAX_CERTIFICATE_LEN {
             return Err(Refusal::TooLong { len: bytes.len(), max: MAX_CERTIFICATE_LEN });
@@ -117,7 +119,7 @@ impl Certificate {
     /// The certificate that was parsed, with its key decompressed: about 10 us.
     ///
     /// # Errors
-    /// If its key or signature is not on P-256, or if it is not of the profile of TS 103 097.
+    /// If its key or signature is not on P-256, or it does not match the profile of TS 103 097.
     pub fn new(parsed: &ParsedCertificate<'_>) -> Result<Certificate, Refusal> {
         let tbs = &parsed.tbs;
         check_profile(tbs)?;
@@ -128,7 +130,7 @@ impl Certificate {
         };
         let (r, s) = point::signature_scalars(&parsed.signature, of)?;
         let asn1::VerificationKeyIndicator::VerificationKey(key) = &tbs.verify_key_indicator else {
-            return Err(Refusal::CertificateForm("has no key of its own"));
+            return Err(Refusal::CertificateForm("contains no verification key"));
         };
         let tbs_hash_input = match canonical_tbs(tbs) {
             Some(canonical) => coer::encode("certificate", &canonical)?.into(),
@@ -147,12 +149,12 @@ impl Certificate {
         })
     }
 
-    /// Its bytes, as they came.
+    /// Its bytes, as received.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Its hash: its name, and the signer identifier input's hash of what it signs.
+    /// Its hash: its name, and the hash of the signer identifier input for what it signs.
     pub fn hash(&self) -> CertificateHash {
         self.hash
     }
@@ -162,7 +164,7 @@ impl Certificate {
         self.hash.id8()
     }
 
-    /// Who has signed it.
+    /// Its signer.
     pub fn issuer(&self) -> Issuer {
         self.issuer
     }
@@ -172,23 +174,23 @@ impl Certificate {
         &self.key
     }
 
-    /// When it is valid.
+    /// Its validity period.
     pub fn validity(&self) -> Validity {
         self.validity
     }
 
-    /// All of what is signed in it.
+    /// All of its signed content.
     pub fn tbs(&self) -> &asn1::ToBeSignedCertificate {
         &self.tbs
     }
 
-    /// The verification that it is `issuer` who has signed it.
+    /// The job that verifies the signature of `issuer`.
     pub fn job(&self, issuer: &Certificate) -> SignatureJob {
         let digest = signed_digest(&self.tbs_hash_input, &issuer.hash);
         SignatureJob { key: issuer.key, digest, r: self.r, s: self.s }
     }
 
-    /// The verification that its own holder has signed it; `None` if it says that somebody else has.
+    /// The job that verifies its self-signature; `None` if it names another signer.
     pub fn self_signed_job(&self) -> Option<SignatureJob> {
         if self.issuer != Issuer::Itself {
             return None;
@@ -205,7 +207,7 @@ fn check_profile(tbs: &asn1::ToBeSignedCertificate) -> Result<(), Refusal> {
         return wrong("has an identifier that is neither a name nor none");
     }
     if tbs.cert_request_permissions.is_some() || tbs.can_request_rollover.is_some() {
-        return wrong("may request certificates, which none of ETSI's does");
+        return wrong("has permissions to request certificates, which ETSI's profile excludes");
     }
     Ok(())
 }

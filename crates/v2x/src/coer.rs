@@ -1,5 +1,5 @@
-//! Canonical octet encoding rules (COER), by rasn, a part at a time: so that the bytes that were signed
-//! are those that came, and not what a decoder would make of them again.
+//! Canonical octet encoding rules (COER), by rasn, one part at a time: so that the signed bytes are
+//! the received ones, not a re-encoding.
 
 use rasn::{Decode, Encode};
 
@@ -25,7 +25,7 @@ pub(crate) fn take_bytes<'a, const N: usize>(
     bytes.split_first_chunk().ok_or_else(|| Refusal::malformed(what, &"it ends too early"))
 }
 
-/// That nothing is left.
+/// Checks that nothing is left.
 pub(crate) fn finish(what: &'static str, rest: &[u8]) -> Result<(), Refusal> {
     match rest.len() {
         0 => Ok(()),

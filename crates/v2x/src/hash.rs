@@ -1,4 +1,4 @@
-//! Digests: the identifiers of certificates, and what a signature signs.
+//! Digests: the identifiers of certificates, and the input of signatures.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     hash
 }
 
-/// What is signed: `SHA256(SHA256(data) || SHA256(signer identifier input))` (IEEE 1609.2 section
-/// 5.3.1.2.2). `signer` is the second of the two: the hash of the signer's certificate, which is that
-/// of nothing ([`SELF_SIGNED`]) where something signs itself.
+/// The signed digest: `SHA256(SHA256(data) || SHA256(signer identifier input))` (IEEE 1609.2
+/// section 5.3.1.2.2). `signer` is the second of the two: the hash of the signer's certificate, or
+/// the hash of nothing ([`SELF_SIGNED`]) for self-signed data.
 pub fn signed_digest(data: &[u8], signer: &CertificateHash) -> [u8; 32] {
     let mut input = [0; 64];
     input[..32].copy_from_slice(&sha256(data));
@@ -23,14 +23,14 @@ pub fn signed_digest(data: &[u8], signer: &CertificateHash) -> [u8; 32] {
     sha256(&input)
 }
 
-/// SHA-256 of nothing, the signer identifier input of what signs itself.
+/// SHA-256 of nothing, the signer identifier input of self-signed data.
 pub const SELF_SIGNED: CertificateHash = CertificateHash([
     0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
     0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ]);
 
-/// The hash of a certificate in its canonical form (IEEE 1609.2 section 6.4.3), which is both its name
-/// and, for what it signs, the signer identifier input's hash. So it is computed once.
+/// The hash of a certificate in its canonical form (IEEE 1609.2 section 6.4.3), which is both its
+/// name and the hash of the signer identifier input for what it signs. So it is computed once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CertificateHash(pub [u8; 32]);
 
@@ -42,7 +42,7 @@ impl CertificateHash {
         HashedId8(id)
     }
 
-    /// The last three bytes (`HashedId3`), by which certificates are asked for.
+    /// The last three bytes (`HashedId3`), by which certificates are requested.
     pub fn id3(&self) -> [u8; 3] {
         [self.0[29], self.0[30], self.0[31]]
     }

@@ -1,7 +1,7 @@
-//! What the security decision leaves to arithmetic: signatures to be verified.
+//! The arithmetic part of the security decision: signatures to verify.
 //!
-//! A [`SignatureJob`] is three plain values, so that whoever verifies needs to know nothing of
-//! messages, and can take many at a time in any order.
+//! A [`SignatureJob`] is three plain values, so that a verifier needs no knowledge of messages, and
+//! can take many at a time in any order.
 
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use p256::ecdsa::{Signature, VerifyingKey};
@@ -54,14 +54,14 @@ impl PublicKey {
     }
 }
 
-/// One signature to be verified: whether `key` has signed `digest` with (`r`, `s`), by ECDSA on P-256.
+/// One signature to verify: whether `key` has signed `digest` with (`r`, `s`), by ECDSA on P-256.
 ///
-/// `r` and `s` are as they came, big-endian; that they lie in 1..n is the verifier's to check.
+/// `r` and `s` are as received, big-endian; the verifier must check that they lie in 1..n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureJob {
     /// The signer's key.
     pub key: PublicKey,
-    /// SHA-256 that was signed.
+    /// The signed SHA-256 digest.
     pub digest: [u8; 32],
     /// The signature's first half: the x of its point R.
     pub r: [u8; 32],
@@ -69,14 +69,14 @@ pub struct SignatureJob {
     pub s: [u8; 32],
 }
 
-/// Whoever verifies signatures, one or many at a time.
+/// A verifier of signatures, one or many at a time.
 pub trait SignatureVerifier {
     /// Appends to `verdicts` one for each of `jobs`, in their order: true if the signature is valid.
     fn verify(&mut self, jobs: &[SignatureJob], verdicts: &mut Vec<bool>);
 }
 
-/// Verifies one after the other by the `p256` crate: slow (about 250 us each), portable, and
-/// independent of what is to be fast.
+/// Verifies one after the other with the `p256` crate: slow (about 250 us each), portable, and
+/// independent of the fast implementations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PortableVerifier;
 

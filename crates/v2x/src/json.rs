@@ -1,7 +1,6 @@
-//! Messages and certificates as JSON, to be read by people and programs: the fields by their names in
-//! the standards (JSON encoding rules, X.697), and beside them what is computed. In signed data the
-//! alternatives of a choice have rasn-its' names, which differ a little (`ecdsaNistP256` for
-//! `ecdsaNistP256Signature`).
+//! Messages and certificates as JSON: fields with their names in the standards (JSON encoding
+//! rules, X.697), and computed values beside them. In signed data the alternatives of a choice have
+//! rasn-its' names, which differ a little (`ecdsaNistP256` for `ecdsaNistP256Signature`).
 
 use rasn_its::ieee1609dot2 as asn1;
 use serde_json::{Map, Value, json};
@@ -14,11 +13,11 @@ use crate::refusal::Refusal;
 /// A signed message or a certificate, whichever `bytes` are.
 ///
 /// # Errors
-/// If they are neither. What is well-formed but would be refused (an unknown curve of a certificate's
-/// key, a payload that is malformed) is shown, with the reason.
+/// If they are neither. Well-formed input that would be refused (an unknown curve of a
+/// certificate's key, a malformed payload) is shown, with the reason.
 pub fn describe(bytes: &[u8]) -> Result<Value, Refusal> {
     match bytes.first() {
-        // A certificate begins with a bit that tells of its signature, a message with its version.
+        // A certificate begins with a bit that marks its signature, a message with its version.
         Some(0x80) => certificate(bytes),
         _ => message(bytes),
     }

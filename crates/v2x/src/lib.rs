@@ -1,28 +1,28 @@
 //! V2X messages and their security: IEEE 1609.2 and ETSI TS 103 097 signed data, certificates,
 //! revocation, and what is signed (CAM, DENM, BSM). Sans-IO; time is an argument, keys come from a seed.
 //!
-//! The way of a message: [`SignedMessage::decode`] reads it, [`check::Receiver::check`] decides
-//! everything about it but the arithmetic, and gives out [`job::SignatureJob`]s for whoever verifies;
-//! [`check::Receiver::settle`] takes the verdicts. The other way round, a [`sign::Holder`] signs with
-//! the certificates of a [`lab::Infrastructure`]. [`json`] shows messages and certificates, [`traffic`]
-//! is what a crossing sends.
+//! The path of a message: [`SignedMessage::decode`] reads it. [`check::Receiver::check`] decides
+//! everything but the signature arithmetic, and returns [`job::SignatureJob`]s for a verifier.
+//! [`check::Receiver::settle`] takes the verdicts. In the other direction, a [`sign::Holder`] signs
+//! with the certificates of a [`lab::Infrastructure`]. [`json`] prints messages and certificates;
+//! [`traffic`] generates the messages of a crossing.
 //!
-//! Canonical octet encoding rules are rasn's, the types rasn-its'; payloads are read and written by tables
-//! of their types. What is hashed are the bytes as they came: re-encoding would lose extensions that the types do not know.
-//! Only where a point is not in its canonical form is that hashed in place of it (IEEE 1609.2 section
-//! 6.1.2).
+//! rasn implements the canonical octet encoding rules, rasn-its the types; payloads are read and
+//! written by tables of their types. The received bytes are hashed: re-encoding would lose
+//! extensions that the types do not know. Only for a point that is not in its canonical form, that
+//! form is hashed instead (IEEE 1609.2 section 6.1.2).
 //!
 //! # Not supported
 //!
-//! - Other curves than P-256, other hashes than SHA-256, implicit certificates, encrypted data, payloads
-//!   that are external or omitted, countersignatures: each is refused by its own name.
+//! - Other curves than P-256, other hashes than SHA-256, implicit certificates, encrypted data,
+//!   payloads that are external or omitted, countersignatures: each is refused with its own reason.
 //! - Enrolment, requests for certificates, trust lists (TS 102 941), peer-to-peer distribution of
-//!   certificates: authorities are told of, tickets come with messages.
+//!   certificates: authorities are configured, tickets arrive with messages.
 //! - Chains that are not root, authority, ticket.
-//! - Revocation by linkage values, and ETSI's own form of revocation lists; theirs here is IEEE's, by
-//!   hash.
+//! - Revocation by linkage values, and ETSI's own form of revocation lists; supported are IEEE's
+//!   lists, by hash.
 //! - CAM and DENM of release 2; the optional parts of a BSM.
-//! - Borders of countries: where it is, the receiver is told.
+//! - Borders of countries: the receiver's country is configured.
 #![forbid(unsafe_code)]
 
 pub mod certificate;

@@ -2,7 +2,7 @@
 
 use rasn_its::ieee1609dot2::base_types as asn1;
 
-/// A place on the earth, in tenths of a microdegree (WGS 84): what IEEE 1609.2 and ETSI count in.
+/// A place on the earth, in tenths of a microdegree (WGS 84), the unit of IEEE 1609.2 and ETSI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// Degrees north times ten million, -900,000,000 to 900,000,000.
@@ -26,7 +26,7 @@ impl Position {
         2.0 * 6_371_008.8 * libm::asin(h.sqrt())
     }
 
-    /// The place so many metres to the north and to the east, for distances of a few kilometres.
+    /// The place this many metres to the north and to the east, for distances of a few kilometres.
     pub fn moved_m(&self, north_m: f64, east_m: f64) -> Position {
         let width = libm::cos(f64::from(self.latitude) / 1e7 * std::f64::consts::PI / 180.0);
         let north = libm::round(north_m / METRES_PER_UNIT);
@@ -53,9 +53,9 @@ impl From<&asn1::ThreeDLocation> for Position {
     }
 }
 
-/// Whether `place` lies in `region` (IEEE 1609.2 section 6.4.17). Borders of countries are not known
-/// here: `countries` are the codes (UN M.49, and 65,535 for the European Union) of where `place` is.
-/// No region that is drawn may cross the 180th meridian.
+/// Whether `place` lies in `region` (IEEE 1609.2 section 6.4.17). Borders of countries are not
+/// known here: `countries` are the codes (UN M.49, and 65,535 for the European Union) of where
+/// `place` is. A region with a drawn border may not cross the 180th meridian.
 pub(crate) fn contains(
     region: &asn1::GeographicRegion,
     place: &Position,
@@ -77,7 +77,7 @@ pub(crate) fn contains(
     }
 }
 
-/// Whether all of `inner` lies in `outer`, where that can be told: the same region, a circle in a
+/// Whether all of `inner` lies in `outer`, if that can be decided: the same region, a circle in a
 /// circle, a rectangle in a rectangle, countries among countries. Anything else counts as outside.
 pub(crate) fn is_within(inner: &asn1::GeographicRegion, outer: &asn1::GeographicRegion) -> bool {
     use asn1::GeographicRegion as Region;
@@ -119,7 +119,7 @@ fn in_rectangle(rectangle: &asn1::RectangularRegion, place: &Position) -> bool {
         && (north_west.longitude..=south_east.longitude).contains(&place.longitude)
 }
 
-/// By how often a ray to the east crosses the border, in whole numbers.
+/// Counts the crossings of a ray to the east with the border, in integers.
 fn in_polygon(corners: &[asn1::TwoDLocation], place: &Position) -> bool {
     let (x, y) = (i128::from(place.longitude), i128::from(place.latitude));
     let mut inside = false;

@@ -1,4 +1,4 @@
-//! Signed messages as they come: `Ieee1609Dot2Data` with signed data in it (IEEE 1609.2 section 6.3).
+//! Received signed messages: `Ieee1609Dot2Data` with signed data in it (IEEE 1609.2 section 6.3).
 
 use rasn_its::ieee1609dot2 as asn1;
 use rasn_its::ieee1609dot2::base_types as base;
@@ -11,20 +11,20 @@ use crate::refusal::{Refusal, Signed};
 use crate::time::ItsTime;
 use crate::{coer, point};
 
-/// The longest message that is taken, in bytes: three times what a frame of ITS-G5 carries.
+/// The maximum message size in bytes: three times the payload of an ITS-G5 frame.
 pub const MAX_MESSAGE_LEN: usize = 4_608;
 
-/// Who has signed a message.
+/// The signer of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signer<'a> {
-    /// The holder of the certificate of this name, which came earlier.
+    /// The holder of the certificate with this name, which arrived earlier.
     Digest(HashedId8),
     /// The holder of this certificate.
     Certificate(Box<ParsedCertificate<'a>>),
 }
 
-/// A message that was read: well-formed, nothing of it checked. It borrows the bytes that it came in,
-/// because what was signed is them.
+/// A parsed message: well-formed, but not checked. It borrows the received bytes, because these
+/// were signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedMessage<'a> {
     tbs: asn1::ToBeSignedData,
@@ -38,8 +38,9 @@ impl<'a> SignedMessage<'a> {
     /// Reads a message that fills `bytes`.
     ///
     /// # Errors
-    /// If it is malformed, longer than [`MAX_MESSAGE_LEN`], not signed, hashed by something else than
-    /// SHA-256, signed on another curve than P-256, or by anything but a digest or one certificate.
+    /// If it is malformed, longer than [`MAX_MESSAGE_LEN`], not signed, hashed with another
+    /// algorithm than SHA-256, signed on another curve than P-256, or with a signer other than a
+    /// digest or one certificate.
     pub fn decode(bytes: &'a [u8]) -> Result<SignedMessage<'a>, Refusal> {
         if bytes.len() > MAX_MESSAGE_LEN {
             return Err(Refusal::TooLong { len: bytes.len(), max: MAX_MESSAGE_LEN });
@@ -47,7 +48,7 @@ impl<'a> SignedMessage<'a> {
         SignedMessage::decode_unlimited(bytes)
     }
 
-    /// As [`SignedMessage::decode`], of any length: revocation lists are long.
+    /// Like [`SignedMessage::decode`], of any length: revocation lists are long.
     pub(crate) fn decode_unlimited(bytes: &'a [u8]) -> Result<SignedMessage<'a>, Refusal> {
         const WHAT: &str = "message";
         let ([version, content], rest) = coer::take_bytes::<2>(WHAT, bytes)?;
@@ -71,7 +72,7 @@ impl<'a> SignedMessage<'a> {
         Ok(SignedMessage { tbs, tbs_bytes, signer, r, s })
     }
 
-    /// Who has signed it.
+    /// Its signer.
     pub fn signer(&self) -> &Signer<'a> {
         &self.signer
     }
@@ -81,22 +82,22 @@ impl<'a> SignedMessage<'a> {
         &self.tbs.header_info
     }
 
-    /// The application that it is of (PSID or ITS-AID); `None` if it has more than 64 bits.
+    /// Its application (PSID or ITS-AID); `None` if it has more than 64 bits.
     pub fn psid(&self) -> Option<u64> {
         psid(&self.tbs.header_info.psid)
     }
 
-    /// When it was generated, if it says.
+    /// Its generation time, if given.
     pub fn generation_time(&self) -> Option<ItsTime> {
         self.tbs.header_info.generation_time.as_ref().map(|time| ItsTime::from_micros(time.0))
     }
 
-    /// When it loses its meaning, if it says.
+    /// Its expiry time, if given.
     pub fn expiry_time(&self) -> Option<ItsTime> {
         self.tbs.header_info.expiry_time.as_ref().map(|time| ItsTime::from_micros(time.0))
     }
 
-    /// Where it was generated, if it says and knows.
+    /// Its generation location, if given and known.
     pub fn generation_location(&self) -> Option<Position> {
         let place = Position::from(self.tbs.header_info.generation_location.as_ref()?);
         let known = place.latitude <= base::NinetyDegreeInt::MAX
@@ -104,8 +105,8 @@ impl<'a> SignedMessage<'a> {
         known.then_some(place)
     }
 
-    /// What is signed: for ETSI's messages a GeoNetworking packet from its common header on, for a
-    /// basic safety message the message itself.
+    /// The signed payload: for ETSI's messages a GeoNetworking packet from its common header on,
+    /// for a basic safety message the message itself.
     pub fn payload(&self) -> &[u8] {
         match self.tbs.payload.data.as_ref().map(|data| &data.content) {
             Some(asn1::Ieee1609Dot2Content::UnsecuredData(payload)) => payload,
@@ -113,10 +114,11 @@ impl<'a> SignedMessage<'a> {
         }
     }
 
-    /// The verification that the holder of `key` and of the certificate with this hash has signed it.
+    /// The job that verifies the signature by the holder of `key` and of the certificate with this
+    /// hash.
     ///
     /// # Errors
-    /// Only if the header has a point that is not canonical and cannot be encoded anew.
+    /// Only if the header has a point that is not canonical and cannot be re-encoded.
     pub fn job(&self, key: &PublicKey, signer: &CertificateHash) -> Result<SignatureJob, Refusal> {
         let digest = match self.canonical_tbs()? {
             Some(canonical) => signed_digest(&canonical, signer),
@@ -137,8 +139,8 @@ impl<'a> SignedMessage<'a> {
     }
 }
 
-/// That the payload is plain data, before a decoder follows it: signed data inside signed data would
-/// make it call itself as deep as a stranger likes.
+/// Checks that the payload is plain data before a decoder descends: nested signed data would let an
+/// attacker choose the recursion depth.
 fn check_plain(tbs: &[u8]) -> Result<(), Refusal> {
     // The presence of `data` (without extensions, with or without a hash of other data), its version,
     // and the first alternative, which is unsecured data.

@@ -6,8 +6,8 @@ use rasn_its::ieee1609dot2::base_types as asn1;
 use crate::job::PublicKey;
 use crate::refusal::{Refusal, Signed};
 
-/// How the point R of a signature is written. The standard leaves it to the sender (section 6.3.29);
-/// verified is its x alone, whatever the form.
+/// The form of the point R of a signature. The standard leaves it to the sender (section 6.3.29);
+/// only its x is verified, whatever the form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PointForm {
     /// The x coordinate alone: what certificates have in their canonical form.
@@ -67,7 +67,7 @@ pub(crate) fn compressed_key(key: &PublicKey) -> asn1::EccP256CurvePoint {
     compress(key.x(), key.y()[31] & 1 == 1)
 }
 
-/// The point with this x as a signature's R, in the form that is asked for.
+/// The point with this x as a signature's R, in the requested form.
 pub(crate) fn signature_point(
     x: [u8; 32],
     y_is_odd: bool,

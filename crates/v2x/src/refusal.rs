@@ -1,4 +1,4 @@
-//! Why a message or a certificate is not taken.
+//! Reasons to refuse a message or a certificate.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,14 +22,14 @@ named! {
     }
 }
 
-/// Why something was refused. None of them is fatal to whoever checks: the next message is checked as
-/// if this one had never come.
+/// Why a message or certificate was refused. No refusal affects the receiver: the next message is
+/// checked as if this one had never arrived.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum Refusal {
-    #[error("{len} B, where {max} B are the most")]
+    #[error("{len} B, more than the maximum of {max} B")]
     TooLong { len: usize, max: usize },
     #[error("the {what} is malformed: {detail}")]
     Malformed { what: &'static str, detail: String },
@@ -54,7 +54,7 @@ pub enum Refusal {
     FillPoint { of: Signed },
     #[error("the certificate's key is not on P-256")]
     KeyCurve,
-    #[error("the certificate's key is no point of P-256")]
+    #[error("the certificate's key is not a point of P-256")]
     KeyNotOnCurve,
     #[error("the certificate {0}")]
     CertificateForm(&'static str),
@@ -62,29 +62,29 @@ pub enum Refusal {
     /// section 7).
     #[error("the header {0}")]
     Header(&'static str),
-    #[error("application {0} is not served here")]
+    #[error("application {0} is not supported")]
     Psid(u64),
     #[error("generated {age:?} ago")]
     TooOld { age: Duration },
-    #[error("generated {by:?} from now")]
+    #[error("generated {by:?} in the future")]
     FromTheFuture { by: Duration },
-    #[error("beyond its expiry time")]
+    #[error("the message has expired")]
     Expired,
-    /// Signed by a certificate that is not known: ask for it, or wait for a message that has it.
-    #[error("no certificate {0} is known")]
+    /// Signed by an unknown certificate: request it, or wait for a message that has it.
+    #[error("unknown certificate {0}")]
     UnknownSigner(HashedId8),
-    #[error("no authority {0} is known and trusted")]
+    #[error("unknown or untrusted authority {0}")]
     UnknownIssuer(HashedId8),
     #[strum(serialize = "certificate-not-yet-valid")]
     #[error("the {of} is not valid yet")]
     NotYetValid { of: Signed },
     #[error("the {of} has expired")]
     CertificateExpired { of: Signed },
-    #[error("valid at times at which the issuer is not")]
+    #[error("valid outside the issuer's validity period")]
     OutlivesIssuer,
-    #[error("outside the region of the certificate")]
+    #[error("outside the certificate's region")]
     OutOfRegion,
-    #[error("for a region that the issuer is not for")]
+    #[error("the region is outside the issuer's region")]
     RegionBeyondIssuer,
     #[error("generated {distance_m} m away")]
     TooFar {
@@ -93,10 +93,10 @@ pub enum Refusal {
     },
     #[error("the certificate has no permission for application {0}")]
     PsidNotPermitted(u64),
-    /// The certificate allows the application, but not this of it.
+    /// The certificate allows the application, but not this service.
     #[error("the certificate has no permission for {0}")]
     ServiceNotPermitted(&'static str),
-    #[error("the issuer may not permit what the certificate has for {0}")]
+    #[error("the issuer may not grant the certificate's permissions for application {0}")]
     IssueNotPermitted(u64),
     #[error("certificate {0} is revoked")]
     Revoked(HashedId8),
@@ -105,12 +105,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A short name of the reason, the same for all that were refused for it: to count by.
+    /// A short name of the reason, for counters.
     pub fn name(&self) -> &'static str {
         self.into()
     }
 
-    /// What a decoder says, cut to a length that a log can bear.
+    /// A decoder's message, truncated for logs.
     pub(crate) fn malformed(what: &'static str, error: &impl fmt::Display) -> Refusal {
         let detail = error.to_string().chars().take(160).collect();
         Refusal::Malformed { what, detail }

@@ -1,5 +1,5 @@
-//! Revocation lists by hash (IEEE 1609.2 section 7.4): the last ten bytes of the hashes of
-//! certificates that are not to be believed any more.
+//! Revocation lists by hash (IEEE 1609.2 section 7.4): the last ten bytes of the hashes of revoked
+//! certificates.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use crate::refusal::{Refusal, Signed};
 use crate::sign::{Holder, Identification, Unsigned};
 use crate::time::ItsTime;
 
-/// The longest list that is taken, in bytes: 60,000 entries.
+/// The maximum list size in bytes: 60,000 entries.
 pub const MAX_LIST_LEN: usize = 1 << 20;
 
-/// The most certificates that are remembered as revoked, over all lists.
+/// The maximum number of stored revocations, over all lists.
 pub const MAX_REVOKED: usize = 100_000;
 
-/// What is known to be revoked.
+/// The known revocations.
 #[derive(Clone, Debug, Default)]
 pub struct Revocations {
-    /// Until when each of them is of interest.
+    /// When each of them expires.
     revoked: BTreeMap<[u8; 10], ItsTime>,
     issued: ItsTime,
     next: Option<ItsTime>,
@@ -37,22 +37,22 @@ impl Revocations {
         !self.revoked.is_empty() && self.revoked.contains_key(&hash.id10())
     }
 
-    /// How many are.
+    /// The number of revoked certificates.
     pub fn len(&self) -> usize {
         self.revoked.len()
     }
 
-    /// Whether none is.
+    /// Whether none is revoked.
     pub fn is_empty(&self) -> bool {
         self.revoked.is_empty()
     }
 
-    /// When the next list was announced for; `None` before the first.
+    /// The announced time of the next list; `None` before the first.
     pub fn next_list(&self) -> Option<ItsTime> {
         self.next
     }
 
-    /// Takes a list: a full one takes the place of what is known, a delta is added to it.
+    /// Applies a list: a full one replaces the known revocations, a delta is added to them.
     pub(crate) fn take(
         &mut self,
         list: &[u8],
@@ -92,7 +92,7 @@ impl Revocations {
         let (entries, is_full) = match &contents.type_specific {
             crl::TypeSpecificCrlContents::FullHashCrl(list) => (&list.entries, true),
             crl::TypeSpecificCrlContents::DeltaHashCrl(list) => (&list.entries, false),
-            _ => return Err(Refusal::malformed(WHAT, &"it is of linkage values, not of hashes")),
+            _ => return Err(Refusal::malformed(WHAT, &"it lists linkage values, not hashes")),
         };
         let mut revoked = if is_full { BTreeMap::new() } else { self.revoked.clone() };
         revoked.retain(|_, expiry| *expiry > now);

@@ -16,8 +16,8 @@ use crate::point::{self, PointForm};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
-/// A private key on P-256. It signs deterministically (RFC 6979): the nonce comes from the key and the
-/// digest, so that runs repeat, and no bad generator of random numbers gives the key away.
+/// A private key on P-256. It signs deterministically (RFC 6979): the nonce comes from the key and
+/// the digest, so that runs are repeatable, and no weak random-number generator reveals the key.
 #[derive(Clone)]
 pub struct PrivateKey {
     secret: SigningKey,
@@ -50,7 +50,7 @@ impl PrivateKey {
         &self.public
     }
 
-    /// The signature of a digest, its point R in the form that is asked for.
+    /// The signature of a digest, its point R in the requested form.
     pub(crate) fn sign(&self, digest: &[u8; 32], form: PointForm) -> base::Signature {
         let (signature, recovery) = self.secret.sign_prehash_recoverable(digest);
         let (r, s) = signature.split_bytes();
@@ -61,7 +61,7 @@ impl PrivateKey {
     }
 }
 
-/// What is to be signed.
+/// The input of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsigned<'a> {
     /// The application ([`crate::payload::psid`]).
@@ -70,16 +70,16 @@ pub struct Unsigned<'a> {
     pub payload: &'a [u8],
     /// When they were generated.
     pub generation_time: ItsTime,
-    /// When they lose their meaning, where that is to be said.
+    /// Their expiry time, if it is included.
     pub expiry_time: Option<ItsTime>,
-    /// Where they were generated, where that is to be said: DENMs must.
+    /// Their generation location, if it is included; required for DENMs.
     pub generation_location: Option<Position>,
 }
 
-/// How the signer makes itself known.
+/// How the signer is identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identification {
-    /// By the eight bytes that name its certificate: short, and of use to those who have it.
+    /// By the eight bytes that name its certificate: short, but only for receivers that have it.
     Digest,
     /// By the certificate itself.
     Certificate,
@@ -93,7 +93,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Who holds `certificate` by `key`; `None` if the key is not the certificate's.
+    /// The holder of `certificate` with `key`; `None` if the key is not the certificate's.
     pub fn new(certificate: Arc<Certificate>, key: PrivateKey) -> Option<Holder> {
         (certificate.key() == key.public()).then_some(Holder { certificate, key })
     }
@@ -108,10 +108,10 @@ impl Holder {
         &self.key
     }
 
-    /// Signs a message: the bytes that go on the air.
+    /// Signs a message: returns the bytes to transmit.
     ///
     /// # Errors
-    /// If a value does not fit its field: a place that is none.
+    /// If a value does not fit its field, such as an invalid place.
     pub fn sign(
         &self,
         message: &Unsigned<'_>,
@@ -162,7 +162,7 @@ fn to_be_signed(message: &Unsigned<'_>) -> Result<asn1::ToBeSignedData, Refusal>
 
 /// Elevation is 0xF000, which is unknown (IEEE 1609.2 section 6.3.18).
 fn three_d_location(place: &Position) -> Result<base::ThreeDLocation, Refusal> {
-    const NO_PLACE: Refusal = Refusal::Header("has a generation location that is no place");
+    const NO_PLACE: Refusal = Refusal::Header("has an invalid generation location");
     let latitude = base::NinetyDegreeInt::new(place.latitude).ok_or(NO_PLACE)?;
     let longitude = base::OneEightyDegreeInt::new(place.longitude).ok_or(NO_PLACE)?;
     Ok(base::ThreeDLocation {

@@ -19,17 +19,17 @@ const LEAP_SECONDS_UNIX_S: [u64; 5] =
     [1_136_073_600, 1_230_768_000, 1_341_100_800, 1_435_708_800, 1_483_228_800];
 
 impl ItsTime {
-    /// The point so many microseconds after the epoch.
+    /// The point this many microseconds after the epoch.
     pub const fn from_micros(micros: u64) -> ItsTime {
         ItsTime(micros)
     }
 
-    /// The point so many seconds after the epoch, as `Time32` has them.
+    /// The point this many seconds after the epoch, as in `Time32`.
     pub const fn from_secs(secs: u32) -> ItsTime {
         ItsTime(secs as u64 * 1_000_000)
     }
 
-    /// The point at so much Unix time. What was before 2004 is the epoch.
+    /// The point at this Unix time. Times before 2004 become the epoch.
     pub fn from_unix(unix: Duration) -> ItsTime {
         let leaps = LEAP_SECONDS_UNIX_S.iter().filter(|at| unix.as_secs() >= **at).count() as u64;
         let since = unix.saturating_sub(Duration::from_secs(EPOCH_UNIX_S));
@@ -46,7 +46,7 @@ impl ItsTime {
         self.0 / 1_000
     }
 
-    /// Whole seconds since the epoch; the last that `Time32` can tell if it is later (2140).
+    /// Whole seconds since the epoch; at most the last of `Time32` (2140).
     pub fn as_secs(self) -> u32 {
         u32::try_from(self.0 / 1_000_000).unwrap_or(u32::MAX)
     }

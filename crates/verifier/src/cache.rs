@@ -1,7 +1,7 @@
-//! Which keys have a table: the policy, apart from the verification.
+//! Which keys have a table: the policy, separate from the verification.
 //!
-//! Patents that are in force speak of stored precomputation for each neighbouring station (US
-//! 11,057,396 and 11,049,395): whoever ships a policy other than [`Policy::None`] should look at them.
+//! Patents in force cover stored precomputation for each neighbouring station (US 11,057,396 and
+//! 11,049,395): check them before you ship a policy other than [`Policy::None`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -14,17 +14,17 @@ use crate::{Key, KeyTable, Path, PublicKey};
 pub enum Policy {
     /// None.
     None,
-    /// Those that were used last.
+    /// The most recently used keys.
     Lru {
-        /// Bytes that all tables may take together. What does not hold one table is as `None`.
+        /// The maximum total size of all tables. A size below one table is the same as `None`.
         bytes: usize,
-        /// At which use a key gets its table, from 1 on; a table costs about as much as two
-        /// verifications without one, or up to twenty with one.
+        /// The use at which a key gets its table, counted from 1. A table costs about as much as
+        /// two verifications without one, or up to twenty with one.
         after: u32,
     },
 }
 
-/// A key, and its table if it has one, for whoever keeps it longer than a call.
+/// A key and its table, if any, for use beyond a single call.
 #[derive(Debug, Clone)]
 pub enum SharedKey {
     /// By itself.
@@ -33,7 +33,7 @@ pub enum SharedKey {
     Table(Arc<KeyTable>),
 }
 
-/// Keeps tables of keys by a policy. What it holds is bounded by the policy, whoever sends what.
+/// Keeps tables of keys by a policy, which bounds their number whatever senders do.
 #[derive(Debug)]
 pub struct KeyCache {
     path: Path,
@@ -43,7 +43,7 @@ pub struct KeyCache {
 /// Which keys have a table, by a policy: the rules of a [`KeyCache`], for tables of any kind.
 #[derive(Debug)]
 pub struct Residence<K, T> {
-    /// How many tables there may be.
+    /// The maximum number of tables.
     tables_max: usize,
     after: u32,
     keys: HashMap<K, Slot<T>>,
@@ -54,27 +54,27 @@ pub struct Residence<K, T> {
     counts: Counts,
 }
 
-/// What there is of a table.
+/// The state of a table.
 #[derive(Debug)]
 pub enum Found<'a, T> {
     /// It.
     Table(&'a T),
-    /// None, and the policy would have one.
+    /// Missing, but wanted by the policy.
     Wanted,
     /// None.
     Nothing,
 }
 
-/// What a cache has done.
+/// Statistics of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Keys that came with their table.
+    /// Look-ups of keys with a table.
     pub hits: u64,
-    /// Keys that came without.
+    /// Look-ups of keys without a table.
     pub misses: u64,
-    /// Tables that were worked out.
+    /// Computed tables.
     pub built: u64,
-    /// Tables that gave way to others.
+    /// Evicted tables.
     pub evicted: u64,
 }
 
@@ -86,12 +86,12 @@ struct Slot<T> {
     table: Option<T>,
 }
 
-/// Keys that are counted and have no table yet, for each that may have one.
+/// Counted keys without a table, per allowed table.
 const CANDIDATES: usize = 4;
 
 impl KeyCache {
     /// An empty cache of tables for `path`. The first one of a process that may have any takes some
-    /// milliseconds: it has the generator's table worked out, which no signature then waits for.
+    /// milliseconds: it computes the generator's table, so that no signature waits for it.
     #[must_use]
     pub fn new(policy: Policy, path: Path) -> Self {
         if policy != Policy::None {
@@ -100,8 +100,8 @@ impl KeyCache {
         Self { path, tables: Residence::new(policy, KeyTable::BYTES) }
     }
 
-    /// The key, with its table if it has one, and whether the policy would have one worked out and
-    /// [kept](Self::keep): it says so once.
+    /// The key, with its table if it has one, and whether the policy wants one computed and
+    /// [kept](Self::keep): this is returned once.
     pub fn look(&mut self, key: &PublicKey) -> (SharedKey, bool) {
         match self.tables.look(key.to_sec1()) {
             Found::Table(table) => (SharedKey::Table(Arc::clone(table)), false),
@@ -110,24 +110,24 @@ impl KeyCache {
         }
     }
 
-    /// Notes that nobody works out a table that was [wanted](Self::look): it will be said again.
+    /// Records that a [wanted](Self::look) table is not being computed: it will be requested again.
     pub fn put_off(&mut self, key: &PublicKey) {
         self.tables.put_off(&key.to_sec1());
     }
 
-    /// Takes a table that was worked out for a key, unless the key has been forgotten meanwhile.
+    /// Stores a computed table of a key, unless the key was dropped in the meantime.
     pub fn keep(&mut self, table: Arc<KeyTable>) {
         self.tables.keep(&table.key().to_sec1(), Arc::clone(&table));
     }
 
-    /// The path that tables are for.
+    /// The path of the tables.
     #[must_use]
     pub const fn path(&self) -> Path {
         self.path
     }
 
-    /// The key, with its table if the policy has or now gives it one. Working one out takes the time
-    /// of about two verifications.
+    /// The key, with its table if it has one or now gets one. Computing one takes about as long as
+    /// two verifications.
     pub fn get(&mut self, key: &PublicKey) -> SharedKey {
         let build = || Arc::new(KeyTable::new(key, self.path));
         match self.tables.get(key.to_sec1(), build) {
@@ -136,19 +136,19 @@ impl KeyCache {
         }
     }
 
-    /// Tables that it holds.
+    /// The number of its tables.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.tables.len()
     }
 
-    /// Whether it holds no table.
+    /// Whether it has no table.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }
 
-    /// What it has done so far.
+    /// Its statistics so far.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.tables.counts()
@@ -174,7 +174,7 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         }
     }
 
-    /// The table of `key` if the policy has one, or now gives it one, which `build` works out.
+    /// The table of `key` if it has one or now gets one, computed by `build`.
     pub fn get(&mut self, key: K, build: impl FnOnce() -> T) -> Option<&T> {
         if matches!(self.look(key.clone()), Found::Wanted) {
             self.keep(&key, build());
@@ -182,7 +182,7 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         self.keys.get(&key)?.table.as_ref()
     }
 
-    /// The table of `key` if there is one, or whether there should be: that is said once.
+    /// The table of `key` if there is one, or whether there should be: this is returned once.
     pub fn look(&mut self, key: K) -> Found<'_, T> {
         if self.tables_max == 0 {
             self.counts.misses += 1;
@@ -206,14 +206,14 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         if is_wanted { Found::Wanted } else { Found::Nothing }
     }
 
-    /// Notes that nobody works out a table that was wanted.
+    /// Records that a wanted table is not being computed.
     pub fn put_off(&mut self, key: &K) {
         if let Some(slot) = self.keys.get_mut(key) {
             slot.is_asked_for = false;
         }
     }
 
-    /// Takes the table of a key, unless the key has been forgotten meanwhile.
+    /// Stores the table of a key, unless the key was dropped in the meantime.
     pub fn keep(&mut self, key: &K, table: T) {
         let Some(slot) = self.keys.get_mut(key) else { return };
         if slot.table.replace(table).is_none() {
@@ -223,8 +223,8 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         self.make_room();
     }
 
-    /// Drops what was used the longest ago until there is room: keys without a table where they are
-    /// too many, and tables where those are.
+    /// Drops the least recently used until there is room: keys without a table if these are too
+    /// many, else tables.
     fn make_room(&mut self) {
         while self.tables > self.tables_max || self.keys.len() > self.tables_max * (1 + CANDIDATES)
         {
@@ -238,7 +238,7 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
 }
 
 impl<K, T> Residence<K, T> {
-    /// Tables that there are.
+    /// The number of tables.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.tables
@@ -250,7 +250,7 @@ impl<K, T> Residence<K, T> {
         self.tables == 0
     }
 
-    /// What has been done so far.
+    /// The statistics so far.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_take_no_memory_and_no_table() {
+    fn unknown_senders_take_no_memory_and_no_table() {
         let policy = Policy::Lru { bytes: 2 * KeyTable::BYTES, after: 2 };
         let mut cache = KeyCache::new(policy, Path::Portable);
         for key in keys(100) {

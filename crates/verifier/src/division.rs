@@ -1,5 +1,5 @@
-//! How the study of 2018 divides a fixed number of verifications among threads: it is a closed loop,
-//! without messages that come at their times and have deadlines as in [`engine`](crate::engine).
+//! The division of a fixed number of verifications among threads in the study of 2018: a closed
+//! loop, without arrival times and deadlines as in [`engine`](crate::engine).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +13,13 @@ pub struct Division {
     count: usize,
     threads: usize,
     batch: usize,
-    /// What no thread has taken yet, if the division is dynamic.
+    /// The remaining verifications, if the division is dynamic.
     next: AtomicUsize,
 }
 
 impl Division {
-    /// `count` verifications for `threads`, at most `batch` at a time. Static: equal shares that
-    /// follow one another, as OpenMP's default. Dynamic: a free thread takes the next batch.
+    /// `count` verifications for `threads`, at most `batch` at a time. Static: equal consecutive
+    /// shares, like OpenMP's default. Dynamic: a free thread takes the next batch.
     #[must_use]
     pub fn new(split: Split, count: usize, threads: usize, batch: usize) -> Self {
         let (threads, batch) = (threads.max(1), batch.max(1));
@@ -32,7 +32,7 @@ impl Division {
         std::iter::from_fn(move || {
             let (start, end) = match self.split {
                 Split::Static => (share.start, share.end),
-                // Each thread adds once behind the end, so that this does not overflow.
+                // Each thread adds once after the end, so this does not overflow.
                 Split::Dynamic => (self.next.fetch_add(self.batch, Ordering::Relaxed), self.count),
             };
             let end = end.min(start.saturating_add(self.batch));

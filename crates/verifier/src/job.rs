@@ -1,4 +1,4 @@
-//! From items to what is left to compute: u1 G + u2 Q, and whether its x-coordinate is r.
+//! Converts items to the remaining computation: u1 G + u2 Q, and whether its x-coordinate is r.
 
 use crate::arithmetic::{FieldElement, ORDER, OrderElement, U256};
 use crate::arithmetic::{add_wide, from_be_bytes, is_less, is_zero};
@@ -16,12 +16,12 @@ pub(crate) struct Scalars {
     pub r: U256,
 }
 
-/// What a fast path found out about a signature.
+/// The result of a fast path for a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Valid,
     Mismatch,
-    /// Its formulae do not hold for these points: complete ones must.
+    /// Its formulae do not hold for these points: complete ones are needed.
     Undecided,
 }
 

@@ -11,16 +11,18 @@ pub struct PublicKey {
     point: Affine,
 }
 
-/// Why octets are no public key.
+/// Why octets are not a public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum KeyError {
-    #[error("a key is 33 octets from 2 or 3 on, or 65 from 4 on (SEC 1)")]
+    #[error(
+        "a key must be 33 octets that start with 2 or 3, or 65 octets that start with 4 (SEC 1)"
+    )]
     Format,
     #[error("a coordinate of the key is not below the prime of P-256")]
     Coordinate,
-    #[error("the key is no point of P-256")]
+    #[error("the key is not a point of P-256")]
     NotOnCurve,
 }
 

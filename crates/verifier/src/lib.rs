@@ -1,21 +1,22 @@
-//! ECDSA signatures on P-256 (FIPS 186-5 section 6.4.2), verified in batches, many times faster than
-//! by a general library where keys sign often.
+//! ECDSA signatures on P-256 (FIPS 186-5 section 6.4.2), verified in batches, many times faster
+//! than with a general library if keys sign often.
 //!
-//! A [`Verifier`] takes a batch of [`Item`]s (key, digest, signature) and gives a [`Verdict`] for each,
-//! in order; what an item's verdict is depends on nothing beside it. A key is either a [`PublicKey`],
-//! or a [`KeyTable`] made of one, with which verification is some times faster; a [`cache`] decides
-//! which keys have one. [`engine`] spreads items with deadlines over threads.
+//! A [`Verifier`] takes a batch of [`Item`]s (key, digest, signature) and returns a [`Verdict`] for
+//! each, in order; an item's verdict does not depend on the other items. A key is either a
+//! [`PublicKey`], or a [`KeyTable`] made of one, which makes verification several times faster; a
+//! [`cache`] decides which keys have one. [`engine`] spreads items with deadlines over threads.
 //!
 //! # How
 //!
-//! A signature (r, s) of the digest e is valid under the key Q if the point (e/s) G + (r/s) Q has the
-//! x-coordinate r modulo n. Scalars are cut into windows with odd signed digits. With tables of all odd
-//! multiples of G and Q for each window, the point is a sum of 79 affine points without doublings.
-//! They are added pairwise, level by level, and each level shares one field inversion across the
-//! whole batch (Montgomery's trick), so that an addition costs six multiplications; when the levels
-//! get too small for that, the rest is added in Jacobian coordinates. Without a table, Q's part is
-//! doublings and additions in Jacobian coordinates. A sum that meets equal or opposite points, where
-//! these formulae fail, is worked out again by complete ones: damaged and hostile signatures only.
+//! A signature (r, s) of the digest e is valid under the key Q if the point (e/s) G + (r/s) Q has
+//! the x-coordinate r modulo n. Scalars are cut into windows with odd signed digits. With tables of
+//! all odd multiples of G and Q for each window, the point is a sum of 79 affine points without
+//! doublings. They are added pairwise, level by level, and each level shares one field inversion
+//! across the whole batch (Montgomery's trick), so that an addition costs six multiplications; when
+//! the levels get too small for that, the rest is added in Jacobian coordinates. Without a table,
+//! Q's part is doublings and additions in Jacobian coordinates. A sum that meets equal or opposite
+//! points, where these formulae fail, is recomputed with complete ones: this happens only for
+//! damaged and hostile signatures.
 //!
 //! # Paths
 //!
@@ -26,7 +27,7 @@
 //!
 //! # Not for secrets
 //!
-//! Everything here takes a time that depends on its input, which is public: keys, messages and
+//! The time of every operation depends on its input, which is public: keys, messages and
 //! signatures. Do not sign with this arithmetic.
 
 #![deny(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Which instructions do the work.
+//! The choice of instructions.
 
 use crate::curve::Form;
 
@@ -15,7 +15,7 @@ impl Path {
     /// All paths, the slowest first.
     pub const ALL: [Self; 2] = [Self::Portable, Self::Ifma];
 
-    /// The name by which a user asks for it.
+    /// The name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -24,7 +24,7 @@ impl Path {
         }
     }
 
-    /// Whether this processor can go it.
+    /// Whether this processor supports it.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -33,7 +33,7 @@ impl Path {
         }
     }
 
-    /// The fastest one that this processor can go.
+    /// The fastest one that this processor supports.
     #[must_use]
     pub fn fastest() -> Self {
         if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }

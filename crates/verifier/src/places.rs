@@ -1,10 +1,10 @@
-//! Where in tables the points of a batch are.
+//! The positions of a batch's points in tables.
 
 use crate::arithmetic::is_zero;
 use crate::curve::{Digit, Entry, Table};
 use crate::job::Scalars;
 
-/// An entry of a table, and whether its point is to be negated.
+/// An entry of a table, and whether to negate its point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place(u32);
 
@@ -21,8 +21,8 @@ impl Place {
     }
 }
 
-/// Finds the places of all points of all signatures, those of `base` before those of the key's table,
-/// and lets the processor fetch them: where keys are many, that takes longer than to add them up.
+/// Finds the places of all points of all signatures, those of `base` before those of the key's
+/// table, and prefetches them: with many keys, fetching takes longer than adding.
 ///
 /// A product with zero has no digits. In place of u1 = 0 stands 1; such signatures are not for tables.
 pub(crate) fn find(jobs: &[(Scalars, &Table)], base: &Table, places: &mut Vec<Place>) {

@@ -1,7 +1,7 @@
 //! Signatures and digests from their octets.
 
-/// A signature: two integers of 32 octets each, the most significant first. Whether they are in
-/// range is for the verdict.
+/// A signature: two integers of 32 octets each, the most significant first. The verdict checks
+/// their range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
     /// The x-coordinate of the signature's point, modulo n. IEEE 1609.2 sends a point of the curve;
@@ -11,16 +11,16 @@ pub struct Signature {
     pub s: [u8; 32],
 }
 
-/// Why octets are no signature.
+/// Why octets are not a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum SignatureError {
-    #[error("a signature is 64 octets: r and s of 32 each")]
+    #[error("a signature must be 64 octets: r and s of 32 each")]
     Length,
-    #[error("a signature in DER is a SEQUENCE of two INTEGERs")]
+    #[error("a DER signature must be a SEQUENCE of two INTEGERs")]
     Der,
-    #[error("r and s are not negative, and have 256 bits at most")]
+    #[error("r and s must not be negative, and must have at most 256 bits")]
     Range,
 }
 

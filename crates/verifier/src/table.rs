@@ -1,4 +1,4 @@
-//! What is worked out once for a key that signs often.
+//! Precomputation for a key that signs often.
 
 use crate::curve::{Table, Windows};
 use crate::{Path, PublicKey};
@@ -6,7 +6,7 @@ use crate::{Path, PublicKey};
 /// A public key with the odd multiples of all its windows: 52 KiB. It pays from about five
 /// signatures on.
 ///
-/// It is for the path that it was made for. With another one it is only the key that it was made of.
+/// It works only with the path it was made for. With another path, only its key is used.
 #[derive(Debug)]
 pub struct KeyTable {
     key: PublicKey,
@@ -18,10 +18,10 @@ pub struct KeyTable {
 const WINDOWS: Windows = Windows::new(5);
 
 impl KeyTable {
-    /// Bytes that a table takes.
+    /// The size of a table in bytes.
     pub const BYTES: usize = WINDOWS.points() * size_of::<crate::curve::Entry>();
 
-    /// Works out the table of `key` for `path`, whether or not this processor can go it.
+    /// Computes the table of `key` for `path`, even if this processor does not support it.
     #[must_use]
     pub fn new(key: &PublicKey, path: Path) -> Self {
         Self { key: *key, path, table: build(key, path) }

@@ -1,13 +1,13 @@
-//! What comes out of a verification.
+//! The result of a verification.
 
-/// Whether a signature is valid, and if not, why.
+/// Whether a signature is valid; if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The key's owner has signed the digest.
     Valid,
     /// r or s is zero, or not below the order of the group (FIPS 186-5 section 6.4.2 step 1).
     OutOfRange,
-    /// The signature is another digest's or another key's, or nobody's.
+    /// The signature belongs to another digest or another key, or to none.
     Mismatch,
 }
 

@@ -11,22 +11,22 @@ use crate::{Digest, KeyTable, Path, PublicKey, Signature, Verdict, portable};
 pub enum Key<'a> {
     /// By itself.
     Plain(&'a PublicKey),
-    /// With what was worked out before.
+    /// With a precomputed table.
     Table(&'a KeyTable),
 }
 
-/// What to verify.
+/// An item to verify.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// Whose signature it should be.
+    /// The signer's key.
     pub key: Key<'a>,
-    /// What should be signed.
+    /// The signed digest.
     pub digest: &'a Digest,
-    /// What it was signed by.
+    /// The signature.
     pub signature: &'a Signature,
 }
 
-/// Verifies batches on one thread, and keeps the memory that it needs for that (below 4 MB).
+/// Verifies batches on one thread, and keeps its working memory (below 4 MB).
 pub struct Verifier {
     path: Path,
     scalars: Vec<Option<Scalars>>,
@@ -36,32 +36,32 @@ pub struct Verifier {
     ifma: Option<(Ifma, ifma::Scratch)>,
 }
 
-/// More at once would not fit the second-level cache, and share an inversion among enough already.
+/// Larger groups would not fit the second-level cache, and gain little from sharing an inversion.
 const CHUNK: usize = 64;
 
 impl Verifier {
-    /// A verifier that goes the fastest path of this processor.
+    /// A verifier with the fastest path of this processor.
     #[must_use]
     pub fn new() -> Self {
         Self::with_path(Path::fastest()).unwrap_or_else(|| Self::of(Path::Portable))
     }
 
-    /// A verifier that goes `path`; none if this processor cannot.
+    /// A verifier with `path`; none if this processor does not support it.
     #[must_use]
     pub fn with_path(path: Path) -> Option<Self> {
         path.is_available().then(|| Self::of(path))
     }
 
-    /// The path that it goes.
+    /// Its path.
     #[must_use]
     pub const fn path(&self) -> Path {
         self.path
     }
 
-    /// Puts the verdicts of `items` into `verdicts`, in their order, in place of what was there.
+    /// Replaces the contents of `verdicts` with the verdicts of `items`, in their order.
     ///
-    /// Any number of items will do. Those beside each other in a call share work, most of it from 32
-    /// on, and gain nothing from 128 on.
+    /// Any number of items is allowed. Items of one call share work: most of the gain is reached at
+    /// 32 items, all of it at 128.
     pub fn verify(&mut self, items: &[Item<'_>], verdicts: &mut Vec<Verdict>) {
         verdicts.clear();
         for chunk in items.chunks(CHUNK) {
@@ -131,7 +131,7 @@ impl Verifier {
         self.outcomes.resize(jobs.len(), Outcome::Undecided);
     }
 
-    /// Turns the outcomes of `jobs` into verdicts, and decides what is undecided.
+    /// Turns the outcomes of `jobs` into verdicts, and decides the undecided ones.
     fn decide<T>(&self, items: &[Item<'_>], jobs: &Jobs<'_, T>, verdicts: &mut [Verdict]) {
         for ((place, outcome), (scalars, _)) in
             jobs.places.iter().zip(&self.outcomes).zip(&jobs.jobs)

@@ -1,16 +1,15 @@
-//! What an application does with a connection: the same script plays on the engine's streams and
-//! on the kernel's.
+//! An application's script: the same for the engine's streams and for the kernel's.
 
 use std::time::Duration;
 
 use trackbed_core::{Rng, Seed, Time};
 
-/// A byte stream as an application has it, without waiting.
+/// A nonblocking byte stream for an application.
 pub trait Stream {
     /// The next bytes, at most `max`: `None` if there are none now, empty at the peer's end.
     fn read(&mut self, max: usize) -> Result<Option<Vec<u8>>, Failure>;
 
-    /// Takes as much of `data` as there is room for and returns how much that is.
+    /// Takes as much of `data` as fits, and returns its length.
     fn write(&mut self, data: &[u8]) -> Result<usize, Failure>;
 
     /// Half-closes: nothing more will be written.
@@ -20,7 +19,7 @@ pub trait Stream {
     fn abort(&mut self);
 }
 
-/// Why a stream failed, in words that both sides share.
+/// Why a stream failed, in terms common to both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Nothing listens there.
@@ -29,26 +28,26 @@ pub enum Failure {
     Reset,
     /// The peer did not answer.
     TimedOut,
-    /// The other side gave up before a connection came about.
+    /// The other side gave up before a connection was established.
     NeverAccepted,
-    /// The case took longer than any case may.
+    /// The case exceeded the time limit.
     Stalled,
     /// Anything else, which is never right.
     Other(String),
 }
 
-/// What an application does.
+/// The script of an application.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// Bytes that it sends.
     pub send: u64,
-    /// It begins to send only when the peer has ended its own stream.
+    /// It starts to send only after the end of the peer's stream.
     pub after_peer: bool,
     /// How much it writes at a time, and the pause between.
     pub write: Pace,
     /// How much it reads at a time, and the pause between.
     pub read: Pace,
-    /// It stops reading once, after so many bytes, for so long.
+    /// It pauses reading once: after this many bytes, for this long.
     pub stall: Option<(u64, Duration)>,
     /// How it ends.
     pub end: End,
@@ -69,11 +68,11 @@ impl Pace {
 /// How an application ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// A half-close behind what it sends; it reads to the peer's end.
+    /// A half-close after its data; it reads to the peer's end.
     Close,
-    /// It keeps the connection open so long, then half-closes.
+    /// It keeps the connection open for this long, then half-closes.
     CloseAfter(Duration),
-    /// A reset so long after the connection was established, and no half-close before.
+    /// A reset this long after the connection was established, without a half-close before.
     Abort(Duration),
 }
 
@@ -85,20 +84,20 @@ impl Default for Script {
 }
 
 impl Script {
-    /// Sends so many bytes and ends.
+    /// Sends this many bytes and ends.
     pub fn sending(send: u64) -> Script {
         Script { send, ..Script::default() }
     }
 }
 
-/// What became of an application.
+/// The result of an application.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Bytes that the stream took.
     pub sent: u64,
-    /// Bytes that came.
+    /// Received bytes.
     pub received: u64,
-    /// The first byte that is not what the peer sent.
+    /// The first byte that differs from what the peer sent.
     pub wrong_at: Option<u64>,
     /// The peer's end was read.
     pub ended: bool,
@@ -129,8 +128,8 @@ pub struct App {
 }
 
 impl App {
-    /// Plays `script`; what is sent comes from the part `own` of `seed`, what is expected from the
-    /// part `peer`.
+    /// Plays `script`; sent data comes from the part `own` of `seed`, expected data from the part
+    /// `peer`.
     pub fn new(script: Script, seed: &Seed, own: &str, peer: &str) -> App {
         App {
             unmade: script.send,
@@ -145,7 +144,7 @@ impl App {
         }
     }
 
-    /// Does what can be done now; the connection is established.
+    /// Makes all possible progress; the connection is established.
     pub fn step(&mut self, now: Time, stream: &mut dyn Stream) {
         let opened_at = *self.report.opened_at.get_or_insert(now);
         if self.is_done() {
@@ -175,7 +174,7 @@ impl App {
         }
     }
 
-    /// True if the application wants nothing more.
+    /// True if the application is done.
     pub fn is_done(&self) -> bool {
         self.report.done_at.is_some()
     }
@@ -270,7 +269,7 @@ impl App {
     }
 }
 
-/// The bytes of a stream, the same however the stream is cut.
+/// The bytes of a stream, independent of how it is split.
 #[derive(Debug)]
 struct Content {
     rng: Rng,

@@ -19,8 +19,8 @@ pub struct Seen {
     pub packet: Packet,
 }
 
-/// Collects what paths show: what is sent and what arrives at their two ends, and what happens to packets
-/// anywhere between. Clones share what they collect.
+/// Collects the packets of paths: sent and received at both ends, and lost or altered in between.
+/// Clones share the collection.
 #[derive(Clone, Debug)]
 pub struct Capture {
     /// The links of each path, from the engine to the kernel.
@@ -53,14 +53,14 @@ impl Capture {
         Capture { paths, seen: Arc::default() }
     }
 
-    /// What was seen until now.
+    /// The packets so far.
     pub fn take(&self) -> Vec<Seen> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// Writes packets to `path` for Wireshark: what entered the link at each end, and what was lost or
-/// altered on the way.
+/// altered in transit.
 pub fn write(path: &Path, command: &str, seen: &[Seen]) -> io::Result<()> {
     let section = Section { command_line: command.to_owned(), ..Section::default() };
     let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), &section)?;

@@ -1,10 +1,10 @@
-//! The engine's side, as applications see it, and what became of it.
+//! The engine's side for applications, and its result.
 
 use trackbed_tcp::{State, TcpError};
 
 use crate::app::{Failure, Report};
 
-/// What became of a connection and its application.
+/// The result of a connection and its application.
 #[derive(Clone, Debug)]
 pub struct Ended<S> {
     pub report: Report,
@@ -13,8 +13,7 @@ pub struct Ended<S> {
     pub stats: S,
 }
 
-/// A connection of this type as its application sees it: what it does is followed by what the
-/// connection has to send.
+/// A connection for its application: after each call the connection's packets are sent.
 macro_rules! socket {
     ($Connection:ty) => {
         struct Socket<'a> {

@@ -1,17 +1,17 @@
-//! The TCP engine, and what uses the kernel's Multipath TCP, against the kernel: in network namespaces
-//! of their own and in real time. Where the machine allows none the tests say so and pass.
+//! The TCP engine, and users of the kernel's Multipath TCP, against the kernel: in separate network
+//! namespaces and in real time. Without namespaces the tests report it and pass.
 //!
 //! In random cases the engine is inside the emulation, with link models between it and the kernel.
-//! Every byte of both streams is compared with what the seed says, and the ends have to be clean. A
-//! failing case prints the command that plays it again, and leaves a capture.
+//! Every byte of both streams is compared with the seed's, and the ends have to be clean. A failing
+//! case prints the command that plays it again, and leaves a capture.
 //!
-//! - `TRACKBED_KERNEL_TCP_CASES=2000` plays so many random cases, `TRACKBED_KERNEL_MPTCP_CASES` those of
-//!   Multipath TCP.
-//! - `TRACKBED_KERNEL_TCP_CASE=17` plays one, and tells what became of it; with a number of cases,
-//!   it is the first.
+//! - `TRACKBED_KERNEL_TCP_CASES=2000` plays this many random cases, `TRACKBED_KERNEL_MPTCP_CASES`
+//!   those of Multipath TCP.
+//! - `TRACKBED_KERNEL_TCP_CASE=17` plays one, and prints its result; with a number of cases, it is
+//!   the first.
 #![cfg(target_os = "linux")]
 
-/// Ends a test that this machine does not allow.
+/// Skips a test that this machine does not allow.
 macro_rules! where_possible {
     () => {
         if !is_possible() {
@@ -34,7 +34,7 @@ mod verdict;
 use trackbed_emulator::namespace::{self, NetNamespace};
 use trackbed_linux::mptcp_pm::PathManager;
 
-/// Whether this machine lets us make namespaces; says so if not.
+/// Whether this machine allows namespaces; reports it if not.
 fn is_possible() -> bool {
     let made = namespace::acquire().and_then(|_| NetNamespace::new());
     if let Err(why) = &made {
@@ -43,7 +43,7 @@ fn is_possible() -> bool {
     made.is_ok()
 }
 
-/// Runs `test` in a namespace of its own, if it can have one and the kernel speaks Multipath TCP.
+/// Runs `test` in a separate namespace, if allowed and if the kernel supports Multipath TCP.
 fn with_path_manager(test: impl FnOnce(PathManager) + Send) {
     if !is_possible() {
         return;

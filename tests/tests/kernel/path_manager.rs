@@ -1,5 +1,5 @@
-//! The client of the kernel's MPTCP path manager against the kernel, in network namespaces of their
-//! own. Where the machine allows none, or its kernel has no MPTCP, the tests say so and pass.
+//! The client of the kernel's MPTCP path manager against the kernel, in separate network
+//! namespaces. Without namespaces, or without MPTCP in the kernel, the tests report it and pass.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -63,7 +63,7 @@ fn endpoints_and_limits_are_read_back_as_they_were_set() {
     });
 }
 
-/// The same endpoints through the eyes of iproute2.
+/// The same endpoints as listed by iproute2.
 fn agrees_with_ip_mptcp(wanted: &[Endpoint]) {
     let Ok(output) = Command::new("ip").args(["mptcp", "endpoint", "show"]).output() else {
         return eprintln!("SKIPPED the look with ip(8): install the Debian package iproute2");
@@ -192,7 +192,7 @@ fn priorities() -> (u64, u64) {
     (counters.priorities_sent(), counters.priorities_received())
 }
 
-/// The first event of which `choose` says something.
+/// The first event for which `choose` returns a value.
 fn wait_for<T>(events: &mut Events, choose: impl Fn(&Event) -> Option<T>) -> T {
     let mut seen = Vec::new();
     loop {

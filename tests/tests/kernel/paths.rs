@@ -1,5 +1,5 @@
-//! Connections of the kernel substrate on several paths, in a network namespace of their own. Where the
-//! machine allows none, or its kernel has no MPTCP, the test says so and passes.
+//! Connections of the kernel substrate on several paths, in a separate network namespace. Without
+//! namespaces, or without MPTCP in the kernel, the test reports it and passes.
 
 use std::future::poll_fn;
 use std::io;

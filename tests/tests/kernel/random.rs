@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use trackbed_core::Rng;
 
-/// Plays the cases of `family` that the environment asks for, or the first `usual` ones. `play` says what
-/// is wrong with a case, and how to tell of it. True if these were no fewer than usual.
+/// Plays the cases of `family` selected by the environment, or the first `usual` ones. `play`
+/// returns the problems of a case, and its description. True if no fewer than usual were played.
 ///
 /// # Panics
 /// If something is wrong with a case.
@@ -45,8 +45,8 @@ pub fn play_all<T: FnOnce()>(
     count >= usual
 }
 
-/// The command that plays a case again. Real time makes no two plays equal to the bit, but everything
-/// that was chosen for it is the same.
+/// The command that plays a case again. In real time no two plays are identical, but all its
+/// parameters are the same.
 pub fn command(family: &str, number: u64) -> String {
     format!(
         "TRACKBED_KERNEL_{}_CASE={number} cargo test -p trackbed-tests --test kernel -- --exact \
@@ -91,5 +91,5 @@ impl Dice {
 
 const AT_ONCE: u64 = 12;
 const FAILURES_MAX: usize = 10;
-/// How long who hears nothing of a reset waits before it asks.
+/// How long a silent side waits before it probes.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(1);

@@ -37,7 +37,7 @@ pub struct Options {
     pub no_delay: bool,
     /// Multipath TCP, by `IPPROTO_MPTCP`.
     pub multipath: bool,
-    /// Keep-alive after so long and in the same interval, at least a second.
+    /// Keepalive after this time and at the same interval, at least a second.
     pub keep_alive: Option<Duration>,
 }
 
@@ -217,7 +217,7 @@ impl Stream for Socket {
 
     fn finish(&mut self) {
         if let Some(socket) = &self.0 {
-            // A connection that has failed says so at the next read.
+            // A failed connection reports it at the next read.
             let _ = shutdown(socket, Shutdown::Write);
         }
     }

@@ -1,11 +1,11 @@
-//! What every case has to keep to: whole streams, clean ends, resets that are seen.
+//! The rules of every case: whole streams, clean ends, reported resets.
 
 use trackbed_tcp::State;
 
 use crate::app::{End, Failure, Report, Script};
 use crate::engine::Ended;
 
-/// What is wrong with what the engine, if a connection reached it, and the kernel made of their scripts.
+/// The problems in the results of the engine, if a connection reached it, and of the kernel.
 pub fn problems<S>(
     scripts: (&Script, &Script),
     ended: Option<&Ended<S>>,
@@ -48,14 +48,14 @@ fn whole(who: &str, report: &Report, own: &Script, peer: &Script, problems: &mut
     }
 }
 
-/// One side closed in order and the other followed: nobody knows of an error.
+/// One side closed in order and the other followed: neither reports an error.
 fn unclean_end<S>(engine: &Ended<S>) -> Option<String> {
     let clean = engine.error.is_none() && matches!(engine.state, State::TimeWait | State::Closed);
     (!clean).then(|| format!("the engine ended in {:?}, {:?}", engine.state, engine.error))
 }
 
-/// Whoever is reset sees a reset and no clean end. A kernel that was not yet accepted from sees
-/// nothing at all.
+/// A side that is reset sees a reset and no clean end. A kernel connection that was not yet
+/// accepted sees nothing at all.
 fn reset(who: &str, victim: &Report, aborter: &Report, problems: &mut Vec<String>) {
     let never = victim.failure == Some(Failure::NeverAccepted);
     let seen = victim.failure == Some(Failure::Reset) && !victim.ended;

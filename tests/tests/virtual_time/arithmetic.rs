@@ -1,5 +1,5 @@
-//! On a clean link, protocols take the round trips that their specifications say, to the
-//! microsecond but for the time that the bytes themselves take.
+//! On a clean link, protocols take the round trips of their specifications, to the microsecond,
+//! plus the transmission time of the bytes.
 
 use trackbed_tests::{cell, document};
 
@@ -22,7 +22,7 @@ const TEN_MESSAGES: [(&str, &str, &str, u32); 11] = [
 
 const SECURE: [&str; 3] = ["protocol", "tls", "handshake"];
 
-/// Runs `vru` without loss and holds every cell against `round_trips(cell's count above)`.
+/// Runs `vru` without loss and compares every cell with `round_trips(cell's count above)`.
 fn check(overrides: &[&str], rtt_ms: f64, messages: u32) {
     let mut all = vec!["link.loss=0", "runs=2"];
     all.extend(overrides);

@@ -54,11 +54,11 @@ fn captures(name: &str, overrides: &[&str], folder: &Path) -> BTreeMap<String, S
     digests
 }
 
-/// The digests of results and captures, compared with those that another build wrote down. The
-/// debug and the release build both run this test, on any machine.
+/// The digests of results and captures, compared with those recorded by another build. The debug
+/// and the release build both run this test, on any machine.
 ///
-/// A change of results is a change of the interface: bless it with `TRACKBED_BLESS=1 cargo test
-/// -p trackbed-tests --test virtual_time determinism` and write it into the changelog.
+/// A change of results is a change of the interface: update it with `TRACKBED_BLESS=1 cargo test -p
+/// trackbed-tests --test virtual_time determinism` and record it in the changelog.
 #[test]
 fn results_and_captures_are_those_of_every_other_build() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Replays the fuzzers' corpora, and a few thousand mutations of each entry.
 //!
-//! - `TRACKBED_MUTATIONS=100` makes a hundred times as many, others with each number: fuzzing without
-//!   coverage, where there is no nightly Rust.
+//! - `TRACKBED_MUTATIONS=100` makes a hundred times as many, different ones for each number:
+//!   fuzzing without coverage, for machines without nightly Rust.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ mod tcp_operations;
 #[path = "../../../fuzz/bodies/v2x_message.rs"]
 mod v2x_message;
 
-/// Runs `body` on every entry of the corpus of `target` and on so many mutations of each.
+/// Runs `body` on every entry of the corpus of `target` and on this many mutations of each.
 fn replay(target: &str, mutations: u64, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
     let entries = fs::read_dir(&folder).expect("the corpus is committed");

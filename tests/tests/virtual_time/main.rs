@@ -1,5 +1,5 @@
-//! What spans crates, in virtual time: arithmetic, scenarios, determinism, a swarm of random scenarios, and
-//! inputs that fuzzing has found.
+//! Tests across crates, in virtual time: arithmetic, scenarios, determinism, a swarm of random
+//! scenarios, and inputs that fuzzing has found.
 
 mod arithmetic;
 mod determinism;

@@ -1,5 +1,5 @@
-//! What it costs to lose a connection or an address in the middle of a transfer: on a clean link,
-//! the round trips that the specifications say.
+//! The cost of losing a connection or an address in the middle of a transfer: on a clean link, the
+//! round trips of the specifications.
 
 use trackbed_measure::results::Document;
 use trackbed_tests::{cell, document};
@@ -127,10 +127,10 @@ fn the_queue_of_the_old_access_point_delays_nothing_at_the_new_one() {
 }
 
 /// QUIC needs no handshake. What is lost with the old address is sent again when the server has the
-/// first acknowledgement from the new one, and that it has at the earliest with the answer to its
-/// challenge: the client's word half a round trip, the challenge one, the answer one and a half, the
-/// data two. The engine takes another one, as its client sends its answer ahead of the
-/// acknowledgement, and the server fills its window with other data in between.
+/// first acknowledgment from the new one, and that it has at the earliest with the answer to its
+/// challenge: the client's word half a round trip, the challenge one, the answer one and a half,
+/// the data two. The engine takes another one, as its client sends its answer ahead of the
+/// acknowledgment, and the server fills its window with other data in between.
 #[test]
 fn a_migration_takes_two_or_three_round_trips_and_no_handshake() {
     let quic = "protocol=quic,http3";
@@ -146,7 +146,7 @@ fn a_migration_takes_two_or_three_round_trips_and_no_handshake() {
     }
 }
 
-/// Nobody tells the phone: its connection has to time out first (30 s), with QUIC too.
+/// The phone is not notified: its connection has to time out first (30 s), with QUIC too.
 #[test]
 fn a_phone_that_is_not_told_waits_for_its_timeouts() {
     let protocols = ["tcp+tls", "http2", "quic"];

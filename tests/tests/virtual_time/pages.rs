@@ -62,7 +62,7 @@ fn check(overrides: &[&str], expected_ms: &[(&str, f64)]) {
 /// The image, in slow start: TCP sends 10 segments of 1448 bytes in the first round (RFC 6928, and
 /// 12 bytes of time stamps in each), then twice as many in each: 14, 43, 101 and 217 kB in all. So
 /// 20 kB take 2 rounds, 200 kB take 4. QUIC sends 12 kB in the first round (RFC 9002 section 7.2,
-/// with packets of 1200 bytes), and in the second, as acknowledgements come, another 12 kB at once
+/// with packets of 1200 bytes), and in the second, as acknowledgments come, another 12 kB at once
 /// (section 7.7): 20 kB take 2 rounds. (What is beyond these is paced, and takes parts of rounds.)
 #[test]
 fn objects_that_lead_to_one_another_take_round_trips_and_slow_start() {

@@ -1,4 +1,4 @@
-//! What presets change, on the wire.
+//! The effects of presets on the wire.
 
 use trackbed_measure::results::MetricSummary;
 use trackbed_tests::document;

@@ -1,4 +1,4 @@
-//! Every built-in scenario runs, and says what its users count on.
+//! Every built-in scenario runs, and reports what its users rely on.
 
 use trackbed_analysis::paper::{self, Verdict};
 use trackbed_scenario as scenario;
@@ -45,7 +45,7 @@ fn every_built_in_scenario_runs_shortened() {
     }
 }
 
-/// The cells, factors and metrics that users of a scenario count on.
+/// The cells, factors and metrics that users of a scenario rely on.
 const PROMISED: [(&str, usize, &[&str], &[&str]); 3] = [
     ("vru", 11, &["protocol", "tls", "handshake"], &["completion_ms", "rtt_ms", "throughput_mbps"]),
     (
@@ -87,7 +87,7 @@ fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
 }
 
 #[test]
-fn a_paper_s_claims_are_held_against_measured_runs() {
+fn a_paper_s_claims_are_compared_with_measured_runs() {
     let plan = plan("vru", &["runs=8"]);
     let runs = run(&plan, 2);
     let document = document_of(&plan, &runs);

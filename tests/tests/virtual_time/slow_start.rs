@@ -17,11 +17,11 @@ struct Carrier {
     set_up: f64,
     /// The first flight, in bytes: RFC 6928, RFC 9002 section 7.2.
     first_flight: f64,
-    /// What a full packet carries of the data and what it takes on the link, in bytes.
+    /// The data in a full packet and its size on the link, in bytes.
     payload: f64,
     wire: f64,
-    /// In which share of a round trip a flight is sent: 0 where it leaves at once, 1/1.25 where it
-    /// is paced (RFC 9002 section 7.7).
+    /// The share of a round trip in which a flight is sent: 0 if it leaves at once, 1/1.25 if it is
+    /// paced (RFC 9002 section 7.7).
     paced: f64,
 }
 
@@ -52,7 +52,7 @@ impl Carrier {
     fn arithmetic(&self, size: f64, rtt_ms: f64) -> f64 {
         let packet_ms = self.wire * 8.0 / RATE * 1e3;
         let per_ms = self.payload / packet_ms;
-        // What is sent is answered when the first packet has gone over the link.
+        // The acknowledgment comes when the first packet has crossed the link.
         let round_ms = rtt_ms + packet_ms;
         let (mut at, mut left, mut flight) =
             ((self.set_up + 0.5) * rtt_ms, size, self.first_flight);

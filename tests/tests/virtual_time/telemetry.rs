@@ -20,7 +20,8 @@ fn plan(protocols: &[&str], link: &str, workload: &str) -> Plan {
     scenario::load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The events of the first run of each cell, with the protocol's name. Each account is closed.
+/// The events of the first run of each cell, with the protocol's name. All messages are accounted
+/// for.
 fn events(plan: &Plan) -> Vec<(&'static str, Vec<Record>)> {
     let run = |cell: &scenario::Cell| {
         let name = cell.endpoint.protocol.name();
@@ -41,7 +42,7 @@ fn all_protocols() -> Vec<&'static str> {
     trackbed_protocols::registry().iter().map(|protocol| protocol.name()).collect()
 }
 
-/// When each message was to be sent and how long its answer took, in milliseconds; in order.
+/// The scheduled time of each message and the time to its response, in milliseconds; in order.
 fn messages(records: &[Record]) -> Vec<(f64, f64)> {
     let intended = records.iter().filter_map(|record| match record.event {
         Event::Sent { message, intended, .. } => Some((message, intended)),
@@ -63,8 +64,9 @@ fn messages(records: &[Record]) -> Vec<(f64, f64)> {
 
 /// 20 ms and the time that 512 bytes take at 50 Mbit/s (82 us), and at most that of 400 bytes of
 /// headers, records and the answer more (64 us). Whatever the protocol, no message differs from
-/// another by more than that. MQTT has 405: 146 around the message, then a bare acknowledgement of TCP
-/// (52), the PUBACK (78) and the answer (129); `crates/protocols/tests/track/mqtt.rs` adds them up.
+/// another by more than that. MQTT has 405: 146 around the message, then a bare acknowledgment of
+/// TCP (52), the PUBACK (78) and the answer (129); `crates/protocols/tests/track/mqtt.rs` adds them
+/// up.
 #[test]
 fn on_an_idle_link_a_message_takes_one_round_trip() {
     let plan = plan(&all_protocols(), "rate = \"50 Mbit/s\"\ndelay = \"10 ms\"", "");
@@ -99,7 +101,7 @@ fn exchanges_one_at_a_time_are_an_m_d_1_queue() {
             for (number, (intended, rtt)) in rows.iter().enumerate().skip(1) {
                 free = free.max(*intended) + exchange;
                 let expected = free - intended;
-                // What adds up over a busy period is the time of acknowledgements on the link.
+                // What adds up over a busy period is the time of acknowledgments on the link.
                 let error = (rtt - expected).abs() / expected;
                 assert!(error < 0.01, "{name}, message {number}: {rtt}, not {expected}");
             }
@@ -138,10 +140,10 @@ fn near_capacity_messages_wait_for_the_link() {
     }
 }
 
-/// Nothing passes from 10 s to 13 s. The first message of that time arrives by a retransmission, and
-/// as back-off doubles, after 3 to 6 s (and a probe before the first time-out); all others within
-/// five round trips of it. So each is as late as it was sent before that moment, and those that were sent less than the deadline
-/// before it are not late.
+/// Nothing passes from 10 s to 13 s. The first message of that time arrives by a retransmission,
+/// and as back-off doubles, after 3 to 6 s (and a probe before the first timeout); all others
+/// within five round trips of it. So each is as late as it was sent before that moment, and those
+/// that were sent less than the deadline before it are not late.
 #[test]
 fn a_blackout_delays_messages_by_what_is_left_of_it() {
     let link = "rate = \"50 Mbit/s\"\ndelay = \"10 ms\"\noutage = [[\"10 s\", \"13 s\"]]";
@@ -190,8 +192,8 @@ fn a_blackout_beyond_patience_costs_messages_and_the_connection() {
     }
 }
 
-/// A day of one message a second (an hour where the build is not optimised): the account is closed,
-/// nothing is lost, and the last hour is as the first.
+/// A day of one message a second (an hour where the build is not optimised): all messages are
+/// accounted for, nothing is lost, and the last hour is like the first.
 #[test]
 fn a_day_of_messages_does_not_drift() {
     let (duration, part) = if cfg!(debug_assertions) { ("1 h", 600) } else { ("24 h", 3_600) };
@@ -207,8 +209,8 @@ fn a_day_of_messages_does_not_drift() {
                 (low, part.iter().copied().fold(0.0, f64::max))
             };
             let (first, last) = (range(&rtt[..part]), range(&rtt[rtt.len() - part..]));
-            // Packet numbers, stream identifiers and acknowledgements differ by some bytes, at 0.16 us
-            // each.
+            // Packet numbers, stream identifiers and acknowledgments differ by some bytes, at 0.16
+            // us each.
             for (first, last) in [(first.0, last.0), (first.1, last.1)] {
                 assert!((last - first).abs() < 0.02, "{name}: {first} ms, then {last} ms");
             }

@@ -1,10 +1,10 @@
-//! What a page is to show in place of what is out of date: as much of it, at the same places.
+//! The new contents of outdated blocks: as many lines, at the same places.
 
 use super::compare::{Exactness, is_elision, is_like};
 
-/// As many lines of `said` as `shown` has between its elisions: the first ones before the first, the
-/// last ones behind the last, and in between those that begin like the old ones but for numbers.
-/// None where no such lines are to be found; then a person has to look.
+/// As many lines of `said` as `shown` has between its elisions: the first ones before the first,
+/// the last ones behind the last, and in between those that begin like the old ones, except for
+/// numbers. None if no such lines are found; then edit the page by hand.
 pub fn fit(shown: &[String], said: &[String]) -> Option<Vec<String>> {
     let pieces: Vec<&[String]> = shown.split(|line| is_elision(line)).collect();
     let [head, middle @ .., tail] = pieces.as_slice() else { return Some(said.to_vec()) };
@@ -26,7 +26,7 @@ pub fn fit(shown: &[String], said: &[String]) -> Option<Vec<String>> {
     Some(fitted)
 }
 
-/// The page with other lines in some places, which are given in the page's order, and told apart by
+/// The page with other lines in some places, which are given in the page's order, and identified by
 /// their line numbers (from 0).
 pub fn replace(page: &str, places: &[(std::ops::Range<usize>, Vec<String>)]) -> String {
     let lines: Vec<&str> = page.lines().collect();
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(fitted("...\nold").as_deref(), Some("...\nend"));
         assert_eq!(fitted("x\n...\n2 b 19\n...").as_deref(), Some("title\n...\n2 b 20\n..."));
         assert_eq!(fitted("old\nlines").as_deref(), Some(said.join("\n").as_str()));
-        assert_eq!(fitted("x\n...\n2 z 19\n..."), None, "there is no such line any more");
+        assert_eq!(fitted("x\n...\n2 z 19\n..."), None, "this line no longer exists");
     }
 
     #[test]

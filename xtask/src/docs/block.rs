@@ -9,14 +9,14 @@
 //! ```
 //! ````
 //!
-//! Behind the language stand marks: `needs=nginx`, `real-time`, `illustration`, and of any other language
+//! Marks follow the language: `needs=nginx`, `real-time`, `illustration`, and of any other language
 //! `file=NAME`, or `from=PATH` where lines of the repository are quoted.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-/// What stands in a page for the executor, in the page's order.
+/// The blocks of a page for the executor, in the page's order.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Block {
     Session(Session),
@@ -29,25 +29,25 @@ pub enum Block {
 pub struct Session {
     /// The line of its fence, from 1.
     pub line: usize,
-    /// Programs and rights without which it cannot run.
+    /// The programs and rights that it needs.
     pub needs: Vec<String>,
     /// Figures come from a clock: shown words are compared, numbers are not.
     pub real_time: bool,
     /// Cannot run here at all: two machines, a cluster, a train.
     pub illustration: bool,
-    /// How far the block is indented.
+    /// The indentation of the block.
     pub indent: usize,
     pub commands: Vec<Command>,
 }
 
-/// A line behind a `$`, and what is shown below it.
+/// A line after a `$`, and the output shown below it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
     /// Its line in the page, from 1.
     pub line: usize,
     /// For a shell.
     pub text: String,
-    /// The exit status it is to have.
+    /// The expected exit status.
     pub status: i32,
     pub shown: Vec<String>,
     /// The lines of the page that `shown` is, from 0.
@@ -71,7 +71,7 @@ pub struct Quote {
     pub shown: Vec<String>,
 }
 
-/// All blocks of a page, or the line of the first that cannot be understood, and why.
+/// All blocks of a page, or the line of the first invalid one, and why.
 pub fn blocks(page: &str) -> Result<Vec<Block>, (usize, String)> {
     let mut found = Vec::new();
     for (event, range) in Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter() {
@@ -115,7 +115,7 @@ fn block(
         [] => Ok(None),
         [mark] if let Some(name) = mark.strip_prefix("file=") => {
             if name.is_empty() || name.contains(['/', '\\']) {
-                return Err((fence, format!("file=\"{name}\" is not the name of a file")));
+                return Err((fence, format!("file=\"{name}\" is not a file name")));
             }
             let text = lines.iter().map(|line| format!("{line}\n")).collect();
             Ok(Some(Block::File(File { name: name.to_owned(), text })))
@@ -130,8 +130,8 @@ fn block(
 
 fn unknown(mark: &str) -> String {
     format!(
-        "\"{mark}\" is no mark: console blocks take needs=PROGRAM, real-time and illustration, \
-         others file=NAME or from=PATH"
+        "unknown mark \"{mark}\": console blocks take needs=PROGRAM, real-time and illustration, \
+         other blocks file=NAME or from=PATH"
     )
 }
 
@@ -148,7 +148,8 @@ fn commands(lines: &[&str], first: usize) -> Result<Vec<Command>, (usize, String
                 number += 1;
                 let next = lines.get(number).and_then(|line| line.strip_prefix("> "));
                 let Some(next) = next else {
-                    let why = "a command that ends in \\ goes on in a line that begins with \"> \"";
+                    let why = "a command that ends in \\ must continue on a line that begins with \"> \
+                         \"";
                     return Err((first + at, why.to_owned()));
                 };
                 text.pop();
@@ -160,7 +161,7 @@ fn commands(lines: &[&str], first: usize) -> Result<Vec<Command>, (usize, String
             found.push(Command { line: first + at + 1, text, status, shown, shown_lines });
         } else {
             let Some(command) = found.last_mut() else {
-                let why = "a console block begins with a command: \"$ \" and what is typed";
+                let why = "a console block must begin with a command: \"$ \" and the command line";
                 return Err((first + number, why.to_owned()));
             };
             command.shown.push(line.trim_end().to_owned());
@@ -169,16 +170,16 @@ fn commands(lines: &[&str], first: usize) -> Result<Vec<Command>, (usize, String
         number += 1;
     }
     if found.is_empty() {
-        return Err((first - 1, "a console block without a command".to_owned()));
+        return Err((first - 1, "the console block has no command".to_owned()));
     }
     Ok(found)
 }
 
-/// What `# exit N` at its end says; 0 without.
+/// The status in `# exit N` at its end; 0 without it.
 fn status(command: &str) -> Result<i32, String> {
     let Some((_, comment)) = command.rsplit_once("# exit") else { return Ok(0) };
     let number = comment.trim();
-    number.parse().map_err(|_| format!("\"# exit {number}\" names no exit status"))
+    number.parse().map_err(|_| format!("\"# exit {number}\" is not an exit status"))
 }
 
 fn without_indent(line: &str, indent: usize) -> &str {

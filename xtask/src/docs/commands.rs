@@ -8,10 +8,11 @@ use super::{pages, read, write};
 const HEAD: &str = "\
 # The command line
 
-What `trackbed help` says, of every command. `cargo xtask docs bless` writes this page anew.
+The help text of every command. `cargo xtask docs bless` regenerates this page.
 ";
 
-/// An error if the page is not what `trackbed` says; with `blesses` it is written instead.
+/// An error if the page differs from the output of `trackbed`; with `blesses` it is rewritten
+/// instead.
 pub fn check(root: &Path, trackbed: &Path, blesses: bool) -> Result<(), String> {
     let path = root.join(pages::SOURCE).join("command-line.md");
     let page = page(trackbed)?;
@@ -21,7 +22,7 @@ pub fn check(root: &Path, trackbed: &Path, blesses: bool) -> Result<(), String> 
     if read(&path)? == page {
         return Ok(());
     }
-    Err(format!("{} is out of date: cargo xtask docs bless", path.display()))
+    Err(format!("{} is out of date; run: cargo xtask docs bless", path.display()))
 }
 
 fn page(trackbed: &Path) -> Result<String, String> {
@@ -45,7 +46,7 @@ fn help(trackbed: &Path, words: &[String]) -> Result<String, String> {
         .arg("--help")
         .stdin(Stdio::null())
         .output()
-        .map_err(|why| format!("{} does not start: {why}", trackbed.display()))?;
+        .map_err(|why| format!("cannot start {}: {why}", trackbed.display()))?;
     if !output.status.success() {
         return Err(format!("trackbed {} --help: {}", words.join(" "), output.status));
     }

@@ -1,4 +1,4 @@
-//! What a page shows against what a command said.
+//! Compares the output shown in a page with that of a command.
 //!
 //! A line that is `...` (in code `// ...`) stands for any number of lines, `...` within a line for any
 //! text.
@@ -6,23 +6,23 @@
 /// How exactly lines are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exactness {
-    /// Letter by letter, but for spaces at the end.
+    /// Exactly, except for trailing spaces.
     Letters,
-    /// Words: numbers may be others, intervals and absent numbers among them, and spaces, which
-    /// follow their widths.
+    /// By words: numbers may differ, including intervals and absent numbers, and so may spaces,
+    /// which depend on their widths.
     Words,
 }
 
-/// Why what is shown is not what was said.
+/// Why the shown output differs from the actual one.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// This line is shown (from 0) and has no counterpart; nearest to it was this.
+    /// This shown line (from 0) has no counterpart; this is the nearest line.
     Missing(usize, Option<String>),
-    /// All that is shown was said, and then this too.
+    /// All shown lines matched, but this one follows.
     More(String),
 }
 
-/// Whether `shown` says what `said` does. Nothing shown claims nothing.
+/// Whether `shown` matches `said`. An empty block matches everything.
 pub fn compare(shown: &[String], said: &[String], exactness: Exactness) -> Result<(), Difference> {
     if shown.is_empty() {
         return Ok(());
@@ -52,7 +52,7 @@ pub fn is_elision(line: &str) -> bool {
     line.trim().trim_start_matches("// ") == ELISION
 }
 
-/// Whether `lines` stand in `text`, one behind the other but for elisions.
+/// Whether `lines` stand in `text`, one after the other, except for elisions.
 pub fn is_quoted(lines: &[String], text: &[String]) -> Result<(), Difference> {
     let anything = || std::iter::once(ELISION.to_owned());
     let shown: Vec<String> = anything().chain(lines.iter().cloned()).chain(anything()).collect();

@@ -1,4 +1,4 @@
-//! Executes a page's commands in a folder of its own, in their order.
+//! Executes a page's commands in a separate folder, in their order.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
@@ -12,8 +12,8 @@ use super::needs::{self, Needs};
 use super::{bless, fresh, read, write};
 use crate::ledger::Ledger;
 
-/// Executes the commands of all pages whose path contains `part`; with `blesses`, writes what they
-/// say into the pages where it is something else than these show.
+/// Executes the commands of all pages whose path contains `part`; with `blesses`, writes changed
+/// output into the pages.
 pub fn execute(
     root: &Path,
     pages: &[PathBuf],
@@ -24,13 +24,13 @@ pub fn execute(
 ) -> Result<(), String> {
     if !trackbed.is_file() {
         return Err(format!(
-            "{} is not there: cargo build --release --bin trackbed",
+            "{} does not exist; run: cargo build --release --bin trackbed",
             trackbed.display()
         ));
     }
     let mut needs = Needs::new(trackbed);
     for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
-        #[expect(clippy::disallowed_methods, reason = "tells the user how long a page took")]
+        #[expect(clippy::disallowed_methods, reason = "reports how long a page took")]
         let started = Instant::now();
         let commands = execute_page(root, page, &mut needs, blesses, ledger)?;
         ledger.commands += commands as u64;
@@ -42,7 +42,7 @@ pub fn execute(
     Ok(())
 }
 
-/// Executes the commands of one page, and says how many those were.
+/// Executes the commands of one page, and returns their number.
 fn execute_page(
     root: &Path,
     page: &Path,
@@ -73,7 +73,7 @@ fn execute_page(
     }
     if !corrections.is_empty() {
         write(&root.join(page), &bless::replace(&text, &corrections))?;
-        eprintln!("    {}: {} outputs written anew", page.display(), corrections.len());
+        eprintln!("    {}: {} outputs updated", page.display(), corrections.len());
     }
     Ok(stage.executed)
 }
@@ -125,7 +125,7 @@ impl Stage {
                 let expected = command.status;
                 let last = said.iter().rev().take(15).rev();
                 let said = last.map(|line| format!("\n    | {line}")).collect::<String>();
-                return Err(failed(format!("exit status {status} in place of {expected}{said}")));
+                return Err(failed(format!("exit status {status}, expected {expected}{said}")));
             }
             let Err(difference) = compare(&command.shown, &said, exactness) else { continue };
             if !blesses {
@@ -133,7 +133,8 @@ impl Stage {
                 return Err(failed(explain(&difference, &command.shown, |line| at(first + line))));
             }
             let Some(shown) = bless::fit(&command.shown, &said) else {
-                let why = "the lines between its elisions are no longer there: write them by hand";
+                let why = "the output no longer contains the lines between its elisions (...); update \
+                     them by hand";
                 return Err(failed(format!("{why}\n{}", said.join("\n"))));
             };
             let indent = " ".repeat(session.indent);
@@ -143,10 +144,10 @@ impl Stage {
         Ok(())
     }
 
-    /// The command's exit status, and what it has written to both of its outputs.
+    /// The command's exit status, and its standard output and error.
     fn execute(&mut self, command: &Command) -> Result<(i32, Vec<String>), String> {
         let output = self.folder.with_extension("output");
-        let failed = |why: std::io::Error| format!("it cannot be started: {why}");
+        let failed = |why: std::io::Error| format!("the command cannot be started: {why}");
         let file = File::create(&output).map_err(failed)?;
         let mut child = std::process::Command::new("bash")
             .args(["-c", &format!("set -o pipefail\n{}", command.text)])
@@ -181,16 +182,16 @@ impl Drop for Stage {
     }
 }
 
-/// The exit status of a command that ends within the limit; what is killed has none.
+/// The exit status of a command that ends within the limit; a killed one has none.
 fn wait(child: &mut Child) -> Result<i32, String> {
-    #[expect(clippy::disallowed_methods, reason = "a command that hangs is to fail")]
+    #[expect(clippy::disallowed_methods, reason = "a command that hangs must fail")]
     let started = Instant::now();
     loop {
         if let Some(status) = child.try_wait().map_err(|why| why.to_string())? {
             return status.code().ok_or_else(|| status.to_string());
         }
         if started.elapsed() > LIMIT {
-            return Err(format!("it is not through after {} s", LIMIT.as_secs()));
+            return Err(format!("the command did not finish within {} s", LIMIT.as_secs()));
         }
         #[expect(clippy::disallowed_methods, reason = "a chore waits for another process")]
         std::thread::sleep(Duration::from_millis(5));
@@ -198,18 +199,21 @@ fn wait(child: &mut Child) -> Result<i32, String> {
 }
 
 fn explain(difference: &Difference, shown: &[String], at: impl Fn(usize) -> String) -> String {
-    let remedy = "if what it says now is right: cargo xtask docs bless";
+    let remedy = "if the new output is right, run: cargo xtask docs bless";
     match difference {
         Difference::Missing(line, nearest) => {
-            let nearest = nearest.as_ref().map_or("(nothing like it)", String::as_str);
+            let nearest = nearest.as_ref().map_or("(no similar line)", String::as_str);
             let shown = &shown[*line];
             format!(
-                "{} shows\n    {shown}\n    and it says\n    {nearest}\n    {remedy}",
+                "{} shows\n    {shown}\n    but the command prints\n    {nearest}\n    {remedy}",
                 at(*line)
             )
         }
         Difference::More(line) => {
-            format!("it goes on behind what is shown:\n    {line}\n    end with ... or {remedy}")
+            format!(
+                "the command prints more than is shown:\n    {line}\n    end the block with ..., \
+                 or {remedy}"
+            )
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Whether links lead somewhere: to files of the repository, and to anchors that the built pages have.
-//! Links into the network are not followed.
+//! Checks links to files of the repository and to anchors of the built pages. External links are
+//! not followed.
 
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -15,15 +15,15 @@ pub struct Link {
     /// Where it is, from the root of the repository.
     pub page: PathBuf,
     pub line: usize,
-    /// What it leads to, from there too.
+    /// Its target, also from the root.
     pub target: PathBuf,
-    /// What stands behind `#`.
+    /// The text after `#`.
     pub anchor: Option<String>,
-    /// Where its destination stands in the page.
+    /// The position of its destination in the page.
     pub destination: Range<usize>,
 }
 
-/// Links of all pages that lead to anchors; an error if one leads to a file that is not there.
+/// Links of all pages that lead to anchors; an error if one leads to a missing file.
 pub fn targets(root: &Path, pages: &[PathBuf]) -> Result<Vec<Link>, String> {
     let summary = Path::new(pages::SOURCE).join("SUMMARY.md");
     let mut checked = Vec::new();
@@ -31,7 +31,7 @@ pub fn targets(root: &Path, pages: &[PathBuf]) -> Result<Vec<Link>, String> {
         for link in of(page, &read(&root.join(page))?) {
             if !root.join(&link.target).is_file() {
                 let (line, target) = (link.line, link.target.display());
-                return Err(format!("{}:{line}: {target} is no file", page.display()));
+                return Err(format!("{}:{line}: {target} is not a file", page.display()));
             }
             checked.push(link);
         }

@@ -1,4 +1,4 @@
-//! mdBook, which makes a site of the pages.
+//! mdBook, which builds a site from the pages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 /// The version whose output the link checker knows.
 const VERSION: &str = "0.5.4";
 
-/// Builds the book in `staged` to `target/book`; false where there is no mdBook.
+/// Builds the book in `staged` to `target/book`; false without mdBook.
 pub fn build(staged: &Path, ledger: &mut Ledger) -> Result<bool, String> {
     let Some(program) = provide(ledger)? else { return Ok(false) };
     let output = Command::new(&program)
@@ -17,9 +17,9 @@ pub fn build(staged: &Path, ledger: &mut Ledger) -> Result<bool, String> {
         .arg(staged)
         .stdin(Stdio::null())
         .output()
-        .map_err(|why| format!("{} does not start: {why}", program.display()))?;
+        .map_err(|why| format!("cannot start {}: {why}", program.display()))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    // mdBook goes on after what it calls an error in a chapter.
+    // mdBook continues after an error in a chapter.
     let complains = ["ERROR", "WARN"].iter().any(|level| said.contains(level));
     if !output.status.success() || complains {
         return Err(format!("mdbook build: {}\n{said}", output.status));
@@ -48,7 +48,8 @@ fn provide(ledger: &mut Ledger) -> Result<Option<PathBuf>, String> {
     if installed && is_right(&ours) {
         return Ok(Some(ours));
     }
-    let message = format!("mdbook {VERSION} is missing: cargo install mdbook --version {VERSION}");
+    let message =
+        format!("mdbook {VERSION} is missing; run: cargo install mdbook --version {VERSION}");
     if ledger.strict {
         return Err(message);
     }

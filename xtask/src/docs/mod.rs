@@ -1,5 +1,4 @@
-//! The documentation: a book that is built, whose links lead somewhere, and whose commands do what it
-//! says they do.
+//! The documentation: builds the book, checks its links, and executes its commands.
 
 mod bless;
 mod block;
@@ -18,7 +17,7 @@ use std::path::Path;
 
 use crate::ledger::Ledger;
 
-/// What to do with what a page shows.
+/// What to do with the documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Build the book, check its links, execute its commands.
@@ -27,11 +26,11 @@ pub enum Mode {
     Build,
     /// Execute the commands of pages whose path contains this, and nothing else.
     Execute(String),
-    /// Execute them and write what they say into the pages.
+    /// Execute them and write their output into the pages.
     Bless(String),
 }
 
-/// Does it, in the root of the repository, by the program that was built there.
+/// Runs it in the root of the repository, with the program that was built there.
 pub fn run(mode: &Mode, built: &Path, ledger: &mut Ledger) -> Result<(), String> {
     let root = Path::new(".");
     let program = std::path::absolute(needs::program_or(built)).map_err(|why| why.to_string())?;

@@ -1,4 +1,4 @@
-//! What commands of the book need beside Trackbed.
+//! What commands of the book need besides Trackbed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use crate::ledger::Ledger;
 use crate::{python, tools};
 
-/// The `trackbed` that is to be tried: `built`, unless `TRACKBED` names another.
+/// The `trackbed` to test: `built`, unless `TRACKBED` names another.
 pub fn program_or(built: &Path) -> PathBuf {
     std::env::var_os("TRACKBED").map_or_else(|| built.to_owned(), PathBuf::from)
 }
 
-/// What has been found out about needs: each is looked into once.
+/// The known needs: each is checked once.
 #[derive(Debug)]
 pub struct Needs<'a> {
     trackbed: &'a Path,
@@ -28,7 +28,7 @@ impl<'a> Needs<'a> {
         self.trackbed
     }
 
-    /// Whether a need is met, as the tool itself sees it where it is no program.
+    /// Whether a need is met; for needs other than programs, checked as by the tool itself.
     pub fn is_met(&mut self, need: &str) -> bool {
         if let Some(known) = self.known.get(need) {
             return *known;
@@ -46,13 +46,13 @@ impl<'a> Needs<'a> {
     }
 }
 
-/// Says what is skipped where a need is not met; where the chore is strict that is a failure.
+/// Reports a skip because of an unmet need; in strict mode it is a failure.
 pub fn skip(place: &str, need: &str, ledger: &mut Ledger) -> Result<(), String> {
     let package = tools::package(need).map(|package| format!(" (Debian package {package})"));
     let package = package.unwrap_or_default();
     let message = format!("{place}: needs {need}{package}");
     if ledger.strict {
-        return Err(format!("{message}; nothing may be skipped here"));
+        return Err(format!("{message}; skips are not allowed in this mode"));
     }
     eprintln!("    skipped: {message}");
     ledger.skip(&format!("commands of the documentation need {need}{package}"));

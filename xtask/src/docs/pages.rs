@@ -11,7 +11,7 @@ use super::read;
 pub const SOURCE: &str = "docs";
 
 /// Pages in the order of the summary, by their paths from the root. Every Markdown file of the
-/// sources has to be among them, or nobody would find it.
+/// sources must be listed, or readers would not find it.
 pub fn listed(root: &Path) -> Result<Vec<PathBuf>, String> {
     let summary = read(&root.join(SOURCE).join("SUMMARY.md"))?;
     let pages: Vec<PathBuf> = links(&summary)
@@ -25,7 +25,7 @@ pub fn listed(root: &Path) -> Result<Vec<PathBuf>, String> {
         if file.ends_with("SUMMARY.md") || pages.iter().any(|page| page == file) {
             continue;
         }
-        return Err(format!("{} is not in {SOURCE}/SUMMARY.md", file.display()));
+        return Err(format!("{} is not listed in {SOURCE}/SUMMARY.md", file.display()));
     }
     Ok(pages)
 }

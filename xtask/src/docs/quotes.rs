@@ -1,4 +1,4 @@
-//! Whether lines that pages quote from the repository still stand there.
+//! Checks that lines quoted from the repository still exist.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::block::{self, Block};
 use super::compare::{Difference, is_quoted};
 use super::read;
 
-/// An error if a page quotes what is not there.
+/// An error if a page quotes missing lines.
 pub fn check(root: &Path, pages: &[PathBuf]) -> Result<(), String> {
     for page in pages {
         let at = |line: usize| format!("{}:{line}", page.display());
@@ -19,7 +19,7 @@ pub fn check(root: &Path, pages: &[PathBuf]) -> Result<(), String> {
             if let Err(Difference::Missing(line, _)) = is_quoted(&quote.shown, &text) {
                 let shown = quote.shown.get(line).map_or("", String::as_str);
                 let (at, path) = (at(quote.line + 1 + line), quote.path);
-                return Err(format!("{at}: {path} has no such line there:\n    {shown}"));
+                return Err(format!("{at}: {path} does not contain this line here:\n    {shown}"));
             }
         }
     }

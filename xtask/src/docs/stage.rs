@@ -1,5 +1,5 @@
-//! The book's sources with all that they lead to: pages link to files outside of their folder, which
-//! a site would not have. In a copy below `target` these become chapters, or text files.
+//! The book's sources with all linked files: pages link to files outside their folder, which a site
+//! would not have. In a copy below `target` these become chapters or text files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use super::{fresh, pages, read, write};
 /// What `book.toml` adds to the theme.
 const STYLE: &str = "docs/book.css";
 
-/// Where a file of the repository stands in the staged sources.
+/// The place of a repository file in the staged sources.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Place {
     /// As a page of the site.
@@ -20,7 +20,7 @@ pub enum Place {
     Text(PathBuf),
 }
 
-/// Writes the staged book to `target/book-source`, and says where it is.
+/// Writes the staged book to `target/book-source`, and returns its path.
 pub fn stage(root: &Path, pages: &[PathBuf]) -> Result<PathBuf, String> {
     let folder = root.join("target/book-source");
     let sources = folder.join(pages::SOURCE);

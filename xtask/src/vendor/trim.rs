@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Trims the crate in a folder, and takes away the paths in `without`.
+/// Trims the crate in a folder, and removes the paths in `without`.
 pub fn crate_in(folder: &Path, without: &[PathBuf]) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -25,7 +25,7 @@ pub fn crate_in(folder: &Path, without: &[PathBuf]) -> io::Result<()> {
     sources_in(&folder.join("src"))
 }
 
-/// A manifest without what is for tests alone, and silent about warnings, which are not ours.
+/// A manifest without test-only parts, and with warnings allowed, because they are not ours.
 fn without_tests(manifest: &str) -> String {
     let mut text = String::new();
     let mut is_kept = true;
@@ -73,7 +73,7 @@ fn sources_in(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder).or(Ok(()))
 }
 
-/// A source file without its test modules, and the names of those that are files of their own.
+/// A source file without its test modules, and the names of those in separate files.
 fn without_test_modules(source: &str) -> (String, Vec<&str>) {
     let mut text = String::new();
     let mut modules = Vec::new();
@@ -94,7 +94,7 @@ fn without_test_modules(source: &str) -> (String, Vec<&str>) {
     (text.trim_end().to_owned() + "\n", modules)
 }
 
-/// The name of the module that a line begins, and whether it is a file of its own.
+/// The name of the module that a line begins, and whether it is a separate file.
 fn module_name(line: &str) -> Option<(&str, bool)> {
     let (_, name) = line.split_once("mod ").filter(|(before, _)| {
         before.is_empty() || (before.starts_with("pub") && before.ends_with(' '))

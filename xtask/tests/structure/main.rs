@@ -1,5 +1,5 @@
-//! Where the walls of the workspace stand: crates depend on lower floors only, and files of a crate do
-//! not import each other in circles.
+//! The structure of the workspace: crates depend only on lower floors, and files of a crate do not
+//! import each other in circles.
 
 mod circles;
 mod floors;
@@ -23,7 +23,7 @@ fn crates() -> Vec<String> {
     names
 }
 
-/// Two files that need each other can be read together. A larger circle has no first page.
+/// Two files that need each other can be read together. A larger circle has no starting point.
 #[test]
 fn no_more_than_two_files_import_each_other() {
     let mut wrong = String::new();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::circles::Imports;
 use crate::tree::{Names, Tree};
 
-/// Which files of a crate import which others. What a module only hands on (`pub use`) is no import of
-/// its own: whoever takes the name imports the file that defines it.
+/// Which files of a crate import which others. A re-export (`pub use`) is not an import: a user of
+/// the name imports the file that defines it.
 pub fn imports(tree: &Tree) -> Imports {
     let mut imports = Imports::new();
     for (path, module) in tree {
@@ -17,7 +17,7 @@ pub fn imports(tree: &Tree) -> Imports {
     imports
 }
 
-/// No chain of names that are handed on is longer; without an end, two globs could ask each other for ever.
+/// The maximum length of a chain of re-exports; without it, two globs could recurse for ever.
 const DEPTH: u8 = 12;
 
 /// The file that defines what `named` means in the module `at`, if it is of this crate.
@@ -41,7 +41,7 @@ fn origin<'a>(tree: &'a Tree, at: &Names, named: &[String], depth: u8) -> Option
     }
 }
 
-/// Goes down from a module by names, through what modules hand on.
+/// Resolves names from a module, through re-exports.
 fn below<'a>(tree: &'a Tree, mut at: Names, names: &[String], depth: u8) -> Option<&'a Path> {
     let depth = depth.checked_sub(1)?;
     for (index, name) in names.iter().enumerate() {

@@ -13,11 +13,11 @@ pub type Names = Vec<String>;
 #[derive(Default)]
 pub struct Module {
     pub file: PathBuf,
-    /// What a name stands for that was imported, whether or not it is handed on.
+    /// The target of an imported name, re-exported or not.
     pub imported: BTreeMap<String, Names>,
     /// Modules whose names are all imported.
     pub globs: Vec<Names>,
-    /// Paths that code in this module names, without those that it only hands on.
+    /// Paths that code in this module names, without pure re-exports.
     pub named: Vec<Names>,
 }
 
@@ -157,7 +157,7 @@ fn attributes(item: &Item) -> &[Attribute] {
 struct Collector(Vec<Names>);
 
 impl<'ast> Visit<'ast> for Collector {
-    /// Who may see an item is no import.
+    /// A visibility path is not an import.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {

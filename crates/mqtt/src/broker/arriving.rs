@@ -1,4 +1,4 @@
-//! What comes from clients.
+//! Handles packets from clients.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::sending::Outcome;
 use crate::tree::SessionId;
 
 impl Broker {
-    /// Bytes have come on a connection. A client that breaks the protocol is told so, and its
-    /// connection is closed.
+    /// Handles bytes received on a connection. A client that breaks the protocol gets a reason, and
+    /// its connection is closed.
     pub fn receive(&mut self, id: ConnectionId, mut bytes: &[u8], now: Time) {
         loop {
             let Some(connection) = self.connections.get_mut(&id) else { return };
@@ -54,12 +54,12 @@ impl Broker {
         self.end(id, Some(fault.reason), now);
     }
 
-    /// The first packet, which is to be CONNECT.
+    /// The first packet, which must be CONNECT.
     fn first(&mut self, id: ConnectionId, raw: &Raw, now: Time) -> Result<(), Fault> {
         if raw.first >> 4 != CONNECT {
             return Err(Fault::protocol("the first packet is not CONNECT"));
         }
-        // The byte that says the version, so that a refusal can be in it.
+        // The byte with the version, so that a refusal can use it.
         if raw.body.get(6) == Some(&4)
             && let Some(connection) = self.connections.get_mut(&id)
         {
@@ -110,7 +110,7 @@ impl Broker {
             | Packet::Unsuback { .. }
             | Packet::Pingresp
             | Packet::Auth => {
-                return Err(Fault::protocol("a client does not send this here"));
+                return Err(Fault::protocol("a client may not send this packet here"));
             }
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Broker {
         now: Time,
     ) -> Result<(), Fault> {
         if !publish.subscriptions.is_empty() {
-            return Err(Fault::protocol("a client does not say subscription identifiers"));
+            return Err(Fault::protocol("a client may not send subscription identifiers"));
         }
         self.resolve_alias(at, &mut publish)?;
         let Publish { message, packet_id, .. } = publish;
@@ -139,16 +139,17 @@ impl Broker {
                 let limit = usize::from(self.limits.receive_maximum);
                 let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
                 let reason = if session.received.contains(&packet_id) {
-                    // It has come before.
+                    // A duplicate.
                     Reason::SUCCESS
                 } else if session.received.len() >= limit {
-                    let why = "too many messages are not released";
+                    let why = "too many messages are waiting for PUBREL";
                     return Err(Fault::new(Reason::RECEIVE_MAXIMUM_EXCEEDED, why));
                 } else {
-                    // Section 4.3.3: it is delivered at once; the identifier tells that it was.
+                    // Section 4.3.3: it is delivered at once; the stored identifier prevents a
+                    // second delivery.
                     session.received.insert(packet_id);
                     let reason = self.accept((at, id), message, now);
-                    // A refused message is over with this answer, in version 5.
+                    // In version 5, this response ends a refused message.
                     if !reason.is_success()
                         && self.version_of(at) == crate::Version::V5
                         && let Some(session) = self.sessions.get_mut(&id)
@@ -176,9 +177,9 @@ impl Broker {
         let slot = connection
             .zip(index)
             .and_then(|(connection, index)| connection.aliases.get_mut(index))
-            .ok_or(invalid("the topic alias is beyond the maximum"))?;
+            .ok_or(invalid("the topic alias is above the maximum"))?;
         if publish.message.topic.is_empty() {
-            let topic = slot.as_ref().ok_or(invalid("the topic alias stands for nothing"))?;
+            let topic = slot.as_ref().ok_or(invalid("the topic alias is not assigned"))?;
             publish.message.topic = Arc::clone(topic);
         } else {
             *slot = Some(Arc::clone(&publish.message.topic));
@@ -215,7 +216,9 @@ impl Broker {
             if let Some(secs) = session_expiry_secs {
                 // Section 3.14.2.2.2.
                 if session.expiry_secs == 0 && secs > 0 {
-                    return Err(Fault::protocol("a session that was to end is to be kept"));
+                    return Err(Fault::protocol(
+                        "DISCONNECT sets a session expiry, but CONNECT set none",
+                    ));
                 }
                 let kept = u32::try_from(self.limits.session_expiry.as_secs());
                 session.expiry_secs = secs.min(kept.unwrap_or(u32::MAX - 1));

@@ -11,7 +11,7 @@ use crate::packet::{Packet, Version};
 use crate::sending::write;
 use crate::tree::SessionId;
 
-/// Which connection. No two of a broker's life are equal.
+/// A connection. The broker never reuses an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub(super) u64);
 
@@ -23,32 +23,32 @@ pub(super) struct Connection {
     pub opened: Time,
     /// When the last whole packet came.
     pub heard: Time,
-    /// When the packet began that is not complete.
+    /// When the incomplete packet began.
     pub packet_began: Option<Time>,
-    /// After how long without a packet the client counts as gone.
+    /// The time without a packet after which the client counts as gone.
     pub silence_max: Option<Duration>,
-    /// Whether the client is kept from sending, and its silence means nothing.
+    /// Whether reading from the client is paused, so that its silence means nothing.
     pub is_held: bool,
     /// When the timer of this connection is set for.
     pub timer: Option<Time>,
-    /// The topics that the client's aliases stand for, the first at 0.
+    /// The topics of the client's aliases, the first at 0.
     pub aliases: Vec<Option<Arc<str>>>,
-    /// Whether whoever carries the bytes was told that there are some.
+    /// Whether the transport has been told that bytes are ready.
     pub is_ready: bool,
 }
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// CONNECT is to come.
+    /// Waiting for CONNECT.
     Opened,
     /// It has a session.
     Connected(SessionId),
-    /// It is to be closed when what waits is sent.
+    /// To be closed once the pending bytes are sent.
     Closing,
 }
 
-/// The sending side of a connection, and what the client takes.
+/// The sending side of a connection, and the client's limits.
 #[derive(Debug)]
 pub(super) struct Link {
     pub version: Version,
@@ -58,9 +58,9 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Writes an answer that every client takes.
+    /// Writes a response that is within every client's limits.
     pub fn answer(&mut self, packet: &Packet) {
-        // One that does not is not told, but not harmed either.
+        // If a client does not accept it, the response is dropped without harm.
         let _too_long = write(self.version, packet, &mut self.output, self.packet_len_max);
     }
 }
@@ -87,7 +87,7 @@ impl Connection {
         }
     }
 
-    /// When the client's patience with it, or ours with the client, ends.
+    /// When the client's timeout or ours expires.
     pub fn due(&self, limits: &Limits) -> Option<Time> {
         match self.stage {
             Stage::Opened => Some(self.opened + limits.connect_timeout),
@@ -97,7 +97,7 @@ impl Connection {
                 let slow = self.packet_began.map(|began| began + limits.packet_timeout);
                 silent.into_iter().chain(slow).min()
             }
-            // Whoever carries the bytes gets as long as a client has to connect.
+            // The transport has as long as a client has to connect.
             Stage::Closing => Some(self.heard + limits.connect_timeout),
         }
     }

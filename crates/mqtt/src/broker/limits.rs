@@ -1,12 +1,12 @@
-//! How much a broker takes from strangers.
+//! Limits on what a broker accepts from unknown clients.
 
 use std::time::Duration;
 
-/// What a broker holds at most, and how long it waits. What goes beyond is refused with the reason
-/// that each names, or dropped and [counted](super::Counters).
+/// The limits of a broker on state and time. Excess is refused with the reason that each field
+/// names, or dropped and [counted](super::Counters).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections, those included that have not said CONNECT. More are not opened.
+    /// Connections, including those before CONNECT. More are not opened.
     pub connections: usize,
     /// Sessions, with or without a connection: quota exceeded.
     pub sessions: usize,
@@ -16,7 +16,7 @@ pub struct Limits {
     pub client_id_len: usize,
     /// The length of a topic name or filter in bytes: topic name, or topic filter, invalid.
     pub topic_len: usize,
-    /// The levels of a topic name or filter: likewise.
+    /// The maximum number of levels of a topic name or filter.
     pub topic_levels: usize,
     /// The subscriptions of a session: quota exceeded.
     pub subscriptions: usize,
@@ -37,15 +37,16 @@ pub struct Limits {
     pub retained: usize,
     /// The memory of retained messages in bytes: quota exceeded.
     pub retained_bytes: usize,
-    /// How long a client may take until its CONNECT is there, from the beginning of its connection.
+    /// How long a client may take to send CONNECT, from the beginning of its connection.
     pub connect_timeout: Duration,
     /// How long a packet may take from its first byte to its last.
     pub packet_timeout: Duration,
-    /// How long a session is kept without a connection; a client that asks for more is told.
+    /// How long a session is kept without a connection; a client that asks for more is told this
+    /// limit.
     pub session_expiry: Duration,
 }
 
-/// For a broker among strangers with some hundred megabytes of memory to spare.
+/// For a broker with unknown clients and a few hundred megabytes of free memory.
 impl Default for Limits {
     fn default() -> Limits {
         Limits {

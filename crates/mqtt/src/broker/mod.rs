@@ -1,4 +1,4 @@
-//! A broker without sockets: it is told of connections, bytes and the time, and says what to send.
+//! A broker without sockets: it takes connections, bytes and the time, and returns what to send.
 
 mod arriving;
 mod connection;
@@ -23,7 +23,7 @@ use session::Session;
 
 /// A broker.
 ///
-/// Whoever carries the bytes tells it of [`open`](Broker::open), [`receive`](Broker::receive) and
+/// The transport calls [`open`](Broker::open), [`receive`](Broker::receive) and
 /// [`close`](Broker::close). After each call, and after [`handle_timeout`](Broker::handle_timeout),
 /// there may be bytes for any connection ([`next_ready`](Broker::next_ready),
 /// [`take_output`](Broker::take_output)), messages for the service
@@ -64,21 +64,21 @@ pub struct Arrived {
     pub message: Message,
 }
 
-/// What becomes of a connection.
+/// Whether a connection stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It goes on.
+    /// It stays open.
     Open,
-    /// It is to be closed behind these bytes.
+    /// It must be closed after these bytes.
     Closing,
 }
 
-/// What a broker has done so far.
+/// Counters of a broker's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Messages that clients published.
     pub published: u64,
-    /// Messages handed to sessions: sent, or queued.
+    /// Messages passed to sessions: sent, or queued.
     pub delivered: u64,
     /// Messages of QoS 0 that a session did not get because it was away or too slow.
     pub dropped_qos0: u64,
@@ -117,7 +117,7 @@ impl Broker {
         self
     }
 
-    /// A connection has come; `None` if there are too many already, and it is to be closed.
+    /// Opens a connection; `None` if there are too many, and it must be closed.
     pub fn open(&mut self, now: Time) -> Option<ConnectionId> {
         if self.connections.len() >= self.limits.connections {
             self.counters.faults += 1;
@@ -130,7 +130,7 @@ impl Broker {
         Some(id)
     }
 
-    /// The connection is gone, in whatever way.
+    /// Reports that the connection is gone, for any reason.
     pub fn close(&mut self, id: ConnectionId, now: Time) {
         self.end(id, None, now);
         if let Some(connection) = self.connections.remove(&id)
@@ -140,8 +140,8 @@ impl Broker {
         }
     }
 
-    /// Says that the client is kept from sending, so that its silence means nothing, or is not any
-    /// more.
+    /// Reports that reading from the client is paused, so that its silence means nothing, or
+    /// resumed.
     pub fn hold(&mut self, id: ConnectionId, is_held: bool, now: Time) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.is_held = is_held;
@@ -151,14 +151,14 @@ impl Broker {
         }
     }
 
-    /// A connection that has bytes to send, or is to be closed. Each is named once until its
+    /// A connection that has bytes to send, or must be closed. Each is returned once until its
     /// [output](Broker::take_output) is taken.
     pub fn next_ready(&mut self) -> Option<ConnectionId> {
         self.ready.pop_front()
     }
 
-    /// Moves the bytes that are to be sent behind those in `into`, which should be empty: what
-    /// waits in it is memory that the broker does not know of.
+    /// Appends the bytes to send to `into`, which should be empty: the broker does not count its
+    /// memory.
     pub fn take_output(&mut self, id: ConnectionId, now: Time, into: &mut Vec<u8>) -> Flow {
         let Some(connection) = self.connections.get_mut(&id) else { return Flow::Closing };
         connection.is_ready = false;
@@ -187,13 +187,12 @@ impl Broker {
         Some(self.sessions.get(&session)?.has_room(&connection.link, &self.limits))
     }
 
-    /// When [`Broker::handle_timeout`] is to be called; any other call may change it.
+    /// When to call [`Broker::handle_timeout`]; any other call may change it.
     pub fn next_timeout(&self) -> Option<Time> {
         self.timers.first().map(|(due, _)| *due)
     }
 
-    /// Does what is due: ends connections that are silent or slow and sessions that have expired,
-    /// and publishes wills.
+    /// Handles timeouts: ends silent or slow connections and expired sessions, and publishes wills.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(&(due, timer)) = self.timers.first().filter(|(due, _)| *due <= now) {
             self.timers.remove(&(due, timer));
@@ -204,17 +203,17 @@ impl Broker {
         }
     }
 
-    /// What was done so far.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub fn sessions(&self) -> usize {
         self.sessions.len()
     }
 
-    /// How many retained messages there are.
+    /// The number of retained messages.
     pub fn retained(&self) -> usize {
         self.retained.count()
     }
@@ -224,7 +223,7 @@ impl Broker {
         connection.timer = None;
         if connection.due(&self.limits).is_some_and(|due| due <= now) {
             if connection.stage == Stage::Closing {
-                // It was told to go, and does not.
+                // It was told to close, and did not.
                 connection.link.output.clear();
             }
             self.counters.faults += 1;
@@ -251,8 +250,8 @@ impl Broker {
         self.arm_session(id);
     }
 
-    /// Ends a connection from this side: the client of version 5 is told why, if there is a reason.
-    /// Its session goes on without it, or ends with it.
+    /// Ends a connection from this side. A client of version 5 is told the reason, if there is one.
+    /// Its session continues without it, or ends with it.
     fn end(&mut self, id: ConnectionId, reason: Option<Reason>, now: Time) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let stage = std::mem::replace(&mut connection.stage, Stage::Closing);
@@ -280,7 +279,7 @@ impl Broker {
         }
     }
 
-    /// Sets the timer of a connection, unless it rings before that anyway.
+    /// Sets the timer of a connection, unless it already fires earlier.
     fn arm_connection(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let due = connection.due(&self.limits);
@@ -306,7 +305,7 @@ impl Broker {
         }
     }
 
-    /// Sends what a session has waiting.
+    /// Sends a session's queued messages.
     fn pump(&mut self, id: SessionId, now: Time) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(at) = session.connection else { return };

@@ -1,4 +1,4 @@
-//! How sessions begin, go on and end (CONNECT, section 3.1).
+//! The beginning, resumption and end of sessions (CONNECT, section 3.1).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::topic;
 use crate::tree::SessionId;
 
 impl Broker {
-    /// A client says CONNECT.
+    /// Handles CONNECT.
     pub(super) fn connect(
         &mut self,
         id: ConnectionId,
@@ -52,7 +52,7 @@ impl Broker {
         // Taking over may have ended it.
         let earlier = self.clients.get(&client).copied();
         if earlier.is_none() && self.sessions.len() >= self.limits.sessions {
-            let why = "there are too many sessions";
+            let why = "too many sessions";
             return Err(Fault::new(Reason::QUOTA_EXCEEDED, why));
         }
         let session_id = earlier.unwrap_or_else(|| self.begin(client));
@@ -86,11 +86,11 @@ impl Broker {
         Ok(())
     }
 
-    /// Whether a client may connect as it wants to.
+    /// Checks whether a client may connect with its settings.
     fn check(&self, connect: &Connect) -> Result<(), Fault> {
         let limits = &self.limits;
         if connect.authentication_method.is_some() {
-            let why = "there is no extended authentication here";
+            let why = "extended authentication is not supported";
             return Err(Fault::new(Reason::BAD_AUTHENTICATION_METHOD, why));
         }
         if connect.client_id.len() > limits.client_id_len {
@@ -100,7 +100,7 @@ impl Broker {
         // Section 3.1.3.1 of version 3.1.1.
         if connect.client_id.is_empty() && !connect.clean_start && connect.version == Version::V311
         {
-            let why = "a session that is to be kept needs a client identifier";
+            let why = "a persistent session requires a client identifier";
             return Err(Fault::new(Reason::CLIENT_IDENTIFIER_NOT_VALID, why));
         }
         let will = connect.will.as_ref().map(|will| &*will.message.topic);
@@ -142,7 +142,7 @@ impl Broker {
         }
     }
 
-    /// The session has lost its connection: it ends, or waits.
+    /// The session has lost its connection: it ends, or is kept.
     pub(super) fn detach(&mut self, id: SessionId, now: Time) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.connection = None;
@@ -158,7 +158,7 @@ impl Broker {
         }
     }
 
-    /// Forgets a session, its subscriptions and its messages. A will of it is not published.
+    /// Removes a session, its subscriptions and its messages. Its will is not published.
     pub(super) fn forget(&mut self, id: SessionId) {
         let Some(session) = self.sessions.remove(&id) else { return };
         self.clients.remove(&session.client);

@@ -1,4 +1,4 @@
-//! From who publishes to who has subscribed.
+//! Routes messages from publishers to subscribers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::topic;
 use crate::tree::{Kept, Matches, Options, SessionId};
 
 impl Broker {
-    /// Publishes a message of the broker's own, for example the service's; returns how many sessions
-    /// it was for.
+    /// Publishes a message from the broker itself, for example the service's; returns the number of
+    /// sessions it was for.
     pub fn publish(&mut self, message: Message, now: Time) -> usize {
         if message.retain {
             let _full = self.retain(&message, now);
@@ -22,7 +22,7 @@ impl Broker {
         self.route(None, Arc::new(message), now)
     }
 
-    /// What a client publishes; the reason for its acknowledgement.
+    /// Publishes a client's message; returns the reason for its acknowledgment.
     pub(super) fn accept(
         &mut self,
         (at, publisher): (ConnectionId, SessionId),
@@ -54,8 +54,8 @@ impl Broker {
         }
     }
 
-    /// Keeps a message for later subscribers, or forgets the one before if it is empty; false if
-    /// there is no room.
+    /// Retains a message for later subscribers, or removes the retained one if it is empty; false
+    /// if there is no room.
     fn retain(&mut self, message: &Message, now: Time) -> bool {
         if message.payload.is_empty() {
             self.retained.remove(&message.topic);
@@ -77,7 +77,7 @@ impl Broker {
         let mut matches = Matches::default();
         self.filters.matching(&message.topic, &mut matches);
         let expires = expiry(&message, now);
-        // Section 3.3.4: a session gets one copy, with the best that its subscriptions ask for.
+        // Section 3.3.4: a session gets one copy, with the highest QoS of its subscriptions.
         matches.single.sort_unstable_by_key(|(session, _)| *session);
         let mut count = 0;
         for subscriptions in matches.single.chunk_by(|(one, _), (other, _)| one == other) {
@@ -92,7 +92,7 @@ impl Broker {
             }
         }
         for turns in matches.shared {
-            // Whoever is there is preferred to who would have it queued.
+            // A connected member is preferred to one whose messages would be queued.
             let is_there = |(id, _): &&(SessionId, Options)| {
                 self.sessions.get(id).is_some_and(|session| session.connection.is_some())
             };
@@ -104,7 +104,7 @@ impl Broker {
         count
     }
 
-    /// Hands a message to a session.
+    /// Passes a message to a session.
     pub(super) fn deliver(&mut self, id: SessionId, delivery: Delivery, now: Time) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let at = session.connection;
@@ -133,7 +133,7 @@ fn delivery(message: &Arc<Message>, wanted: &[&Options], expires: Option<Time>) 
     }
 }
 
-/// When a message is of no use any more.
+/// When a message expires.
 fn expiry(message: &Message, now: Time) -> Option<Time> {
     message.expiry_secs.map(|secs| now + Duration::from_secs(secs.into()))
 }

@@ -1,4 +1,4 @@
-//! What the broker knows of a client, and keeps while it is away.
+//! The broker's state of a client, kept while it is disconnected.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::tree::Options;
 pub(super) struct Session {
     pub client: Arc<str>,
     pub connection: Option<ConnectionId>,
-    /// How long it outlives its connection in seconds, `u32::MAX` as long as the broker keeps any.
+    /// How long it outlives its connection in seconds; `u32::MAX` for the broker's maximum.
     pub expiry_secs: u32,
     /// When it ends, while it has no connection.
     pub ends: Option<Time>,
@@ -28,7 +28,7 @@ pub(super) struct Session {
     /// By the filter as the client wrote it.
     pub subscriptions: BTreeMap<String, Options>,
     pub sending: Sending,
-    /// The identifiers of messages of QoS 2 that have come and are not released.
+    /// The identifiers of QoS 2 messages that were received and not released.
     pub received: BTreeSet<u16>,
     queue: VecDeque<Delivery>,
     queue_weight: usize,
@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// When something is to be done about it while it has no connection.
+    /// The time of its next event while it has no connection.
     pub fn due(&self) -> Option<Time> {
         self.ends.into_iter().chain(self.will_due).min()
     }
@@ -128,8 +128,9 @@ impl Session {
         true
     }
 
-    /// Sends what was on its way on an earlier connection, then what is queued, as far as there is
-    /// room; returns how many messages were dropped because the client does not take them.
+    /// Sends the messages that were in flight on an earlier connection, then queued ones, while
+    /// there is room; returns the number of messages dropped because they exceed the client's
+    /// limits.
     pub fn pump(&mut self, link: &mut Link, now: Time, limits: &Limits) -> u64 {
         let max = limits.in_flight.min(link.receive_maximum.into());
         let output = (&mut link.output, limits.output_bytes, link.packet_len_max);
@@ -147,7 +148,7 @@ impl Session {
         dropped
     }
 
-    /// Whether a message would go out at once.
+    /// Whether a message would be sent at once.
     pub fn has_room(&self, link: &Link, limits: &Limits) -> bool {
         self.queue.is_empty()
             && self.can_send(link, limits)

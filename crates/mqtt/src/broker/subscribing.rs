@@ -11,7 +11,7 @@ use crate::topic;
 use crate::tree::{Options, SessionId};
 
 impl Broker {
-    /// Answers SUBSCRIBE, and sends the retained messages behind the answer.
+    /// Responds to SUBSCRIBE, and then sends the retained messages.
     pub(super) fn subscribe(
         &mut self,
         (at, session): (ConnectionId, SessionId),
@@ -62,14 +62,14 @@ impl Broker {
             return Err(Fault::new(Reason::TOPIC_FILTER_INVALID, why));
         }
         if group.is_some() && options.no_local {
-            let why = "a shared subscription has no messages of its own";
+            let why = "a shared subscription may not set No Local";
             return Err(Fault::new(Reason::PROTOCOL_ERROR, why));
         }
         let session = self.sessions.get_mut(&id);
-        let session = session.ok_or(Fault::protocol("there is no session"))?;
+        let session = session.ok_or(Fault::protocol("the session does not exist"))?;
         let is_known = session.subscriptions.contains_key(&wanted.filter);
         if !is_known && session.subscriptions.len() >= limits.subscriptions {
-            return Err(Fault::new(Reason::QUOTA_EXCEEDED, "there are too many subscriptions"));
+            return Err(Fault::new(Reason::QUOTA_EXCEEDED, "too many subscriptions"));
         }
         session.subscriptions.insert(wanted.filter.clone(), options);
         Ok(self.filters.insert(id, group, filter, options))

@@ -1,4 +1,4 @@
-//! What comes from the broker.
+//! Handles packets from the broker.
 
 use trackbed_core::Time;
 
@@ -9,7 +9,7 @@ use crate::reason::{Fault, Reason};
 use crate::sending::Outcome;
 
 impl Client {
-    /// Bytes have come. A broker that breaks the protocol ends the connection
+    /// Handles received bytes. If the broker breaks the protocol, the connection ends
     /// ([`Event::Ended`]).
     pub fn receive(&mut self, mut bytes: &[u8], now: Time) {
         while self.stage != Stage::Apart {
@@ -30,7 +30,7 @@ impl Client {
         match (self.stage, packet) {
             (Stage::Connecting, Packet::Connack(connack)) => match connack.reason {
                 Reason::SUCCESS => self.begin(connack, now),
-                reason => return Err(Fault::new(reason, "the broker refuses the connection")),
+                reason => return Err(Fault::new(reason, "the broker refused the connection")),
             },
             (Stage::Connecting, _) => {
                 return Err(Fault::protocol("the broker's first packet is not CONNACK"));
@@ -59,9 +59,9 @@ impl Client {
             }
             (_, Packet::Pingresp) => self.pinged = None,
             (_, Packet::Disconnect { reason, .. }) => {
-                return Err(Fault::new(reason, "the broker ends the connection"));
+                return Err(Fault::new(reason, "the broker closed the connection"));
             }
-            _ => return Err(Fault::protocol("a broker does not send this")),
+            _ => return Err(Fault::protocol("a broker may not send this packet")),
         }
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Client {
         let Publish { message, packet_id, topic_alias, subscriptions, .. } = publish;
         if topic_alias.is_some() {
             // None were allowed.
-            let why = "the broker uses a topic alias";
+            let why = "the broker used a topic alias, which the client did not allow";
             return Err(Fault::new(Reason::TOPIC_ALIAS_INVALID, why));
         }
         let reason = Reason::SUCCESS;
@@ -88,7 +88,7 @@ impl Client {
                     && self.received.len() >= limit
                     && self.settings.version == crate::Version::V5
                 {
-                    let why = "the broker sends more than was allowed";
+                    let why = "the broker sent more messages than the receive maximum allows";
                     return Err(Fault::new(Reason::RECEIVE_MAXIMUM_EXCEEDED, why));
                 }
                 self.answer(&Packet::Pubrec { packet_id, reason }, now);

@@ -1,5 +1,5 @@
-//! A client without sockets: it is told of connections, bytes and the time, and says what to send and
-//! what has happened.
+//! A client without sockets: it takes connections, bytes and the time, and returns what to send and
+//! what happened.
 
 mod arriving;
 
@@ -17,26 +17,26 @@ use crate::topic;
 /// How a client connects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The version that it speaks.
+    /// The protocol version.
     pub version: Version,
-    /// Its name; empty if the broker is to choose one (in 3.1.1 with a clean start alone).
+    /// Its identifier; empty to let the broker choose one (in 3.1.1 only with a clean start).
     pub client_id: String,
-    /// Whether an earlier session is to be forgotten.
+    /// Whether to discard an earlier session.
     pub clean_start: bool,
     /// How long the broker keeps the session without a connection, in seconds. In 3.1.1 it is kept
     /// without a clean start.
     pub session_expiry_secs: u32,
-    /// How often it says something, in seconds; 0 for no such promise.
+    /// The keep-alive interval in seconds; 0 for none.
     pub keep_alive_secs: u16,
-    /// How many messages of QoS 1 and 2 it takes at once.
+    /// The maximum number of unacknowledged messages of QoS 1 and 2 that it accepts.
     pub receive_maximum: u16,
-    /// The longest packet that it takes, in bytes; told in version 5, and held to in both.
+    /// The maximum packet size in bytes; announced in version 5, and enforced in both.
     pub packet_len: usize,
-    /// The message that is published if it disappears.
+    /// The message to publish if it disappears.
     pub will: Option<Will>,
-    /// Who it says it is.
+    /// The user name.
     pub user_name: Option<String>,
-    /// How it proves that.
+    /// The password.
     pub password: Option<Vec<u8>>,
 }
 
@@ -57,15 +57,15 @@ impl Default for Settings {
     }
 }
 
-/// Something that has happened to a client.
+/// An event of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The broker has taken the connection.
+    /// The broker accepted the connection.
     Connected {
-        /// Whether it goes on with an earlier session, whose subscriptions and messages it knows.
+        /// Whether it resumes an earlier session with its subscriptions and messages.
         session_present: bool,
     },
-    /// A message has come.
+    /// A message has arrived.
     Received {
         /// The message.
         message: Message,
@@ -76,40 +76,41 @@ pub enum Event {
     Acknowledged {
         /// What [`Client::publish`] was given.
         token: u64,
-        /// Success, or why not.
+        /// Success, or the reason for the failure.
         reason: Reason,
     },
-    /// A message of QoS 1 or 2 was forgotten, because the broker has forgotten the session, or does
-    /// not take packets of its length. Whether it had arrived is not known.
+    /// A message of QoS 1 or 2 was dropped, because the broker lost the session, or does not accept
+    /// packets of its length. Whether it had arrived is unknown.
     Forgotten {
         /// What [`Client::publish`] was given.
         token: u64,
     },
-    /// An answer to [`Client::subscribe`], a reason for each filter.
+    /// The response to [`Client::subscribe`], with a reason for each filter.
     Subscribed {
         /// What that call returned.
         packet_id: u16,
-        /// The QoS granted, or why not.
+        /// The granted QoS, or the reason for the refusal.
         reasons: Vec<Reason>,
     },
-    /// An answer to [`Client::unsubscribe`]; in 3.1.1 without reasons.
+    /// The response to [`Client::unsubscribe`]; in 3.1.1 without reasons.
     Unsubscribed {
         /// What that call returned.
         packet_id: u16,
         /// A reason for each filter.
         reasons: Vec<Reason>,
     },
-    /// The connection is of no use any more and is to be closed.
+    /// The connection has failed and must be closed.
     Ended(Fault),
 }
 
 /// A client.
 ///
-/// For each connection of the transport: [`connect`](Client::connect), then what comes to
-/// [`receive`](Client::receive), and [`close`](Client::close) when it is gone. After each call there
-/// may be bytes to send ([`output`](Client::output)), events ([`next_event`](Client::next_event)) and
-/// another [`next_timeout`](Client::next_timeout). What is not acknowledged, and the session if the
-/// broker keeps it, go on with the next connection.
+/// For each connection of the transport, call [`connect`](Client::connect), pass received bytes to
+/// [`receive`](Client::receive), and call [`close`](Client::close) when it is gone. After each call
+/// there may be bytes to send ([`output`](Client::output)), events
+/// ([`next_event`](Client::next_event)) and another [`next_timeout`](Client::next_timeout).
+/// Unacknowledged messages, and the session if the broker keeps it, continue with the next
+/// connection.
 #[derive(Debug)]
 pub struct Client {
     settings: Settings,
@@ -122,21 +123,21 @@ pub struct Client {
     /// Identifiers of messages of QoS 2 that have come and are not released.
     received: BTreeSet<u16>,
     events: VecDeque<Event>,
-    /// What the broker takes.
+    /// The broker's limits.
     receive_maximum: usize,
     packet_len_max: usize,
     keep_alive: Option<Duration>,
     spoke: Time,
-    /// Since when an answer to a ping is missing.
+    /// When the unanswered ping was sent.
     pinged: Option<Time>,
     is_held: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// There is no connection, or none that is of use.
+    /// There is no usable connection.
     Apart,
-    /// CONNECT was said.
+    /// CONNECT was sent.
     Connecting,
     Connected,
 }
@@ -162,7 +163,7 @@ impl Client {
         }
     }
 
-    /// What the broker knows it by; chosen by the broker if the settings did not.
+    /// Its client identifier; the broker's choice if the settings gave none.
     pub fn client_id(&self) -> &str {
         &self.settings.client_id
     }
@@ -172,7 +173,7 @@ impl Client {
         &mut self.settings
     }
 
-    /// There is a new connection: says CONNECT on it.
+    /// Sends CONNECT on a new connection.
     ///
     /// # Errors
     /// If the settings cannot be put into a packet.
@@ -201,17 +202,18 @@ impl Client {
         Ok(())
     }
 
-    /// The connection is gone, in whatever way.
+    /// Reports that the connection is gone, for any reason.
     pub fn close(&mut self) {
         self.apart();
         self.output.clear();
     }
 
-    /// Publishes a message, as soon as the broker has room for it. `token` stands for it in
-    /// [`Event::Acknowledged`]. How much waits is up to the caller, see [`Client::has_room`].
+    /// Publishes a message, as soon as the broker has room for it. `token` identifies it in
+    /// [`Event::Acknowledged`]. The caller limits the number of waiting messages, see
+    /// [`Client::has_room`].
     ///
     /// # Errors
-    /// If the topic is none, or the message is longer than a packet may be.
+    /// If the topic is invalid, or the message is longer than a packet may be.
     pub fn publish(&mut self, message: Message, token: u64, now: Time) -> Result<(), Fault> {
         topic::check_name(&message.topic)?;
         if message.topic.len() > usize::from(u16::MAX) {
@@ -224,22 +226,22 @@ impl Client {
         self.send(message, token, now)
     }
 
-    /// Whether a message would go out at once, and not much waits before it.
+    /// Whether a message would be sent at once, with few bytes before it.
     pub fn has_room(&self) -> bool {
         self.waiting.is_empty()
             && self.can_send(Qos::ExactlyOnce)
             && self.output.len() < OUTPUT_ROOM
     }
 
-    /// How many messages of QoS 1 and 2 are not acknowledged, or not sent.
+    /// The number of QoS 1 and 2 messages that are not sent or not acknowledged.
     pub fn unacknowledged(&self) -> usize {
         self.sending.len() + self.waiting.len()
     }
 
-    /// Asks for messages; [`Event::Subscribed`] tells what became of it. Connected clients only.
+    /// Subscribes; [`Event::Subscribed`] reports the result. Connected clients only.
     ///
     /// # Errors
-    /// If a filter is none, or there is no connection.
+    /// If a filter is invalid, or there is no connection.
     pub fn subscribe(
         &mut self,
         subscriptions: Vec<Subscription>,
@@ -252,8 +254,7 @@ impl Client {
         self.ask(now, |packet_id| Packet::Subscribe { packet_id, subscriptions, identifier })
     }
 
-    /// Asks for no more messages; [`Event::Unsubscribed`] tells what became of it. Connected clients
-    /// only.
+    /// Unsubscribes; [`Event::Unsubscribed`] reports the result. Connected clients only.
     ///
     /// # Errors
     /// If there is no connection.
@@ -261,7 +262,7 @@ impl Client {
         self.ask(now, |packet_id| Packet::Unsubscribe { packet_id, filters })
     }
 
-    /// Says goodbye, so that the will is not published. The connection is to be closed behind it.
+    /// Sends DISCONNECT, so that the will is not published. Close the connection afterwards.
     pub fn disconnect(&mut self) {
         if self.stage == Stage::Connected {
             let packet = Packet::Disconnect { reason: Reason::SUCCESS, session_expiry_secs: None };
@@ -271,23 +272,23 @@ impl Client {
         self.apart();
     }
 
-    /// The bytes that are to be sent. Whoever sends them takes them out.
+    /// Bytes to be sent. The sender removes them.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
     }
 
-    /// What has happened, the oldest first.
+    /// The next event, the oldest first.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Says whether what the broker sends is left unread for now, so that its silence means nothing.
+    /// Reports whether reading from the broker is paused, so that its silence means nothing.
     pub fn hold(&mut self, is_held: bool, now: Time) {
         self.is_held = is_held;
         self.pinged = self.pinged.map(|_| now);
     }
 
-    /// When [`Client::handle_timeout`] is to be called; any other call may change it.
+    /// When to call [`Client::handle_timeout`]; any other call may change it.
     pub fn next_timeout(&self) -> Option<Time> {
         let keep_alive = self.keep_alive.filter(|_| self.stage == Stage::Connected)?;
         match self.pinged {
@@ -297,13 +298,14 @@ impl Client {
         }
     }
 
-    /// Does what is due: a ping after silence, an end without an answer to it (section 3.1.2.10).
+    /// Handles timeouts: sends a ping after silence, and ends the connection without a response to
+    /// it (section 3.1.2.10).
     pub fn handle_timeout(&mut self, now: Time) {
         if self.next_timeout().is_none_or(|due| due > now) {
             return;
         }
         if self.pinged.is_some() {
-            let why = "the broker does not answer pings";
+            let why = "the broker did not respond to pings";
             return self.fail(Fault::new(Reason::KEEP_ALIVE_TIMEOUT, why));
         }
         // It has no body.
@@ -353,7 +355,8 @@ impl Client {
         }
     }
 
-    /// Sends what was on its way on an earlier connection, and what waits, as far as there is room.
+    /// Sends the messages that were in flight on an earlier connection, then waiting ones, while
+    /// there is room.
     fn pump(&mut self, now: Time) {
         let output = (&mut self.output, usize::MAX, self.packet_len_max);
         let version = self.settings.version;
@@ -371,10 +374,10 @@ impl Client {
         }
     }
 
-    /// Sends a packet that is answered.
+    /// Sends a packet that expects a response.
     fn ask(&mut self, now: Time, packet: impl FnOnce(u16) -> Packet) -> Result<u16, Fault> {
         if self.stage != Stage::Connected {
-            return Err(Fault::protocol("there is no connection"));
+            return Err(Fault::protocol("not connected"));
         }
         let packet_id = self.sending.reserve();
         let packet = packet(packet_id);
@@ -412,5 +415,5 @@ impl Client {
     }
 }
 
-/// How much may wait to be sent until there is said to be no room.
+/// The number of unsent bytes from which on there is no room.
 const OUTPUT_ROOM: usize = 128 << 10;

@@ -1,4 +1,4 @@
-//! What is written is read again as it was, and as another implementation writes it.
+//! Encoded packets decode to the same values, and equal those of another implementation.
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ fn world() -> World {
     World::new(Limits::default())
 }
 
-/// Section 3.8.4: the lower of what was published and what was asked for.
+/// Section 3.8.4: the lower of the published and the requested QoS.
 #[test]
 fn every_quality_is_delivered_up_to_what_was_asked_for() {
     for from in Version::ALL {
@@ -43,7 +43,7 @@ fn every_quality_is_delivered_up_to_what_was_asked_for() {
 }
 
 #[test]
-fn nobody_there_is_said_in_version_5() {
+fn no_subscribers_are_reported_in_version_5() {
     let mut world = world();
     let peer = world.join(named(V5, "p"));
     world.publish(peer, message("a", "x", AtLeastOnce));
@@ -245,7 +245,7 @@ fn who_is_silent_for_too_long_is_gone() {
         let peer = world.join(Settings { keep_alive_secs: 10, ..named(*version, "s") });
         world.after(Duration::from_secs(100));
         assert!(world.peers[peer].at.is_some(), "it pings");
-        // From here on the client says nothing.
+        // From here on the client sends nothing.
         let silent = world.join(Settings { keep_alive_secs: 0, ..named(*version, "t") });
         assert!(world.peers[silent].at.is_some());
         let mut counted = World::new(Limits::default());

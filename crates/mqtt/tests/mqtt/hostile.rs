@@ -1,4 +1,4 @@
-//! Strangers: noise, damaged packets, packets that come byte by byte or never end.
+//! Hostile clients: noise, damaged packets, packets that arrive byte by byte or never end.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use trackbed_mqtt::{Qos, Subscription, Version};
 
 use crate::world::{World, message, named};
 
-/// What a client says in a session that uses everything.
+/// A client's bytes in a session that uses all features.
 fn session(version: Version) -> Vec<u8> {
     let mut broker = Broker::new(Limits::default());
     let at = broker.open(Time::ZERO).unwrap();
@@ -63,9 +63,9 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Whatever comes, the broker goes on serving somebody who knows how to speak.
+/// Whatever arrives, the broker keeps serving a correct client.
 #[test]
-fn damaged_sessions_and_noise_harm_nobody_else() {
+fn damaged_sessions_and_noise_harm_no_other_client() {
     let limits = Limits { retained: 50, sessions: 50, ..Limits::default() };
     let mut world = World::new(limits);
     let peer = world.join(named(Version::V5, "honest"));
@@ -140,7 +140,7 @@ fn session_of_broker(rng: &mut Rng) -> Vec<u8> {
 
 /// One byte a second: the CONNECT is not there in time, nor is a packet behind it.
 #[test]
-fn whoever_is_too_slow_is_sent_away() {
+fn slow_clients_are_disconnected() {
     let hello = {
         let mut client = Client::new(Settings { keep_alive_secs: 0, ..named(Version::V5, "slow") });
         client.connect(Time::ZERO).unwrap();

@@ -127,7 +127,7 @@ fn no_more_connections_than_allowed_are_opened() {
     let mut world = World::new(Limits { connections: 3, ..Limits::default() });
     let all: Vec<_> = (0..5).map(|_| world.broker.open(world.now)).collect();
     assert_eq!(all.iter().flatten().count(), 3);
-    // None of them ever says anything.
+    // None of them ever sends anything.
     world.after(Duration::from_secs(10));
     let closing: Vec<_> = std::iter::from_fn(|| world.broker.next_ready()).collect();
     assert_eq!(closing.len(), 3);

@@ -188,7 +188,7 @@ fn every_quality_wildcards_and_retained_messages() {
 fn wills_and_kept_sessions() {
     let Some(broker) = Mosquitto::start("sessions") else { return };
     for version in Version::ALL {
-        // A session of its own: the earlier one may have a message left that was not released.
+        // A separate session: the earlier one may have an unreleased message.
         let name = format!("watcher-{}", version.name());
         let mut watcher = broker.join(lasting(*version, &name));
         watcher.subscribe("wills/#", Qos::ExactlyOnce);

@@ -55,7 +55,7 @@ fn play(run: u64) {
         }
         note(&mut world, &mut got);
     }
-    // The network heals: everybody comes back, and everything arrives.
+    // The network heals: all clients reconnect, and everything arrives.
     for index in 0..PUBLISHERS + SUBSCRIBERS {
         world.cut(index);
         world.connect(index);

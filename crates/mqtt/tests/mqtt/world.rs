@@ -49,7 +49,7 @@ impl World {
         peer.client.connect(self.now).unwrap();
     }
 
-    /// The network between a client and the broker breaks: what is on its way is lost.
+    /// The network between a client and the broker breaks: data in flight is lost.
     pub fn cut(&mut self, peer: usize) {
         let peer = &mut self.peers[peer];
         peer.down.clear();
@@ -77,12 +77,12 @@ impl World {
         self.run();
     }
 
-    /// Carries everything until nobody has anything to say.
+    /// Carries all bytes until no side has anything to send.
     pub fn run(&mut self) {
         while self.step(usize::MAX, usize::MAX) {}
     }
 
-    /// Carries at most so many bytes in each direction of each client; false if there were none.
+    /// Carries at most this many bytes in each direction of each client; false if there were none.
     pub fn step(&mut self, up: usize, down: usize) -> bool {
         let mut moved = false;
         for index in 0..self.peers.len() {

@@ -11,8 +11,12 @@ use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "corruption",
-    summary: "flips one bit behind the IP header of some packets, so that a checksum fails",
-    parameters: &[Parameter::required("corruption", Kind::Share, "the share of packets it hits")],
+    summary: "flips one bit after the IP header in some packets, so that a checksum fails",
+    parameters: &[Parameter::required(
+        "corruption",
+        Kind::Share,
+        "the share of packets that are corrupted",
+    )],
     has_queue: false,
     example: &[("corruption", "0.01 %")],
     read: |arguments| Ok(Arc::new(Corruption { probability: arguments.need("corruption") })),

@@ -10,17 +10,17 @@ use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "duplication",
-    summary: "sends a copy right behind some packets",
+    summary: "sends a copy right after some packets",
     parameters: parameters! {
-        "duplication": Share, required => "the share of packets that is followed by a copy";
+        "duplication": Share, required => "the share of packets that are duplicated";
     },
     has_queue: false,
     example: &[("duplication", "0.1 %")],
     read: |arguments| Ok(Arc::new(Duplication { probability: arguments.need("duplication") })),
 };
 
-/// Sends a copy right behind each packet with the same probability. A copy is not copied again;
-/// the models inside treat it as a packet of its own. Draws once for each packet.
+/// Sends a copy right after a packet, with the same probability for each. A copy is not copied
+/// again; the inner models treat it as a separate packet. Draws once for each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duplication {
     /// The probability that a packet is followed by a copy.

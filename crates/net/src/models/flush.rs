@@ -1,4 +1,4 @@
-//! A queue that is thrown away at given times, as that of a base station which a phone leaves.
+//! A queue that is flushed at given times, such as that of a base station that a phone leaves.
 
 use std::sync::Arc;
 
@@ -11,13 +11,12 @@ use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "flush",
-    summary: "times at which the queue behind it loses what waits in it",
+    summary: "times at which the queue after it drops queued packets",
     parameters: &[Parameter::required(
         "flushes",
         Kind::File,
-        "a file with a line for each time: the time, a comma and how many bytes are lost at most, \
-         those first that have waited longest, as \"10 s, 10 KiB\"; lines that begin with # are \
-         comments",
+        "a file with one line per time: the time, a comma and the maximum number of bytes dropped, \
+         oldest packets first, as in \"10 s, 10 KiB\"; lines that begin with # are comments",
     )],
     has_queue: false,
     example: &[("flushes", "10 s, 10 KiB\n26 s, 10 KiB\n")],
@@ -27,16 +26,16 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
-/// Times at which the queue behind it drops packets, those first that have waited longest, as many
-/// as fit into a number of bytes. The packet that is being sent goes on. In the default order it
-/// comes before queue and rate; with no queue behind it, nothing is dropped.
+/// Times at which the queue after it drops packets, the oldest first, up to a number of bytes. The
+/// packet that is being sent is not dropped. In the default order it comes before queue and rate;
+/// without a queue after it, nothing is dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flush {
     rows: Arc<[(Time, ByteSize)]>,
 }
 
 impl Flush {
-    /// At each time, so many bytes.
+    /// Pairs of a time and a number of bytes.
     ///
     /// # Errors
     /// If a time is not after the one before.

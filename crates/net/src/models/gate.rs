@@ -1,4 +1,4 @@
-//! What all models have in common that decide about a packet at once and hold none.
+//! The common part of models that decide about a packet at once and hold none.
 
 use std::fmt;
 

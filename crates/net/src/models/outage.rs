@@ -1,4 +1,4 @@
-//! Outages: times at which nothing gets through.
+//! Outages: periods in which all packets are lost.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "outage",
-    summary: "times at which packets are sent and lost",
+    summary: "times at which packets are sent but lost",
     parameters: parameters! {
-        "outage": Timetable, required => "from when until when nothing gets through, each time";
+        "outage": Timetable, required => "pairs of times between which all packets are lost";
     },
     has_queue: false,
     example: &[("outage", "10 s: 12 s, 30 s: 30.5 s")],
     read: |arguments| Ok(Arc::new(Outage { down: Spells::from_rows(arguments.need("outage"))? })),
 };
 
-/// Times at which packets are sent and lost; those that had been sent before arrive. In the
-/// default order it comes behind queue and rate.
+/// Periods in which packets are sent but lost; packets sent before still arrive. In the default
+/// order it comes after queue and rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// When packets are lost.

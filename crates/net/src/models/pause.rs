@@ -1,4 +1,4 @@
-//! Pauses: times at which nothing is sent, and packets wait.
+//! Pauses: periods in which nothing is sent and packets wait.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "pause",
-    summary: "times at which nothing is sent, and packets wait in the queue",
+    summary: "times at which nothing is sent and packets stay in the queue",
     parameters: parameters! {
-        "pause": Timetable, required => "from when until when nothing is sent, each time";
+        "pause": Timetable, required => "pairs of times between which nothing is sent";
     },
     has_queue: false,
     example: &[("pause", "10 s: 12 s, 30 s: 30.5 s")],
     read: |arguments| Ok(Arc::new(Pause { down: Spells::from_rows(arguments.need("pause"))? })),
 };
 
-/// Times at which nothing is sent: the rate inside stops, in the midst of a packet if need be, and
-/// its queue fills. Packets that had been sent before arrive. In the default order it comes first.
+/// Periods in which nothing is sent: the rate inside stops, even in the middle of a packet, and its
+/// queue fills. Packets sent before still arrive. In the default order it comes first.
 ///
 /// Without a rate inside, packets wait here without limit, and all pass when the pause is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Link for PauseLink {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        // Going down shows nothing outside, so it can be made up for later.
+        // A pause has no visible effect at once, so it can be applied later.
         let up = self.next_turn().filter(|_| self.state != State::Up && self.held() > 0);
         [up, self.inner.next_wake()].into_iter().flatten().min()
     }

@@ -11,9 +11,9 @@ use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate",
-    summary: "sends packets one after the other at a constant rate; the others wait in a queue",
+    summary: "sends packets one at a time at a constant rate; the others wait in a queue",
     parameters: parameters! {
-        "rate": Rate, required => "bits per second, counted over IP packets without lower layers";
+        "rate": Rate, required => "bits per second of IP packets, without lower layers";
     },
     has_queue: true,
     example: &[("rate", "50 Mbit/s"), ("queue_packets", "100")],
@@ -24,7 +24,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
     let rate: Bitrate = arguments.need("rate");
     if rate.as_bps() == 0 {
         return Err(SpecError::new(
-            "rate: nothing passes at 0; write a rate above it, or an outage",
+            "rate: a rate of 0 sends nothing; write a positive rate, or an outage",
         ));
     }
     Ok(Arc::new(Rate { rate, queue: QueueEntry::model(arguments)? }))
@@ -37,7 +37,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
 pub struct Rate {
     /// The rate; zero holds everything until it is changed.
     pub rate: Bitrate,
-    /// Who may wait meanwhile.
+    /// The queue for waiting packets.
     pub queue: Arc<dyn QueueModel>,
 }
 
@@ -109,9 +109,8 @@ impl RateLink {
         self.sending = Some(Sending { packet, since: now, work, departure });
     }
 
-    /// How long after a departure the wake for it may come: as long as nothing can be seen from
-    /// outside before. A queue that may drop or mark when it hands out a packet must be asked in
-    /// time.
+    /// How late the wake for a departure may be without a visible effect. A queue that may drop or
+    /// mark on removal must be called in time.
     fn wake_slack(&self) -> Duration {
         match self.queue.pops_quietly() || self.queue.is_empty() {
             true => self.inner.least_delay(),
@@ -124,7 +123,7 @@ impl RateLink {
         if self.paused { Bitrate::from_bps(0) } else { self.rate }
     }
 
-    /// Goes on at another rate with what is left of the packet that is being sent.
+    /// Continues the packet that is being sent at another rate.
     fn reschedule(&mut self, now: Time, old: Bitrate) {
         let rate = self.present_rate();
         if let Some(sending) = &mut self.sending {

@@ -13,14 +13,14 @@ use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate-timetable",
-    summary: "sends packets one after the other at a rate that changes at given times; the others \
-              wait in a queue",
+    summary: "sends packets one at a time, at a rate that changes at given times; the others wait \
+              in a queue",
     parameters: &[Parameter::required(
         "rates",
         Kind::File,
-        "a file with a line for each change: the time, a comma and the rate from then on, as \
-         \"5 s, 10 Mbit/s\"; the first time is 0, the last rate holds for good; at 0 bit/s packets \
-         wait; lines that begin with # are comments",
+        "a file with one line per change: the time, a comma and the rate from then on, as in \"5 \
+         s, 10 Mbit/s\"; the first time is 0, and the last rate holds until the end; at 0 bit/s \
+         packets wait; lines that begin with # are comments",
     )],
     has_queue: true,
     example: &[("rates", "0 s, 50 Mbit/s\n5 s, 10 Mbit/s\n"), ("queue_packets", "100")],
@@ -33,8 +33,8 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
     Ok(Arc::new(RateTimetable::of(rows, QueueEntry::model(arguments)?)?))
 }
 
-/// Sends as [`Rate`] does, at a rate that changes at given times, also for the rest of the packet that
-/// is being sent. A rate that is set while the link runs holds until the timetable's next.
+/// Sends as [`Rate`] does, at a rate that changes at given times, also for the rest of the packet
+/// that is being sent. A rate set while the link runs holds until the next entry of the timetable.
 #[derive(Clone, Debug)]
 pub struct RateTimetable {
     rows: Arc<[(Time, Bitrate)]>,
@@ -42,8 +42,8 @@ pub struct RateTimetable {
 }
 
 impl RateTimetable {
-    /// From each time on the rate beside it, the last one for good; at rate zero packets wait. The
-    /// queue is `queue`.
+    /// Pairs of a start time and a rate; the last rate holds until the end, and at rate zero
+    /// packets wait. The queue is `queue`.
     ///
     /// # Errors
     /// If there is no row, the first one is not at time zero, or a time is not after the one

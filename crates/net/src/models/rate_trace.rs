@@ -12,13 +12,13 @@ use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate-trace",
-    summary: "sends packets at the opportunities of a trace in Mahimahi's format; the others wait \
-              in a queue",
+    summary: "sends packets at the times given by a trace in Mahimahi's format; the others wait in \
+              a queue",
     parameters: &[Parameter::required(
         "trace",
         Kind::File,
-        "a file with a millisecond on each line, at which 1,500 bytes can be sent; it repeats \
-         after the last one",
+        "a file with one time per line, in milliseconds, at which 1,500 bytes can be sent; it \
+         repeats after the last line",
     )],
     has_queue: true,
     example: &[("trace", "1\n2\n2\n5\n"), ("queue_packets", "100")],
@@ -28,8 +28,8 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
 fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
     if arguments.get("queue_packets") == Some(0u64) {
         return Err(SpecError::new(
-            "queue_packets: every packet waits for an opportunity, so 0 lets none through; write 1 \
-             or more",
+            "queue_packets: with 0 no packet gets through, because every packet waits for a \
+             sending opportunity; write 1 or more",
         ));
     }
     let text: Arc<str> = arguments.need("trace");
@@ -37,9 +37,9 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
 }
 
 /// Sends packets at the opportunities of a trace, as Mahimahi's `mm-link` does: each opportunity
-/// carries 1,500 bytes of IP packets. Several small packets share one, a packet that does not fit
-/// into the rest of one goes on in the next, and what finds no packet is lost. A packet is passed
-/// on at the opportunity that carries its last byte. A packet is in the queue until an opportunity
+/// carries 1,500 bytes of IP packets. Several small packets share one; a packet that does not fit
+/// into the rest of one continues in the next; unused opportunities are lost. A packet is passed on
+/// at the opportunity that carries its last byte. A packet is in the queue until an opportunity
 /// begins to carry it, also when the link was idle; one that arrives at the very time of an
 /// opportunity waits for the next.
 #[derive(Clone, Debug)]
@@ -57,8 +57,8 @@ impl RateTrace {
     }
 }
 
-/// Times at which 1,500 bytes can be sent. After the last one the trace begins anew, that time
-/// taken as zero.
+/// Times at which 1,500 bytes can be sent. After the last one the trace repeats, with that time as
+/// zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Arc<[u64]>,
@@ -66,7 +66,7 @@ pub struct Trace {
 
 impl Trace {
     /// Reads Mahimahi's format: a whole number of milliseconds on each line, none smaller than the
-    /// one before; a number that stands on several lines is as many opportunities.
+    /// one before; a number repeated on several lines means that many opportunities.
     ///
     /// # Errors
     /// If a line is not such a number, there is none, or all are zero; the message names the line.
@@ -78,20 +78,20 @@ impl Trace {
                 Err(SpecError::new(format!("line {number} of the rate trace {why}")))
             };
             let Ok(time) = line.trim().parse::<u64>() else {
-                return refuse("is not a whole number of milliseconds; write one, as \"17\"");
+                return refuse("is not a whole number of milliseconds, such as \"17\"");
             };
             if time > MILLIS_MAX {
-                return refuse("lies more than a hundred years ahead; write a smaller number");
+                return refuse("is more than a hundred years; write a smaller number");
             }
             if millis.last().is_some_and(|last| *last > time) {
-                return refuse("is earlier than the one before; give the times in order");
+                return refuse("is earlier than the line before; give the times in order");
             }
             millis.push(time);
         }
         match millis.last() {
             None => Err(SpecError::new("the rate trace is empty; give at least one time")),
             Some(0) => Err(SpecError::new(
-                "the rate trace ends at 0 ms, so it would repeat without end; let it last longer",
+                "the rate trace ends at 0 ms and would repeat without end; make it last longer",
             )),
             Some(_) => Ok(Trace { millis: millis.into() }),
         }

@@ -1,4 +1,4 @@
-//! Reordering: some packets are held back, and later ones overtake them.
+//! Reordering: some packets are delayed, and later ones overtake them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "reordering",
-    summary: "holds some packets back for a time, so that later ones overtake them",
+    summary: "delays some packets, so that later ones overtake them",
     parameters: &[
-        Parameter::required("reordering", Kind::Share, "the share of packets that is held back"),
-        Parameter::required("reordering_hold", Kind::Time, "for how long they are held back"),
+        Parameter::required("reordering", Kind::Share, "the share of packets that are delayed"),
+        Parameter::required("reordering_hold", Kind::Time, "the additional delay"),
     ],
     has_queue: false,
     example: &[("reordering", "1 %"), ("reordering_hold", "5 ms")],
@@ -27,12 +27,12 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
-/// Holds each packet back for the same time with the same probability; the others pass at once.
-/// Draws once for each packet. In the default order it comes behind the delay, which otherwise
-/// would restore the order.
+/// Delays packets by a fixed time, with the same probability for each; the others pass at once.
+/// Draws once for each packet. In the default order it comes after the delay, which would otherwise
+/// restore the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reordering {
-    /// The probability that a packet is held back.
+    /// The probability that a packet is delayed.
     pub probability: Ratio,
     /// For how long.
     pub hold: Duration,

@@ -1,4 +1,4 @@
-//! What happens to a link at given times, and the text in which it is written.
+//! Scheduled changes of a link, and their text format.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,7 +9,7 @@ use trackbed_core::{Bitrate, ByteSize, Packet, Time};
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::SpecError;
 
-/// What is done to the link inside.
+/// A change of the inner link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// It gets another rate.
@@ -18,15 +18,15 @@ pub(super) enum Act {
     Flush(ByteSize),
 }
 
-/// A link to which something is done at given times.
+/// A link with scheduled changes.
 #[derive(Debug)]
 struct Scheduled {
-    /// What is still to be done, in order of time.
+    /// The remaining changes, in order of time.
     ahead: VecDeque<(Time, Act)>,
     inner: Box<dyn Link>,
 }
 
-/// Does each act at its time, in order, to `inner`.
+/// Applies each change to `inner` at its time, in order.
 pub(super) fn scheduled(
     acts: impl IntoIterator<Item = (Time, Act)>,
     inner: Box<dyn Link>,
@@ -35,7 +35,7 @@ pub(super) fn scheduled(
 }
 
 impl Scheduled {
-    /// Does what is due by `now`, each act after what is due inside before it.
+    /// Applies the changes due by `now`, each after everything due inside before it.
     fn act(&mut self, now: Time, out: &mut dyn Outlet) {
         while let Some((at, act)) = self.ahead.front().copied().filter(|(at, _)| *at <= now) {
             self.ahead.pop_front();
@@ -60,7 +60,7 @@ impl Link for Scheduled {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        // While nothing is inside, what is done to it shows nowhere, and can be made up for later.
+        // While the link is empty, changes have no visible effect and can be applied later.
         let act = self.ahead.front().map(|(at, _)| *at).filter(|_| self.held() > 0);
         [act, self.inner.next_wake()].into_iter().flatten().min()
     }
@@ -86,7 +86,7 @@ pub(super) fn parse_rows<T>(
     parse: impl Fn(&str) -> Result<T, QuantityError>,
 ) -> Result<Vec<(Time, T)>, SpecError> {
     let refuse = |line: usize, why: &dyn fmt::Display| {
-        SpecError::new(format!("line {line}: {why}; write a line as \"{example}\""))
+        SpecError::new(format!("line {line}: {why}; expected a line such as \"{example}\""))
     };
     let lines = (1..).zip(text.lines().map(str::trim));
     let mut rows = Vec::new();
@@ -109,18 +109,18 @@ pub(super) fn check_rows<T>(
 ) -> Result<(), SpecError> {
     match rows.first() {
         None if from_start => {
-            return Err(SpecError::new(format!("there is no {what}; give one, from 0 s on")));
+            return Err(SpecError::new(format!("the list has no {what}; give one, from 0 s on")));
         }
         Some((first, _)) if from_start && *first > Time::ZERO => {
             return Err(SpecError::new(format!(
-                "the first {what} holds from {first} on; let it begin at 0 s"
+                "the first {what} starts at {first}; start it at 0 s"
             )));
         }
         _ => {}
     }
     match rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         Some(pair) => Err(SpecError::new(format!(
-            "the {what} at {} comes after the one at {}; give them in order of time",
+            "the {what} at {} is listed after the one at {}; give them in order of time",
             pair[1].0, pair[0].0
         ))),
         None => Ok(()),

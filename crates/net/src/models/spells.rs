@@ -1,4 +1,4 @@
-//! Spells of time in order, for what comes and goes.
+//! Ordered periods of time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use trackbed_core::Time;
 
 use crate::spec::SpecError;
 
-/// Spells of time, one after the other, each from its first time until just before its second.
+/// Ordered periods of time, each from its first time until just before its second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spells(Arc<[(Time, Time)]>);
 
@@ -22,13 +22,13 @@ impl Spells {
         for &(from, until) in spells.iter() {
             if from >= until {
                 return Err(SpecError::new(format!(
-                    "from {from} until {until} is no time; let it end after it begins"
+                    "the period from {from} until {until} is empty; make it end after it begins"
                 )));
             }
             if from < end {
                 return Err(SpecError::new(format!(
-                    "what begins at {from} begins before the last one has ended at {end}; give the \
-                     times in order, without overlap"
+                    "the period from {from} on begins before the previous one ends at {end}; give \
+                     the periods in order, without overlap"
                 )));
             }
             end = until;

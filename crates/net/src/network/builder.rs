@@ -76,9 +76,9 @@ impl End {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum BuildError {
-    #[error("two nodes are called \"{0}\"; give each a name of its own")]
+    #[error("two nodes are named \"{0}\"; give each a unique name")]
     DuplicateName(String),
-    #[error("two interfaces have the address {0}; give each its own")]
+    #[error("two interfaces have the address {0}; give each a unique address")]
     DuplicateAddress(IpAddr),
     /// Multicast, loopback or unspecified: no interface can have this address.
     #[error(
@@ -92,9 +92,9 @@ pub enum BuildError {
     /// address (RFC 8200 section 5).
     #[error("an MTU of {mtu} bytes is too small; use at least {least} here")]
     MtuTooSmall { mtu: u32, least: u32 },
-    #[error("a link joins \"{0}\" to itself; name two different nodes")]
+    #[error("a link connects \"{0}\" to itself; name two different nodes")]
     SelfLink(String),
-    #[error("the edge \"{0}\" does not have one link; give it exactly one")]
+    #[error("the edge \"{0}\" does not have exactly one link; give it one")]
     EdgeLinks(String),
 }
 
@@ -132,7 +132,7 @@ impl NetworkBuilder {
     /// If a node is not of this builder.
     pub fn connect(&mut self, first: End, second: End, link: Duplex) -> LinkId {
         let known = |end: &End| end.node.index() < self.nodes.len();
-        assert!(known(&first) && known(&second), "a node of another network was joined");
+        assert!(known(&first) && known(&second), "the node belongs to a different network");
         self.ends.extend([first, second]);
         self.links.push(link);
         LinkId(self.links.len() as u32 - 1)

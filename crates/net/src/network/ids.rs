@@ -1,4 +1,4 @@
-//! The names of a network's parts: numbers in the order in which the builder was told of them.
+//! The identifiers of a network's parts: numbers in the order of the builder's calls.
 
 /// A host or router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,14 +64,14 @@ impl ChannelId {
 }
 
 impl NodeId {
-    /// The place of the node in the order in which the builder was told of it.
+    /// The index of the node in the order of the builder's calls.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl LinkId {
-    /// The place of the link in the order in which the builder was told of it.
+    /// The index of the link in the order of the builder's calls.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -30,7 +30,7 @@ pub use tap::{Count, Counters, Point, Tap};
 /// Hosts and routers joined by links; carries packets from host to host.
 ///
 /// The contract: after each [`Network::send`], [`Network::advance`] or [`Network::change`], call
-/// [`Network::poll_delivery`] until it returns `None`, then ask [`Network::next_wake`] and call
+/// [`Network::poll_delivery`] until it returns `None`, then query [`Network::next_wake`] and call
 /// `advance` at that time, or earlier. Times never decrease.
 ///
 /// What happens at one time happens in the order of the links' numbers (within a link, forward
@@ -66,18 +66,18 @@ pub struct Delivery {
     pub packet: Packet,
 }
 
-/// How long a packet from a host to itself is on the way. Not zero, so that two programs on one
-/// host that keep answering each other let time pass.
+/// The delay of a packet from a host to itself. It is not zero, so that time passes when two
+/// programs on one host keep replying to each other.
 pub const LOOPBACK_DELAY: Duration = Duration::from_micros(10);
 
 impl Network {
     /// Takes a packet from the host or router `from`.
     ///
     /// It leaves a host through the interface that has its source address, a router by its
-    /// destination, and an edge through its one interface. A packet to an address of `from` (unless that is an edge), or to a loopback address, comes back after
-    /// [`LOOPBACK_DELAY`]. A packet with no way to go is discarded and counted
-    /// ([`Network::unroutable`]); one that exceeds the MTU is discarded and answered with
-    /// [`TooBig`], from a host's own link at once.
+    /// destination, and an edge through its one interface. A packet to an address of `from` (unless
+    /// that is an edge), or to a loopback address, comes back after [`LOOPBACK_DELAY`]. A packet
+    /// without a route is discarded and counted ([`Network::unroutable`]); one that exceeds the MTU
+    /// is discarded and answered with [`TooBig`], from a host's own link at once.
     pub fn send(&mut self, now: Time, from: NodeId, packet: Packet) {
         self.advance(now);
         let destination = packet.destination();
@@ -95,14 +95,14 @@ impl Network {
         self.settle();
     }
 
-    /// When [`Network::advance`] must be called next; `None` if nothing is on the way.
+    /// When [`Network::advance`] must be called next; `None` if no packet is in flight.
     pub fn next_wake(&self) -> Option<Time> {
         let link = self.wakes.peek().map(|Reverse((at, _))| *at);
         let loopback = self.loopback.front().map(|delivery| delivery.at);
         [link, loopback, self.processor_wake()].into_iter().flatten().min()
     }
 
-    /// Lets everything happen that is due at or before `now`.
+    /// Processes everything that is due at or before `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some(at) = self.next_wake().filter(|at| *at <= now) {
             self.clock = self.clock.max(at);
@@ -125,7 +125,7 @@ impl Network {
         self.deliveries.pop_front()
     }
 
-    /// Lets `tap` see every packet from now on; `None` takes the present tap away.
+    /// Passes every packet from now on to `tap`; `None` removes the current tap.
     pub fn set_tap(&mut self, tap: Option<Box<dyn Tap>>) {
         self.tap = tap;
     }
@@ -149,7 +149,7 @@ impl Network {
         changed
     }
 
-    /// What became of the packets offered to one direction of a link.
+    /// The counters of one direction of a link.
     pub fn counters(&self, link: LinkId, direction: Direction) -> &Counters {
         &self.channels[ChannelId::new(link, direction).index()].counters
     }
@@ -159,17 +159,17 @@ impl Network {
         self.channels[ChannelId::new(link, direction).index()].link.held()
     }
 
-    /// Packets that a node discarded for want of a route.
+    /// Packets that a node discarded because it had no route.
     pub fn unroutable(&self) -> Count {
         self.unroutable
     }
 
-    /// All nodes, in the order in which the builder was told of them.
+    /// All nodes, in the order of the builder's calls.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// All links, in the order in which the builder was told of them.
+    /// All links, in the order of the builder's calls.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
         (0..self.channels.len() as u32 / 2).map(LinkId)
     }
@@ -190,12 +190,12 @@ impl Network {
         self.nodes().find(|node| self.name(*node) == name)
     }
 
-    /// The interfaces of a node, in the order in which the builder was told of them.
+    /// The interfaces of a node, in the order of the builder's calls.
     pub fn interfaces(&self, node: NodeId) -> &[InterfaceId] {
         &self.nodes[node.index()].interfaces
     }
 
-    /// The addresses of an interface, in the order in which the builder was told of them.
+    /// The addresses of an interface, in the order of the builder's calls.
     pub fn addresses(&self, interface: InterfaceId) -> &[IpAddr] {
         &self.channels[interface.0 as usize].addresses
     }
@@ -216,10 +216,10 @@ impl Network {
         self.routes.owner(address).map(|channel| self.routes.begin(channel))
     }
 
-    /// Takes `address` away for good, as when a host leaves the network that gave it: packets to
-    /// it, also those on their way, and packets from it are discarded as unroutable at the next
-    /// node. Those that wait in a queue are dropped there: they are the old network's, and take none of
-    /// a link's time from the new one's. False if no host has the address.
+    /// Removes `address` permanently, as when a host leaves the network that assigned it. Packets
+    /// to it, including those in flight, and packets from it are discarded as unroutable at the
+    /// next node. Queued ones are dropped there: they belong to the old network, and must not take
+    /// link time from the new one. False if no host has the address.
     pub fn withdraw(&mut self, now: Time, address: IpAddr) -> bool {
         self.advance(now);
         if !self.routes.withdraw(address) {
@@ -242,7 +242,7 @@ impl Network {
     }
 }
 
-/// Tells the numbers of nodes and links and what is on the way, not every part.
+/// Prints the numbers of nodes, links and packets in flight, not every part.
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
@@ -260,7 +260,7 @@ enum NodeKind {
     Host,
     /// Passes on.
     Router,
-    /// Where a real network begins: sends and takes everything.
+    /// The boundary to a real network: sends and accepts everything.
     Edge,
 }
 
@@ -330,7 +330,7 @@ impl Network {
         result
     }
 
-    /// Hands the packets that have left a channel to the node at its end, until none is left.
+    /// Passes the packets that have left a channel to the node at its end, until none is left.
     fn settle(&mut self) {
         while let Some(Arrival { at, channel, packet }) = self.arrivals.pop_front() {
             self.forward(at, self.routes.end(channel), packet);
@@ -384,8 +384,8 @@ impl Network {
         }
     }
 
-    /// The address from which a router speaks to `peer`: one of its own if it has any of the
-    /// family, else one from the range for benchmarks (RFC 2544, RFC 5180), by the router's
+    /// The source address of a router for `peer`: one of its addresses of the same IP version if it
+    /// has any, else one from the range for benchmarks (RFC 2544, RFC 5180), by the router's
     /// number.
     fn router_address(&self, router: NodeId, peer: IpAddr) -> IpAddr {
         let interfaces = self.nodes[router.index()].interfaces.iter();

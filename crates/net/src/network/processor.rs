@@ -1,4 +1,4 @@
-//! What sending and receiving take of a host's processor.
+//! The processor time of sending and receiving on a host.
 
 use std::fmt;
 
@@ -12,23 +12,23 @@ use super::{Delivery, Network, NodeId};
 /// a host is delivered then; packets of a host to itself, and what a host's own link answers, take
 /// nothing.
 ///
-/// The contract: after [`Processor::take`] and [`Processor::advance`], what has been handled is taken
-/// with [`Processor::next_handled`] until there is nothing more, and [`Processor::next_wake`] is asked
-/// anew. Times never decrease, and none is passed that is later than the next wake.
+/// The contract: after [`Processor::take`] and [`Processor::advance`], what has been handled is
+/// taken with [`Processor::next_handled`] until there is nothing more, and [`Processor::next_wake`]
+/// is called again. Times never decrease, and none is passed that is later than the next wake.
 pub trait Processor: fmt::Debug + Send {
-    /// A packet is to be handled; with a processor that takes no time for it, it has been at once.
+    /// Takes a packet to handle; a processor without cost finishes it at once.
     ///
     /// # Errors
     /// The packet, which is lost, if too many wait.
     fn take(&mut self, now: Time, node: NodeId, way: Way, packet: Packet) -> Result<(), Packet>;
 
-    /// Lets the time go on to `now`.
+    /// Advances the time to `now`.
     fn advance(&mut self, now: Time);
 
     /// The next packet that has been handled, in the order in which they have been.
     fn next_handled(&mut self) -> Option<Handled>;
 
-    /// When [`Processor::advance`] must be called next; `None` while nothing is to be handled.
+    /// When [`Processor::advance`] must be called next; `None` while it is idle.
     fn next_wake(&self) -> Option<Time>;
 }
 
@@ -62,8 +62,8 @@ pub(super) struct Busy {
 }
 
 impl Network {
-    /// Lets `processor` handle the packets of these hosts, which share it, from now on; in place of
-    /// the one there was, if any.
+    /// From now on `processor` handles the packets of these hosts, which share it. It replaces the
+    /// previous one, if any.
     pub fn set_processor(&mut self, mut nodes: Vec<NodeId>, processor: Box<dyn Processor>) {
         nodes.sort();
         self.busy = Some(Busy { nodes, processor, refused: Count::default() });
@@ -100,7 +100,7 @@ impl Network {
         }
     }
 
-    /// Hands a packet to the processor; returns it if the host has none.
+    /// Passes a packet to the processor; returns it if the host has none.
     fn handle(&mut self, at: Time, node: NodeId, way: Way, packet: Packet) -> Option<Packet> {
         let is_its = |busy: &&mut Busy| busy.nodes.binary_search(&node).is_ok();
         let Some(busy) = self.busy.as_mut().filter(is_its) else { return Some(packet) };

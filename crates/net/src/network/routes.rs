@@ -1,4 +1,4 @@
-//! Who is where, and the shortest way there.
+//! Address owners and shortest routes.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -9,9 +9,9 @@ use super::ids::{ChannelId, NodeId};
 
 /// The static routes of a network, of which only addresses may vanish.
 ///
-/// Hosts forward nothing, so only the way from router to router needs a table; the last step is
-/// found from the owner of the address. Building takes time in proportion to the number of hosts
-/// and to the number of routers times router links; a look-up takes constant time.
+/// Hosts do not forward, so only routes between routers need a table; the last step is found from
+/// the owner of the address. Building takes time in proportion to the number of hosts and to the
+/// number of routers times router links; a look-up takes constant time.
 #[derive(Debug)]
 pub(super) struct Routes {
     /// The interface that owns an address, named by the channel that begins there. Never iterated.
@@ -67,7 +67,7 @@ impl Routes {
         self.owners.get(&address).copied()
     }
 
-    /// Forgets who owns `address`; false if nobody does.
+    /// Removes the owner of `address`; false if it has none.
     pub(super) fn withdraw(&mut self, address: IpAddr) -> bool {
         self.owners.remove(&address).is_some()
     }

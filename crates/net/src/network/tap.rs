@@ -1,4 +1,4 @@
-//! What can be seen of the packets on a network: taps and counters.
+//! Observation of a network's packets: taps and counters.
 
 use trackbed_core::{Packet, Time};
 
@@ -24,7 +24,7 @@ pub trait Tap: Send {
     /// `packet` was at `point` of one direction of `link`.
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet);
 
-    /// `node` had no way to pass `packet` on and discarded it.
+    /// `node` had no route for `packet` and discarded it.
     fn unroutable(&mut self, at: Time, node: NodeId, packet: &Packet) {
         let _ = (at, node, packet);
     }
@@ -48,8 +48,8 @@ impl Count {
     }
 }
 
-/// What became of the packets that were offered to one direction of a link. Offered and
-/// duplicated together are those delivered, dropped and still inside.
+/// Counters of the packets that were offered to one direction of a link. Offered and duplicated
+/// together are those delivered, dropped and still inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that entered.

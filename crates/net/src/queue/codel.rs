@@ -13,16 +13,17 @@ use crate::spec::SpecError;
 
 pub(crate) static ENTRY: QueueEntry = QueueEntry {
     name: "codel",
-    summary: "Controlled Delay (RFC 8289): drops or marks packets while the waiting time stays \
+    summary: "Controlled Delay (RFC 8289): drops or marks packets while the queueing delay stays \
               above a target",
     parameters: parameters! {
         "queue_packets": Count { min: 0 } = "1000" =>
-            "the most packets that wait, the one being sent not counted";
+            "the maximum number of queued packets, without the one being sent";
         "queue_bytes": Size, optional =>
-            "the most bytes that wait, IP headers included; no limit if not given";
-        "codel_target": Time = "5 ms" => "the waiting time that is acceptable for good";
+            "the maximum number of queued bytes, IP headers included; default: no limit";
+        "codel_target": Time = "5 ms" => "the acceptable standing queueing delay";
         "codel_interval": Time = "100 ms" =>
-            "how long the waiting time may exceed the target; about the largest usual round trip";
+            "how long the queueing delay may exceed the target; about the largest usual round-trip \
+             time";
         "codel_ecn": Flag = "true" =>
             "mark packets of ECN-capable transports instead of dropping them";
     },
@@ -47,13 +48,13 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
 /// with room for 1,000 packets and ECN marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codel {
-    /// The most packets that wait, the one being sent not counted.
+    /// The maximum number of queued packets, without the one being sent.
     pub packets: u64,
-    /// The most bytes that wait; `None` is no limit.
+    /// The maximum number of queued bytes; `None` for no limit.
     pub bytes: Option<ByteSize>,
-    /// The waiting time that is acceptable for good.
+    /// The acceptable standing queueing delay.
     pub target: Duration,
-    /// How long the waiting time may exceed the target before a packet is dropped.
+    /// How long the queueing delay may exceed the target before a packet is dropped.
     pub interval: Duration,
     /// Mark packets of ECN-capable transports instead of dropping them.
     pub ecn: bool,
@@ -164,7 +165,7 @@ impl Queue for CodelQueue {
 }
 
 impl CodelQueue {
-    /// Takes the first packet, and tells whether it may be dropped: RFC 8289 section 5.5.
+    /// Takes the first packet, and returns whether it may be dropped: RFC 8289 section 5.5.
     fn take(&mut self, now: Time) -> (Option<Packet>, bool) {
         let Some((since, packet)) = self.waiting.pop_front() else {
             self.first_above = None;
@@ -180,8 +181,8 @@ impl CodelQueue {
         (Some(packet), now >= first_above)
     }
 
-    /// Marks the packet and returns it if it may be marked; drops it otherwise (RFC 8289
-    /// section 3.2 leaves the choice; RFC 3168 section 5 says which packets may be marked).
+    /// Marks the packet and returns it if it may be marked; drops it otherwise (RFC 8289 section
+    /// 3.2 leaves the choice; RFC 3168 section 5 defines which packets may be marked).
     fn signal(&self, now: Time, packet: Packet, out: &mut dyn Outlet) -> Option<Packet> {
         if self.model.ecn && packet.ecn() != Ecn::NotCapable {
             let packet = packet.with_congestion_experienced();

@@ -1,4 +1,4 @@
-//! The plain queue: first in, first out, and no room means no entry.
+//! The plain queue: first in, first out; packets that arrive when it is full are dropped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::spec::SpecError;
 
 pub(crate) static ENTRY: QueueEntry = QueueEntry {
     name: "drop-tail",
-    summary: "first in, first out; a packet that finds no room is lost",
+    summary: "first in, first out; packets that arrive at a full queue are dropped",
     parameters: parameters! {
         "queue_packets": Count { min: 0 }, optional =>
-            "the most packets that wait, the one being sent not counted; 100 if neither limit is \
-             given, no limit if only one in bytes is";
+            "the maximum number of queued packets, without the one being sent; default: 100, or no \
+             limit if `bytes` is set";
         "queue_bytes": Size, optional =>
-            "the most bytes that wait, IP headers included; no limit if not given";
+            "the maximum number of queued bytes, IP headers included; default: no limit";
     },
     read,
 };
@@ -34,9 +34,9 @@ const DEFAULT_PACKETS: u64 = 100;
 /// with it, no limit is exceeded (as Linux's `pfifo` and `bfifo`, and Mahimahi's `droptail`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropTail {
-    /// The most packets that wait, the one being sent not counted; `None` is no limit.
+    /// The maximum number of queued packets, without the one being sent; `None` for no limit.
     pub packets: Option<u64>,
-    /// The most bytes (IP header included) that wait; `None` is no limit.
+    /// The maximum number of queued bytes, IP headers included; `None` for no limit.
     pub bytes: Option<ByteSize>,
 }
 

@@ -1,4 +1,4 @@
-//! Queues in front of a rate: who may wait, and who goes next.
+//! Queues before a rate: which packets may wait, and which is sent next.
 
 pub(crate) mod codel;
 pub(crate) mod drop_tail;
@@ -21,12 +21,11 @@ pub use drop_tail::DropTail;
 /// in front of a device and with Mahimahi: behind an idle link a packet passes by the queue, and
 /// a queue of `n` packets together with the link holds `n + 1`.
 pub trait Queue: fmt::Debug + Send {
-    /// Takes a packet, or tells `out` of the packet that is dropped instead.
+    /// Takes a packet, or reports to `out` the packet that is dropped instead.
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet);
 
-    /// The packet to send next, if one waits. Tells `out` of packets that the queue drops or marks
-    /// on the way to it. Called each time the link is free; `None` is the queue's notice that the
-    /// link goes idle.
+    /// The packet to send next, if one waits. Reports to `out` packets that the queue drops or
+    /// marks before it. Called each time the link is free; after `None` the link is idle.
     fn pop(&mut self, now: Time, out: &mut dyn Outlet) -> Option<Packet>;
 
     /// Drops packets that wait.
@@ -46,7 +45,7 @@ pub trait Queue: fmt::Debug + Send {
     }
 }
 
-/// The description of a queue: plain data, from which each link builds a queue of its own.
+/// The description of a queue: plain data, from which each link builds its own queue.
 pub trait QueueModel: fmt::Debug + Send + Sync {
     /// An empty queue.
     fn build(&self) -> Box<dyn Queue>;
@@ -58,7 +57,7 @@ impl<Q: QueueModel + ?Sized> QueueModel for Arc<Q> {
     }
 }
 
-/// What is known of a queue before its parameters are.
+/// The registry entry of a queue.
 pub struct QueueEntry {
     /// The name under which scenarios use the queue.
     pub name: &'static str,

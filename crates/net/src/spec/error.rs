@@ -1,4 +1,4 @@
-//! Descriptions that make no sense.
+//! Errors in descriptions.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct SpecError(String);
 
 impl SpecError {
-    /// An error with this message, which says what is wrong and what to write instead.
+    /// An error with this message, which names the problem and the remedy.
     pub fn new(message: impl Into<String>) -> SpecError {
         SpecError(message.into())
     }

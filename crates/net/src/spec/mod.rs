@@ -37,9 +37,9 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 /// real link, a packet that will be lost has occupied the sender for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// What stops and starts the sending.
+    /// Stops and starts sending.
     Pause,
-    /// What throws the queue away.
+    /// Flushes the queue.
     Flush,
     /// Queue and serialisation.
     Queue,
@@ -53,7 +53,7 @@ pub enum Stage {
     Duplication,
     /// Propagation and jitter.
     Delay,
-    /// Packets held back; behind the delay, which may restore the order.
+    /// Reordering; after the delay, which may restore the order.
     Reordering,
 }
 
@@ -74,7 +74,7 @@ impl Stage {
     }
 }
 
-/// What is known of a link model before its parameters are.
+/// The registry entry of a link model.
 pub struct ModelEntry {
     /// The name under which scenarios use the model.
     pub name: &'static str,
@@ -85,7 +85,7 @@ pub struct ModelEntry {
     /// True if it has a queue: then `queue` ([`SELECTOR`](crate::SELECTOR)) and the parameters of the
     /// chosen queue are parameters too.
     pub has_queue: bool,
-    /// Parameters as they could be written, which make a sensible model; for a file its contents.
+    /// Example parameters of a sensible model; for a file its contents.
     pub example: &'static [(&'static str, &'static str)],
     /// The model that these values describe.
     pub read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,

@@ -1,5 +1,5 @@
-//! What holds for every chain of models. The harness checks at every step that no packet appears
-//! or vanishes unsaid, and that everything is told at its time.
+//! Properties of every chain of models. The harness checks at every step that no packet appears or
+//! vanishes unreported, and that everything is reported at its time.
 
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
@@ -93,7 +93,7 @@ fn every_chain_keeps_the_contract_and_drains() {
     }
 }
 
-/// A caller that comes late, as on a real clock, is told the same in the same order.
+/// A late caller, as on a real clock, gets the same events in the same order.
 #[test]
 fn a_late_caller_is_told_the_same() {
     for chain in 0..CHAINS {

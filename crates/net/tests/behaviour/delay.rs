@@ -113,7 +113,7 @@ fn a_trace_file_is_a_timetable_in_milliseconds() {
     for (text, part) in [
         ("", "at least one"),
         ("5 10\n", "line 1"),
-        ("0 10\n0 11\n", "line 2 of the delay trace is not after"),
+        ("0 10\n0 11\n", "line 2 of the delay trace is not later"),
         ("0 10\n5\n", "line 2"),
         ("0 10\n5 6 7\n", "line 2"),
         ("0 -10\n", "line 1"),

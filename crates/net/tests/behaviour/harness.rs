@@ -8,11 +8,11 @@ use trackbed_core::{Packet, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::{Alteration, DropReason, Link, Outlet, Point};
 
-/// What became of packets, in the order in which the link told of it.
+/// The events of packets, in the order in which the link reported them.
 pub type Events = Vec<(Time, Point, Packet)>;
 
-/// Pushes `arrivals` into a link built from `spec`, waits until it is empty, and returns what it
-/// told.
+/// Pushes `arrivals` into a link built from `spec`, waits until it is empty, and returns its
+/// events.
 pub fn run(spec: &LinkSpec, arrivals: impl IntoIterator<Item = (Time, Packet)>) -> Events {
     run_with_seed(spec, 1, arrivals)
 }
@@ -31,14 +31,14 @@ pub fn run_with_seed(
     driver.seen
 }
 
-/// A link, and what it has told so far.
+/// A link and its events so far.
 pub struct Driver<S> {
     pub link: Box<dyn Link>,
     pub seen: S,
     balance: Balance,
 }
 
-/// Takes what a link tells.
+/// Records the events of a link.
 pub trait Sink {
     fn take(&mut self, at: Time, point: Point, packet: Packet);
 }
@@ -91,7 +91,7 @@ struct Balance {
     left: usize,
 }
 
-/// Checks that a link tells of everything at its time.
+/// Checks that a link reports everything at its time.
 struct Punctual<'a, S> {
     now: Time,
     balance: &'a mut Balance,

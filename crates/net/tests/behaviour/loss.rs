@@ -122,7 +122,8 @@ fn listed_packets_are_lost_and_no_other() {
     assert_eq!(numbers(&events, Point::Delivered), [1, 2, 3, 4, 5, 7, 8, 9]);
 }
 
-/// Common random numbers: whoever is lost at 1 % is lost at 10 % too, in any surroundings.
+/// Common random numbers: a packet that is lost at 1 % is lost at 10 % too, whatever the other
+/// models.
 #[test]
 fn a_higher_loss_takes_the_same_packets_and_more() {
     let lost = |percent_lost| {

@@ -100,7 +100,7 @@ fn impossible_timetables_are_refused() {
         let error = Spells::new(down).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    refuse([(1, 2), (3, 3)], "no time");
-    refuse([(1, 5), (4, 6)], "before the last one has ended");
-    refuse([(5, 6), (1, 2)], "before the last one has ended");
+    refuse([(1, 2), (3, 3)], "is empty");
+    refuse([(1, 5), (4, 6)], "before the previous one ends");
+    refuse([(5, 6), (1, 2)], "before the previous one ends");
 }

@@ -9,7 +9,7 @@ use trackbed_net::{Delivery, End, Handled, Network, NetworkBuilder, NodeId, Proc
 use crate::harness::{datagram, ip, ms};
 use crate::topology::{drain, duplex};
 
-/// Handles one packet after the other, each for so long; takes so many.
+/// Handles one packet after the other, each for this long; holds this many.
 #[derive(Debug)]
 struct Queue {
     each: Duration,

@@ -77,7 +77,7 @@ fn the_mean_rate_is_that_of_the_trace() {
 fn errors_name_the_line_and_the_remedy() {
     for (text, part) in [
         ("", "empty"),
-        ("0\n0\n", "let it last longer"),
+        ("0\n0\n", "make it last longer"),
         ("1\n\n2\n", "line 2"),
         ("1\nx\n", "line 2 of the rate trace is not a whole number"),
         ("1\n-2\n", "line 2"),

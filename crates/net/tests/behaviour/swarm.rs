@@ -1,4 +1,5 @@
-//! Random networks: the ways are shortest, nothing appears or vanishes, and a seed says it all.
+//! Random networks: routes are shortest, nothing appears or vanishes, and a seed determines
+//! everything.
 
 use trackbed_core::{Bitrate, Ratio, Rng, Seed, Time};
 use trackbed_net::LinkSpec;
@@ -78,7 +79,7 @@ fn every_way_is_a_shortest_one() {
     }
 }
 
-/// Random traffic over bad links; checks the balance of every link on the way.
+/// Random traffic over bad links; checks the balance of every link during the run.
 fn bad_day(run: u64) -> Vec<Delivery> {
     let mut rng = Seed::of_run(32, run).stream("graph");
     let Graph { mut network, hosts, .. } = Graph::random(&mut rng, bad_link);

@@ -49,7 +49,7 @@ fn at_rate_zero_packets_wait() {
     assert_eq!(times(&run(&from_zero, burst(1)), Point::Delivered), [at(11)]);
 }
 
-/// Nobody wakes an idle link; what it has slept through holds when a packet comes.
+/// An idle link is not woken; changes that it missed take effect when a packet arrives.
 #[test]
 fn an_idle_link_sleeps_through_its_timetable() {
     let spec =

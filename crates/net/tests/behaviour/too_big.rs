@@ -1,4 +1,5 @@
-//! Path MTU discovery: who answers a packet that is too big, and how (RFC 1191, RFC 4443).
+//! Path MTU discovery: which node responds to a packet that is too big, and how (RFC 1191, RFC
+//! 4443).
 
 use trackbed_core::Time;
 use trackbed_core::packet::{Offload, Segmentation, TooBig};
@@ -7,7 +8,7 @@ use trackbed_net::{Delivery, Direction, DropReason, End, LinkId, Network, Networ
 use crate::harness::{datagram, ip, ms};
 use crate::topology::{drain, duplex};
 
-/// a -1500- r -1300- b; the router has addresses if told so.
+/// a -1500- r -1300- b; the router optionally has addresses.
 fn narrow_path(addresses: &[&str]) -> (Network, [NodeId; 2], LinkId) {
     let mut builder = NetworkBuilder::new();
     let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));

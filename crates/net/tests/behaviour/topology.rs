@@ -201,7 +201,7 @@ fn what_has_no_way_is_counted() {
     builder.connect(island_end, End::new(other, [ip("10.7.0.2")]), duplex(10, ms(1)));
     let mut network = builder.build().unwrap();
     for (from, to) in [
-        ("10.0.0.1", "10.0.0.99"), // nobody; the neighbour, a host, does not forward
+        ("10.0.0.1", "10.0.0.99"), // no host; the neighbour, a host, does not forward
         ("10.0.0.1", "10.7.0.1"),  // out of reach
         ("10.0.0.77", "10.0.0.2"), // not an address of the sender
         ("10.7.0.1", "10.7.0.2"),  // another host's

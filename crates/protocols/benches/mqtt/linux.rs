@@ -72,7 +72,7 @@ fn pinned(program: &std::path::Path) -> Command {
     command
 }
 
-/// Our broker, by this program called anew.
+/// Our broker, in a second process of this program.
 fn ours() -> Option<Running> {
     let mut process =
         pinned(&std::env::current_exe().ok()?).arg("broker").stdout(Stdio::piped()).spawn().ok()?;
@@ -121,7 +121,7 @@ fn serve_plainly() {
             let out = if out.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             polled.push(PollFd::new(stream, PollFlags::IN | out));
         }
-        // Interrupted or not, everybody is looked at.
+        // Interrupted or not, every socket is checked.
         let _ready = poll(&mut polled, None);
         drop(polled);
         if let Ok((stream, _)) = listener.accept()
@@ -166,7 +166,7 @@ fn messages(address: SocketAddr, qos: Qos, count: usize) -> f64 {
             .subscribe(vec![Subscription::new("bench/#", qos)], None, Time::ZERO)
             .expect("a filter");
         end.wait(|event| matches!(event, Event::Subscribed { .. }), 1);
-        ready.send(()).expect("somebody waits");
+        ready.send(()).expect("a receiver waits");
         end.wait(|event| matches!(event, Event::Received { .. }), count);
     });
     is_ready.recv().expect("it subscribes");

@@ -1,4 +1,4 @@
-//! A client's requests that wait for their responses.
+//! A client's pending requests.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
@@ -22,13 +22,13 @@ pub(super) struct Asking {
     messages: Messages,
     /// Requests by their tokens.
     waiting: BTreeMap<u32, Waiting>,
-    /// Those that are to be sent when there is a place for them.
+    /// Requests to send when NSTART allows.
     queue: VecDeque<(u32, Packet)>,
     /// How many interactions may be outstanding (NSTART, RFC 7252 section 4.7).
     places: usize,
     is_confirmable: bool,
     idle_timeout: Duration,
-    /// When something came from the server, or nothing had been asked.
+    /// When a datagram last came from the server, or no request was pending.
     moved: Time,
     /// The paths of exchanges that are not over.
     pub(super) paths: BTreeSet<String>,
@@ -113,7 +113,7 @@ impl Asking {
 
     fn poll_answer(&mut self, token: u32, cx: &mut Context<'_>) -> Poll<Result<Packet>> {
         let Some(waiting) = self.waiting.get_mut(&token) else {
-            return Poll::Ready(Err(self.failed("the request is not known")));
+            return Poll::Ready(Err(self.failed("the request is unknown")));
         };
         match waiting.answer.take() {
             Some(answer) => Poll::Ready(answer),
@@ -124,7 +124,7 @@ impl Asking {
         }
     }
 
-    /// Forgets a request, whatever has become of it.
+    /// Removes a request, whatever its state.
     fn drop_request(&mut self, token: u32) {
         if let Some(Waiting { id: Some(id), .. }) = self.waiting.remove(&token) {
             self.messages.forget(id);
@@ -138,7 +138,7 @@ impl Asking {
         let Some(waiting) = self.waiting.get_mut(&token) else { return };
         waiting.is_outstanding = false;
         if let Some(id) = waiting.id {
-            // A response says that the request has arrived, even if its acknowledgement is lost.
+            // A response proves that the request has arrived, even if its acknowledgment is lost.
             self.messages.forget(id);
         }
         waiting.answer.get_or_insert(answer);
@@ -162,7 +162,7 @@ impl Asking {
         };
         if !options::response_is_understood(&response) {
             self.messages.reject(&response);
-            let reason = "the response has a critical option that is not known";
+            let reason = "the response has an unknown critical option";
             let error = Error::malformed(self.protocol, Step::Receive, reason);
             return self.settle(token, Err(error));
         }
@@ -180,7 +180,7 @@ impl Asking {
         Error::transient(self.protocol, Step::Receive, reason)
     }
 
-    /// Ends everything, with this error for whoever waits.
+    /// Ends everything, with this error for all waiting callers.
     pub(super) fn fail(&mut self, error: Error) {
         let tokens: Vec<u32> = self.waiting.keys().copied().collect();
         tokens.into_iter().for_each(|token| self.settle(token, Err(error.clone())));
@@ -201,7 +201,7 @@ impl Asking {
         self.is_confirmable && self.waiting.values().any(is_open)
     }
 
-    /// Requests that cannot be sent again are lost when they have waited for long enough.
+    /// Requests that cannot be retransmitted count as lost after a timeout.
     fn give_up_unconfirmed(&mut self, now: Time) {
         let limit = self.idle_timeout;
         let is_late = |waiting: &Waiting| {
@@ -211,11 +211,12 @@ impl Asking {
             self.waiting.iter().filter(|(_, one)| is_late(one)).map(|(&token, _)| token).collect();
         for token in late {
             let error = self.failed(&format!(
-                "a non-confirmable request, or its response, is lost: {limit:?} have passed"
+                "no response to a non-confirmable request within {limit:?}: one of the two was \
+                 lost"
             ));
             self.settle(token, Err(error));
         }
-        // One that is lost does not stand in the way of others until then.
+        // Until then, a lost request does not block the others.
         for waiting in self.waiting.values_mut() {
             if now >= waiting.sent + ACK_TIMEOUT {
                 waiting.is_outstanding = false;
@@ -245,7 +246,7 @@ impl Party for Asking {
             }
             Heard::Rejected(id) => {
                 if let Some(token) = self.token_of(id) {
-                    let error = self.failed("the server has rejected the request");
+                    let error = self.failed("the server rejected the request");
                     self.settle(token, Err(error));
                 }
             }
@@ -259,7 +260,7 @@ impl Party for Asking {
     fn advance(&mut self, now: Time) {
         for id in self.messages.advance(now) {
             if let Some(token) = self.token_of(id) {
-                let error = self.failed("the server does not acknowledge the request");
+                let error = self.failed("the server did not acknowledge the request");
                 self.settle(token, Err(error));
             }
         }
@@ -267,7 +268,7 @@ impl Party for Asking {
             self.give_up_unconfirmed(now);
         }
         if self.end.is_none() && self.is_awaited() && now >= self.moved + self.idle_timeout {
-            let error = self.failed(&format!("nothing moved for {:?}", self.idle_timeout));
+            let error = self.failed(&format!("no progress for {:?}", self.idle_timeout));
             self.fail(error);
         }
         self.send_queued();
@@ -306,7 +307,7 @@ pub(super) async fn ask(shared: &Shared, packet: Packet) -> Result<Packet> {
     poll_fn(|cx| request.shared.borrow_mut().poll_answer(token, cx)).await
 }
 
-/// A request that somebody waits for.
+/// A request whose caller waits for the response.
 struct Outstanding<'a> {
     shared: &'a Shared,
     token: u32,

@@ -1,4 +1,4 @@
-//! Block-wise transfer (RFC 7959): where a piece of a body stands, and bodies cut into pieces.
+//! Block-wise transfer (RFC 7959): block options, and bodies in blocks.
 
 use std::collections::VecDeque;
 
@@ -28,14 +28,14 @@ pub(super) struct BlockSize {
 impl BlockSize {
     pub(super) const MAX: BlockSize = BlockSize { exponent: 6 };
 
-    /// The size of so many bytes, if there is one.
+    /// The size with this number of bytes, if it exists.
     pub(super) fn of(bytes: u16) -> Option<BlockSize> {
         let exponent = bytes.checked_ilog2()?.checked_sub(4)? as u8;
         let size = BlockSize { exponent };
         (bytes.is_power_of_two() && size <= BlockSize::MAX).then_some(size)
     }
 
-    /// The largest size of at most so many bytes, if there is one.
+    /// The largest size of at most this many bytes, if any.
     pub(super) fn within(bytes: usize) -> Option<BlockSize> {
         (0..=BlockSize::MAX.exponent)
             .rev()
@@ -79,7 +79,7 @@ impl Block {
     }
 }
 
-/// A body that is taken in pieces of the size that is wanted.
+/// A body that is read in blocks of a given size.
 pub(super) struct Pieces {
     body: Option<Body>,
     held: VecDeque<Bytes>,
@@ -108,7 +108,7 @@ impl Pieces {
         Ok((piece, self.len > 0))
     }
 
-    /// Puts a piece that was taken before all others again.
+    /// Puts a piece back in front.
     pub(super) fn return_piece(&mut self, piece: Bytes) {
         self.put_back(piece, true);
     }
@@ -156,7 +156,7 @@ impl Pieces {
 /// The highest number of a block: it has 20 bits.
 const NUMBER_MAX: u32 = (1 << 20) - 1;
 
-/// The size of block that a configuration asks for.
+/// The configured block size.
 pub(super) fn block_size(
     protocol: &'static str,
     transport: &TransportParameters,
@@ -164,7 +164,8 @@ pub(super) fn block_size(
     BlockSize::of(transport.coap.block_size).ok_or_else(|| Error::Unsupported {
         protocol,
         advice: format!(
-            "a block has 16, 32, 64, 128, 256, 512 or 1,024 bytes (RFC 7959 section 2.2), not {}",
+            "a block size must be 16, 32, 64, 128, 256, 512 or 1,024 bytes (RFC 7959 section 2.2), \
+             not {}",
             transport.coap.block_size
         ),
     })

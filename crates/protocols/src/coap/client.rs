@@ -30,14 +30,14 @@ use crate::dtls_transport::DtlsEnd;
 use crate::framing::{check_path, final_status};
 use crate::ledger::{Account, Accounted};
 
-/// Opens connections, each from a port of its own.
+/// Opens connections, each from a separate port.
 pub(super) struct CoapDialer {
     protocol: &'static str,
     host: Arc<dyn Host>,
     local: Option<IpAddr>,
     transport: TransportParameters,
     block_size: BlockSize,
-    /// For DTLS below: this end, and the server to trust.
+    /// For DTLS: this end's settings, and the server to trust.
     dtls: Option<(DtlsEnd, Trust)>,
 }
 
@@ -50,10 +50,12 @@ impl CoapDialer {
     ) -> Result<CoapDialer> {
         let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
         if config.handshake != Handshake::New {
-            return Err(unsupported("it has no sessions to resume: use the handshake `new`"));
+            return Err(unsupported(
+                "it does not support session resumption: use the handshake `new`",
+            ));
         }
         if config.transport.coap.outstanding_max == 0 {
-            return Err(unsupported("one request at least has to be outstanding"));
+            return Err(unsupported("at least one outstanding request must be allowed"));
         }
         let block_size = super::block::block_size(protocol, &config.transport)?;
         let (local, transport) = (config.local, config.transport.clone());
@@ -157,11 +159,11 @@ impl Connection for CoapConnection {
     }
 }
 
-/// An open connection; it ends when nobody holds it any more.
+/// An open connection; it ends when the last handle is dropped.
 struct Open {
     protocol: &'static str,
     shared: Shared,
-    /// The most bytes of a message.
+    /// The maximum size of a message.
     room: usize,
     block_size: BlockSize,
     block_wise: bool,
@@ -180,7 +182,7 @@ impl Drop for Open {
     }
 }
 
-/// One exchange: a request in as many blocks as it needs, and its response likewise.
+/// One exchange: a request and its response, each in as many blocks as it needs.
 struct Exchange {
     open: Rc<Open>,
     path: String,
@@ -204,7 +206,7 @@ impl Exchange {
             size: open.block_size,
             code: GET,
         };
-        // Two bodies of one path at once must be told apart (RFC 9175 section 3.3).
+        // Two simultaneous bodies of one path must be distinguished (RFC 9175 section 3.3).
         if !has_path {
             target.tag = Some(exchange.draw());
             exchange.target = target;
@@ -213,8 +215,8 @@ impl Exchange {
         let room = open.room.saturating_sub(len);
         let largest = BlockSize::within(room).ok_or_else(|| {
             let advice = format!(
-                "the path is too long: with the head of the message it leaves nothing of the {} bytes \
-                 of a datagram",
+                "the path is too long: with the message header it fills the {} bytes of a \
+                 datagram",
                 open.room
             );
             Error::Unsupported { protocol, advice }
@@ -234,8 +236,8 @@ impl Exchange {
         let (first, more) = pieces.next(most).await?;
         if more && !block_wise {
             let advice = format!(
-                "without block-wise transfer a request has at most {WHOLE_MAX} B: send less, or leave \
-                 block-wise out"
+                "without block-wise transfer a request has at most {WHOLE_MAX} B: send less, or \
+                 remove the key block-wise"
             );
             return Err(Error::Unsupported { protocol: self.open.protocol, advice });
         }
@@ -247,7 +249,7 @@ impl Exchange {
             false => {
                 let response = ask(&self.open.shared, self.packet(None, first.clone())).await?;
                 match self.smaller(&response) {
-                    // The server wants it in smaller blocks (RFC 7959 section 2.9.3).
+                    // The server requests smaller blocks (RFC 7959 section 2.9.3).
                     Some(size) if block_wise && first.len() > size.bytes() => {
                         self.size = size;
                         pieces.return_piece(first);
@@ -283,16 +285,16 @@ impl Exchange {
                 return Ok(response);
             }
             let Some(said) = said.filter(|said| said.offset() == offset) else {
-                return Err(self.malformed("the server confirms a block that was not sent"));
+                return Err(self.malformed("the server acknowledged a block that was not sent"));
             };
             offset += piece.len() as u64;
-            // The server may want smaller ones from now on (section 2.3).
+            // From now on the server may request smaller ones (section 2.3).
             self.size = self.size.min(said.size);
             (piece, more) = pieces.next(self.size.bytes()).await?;
         }
     }
 
-    /// The smaller size of block that a server asks for when it refuses a body.
+    /// The smaller block size that a server requests when it refuses a body.
     fn smaller(&self, response: &Packet) -> Option<BlockSize> {
         let code: u8 = response.header.code.into();
         let said = options::first(response, BLOCK1).and_then(Block::decode);
@@ -303,8 +305,8 @@ impl Exchange {
         Block::at(offset, more, self.size).ok_or_else(|| Error::Unsupported {
             protocol: self.open.protocol,
             advice: format!(
-                "a body has at most 1,048,576 blocks (RFC 7959 section 2.2), here of {} bytes: send \
-                 less, or larger blocks",
+                "a body has at most 1,048,576 blocks (RFC 7959 section 2.2), here of {} bytes \
+                 each: send less, or use larger blocks",
                 self.size.bytes()
             ),
         })
@@ -338,7 +340,7 @@ impl Exchange {
             None => None,
             Some(value) => match Block::decode(value) {
                 Some(block) if block.number == 0 => Some(block),
-                _ => return Err(self.malformed("the response does not begin with its first block")),
+                _ => return Err(self.malformed("the response does not start with its first block")),
             },
         };
         let piece = Bytes::from(packet.payload.clone());
@@ -346,7 +348,7 @@ impl Exchange {
             return Ok(Response { status, body: body::full(piece) });
         };
         if piece.len() != block.size.bytes() {
-            return Err(self.malformed("a block is shorter than it says"));
+            return Err(self.malformed("a block is shorter than its declared size"));
         }
         let etag = options::first(&packet, ETAG).map(<[u8]>::to_vec);
         let offset = piece.len() as u64;
@@ -376,7 +378,7 @@ impl Drop for Exchange {
     }
 }
 
-/// The blocks of a response that have not come yet (RFC 7959 section 2.4).
+/// The missing blocks of a response (RFC 7959 section 2.4).
 struct Download {
     exchange: Exchange,
     size: BlockSize,
@@ -387,33 +389,32 @@ struct Download {
 impl Download {
     async fn next(mut self) -> Result<(Bytes, Option<Download>)> {
         let Some(wanted) = Block::at(self.offset, false, self.size) else {
-            return Err(self.exchange.malformed("the response has more blocks than numbers reach"));
+            return Err(self
+                .exchange
+                .malformed("the response has more blocks than block numbers allow"));
         };
         let packet = self.exchange.packet(Some((BLOCK2, wanted)), Bytes::new());
         let response = ask(&self.exchange.open.shared, packet).await?;
         let code: u8 = response.header.code.into();
         if !codes::is_success(code) {
-            let reason = format!(
-                "the server has broken off its response with {}.{:02}",
-                code >> 5,
-                code & 31
-            );
+            let reason =
+                format!("the server aborted its response with {}.{:02}", code >> 5, code & 31);
             return Err(Error::transient(self.exchange.open.protocol, Step::Receive, reason));
         }
         let said = options::first(&response, BLOCK2).and_then(Block::decode);
         let Some(said) = said.filter(|said| said.offset() == self.offset) else {
             return Err(self
                 .exchange
-                .malformed("the server sends another block than was asked for"));
+                .malformed("the server sent a different block than requested"));
         };
         if options::first(&response, ETAG) != self.etag.as_deref() {
-            let reason = "the response has changed between two of its blocks";
+            let reason = "the response changed between two of its blocks";
             return Err(Error::transient(self.exchange.open.protocol, Step::Receive, reason));
         }
         let piece = Bytes::from(response.payload);
         let is_short = piece.len() < said.size.bytes();
         if said.size > self.size || piece.len() > said.size.bytes() || said.more && is_short {
-            return Err(self.exchange.malformed("a block has not the length that it says"));
+            return Err(self.exchange.malformed("a block does not have its declared length"));
         }
         self.offset += piece.len() as u64;
         self.size = said.size;

@@ -14,8 +14,8 @@
 //! | 4.04 Not Found | 404 | | 5.00 to 5.04 | 500 to 504 |
 //!
 //! 5.05 is 502. Other codes count as the first of their class (RFC 7252 section 5.9). A status that
-//! does not come back from its code travels along in an elective option of the experimental range
-//! ([`EXACT_STATUS`](super::options::EXACT_STATUS)), which other implementations pass over.
+//! its code does not preserve is also sent in an elective option of the experimental range
+//! ([`EXACT_STATUS`](super::options::EXACT_STATUS)), which other implementations ignore.
 
 /// A code: its class in the upper three bits, its detail in the others (RFC 7252 section 3).
 pub(super) const fn code(class: u8, detail: u8) -> u8 {
@@ -58,7 +58,7 @@ pub(super) fn class(code: u8) -> Class {
     }
 }
 
-/// Whether a code says that all went well.
+/// Whether a code is a success.
 pub(super) fn is_success(code: u8) -> bool {
     code >> 5 == 2
 }

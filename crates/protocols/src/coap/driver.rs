@@ -1,4 +1,4 @@
-//! Between a channel and who speaks over it: moves datagrams and time.
+//! Moves datagrams and time between a channel and its user.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -17,16 +17,16 @@ pub(super) trait Party {
     /// A datagram has come.
     fn hear(&mut self, datagram: &[u8], now: Time);
 
-    /// The time has come that [`Party::next_timeout`] has told.
+    /// The time of [`Party::next_timeout`] has come.
     fn advance(&mut self, now: Time);
 
-    /// When it wants to be told the time.
+    /// When it must be called with the time.
     fn next_timeout(&self) -> Option<Time>;
 
     /// Nothing can come any more.
     fn lose(&mut self, reason: &std::io::Error);
 
-    /// Whether it has nothing more to say.
+    /// Whether it has nothing more to send.
     fn is_over(&self) -> bool;
 }
 
@@ -41,14 +41,14 @@ impl Driver {
         Driver { channel, timer: None }
     }
 
-    /// A turn; ready when the party is over and all has left. Whoever changes the party between two
-    /// turns wakes the driver.
+    /// One turn; ready when the party has ended and everything is sent. Code that changes the party
+    /// between two turns must wake the driver.
     pub(super) fn poll(&mut self, party: &mut dyn Party, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             self.receive(party, cx);
             party.advance(now());
             while let Some(datagram) = party.messages().outgoing.front() {
-                // What the host refuses is lost: retransmission deals with it.
+                // Datagrams that the host refuses count as lost; retransmission handles them.
                 let Poll::Ready(_sent) = self.channel.poll_send(cx, datagram) else { break };
                 party.messages().outgoing.pop_front();
             }
@@ -72,18 +72,18 @@ impl Driver {
                 Poll::Pending => return,
             }
         }
-        // Others have a turn.
+        // Other tasks get a turn.
         cx.waker().wake_by_ref();
     }
 
-    /// Sets the timer, and says whether it has gone off.
+    /// Sets the timer, and returns whether it has fired.
     fn is_due(&mut self, party: &dyn Party, cx: &mut Context<'_>) -> bool {
         let Some(due) = party.next_timeout().filter(|_| !party.is_over()) else {
             self.timer = None;
             return false;
         };
         let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
-        // Deadlines mostly move away from now; who comes early finds that out.
+        // Deadlines mostly move later; an early wake finds that out.
         if due < *armed {
             timer.reset(due);
             *armed = due;
@@ -96,12 +96,12 @@ impl Driver {
     }
 }
 
-/// The channel is closed when there is nobody any more who could send.
+/// The channel is closed when no sender is left.
 impl Drop for Driver {
     fn drop(&mut self) {
         self.channel.close();
     }
 }
 
-/// How many datagrams are read before others have a turn.
+/// How many datagrams are read before other tasks get a turn.
 const TURN: usize = 64;

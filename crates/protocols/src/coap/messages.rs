@@ -1,7 +1,7 @@
-//! The message layer (RFC 7252 section 4): what makes datagrams reliable where that is asked for.
+//! The message layer (RFC 7252 section 4): reliability on request.
 //!
-//! Sans-IO: it is told the time, what has come and what is to be sent; it says what is to leave
-//! (`outgoing`) and when it wants to be told the time again.
+//! Sans-IO: it takes the time, received datagrams and messages to send; it returns datagrams to
+//! send (`outgoing`) and when it must be called next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -23,9 +23,9 @@ pub(super) struct Messages {
     /// Confirmable messages that wait to be acknowledged, by their identifiers.
     pending: BTreeMap<u16, Pending>,
     recent: Recent,
-    /// Datagrams that are to leave.
+    /// Datagrams to send.
     pub(super) outgoing: VecDeque<Bytes>,
-    /// How many datagrams were thrown away: malformed, or of no use here.
+    /// The number of discarded datagrams: malformed or useless ones.
     pub(super) refused: u64,
     stats: TransportStats,
 }
@@ -41,15 +41,15 @@ struct Pending {
 /// What a datagram turned out to be.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// Nothing that anybody above has to know.
+    /// Nothing that the layer above needs to know.
     Nothing,
     /// The message with this identifier has arrived.
     Acknowledged(u16),
     /// The peer has no use for the message with this identifier (RFC 7252 section 4.2).
     Rejected(u16),
-    /// A request that was not heard before.
+    /// A new request.
     Request(Packet),
-    /// A response; if it is confirmable it is to be [taken](Messages::take) or
+    /// A response; if it is confirmable it must be [taken](Messages::take) or
     /// [rejected](Messages::reject).
     Response(Packet),
 }
@@ -58,7 +58,7 @@ impl Messages {
     /// Those of a new peer.
     ///
     /// # Errors
-    /// If there is no randomness to be had, in words.
+    /// If no randomness is available, with the reason.
     pub(super) fn new(entropy: &Entropy) -> Result<Messages, String> {
         let mut root = [0; 8];
         match entropy {
@@ -77,12 +77,12 @@ impl Messages {
         })
     }
 
-    /// A number that nobody can guess, for tokens (RFC 7252 section 5.3.1).
+    /// An unpredictable number, for tokens (RFC 7252 section 5.3.1).
     pub(super) fn draw(&mut self) -> u32 {
         self.rng.next_u64() as u32
     }
 
-    /// Sends a request or a response in a message of its own, and returns its identifier.
+    /// Sends a request or a separate response, and returns its identifier.
     pub(super) fn send(&mut self, mut packet: Packet, is_confirmable: bool, now: Time) -> u16 {
         // RFC 7252 section 4.4: the same number again when all others were used. One that still
         // waits is passed over.
@@ -110,19 +110,19 @@ impl Messages {
         id
     }
 
-    /// Answers a confirmable request in its acknowledgement (RFC 7252 section 5.2.1).
+    /// Answers a confirmable request in its acknowledgment (RFC 7252 section 5.2.1).
     pub(super) fn piggyback(&mut self, mut packet: Packet, id: u16) {
         packet.header.message_id = id;
         packet.header.set_type(MessageType::Acknowledgement);
         self.reply(id, encode(&packet));
     }
 
-    /// Acknowledges a message without saying more (RFC 7252 section 4.2).
+    /// Sends an empty acknowledgment (RFC 7252 section 4.2).
     pub(super) fn acknowledge(&mut self, id: u16) {
         self.reply(id, empty(MessageType::Acknowledgement, id));
     }
 
-    /// Takes a response: acknowledges it, now and whenever it comes again.
+    /// Takes a response: acknowledges it, now and for every duplicate.
     pub(super) fn take(&mut self, response: &Packet, now: Time) {
         if response.header.get_type() == MessageType::Confirmable {
             let id = response.header.message_id;
@@ -131,7 +131,7 @@ impl Messages {
         }
     }
 
-    /// Says that there is no use for a message, if it wants to be answered (RFC 7252 section 4.2).
+    /// Rejects a message, if it is confirmable (RFC 7252 section 4.2).
     pub(super) fn reject(&mut self, packet: &Packet) {
         self.refused += 1;
         if packet.header.get_type() == MessageType::Confirmable {
@@ -150,7 +150,7 @@ impl Messages {
         self.outgoing.push_back(datagram);
     }
 
-    /// Waits no more for the acknowledgement of a message.
+    /// Stops waiting for the acknowledgment of a message.
     pub(super) fn forget(&mut self, id: u16) {
         self.pending.remove(&id);
     }
@@ -213,7 +213,7 @@ impl Messages {
 
     fn acknowledged(&mut self, id: u16, now: Time) {
         let Some(pending) = self.pending.remove(&id) else { return };
-        // What was sent more than once tells nothing (RFC 6298 section 3).
+        // Retransmitted messages give no sample (RFC 6298 section 3).
         if pending.retransmissions == 0 {
             self.measure(now - pending.sent);
         }
@@ -225,7 +225,7 @@ impl Messages {
         self.stats.smoothed_rtt = Some(smoothed);
     }
 
-    /// Sends again what is due, and returns the messages that are given up.
+    /// Retransmits due messages, and returns those that are given up.
     pub(super) fn advance(&mut self, now: Time) -> Vec<u16> {
         let due = self.pending.iter().filter(|(_, pending)| pending.due <= now);
         let due: Vec<u16> = due.map(|(&id, _)| id).collect();
@@ -260,7 +260,7 @@ impl Messages {
 /// What is wrong with a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
-    /// It is passed over in silence.
+    /// It is ignored.
     Ignored,
     /// A confirmable message with this identifier is malformed (RFC 7252 section 4.2).
     Rejected(u16),
@@ -296,7 +296,7 @@ fn parse(datagram: &[u8]) -> Result<Packet, Flaw> {
 
 /// The bytes of a message that this end has made.
 fn encode(packet: &Packet) -> Bytes {
-    // It fails for tokens of more than eight bytes alone, which there are none of.
+    // It fails only for tokens of more than eight bytes, which never occur.
     packet.to_bytes_unlimited().unwrap_or_default().into()
 }
 

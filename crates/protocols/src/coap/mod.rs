@@ -1,22 +1,22 @@
 //! `coap` and `coap+dtls`: CoAP (RFC 7252) in UDP datagrams, and in records of DTLS 1.2 or 1.3.
 //!
 //! An exchange is a GET, or a POST if it has a body, and its response. By default requests are
-//! confirmable: they are sent again until they are acknowledged (section 4.2, with the times of
-//! section 4.8), and done once however often they arrive (section 4.5). A server puts its response
-//! into the acknowledgement, or, if it takes longer than 100 ms, into a confirmable message of its
-//! own. Non-confirmable requests that get no response are lost after the
-//! [idle timeout](crate::TransportParameters::idle_timeout), which also ends a wait for an
-//! acknowledgement if it is the shorter one.
+//! confirmable: they are retransmitted until they are acknowledged (section 4.2, with the times of
+//! section 4.8), and executed once however often they arrive (section 4.5). A server puts its
+//! response into the acknowledgment, or, if it takes longer than 100 ms, into a separate
+//! confirmable message. Non-confirmable requests without a response count as lost after the [idle
+//! timeout](crate::TransportParameters::idle_timeout), which also ends a wait for an acknowledgment
+//! if it is shorter.
 //!
-//! Bodies go in blocks (RFC 7959), one after the other, each a round trip; both sides may ask for
-//! smaller ones. Without [`block_wise`](crate::CoapParameters::block_wise) a client sends each request
-//! whole, in a datagram that leaves in IP fragments if it is longer than the link's MTU; responses go
-//! in blocks all the same. Codes stand for HTTP's statuses as RFC 8075 says, see `codes`. A client has
-//! as many requests outstanding as
-//! [`outstanding_max`](crate::CoapParameters::outstanding_max) says (NSTART, RFC 7252 section 4.7).
+//! Bodies go in blocks (RFC 7959), one per round trip; both sides may request smaller ones. Without
+//! [`block_wise`](crate::CoapParameters::block_wise) a client sends each request whole, in a
+//! datagram that leaves in IP fragments if it is longer than the link's MTU; responses still go in
+//! blocks. Codes map to HTTP's statuses as in RFC 8075, see `codes`. A client has at most
+//! [`outstanding_max`](crate::CoapParameters::outstanding_max) outstanding requests (NSTART, RFC
+//! 7252 section 4.7).
 //!
-//! What a peer can make a server keep is bounded: half-open handshakes, sessions, what was heard
-//! lately, bodies in blocks, requests at once. See the constants at the end of `server`, `peer`,
+//! The state that a peer can create at a server is bounded: half-open handshakes, sessions, recent
+//! messages, bodies in blocks, parallel requests. See the constants at the end of `server`, `peer`,
 //! `recent` and `uploads`.
 //!
 //! # Not supported
@@ -108,8 +108,8 @@ impl Protocol for CoapDtls {
         [security(), over_coap(), cookie()].concat()
     }
 
-    /// One more for the cookie (RFC 6347 section 4.2.1), for which a server of DTLS 1.3 asks only if
-    /// it is told to (RFC 9147 section 5.1).
+    /// One more for the cookie (RFC 6347 section 4.2.1), which a server of DTLS 1.3 requests only
+    /// if configured (RFC 9147 section 5.1).
     fn set_up_round_trips(
         &self,
         tls: Option<TlsVersion>,
@@ -139,15 +139,15 @@ impl Protocol for CoapDtls {
     }
 }
 
-/// The most bytes of a request's body without block-wise transfer: with its heads it fits into the
-/// buffers of sockets, and into a record of DTLS (RFC 9147 section 4.5).
+/// The maximum body of a request without block-wise transfer: with its headers it fits into socket
+/// buffers and into a DTLS record (RFC 9147 section 4.5).
 pub const WHOLE_MAX: usize = 8_192;
 
 const CAPABILITIES: Capabilities = Capabilities {
     transport: Transport::Coap,
     tls: TlsVersion::ALL,
     handshakes: &[Handshake::New],
-    // One interaction at a time, unless it is told otherwise (RFC 7252 section 4.7).
+    // One interaction at a time by default (RFC 7252 section 4.7).
     multiplexed: false,
     migrates: false,
     multipath: false,
@@ -157,7 +157,7 @@ fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<
     match transport.encapsulation {
         Encapsulation::Udp => Ok(()),
         Encapsulation::None => {
-            let advice = "CoAP comes in UDP: use the encapsulation `udp`".to_owned();
+            let advice = "CoAP runs over UDP: use the encapsulation `udp`".to_owned();
             Err(Error::Unsupported { protocol, advice })
         }
     }

@@ -14,13 +14,13 @@ const ACCEPT: u16 = 17;
 pub(super) const ETAG: u16 = 4;
 const PROXY_URI: u16 = 35;
 const PROXY_SCHEME: u16 = 39;
-/// Tells bodies in blocks from others of the same path (RFC 9175 section 3).
+/// Distinguishes bodies in blocks of the same path (RFC 9175 section 3).
 pub(super) const REQUEST_TAG: u16 = 292;
 
-/// Ours, elective and of the experimental range (RFC 7252 section 12.2): the exact HTTP status, where
-/// its code stands for another.
+/// Ours, elective and of the experimental range (RFC 7252 section 12.2): the exact HTTP status,
+/// where its code maps to another.
 pub(super) const EXACT_STATUS: u16 = 65_000;
-/// Likewise: the priority that the client gives its request.
+/// The priority that the client gives its request.
 pub(super) const PRIORITY: u16 = 65_004;
 
 /// The first value of an option.
@@ -58,7 +58,7 @@ pub(super) fn response_is_understood(packet: &Packet) -> bool {
     packet.options().all(|(&number, _)| number % 2 == 0 || [BLOCK1, BLOCK2].contains(&number))
 }
 
-/// What of a request does not change from block to block.
+/// The options of a request that are the same in every block.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     /// Values of Uri-Path and Uri-Query.
@@ -68,7 +68,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Takes a path apart (RFC 7252 section 6.4); `path` is one that every protocol can carry.
+    /// Splits a path into options (RFC 7252 section 6.4); `path` is one that every protocol can
+    /// carry.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a part of it is longer than an option may be.
@@ -109,7 +110,7 @@ impl Target {
         }
     }
 
-    /// How many bytes these options take at most.
+    /// The maximum size of these options.
     pub(super) fn len_max(&self) -> usize {
         let options: usize = self.options.iter().map(|(_, value)| value.len() + 5).sum();
         options + self.tag.map_or(0, |_| 9) + self.priority.map_or(0, |_| 6)
@@ -139,7 +140,7 @@ pub(super) fn path(packet: &Packet) -> Option<(String, Option<Priority>)> {
     (path.len() <= MAX_PATH_LEN).then_some((path, priority))
 }
 
-/// Undoes percent-encoding (RFC 3986 section 2.1); what is no encoding stays as it is.
+/// Decodes percent-encoding (RFC 3986 section 2.1); other text stays unchanged.
 fn decoded(text: &str) -> Vec<u8> {
     let digit = |byte: Option<&u8>| (*byte? as char).to_digit(16);
     let bytes = text.as_bytes();
@@ -170,7 +171,7 @@ fn encode(value: &[u8], plain: &[u8], text: &mut String) {
     }
 }
 
-/// What stands in a segment of a path as it is: unreserved, sub-delims, `:` and `@`.
+/// Characters that a path segment may contain unencoded: unreserved, sub-delims, `:` and `@`.
 const PATH_CHARACTERS: &[u8] = b"-._~!$&'()*+,;=:@";
 /// In a parameter of a query, `/` and `?` too, but not the `&` between parameters.
 const QUERY_CHARACTERS: &[u8] = b"-._~!$'()*+,;=:@/?";
@@ -195,7 +196,7 @@ mod tests {
         for text in all {
             assert_eq!(round(text), text);
         }
-        // What needs no encoding loses it, what is no encoding gets one.
+        // Needless encoding is removed, and a bare percent sign is encoded.
         assert_eq!(round("/%41%c3%a9"), "/A%C3%A9");
         assert_eq!(round("/50%"), "/50%25");
     }

@@ -1,4 +1,4 @@
-//! The server's side of one peer: its requests, and what of them is not over.
+//! The server's side of one peer: its unfinished requests.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -50,7 +50,7 @@ pub(super) struct Peer {
     uploads: VecDeque<Transfer<Upload>>,
     downloads: VecDeque<Transfer<Download>>,
     next_etag: u32,
-    /// When it was heard last, which the server looks at.
+    /// When its last datagram arrived, which the server reads.
     standing: Standing,
     is_over: bool,
     pub(super) driver: Option<Waker>,
@@ -87,7 +87,7 @@ struct Download {
     last: (Block, Bytes),
 }
 
-/// Whom a response goes to, and what it answers.
+/// The destination of a response, and its request.
 #[derive(Clone)]
 struct ReplyTo {
     id: u16,
@@ -154,7 +154,7 @@ impl Peer {
         };
         if let Some((number, is_proxy)) = options::not_understood(&packet) {
             if !is_confirmable {
-                // RFC 7252 section 5.4.1: it is rejected, which may be done in silence.
+                // RFC 7252 section 5.4.1: it is rejected, which may be done silently.
                 self.messages.refused += 1;
                 return;
             }
@@ -192,7 +192,7 @@ impl Peer {
         }
     }
 
-    /// Runs something beside, if there is not too much of it.
+    /// Runs a task, unless too many run already.
     fn run<F: Future<Output = ()> + 'static>(
         &mut self,
         reply_to: &ReplyTo,
@@ -221,7 +221,7 @@ impl Peer {
         block: Block,
         payload: Bytes,
     ) {
-        // From now on the client is to send blocks that fit here.
+        // From now on the client must send blocks that fit here.
         let size = block.size.min(self.block_size);
         reply_to.block1 = Some(Block { size, ..block });
         if block.more && payload.len() != block.size.bytes() {
@@ -300,7 +300,7 @@ impl Peer {
         });
     }
 
-    /// Sends a block that was produced, and keeps what comes behind it.
+    /// Sends a block that was produced, and keeps the rest of the body.
     fn produced(
         &mut self,
         reply_to: &ReplyTo,
@@ -344,7 +344,7 @@ impl Peer {
         self.reply(reply_to, code, packet);
     }
 
-    /// Answers: in the acknowledgement if there was none yet, otherwise in a message of its own.
+    /// Responds in the acknowledgment if none was sent yet, otherwise in a separate message.
     fn reply(&mut self, reply_to: &ReplyTo, code: u8, mut packet: Packet) {
         packet.header.code = code.into();
         packet.set_token(reply_to.token.clone());
@@ -416,14 +416,14 @@ impl Party for Peer {
         self.standing.asked();
         match self.messages.hear(datagram, now) {
             Heard::Request(packet) => self.request(packet, now),
-            // A server asks nothing.
+            // A server sends no requests.
             Heard::Response(packet) => self.messages.reject(&packet),
             Heard::Nothing | Heard::Acknowledged(_) | Heard::Rejected(_) => {}
         }
     }
 
     fn advance(&mut self, now: Time) {
-        // A response that is not acknowledged is the client's loss.
+        // An unacknowledged response needs no action.
         self.messages.advance(now);
         while let Some(&(due, id)) = self.acknowledgements.front() {
             if due > now && self.unanswered.contains(&id) {
@@ -460,11 +460,11 @@ impl Party for Peer {
     }
 }
 
-/// How long the acknowledgement of a request waits for its response, to carry it (RFC 7252 section
-/// 5.2.1). It is far from the least time after which a request comes again.
+/// How long the acknowledgment of a request waits for its response, to carry it (RFC 7252 section
+/// 5.2.1). It is far below the minimum time before a retransmitted request.
 const PIGGYBACK_MAX: Duration = Duration::from_millis(100);
 
-/// How much of one peer runs, and is kept, at once.
+/// The limits on the work and state of one peer.
 const RUNNING_MAX: usize = 64;
 const UPLOADS_MAX: usize = 64;
 const DOWNLOADS_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! What was heard lately, so that nothing is done twice (RFC 7252 section 4.5).
+//! Recently received messages, for deduplication (RFC 7252 section 4.5).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use trackbed_core::Time;
 
-/// Messages of one peer, by identifier and token, with what they were answered.
+/// Messages of one peer, by identifier and token, with their responses.
 ///
-/// A message that is sent again is the same to the last byte. One with another token is therefore
-/// another one, whose sender has used all identifiers within their lifetime.
+/// A retransmission is identical in every byte. A message with another token is therefore new: its
+/// sender has used all identifiers within their lifetime.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     heard: BTreeMap<u16, Entry>,
-    /// In the order in which they are forgotten: until when, which, and its serial number.
+    /// In the order of expiry: the time, the key and its serial number.
     order: VecDeque<(Time, u16, u64)>,
     next_serial: u64,
     answers_len: usize,
@@ -27,7 +27,7 @@ struct Entry {
 }
 
 impl Recent {
-    /// What was answered to a message that was heard before, if anything; `None` if it is new.
+    /// The response to a message that was received before, if any; `None` if it is new.
     pub(super) fn find(&mut self, id: u16, token: &[u8], now: Time) -> Option<Option<Bytes>> {
         self.forget(now);
         let entry = self.heard.get(&id).filter(|entry| entry.token == token)?;
@@ -46,7 +46,7 @@ impl Recent {
         self.forget(now);
     }
 
-    /// Remembers what a message was answered, if it is still known.
+    /// Remembers the response to a message, if it is still known.
     pub(super) fn answered(&mut self, id: u16, answer: Bytes) {
         let Some(entry) = self.heard.get_mut(&id) else { return };
         self.answers_len += answer.len();

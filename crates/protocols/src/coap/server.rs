@@ -1,4 +1,4 @@
-//! The server's side: strangers become peers, whose requests are answered.
+//! The server's side: unknown senders become peers, whose requests are answered.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -26,8 +26,8 @@ use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 
-/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
-/// DTLS below, and what clients have to trust.
+/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). `dtls` is this end of DTLS and
+/// the certificate that clients must trust, if encrypted.
 pub(super) fn serve(
     protocol: &'static str,
     host: &Arc<dyn Host>,
@@ -86,7 +86,7 @@ impl Server {
         }
     }
 
-    /// Answers a stranger, or says how it is let in.
+    /// Replies to an unknown sender, or returns how to admit it.
     fn greet(&self, peer: SocketAddr, datagram: &Bytes) -> Option<Option<Admission>> {
         let Some(gate) = &self.gate else {
             let is_request = matches!(datagram[..], [first, code, _, _, ..]
@@ -126,7 +126,7 @@ impl Server {
         let channel: Rc<dyn Channel> = match (&self.gate, admission) {
             (Some(gate), Some(admission)) => {
                 let _shaking = self.handshakes.begin();
-                // A client with whom it fails has been told.
+                // On failure the client has been notified.
                 let Ok(channel) = gate.accept(admission, below).await else { return };
                 channel
             }
@@ -147,7 +147,7 @@ impl Server {
     }
 }
 
-/// A peer's account, and what of it was thrown away.
+/// A peer's statistics, with its discarded datagrams.
 struct Counted {
     peer: Rc<RefCell<Peer>>,
     ledger: Option<Ledger>,
@@ -170,5 +170,5 @@ impl Drop for Counted {
 /// How long a session is kept for a silent client.
 const SESSION_IDLE_MAX: Duration = Duration::from_secs(3_600);
 
-/// How many strangers are greeted before others have a turn.
+/// How many unknown senders are handled before other tasks get a turn.
 const TURN: u64 = 64;

@@ -1,4 +1,4 @@
-//! Bodies of requests that come in blocks, and what they may take of the server's memory.
+//! Request bodies in blocks, and their limit on the server's memory.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use trackbed_connection::{Body, Error};
 
-/// How many bytes all unread bodies of a server may hold together.
+/// The maximum total size of a server's unread bodies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Budget(Rc<Cell<usize>>);
 
@@ -114,7 +114,7 @@ impl State {
 impl Drop for Arriving {
     fn drop(&mut self) {
         let mut state = self.0.borrow_mut();
-        let reason = "the client has not sent all of it".to_owned();
+        let reason = "the client did not send the whole body".to_owned();
         state.end.get_or_insert(Err(Error::Body { reason }));
         state.wake();
     }
@@ -131,7 +131,7 @@ impl Drop for Reading {
     }
 }
 
-/// The most unread bytes of one body; who sends more is told 4.13.
+/// The maximum unread bytes of one body; a client that sends more gets 4.13.
 pub(super) const BODY_MAX: usize = 8 << 20;
 const ALL_BODIES_MAX: usize = 64 << 20;
 
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(body::drain(first_body).now_or_never(), Some(Ok(BODY_MAX as u64)));
         assert!(late.put(vec![0; 1].into()));
         drop(body);
-        assert!(late.put(vec![0; BODY_MAX + 1].into()), "what nobody wants takes nothing");
+        assert!(late.put(vec![0; BODY_MAX + 1].into()), "an unwanted body takes no budget");
         drop((late, all));
         assert_eq!(budget.0.get(), 0);
     }

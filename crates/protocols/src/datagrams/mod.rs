@@ -1,4 +1,4 @@
-//! Datagrams to and from one peer: what stands below SCTP and DTLS.
+//! Datagrams to and from one peer: the layer below SCTP and DTLS.
 //!
 //! A client has a socket for each connection, a server one for all its peers. Both look the same
 //! from above: a [`Channel`].
@@ -34,19 +34,19 @@ pub(crate) trait Channel {
     /// If the host refuses the datagram; the next one may pass.
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>>;
 
-    /// The most bytes that a datagram may have so that its packets fit into the path.
+    /// The maximum datagram size whose packets fit into the path.
     fn room(&self) -> usize;
 
-    /// Tells the peer that nothing more comes, where there is a way to say it.
+    /// Notifies the peer of the end, if the protocol can.
     fn close(&self) {}
 }
 
-/// A socket for packets of some transport protocol, with what has to be known of it.
+/// A socket for packets of a transport protocol, with its properties.
 #[derive(Debug)]
 pub(crate) struct Socket {
     socket: Box<dyn UdpSocket>,
     buffer: RefCell<Vec<u8>>,
-    /// The most bytes of a datagram.
+    /// The maximum datagram size.
     room: usize,
 }
 
@@ -101,7 +101,7 @@ impl Socket {
     }
 }
 
-/// A client's channel, with a socket of its own.
+/// A client's channel, with its own socket.
 #[derive(Debug)]
 pub(crate) struct ClientChannel {
     socket: Socket,
@@ -123,7 +123,7 @@ impl ClientChannel {
         let fits = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
         let chosen = local.or_else(|| host.addresses().into_iter().find(fits));
         let local = chosen.filter(fits).ok_or_else(|| {
-            let reason = format!("the host has no address of the family of {remote}");
+            let reason = format!("the host has no address of the same IP version as {remote}");
             Error::lasting(protocol, Step::Connect, reason)
         })?;
         let socket = Socket::bind(host, SocketAddr::new(local, 0), transport)
@@ -155,7 +155,7 @@ impl Channel for ClientChannel {
     }
 }
 
-/// What every path takes (RFC 8200 section 5).
+/// The size that every path supports (RFC 8200 section 5).
 const PACKET_LEN_MIN: usize = 1_280;
 /// A jumbo frame's, for which the buffer is long enough.
 const PACKET_LEN_MAX: usize = 9_000;

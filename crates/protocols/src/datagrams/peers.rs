@@ -1,4 +1,4 @@
-//! A server's socket, shared by all who speak to it.
+//! A server's socket, shared by all peers.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -38,7 +38,7 @@ impl Peers {
         self.0.socket.local_addr()
     }
 
-    /// Hands what comes from known peers to their channels, and returns what comes from others.
+    /// Passes datagrams of known peers to their channels, and returns datagrams of unknown senders.
     ///
     /// # Errors
     /// If the socket no longer works.
@@ -55,8 +55,8 @@ impl Peers {
         }
     }
 
-    /// A channel to a peer, which is known from now on until the channel is dropped. What it has
-    /// `said` comes first out of it.
+    /// A channel to a peer, which is known until the channel is dropped. The datagram `said` is its
+    /// first one.
     pub(crate) fn admit(&self, peer: SocketAddr, said: Option<Bytes>) -> Rc<PeerChannel> {
         let inbox = Rc::new(Inbox::default());
         said.into_iter().for_each(|datagram| inbox.put(datagram));
@@ -64,13 +64,13 @@ impl Peers {
         Rc::new(PeerChannel { shared: Rc::clone(&self.0), peer, inbox })
     }
 
-    /// Sends a datagram to somebody without a channel; it is lost if the host has no room for it.
+    /// Sends a datagram to a peer without a channel; it is lost if the host has no room for it.
     pub(crate) fn answer(&self, peer: SocketAddr, datagram: &[u8]) {
         let mut cx = Context::from_waker(Waker::noop());
         let _lost = self.0.socket.poll_send(&mut cx, peer, datagram);
     }
 
-    /// The most bytes of a datagram.
+    /// The maximum datagram size.
     pub(crate) fn room(&self) -> usize {
         self.0.socket.room()
     }
@@ -119,7 +119,7 @@ impl Channel for PeerChannel {
 impl Drop for PeerChannel {
     fn drop(&mut self) {
         let mut known = self.shared.known.borrow_mut();
-        // The peer may have come again on a channel of its own.
+        // The peer may have a new channel already.
         if known.get(&self.peer).is_some_and(|inbox| Rc::ptr_eq(inbox, &self.inbox)) {
             known.remove(&self.peer);
         }
@@ -129,5 +129,5 @@ impl Drop for PeerChannel {
 /// How many datagrams wait for a peer's task at most; more are lost.
 const INBOX_MAX: usize = 4_096;
 
-/// How many datagrams are handed on before others have a turn.
+/// How many datagrams are passed on before other tasks get a turn.
 const TURN: usize = 256;

@@ -30,7 +30,7 @@ struct State {
     protocol: &'static str,
     dtls: Dtls,
     randomness: Randomness,
-    /// The server that is to be there; `None` at the server's own end.
+    /// The expected server; `None` at the server's end.
     trust: Option<Trust>,
     is_trusted: bool,
     connected: bool,
@@ -90,7 +90,7 @@ impl DtlsChannel {
         Some(Security { version, cipher, resumed: false, early_data: false })
     }
 
-    /// Tells the engine what another one had heard and answered: it is answered no more.
+    /// Feeds the engine what another one had received and answered; the responses are dropped.
     pub(super) fn recall(&self, datagram: &[u8]) {
         let mut state = self.state.borrow_mut();
         state.receive(datagram);
@@ -122,7 +122,7 @@ impl DtlsChannel {
         }
     }
 
-    /// Hands records to the channel below; false if some have to wait.
+    /// Passes records to the channel below; false if some have to wait.
     fn flush(&self, state: &mut State, cx: &mut Context<'_>) -> bool {
         while let Some(record) = state.outgoing.front() {
             // A record that the host refuses is a lost one.
@@ -172,7 +172,7 @@ impl Channel for DtlsChannel {
         let mut state = self.state.borrow_mut();
         if state.end.is_none() {
             state.call(|dtls| dtls.close());
-            // Who is gone need not know.
+            // A peer that is gone need not be notified.
             self.flush(&mut state, &mut Context::from_waker(std::task::Waker::noop()));
         }
         self.below.close();
@@ -199,7 +199,7 @@ impl State {
         });
     }
 
-    /// Reads what the server has chosen, which the engine does not tell.
+    /// Reads the server's choice, which the engine does not report.
     fn note_suite(&mut self, datagram: &[u8]) {
         if !self.connected {
             self.suite = chosen_suite(datagram).or(self.suite);
@@ -220,18 +220,19 @@ impl State {
                         self.trust.as_ref().is_none_or(|trust| trust.as_der() == certificate);
                     match is_expected {
                         true => self.is_trusted = true,
-                        false => self.fail(self.lasting("the server is not the trusted one")),
+                        false => self
+                            .fail(self.lasting("the server's certificate is not the trusted one")),
                     }
                 }
                 Output::Connected if !self.is_trusted => {
-                    self.fail(self.lasting("the server has shown no certificate"));
+                    self.fail(self.lasting("the server sent no certificate"));
                 }
                 Output::Connected => self.connected = true,
                 Output::ApplicationData(data) => {
                     self.incoming.push_back(Bytes::copy_from_slice(data));
                 }
                 Output::CloseNotify => {
-                    let reason = "the peer has closed the connection";
+                    let reason = "the peer closed the connection";
                     self.fail(Error::transient(self.protocol, Step::Receive, reason));
                 }
                 Output::Timeout(at) => {
@@ -245,7 +246,7 @@ impl State {
         self.buffer = buffer;
     }
 
-    /// Words a failure of the engine. Before the end of the handshake the peer is told.
+    /// Converts an error of the engine. Before the end of the handshake the peer is notified.
     fn broken(&mut self, error: &dimpl::Error) {
         if matches!(error, dimpl::Error::ReceiveQueueFull | dimpl::Error::TransmitQueueFull) {
             // As if the datagram had been lost.
@@ -270,7 +271,7 @@ impl State {
         self.end.get_or_insert(error);
     }
 
-    /// Sets the timer, and says whether it has gone off.
+    /// Sets the timer, and returns whether it has fired.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(due) = self.due.filter(|_| self.end.is_none()) else {
             self.timer = None;
@@ -297,13 +298,13 @@ const RECORD_OVERHEAD_13: usize = 5 + 1 + 16;
 /// The same of DTLS 1.2: the header, a nonce and the tag (RFC 6347 section 4.1, RFC 5288 section 3).
 const RECORD_OVERHEAD_12: usize = 13 + 8 + 16;
 
-/// The alert that no handshake is possible (RFC 8446 section 6.2), in a record of its own. Nobody
-/// can tell who it is from; it spares an honest peer the wait.
+/// The alert that no handshake is possible (RFC 8446 section 6.2), in a separate record. It is not
+/// authenticated; it saves an honest peer the timeout.
 pub(super) const HANDSHAKE_FAILURE: [u8; 15] =
     [21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 2, 2, 40];
 
-/// Where records are made; the engine says if one needs more.
+/// The buffer for records; the engine reports if one needs more.
 pub(super) const BUFFER_LEN: usize = 2_048;
 
-/// How many datagrams are read before others have a turn.
+/// How many datagrams are read before other tasks get a turn.
 const TURN: usize = 64;

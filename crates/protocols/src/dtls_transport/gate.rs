@@ -1,4 +1,4 @@
-//! What a server says to somebody it does not know, of whom it keeps nothing.
+//! What a server sends to an unknown client, without keeping state for it.
 
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -16,24 +16,24 @@ use super::hello::Hello;
 use super::{DtlsEnd, TlsVersion};
 use crate::datagrams::Channel;
 
-/// The way in to a server.
+/// The admission of clients to a server.
 ///
-/// Over DTLS 1.2 everybody is asked for a cookie first (HelloVerifyRequest, RFC 6347 section 4.2.1);
-/// over 1.3 (HelloRetryRequest, RFC 9147 section 5.1) if it is always to be so, or while many are
-/// in the middle of a handshake. The cookie is a MAC of the client's address and random number. An
-/// engine that is thrown away makes the answer; when the cookie comes back, a new one is told what
-/// the first had heard, which follows from the second hello.
+/// Over DTLS 1.2 every client must first return a cookie (HelloVerifyRequest, RFC 6347 section
+/// 4.2.1). Over 1.3 (HelloRetryRequest, RFC 9147 section 5.1) this happens if it is configured, or
+/// while many handshakes are unfinished. The cookie is a MAC of the client's address and random
+/// number. A temporary engine makes the reply and is discarded. When the cookie comes back, a new
+/// engine gets the first hello, which is reconstructed from the second.
 pub(crate) struct Gate {
     end: DtlsEnd,
     key: hmac::Key,
     always_asks: bool,
 }
 
-/// What is to be done with a datagram of a stranger.
+/// What to do with a datagram of an unknown sender.
 pub(crate) enum Greeting {
-    /// Nothing: it is no ClientHello, or its cookie is wrong.
+    /// Nothing: it is not a ClientHello, or its cookie is wrong.
     Ignore,
-    /// It is answered, and forgotten.
+    /// It gets a reply, and no state is kept.
     Answer(Vec<Vec<u8>>),
     /// A handshake begins, with this datagram the first of its channel.
     Admit(Admission),
@@ -43,10 +43,10 @@ pub(crate) enum Greeting {
 pub(crate) struct Admission(Option<([u8; 32], Bytes)>);
 
 impl Gate {
-    /// A way in that leads to `end`.
+    /// The admission to `end`.
     ///
     /// # Errors
-    /// If there is no randomness to be had for the secret.
+    /// If no randomness is available for the secret.
     pub(crate) fn new(end: DtlsEnd, always_asks: bool) -> Result<Gate> {
         let mut secret = [0; 32];
         let drawn = match end.randomness.seeded() {
@@ -57,8 +57,8 @@ impl Gate {
         Ok(Gate { end, key: hmac::Key::new(hmac::HMAC_SHA256, &secret), always_asks })
     }
 
-    /// Reads what a stranger at `peer` says. Datagrams have at most `room` bytes; `busy` says whether
-    /// nobody is to be let in without a cookie.
+    /// Reads a datagram of an unknown sender at `peer`. Datagrams have at most `room` bytes; with
+    /// `busy`, every client must show a cookie.
     pub(crate) fn greet(
         &self,
         peer: SocketAddr,
@@ -83,7 +83,7 @@ impl Gate {
         }
     }
 
-    /// Does the handshake with somebody who was let in.
+    /// Does the handshake with an admitted client.
     ///
     /// # Errors
     /// If it fails; the client has been told.
@@ -111,7 +111,7 @@ impl Gate {
         secret
     }
 
-    /// What an engine says to its first datagram, if it is to ask for a cookie.
+    /// An engine's reply to its first datagram, if it must request a cookie.
     fn answer(&self, secret: [u8; 32], datagram: &[u8], room: usize) -> Vec<Vec<u8>> {
         let Ok(mut dtls) = self.end.engine(room, true) else { return Vec::new() };
         dtls.set_cookie_secret(secret);
@@ -136,7 +136,7 @@ impl Gate {
     }
 }
 
-/// How many peers of a server may be in the middle of a handshake, and from how many on everybody is
-/// asked for a cookie (RFC 9147 section 5.1).
+/// The maximum number of unfinished handshakes of a server, and the number from which on every
+/// client must show a cookie (RFC 9147 section 5.1).
 pub(crate) const SHAKING_HANDS_MAX: usize = 1_024;
 pub(crate) const BUSY: usize = 64;

@@ -16,7 +16,7 @@ pub(super) struct Hello<'a> {
     pub(super) offers_13: bool,
     /// The cookie that it brings back.
     pub(super) cookie: Option<&'a [u8]>,
-    /// Where that stands, as a range of what is to be cut out of the message.
+    /// Its position, as the range to cut out of the message.
     cut: Option<Cut>,
     /// Where padding (RFC 7685) begins and ends.
     padding: Option<(usize, usize)>,
@@ -83,9 +83,9 @@ impl<'a> Hello<'a> {
         Some(hello)
     }
 
-    /// The datagram that this client must have sent before, without the cookie: all else is the same
-    /// (RFC 8446 section 4.1.2). Who pads its hello is taken to fill the same length both times.
-    /// `None` if there is no cookie, or this is the first record of all.
+    /// The datagram that this client must have sent before, without the cookie: all else is the
+    /// same (RFC 8446 section 4.1.2). A client that pads its hello is assumed to pad to the same
+    /// length both times. `None` if there is no cookie, or this is the first record of all.
     pub(super) fn before(&self) -> Option<Vec<u8>> {
         let Cut { from, to, length_at, length_width } = self.cut?;
         let mut datagram = self.datagram.to_vec();

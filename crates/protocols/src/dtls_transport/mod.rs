@@ -1,8 +1,7 @@
 //! DTLS 1.2 (RFC 6347) and 1.3 (RFC 9147) over datagrams: a channel inside a channel.
 //!
-//! A server that is [asked by strangers](Gate) answers them without keeping anything until they have
-//! shown, by a cookie, that they are where they say. Sessions are not resumed, which the engine
-//! cannot.
+//! A server replies to [unknown clients](Gate) without keeping state until a cookie has proved
+//! their address. Sessions are not resumed: the engine does not support it.
 
 mod channel;
 mod gate;
@@ -40,11 +39,11 @@ pub(crate) struct DtlsEnd {
     groups: Vec<NamedGroup>,
     randomness: Randomness,
     patience: Duration,
-    /// The engine's configurations: making one has it try all of its cryptography.
+    /// The engine's configurations: creating one makes it test all of its cryptography.
     ready: Rc<RefCell<BTreeMap<Shape, Arc<Config>>>>,
 }
 
-/// What tells the configurations of an end apart.
+/// The key that distinguishes the configurations of an end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
     room: usize,
@@ -64,7 +63,7 @@ impl DtlsEnd {
         let versions: Vec<TlsVersion> = versions.copied().collect();
         if versions.is_empty() {
             let names: Vec<&str> = known.iter().map(|version| version.name()).collect();
-            let advice = format!("it runs over TLS {}: allow that version", names.join(" or "));
+            let advice = format!("it requires TLS {}: allow that version", names.join(" or "));
             return Err(unsupported(&advice));
         }
         if tls.ciphers.is_empty() {
@@ -73,7 +72,9 @@ impl DtlsEnd {
         let groups = match &tls.key_exchanges[..] {
             [] => return Err(unsupported("no key exchange is allowed: allow X25519")),
             groups if matches!(entropy, Entropy::Seeded(_)) && groups != [KeyExchange::X25519] => {
-                return Err(unsupported("P-256 keys cannot come from a seed: allow X25519 alone"));
+                return Err(unsupported(
+                    "P-256 keys cannot be generated from a seed: allow only X25519",
+                ));
             }
             groups => groups.iter().map(|&group| named(group)).collect(),
         };
@@ -112,7 +113,9 @@ impl DtlsEnd {
     ) -> Result<(DtlsEnd, Trust)> {
         let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
         if config.handshake != Handshake::New {
-            return Err(unsupported("it has no sessions to resume: use the handshake `new`"));
+            return Err(unsupported(
+                "it does not support session resumption: use the handshake `new`",
+            ));
         }
         let trust = config.trust.clone().ok_or_else(|| {
             unsupported("it is encrypted: set `trust` to what the server's handle returns")
@@ -152,7 +155,7 @@ impl DtlsEnd {
         shake_hands(DtlsChannel::new(self.protocol, dtls, below, trust, &self.randomness)).await
     }
 
-    /// Waits for a client that speaks over `below`, and is not asked for a cookie.
+    /// Waits for a client over `below`, without requesting a cookie.
     ///
     /// # Errors
     /// If the handshake fails.
@@ -161,8 +164,8 @@ impl DtlsEnd {
         shake_hands(DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness)).await
     }
 
-    /// Goes on with a client that has brought back the cookie for `secret` in the first datagram of
-    /// `below`. It had been answered when it had said `before`.
+    /// Continues with a client that has returned the cookie for `secret` in the first datagram of
+    /// `below`. The reply was to its datagram `before`.
     ///
     /// # Errors
     /// If the handshake fails.
@@ -179,7 +182,7 @@ impl DtlsEnd {
         shake_hands(channel).await
     }
 
-    /// An engine, a server's unless told otherwise, for datagrams of at most `room` bytes.
+    /// An engine, by default a server's, for datagrams of at most `room` bytes.
     fn engine(&self, room: usize, asks_for_cookie: bool) -> Result<Dtls> {
         let config = self.config(Shape { room, asks_for_cookie })?;
         let certificate = self.certificate.clone();
@@ -266,5 +269,5 @@ fn meaning(number: u16) -> Option<(TlsVersion, CipherSuite)> {
     })
 }
 
-/// How many records wait in the engine at most, in either direction.
+/// The maximum number of records queued in the engine, in either direction.
 const QUEUE_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! Reading messages from a stream of bytes that a stranger sends.
+//! Reading messages from an untrusted stream of bytes.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -19,7 +19,7 @@ pub(crate) trait Input {
 pub(crate) struct Reader<I> {
     protocol: &'static str,
     input: I,
-    /// What was received beyond what was asked for.
+    /// Bytes received beyond the requested ones.
     rest: Bytes,
 }
 
@@ -39,17 +39,18 @@ impl<I: Input> Reader<I> {
             REQUEST => None,
             PRIORITISED_REQUEST => {
                 let byte = self.exactly(1).await?.get_u8();
-                let unknown = || self.malformed("the priority is none of RFC 9218");
+                let unknown = || self.malformed("the priority is not valid (RFC 9218)");
                 Some(Priority::from_byte(byte).ok_or_else(unknown)?)
             }
-            _ => return Err(self.malformed("this is not a request")),
+            _ => return Err(self.malformed("the message is not a request")),
         };
         let len = self.exactly(2).await?.get_u16();
         if usize::from(len) > MAX_PATH_LEN {
             return Err(self.malformed("the path is longer than 4,096 bytes"));
         }
         let path = self.exactly(len.into()).await?;
-        let path = std::str::from_utf8(&path).map_err(|_| self.malformed("the path is no text"))?;
+        let path =
+            std::str::from_utf8(&path).map_err(|_| self.malformed("the path is not UTF-8"))?;
         if let Some(fault) = path_fault(path) {
             return Err(self.malformed(fault));
         }
@@ -63,9 +64,9 @@ impl<I: Input> Reader<I> {
     pub(crate) async fn response(&mut self) -> Result<u16> {
         match self.next_byte().await? {
             Some(RESPONSE) => {}
-            Some(_) => return Err(self.malformed("this is not a response")),
+            Some(_) => return Err(self.malformed("the message is not a response")),
             None => {
-                let reason = "the server closed the connection instead of answering";
+                let reason = "the server closed the connection without a response";
                 return Err(Error::transient(self.protocol, Step::Receive, reason));
             }
         }

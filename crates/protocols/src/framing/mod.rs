@@ -1,4 +1,5 @@
-//! The messages of `quic`, `sctp`, `sctp+dtls`, `tcp` and `tcp+tls`: as little as a request and a response need.
+//! The messages of `quic`, `sctp`, `sctp+dtls`, `tcp` and `tcp+tls`: the minimum for a request and
+//! a response.
 //!
 //! A message is a head and a body. Numbers are big-endian.
 //!
@@ -10,14 +11,15 @@
 //!
 //! A priority is the urgency of RFC 9218, plus 8 where the response is incremental.
 //!
-//! *Over QUIC* every exchange has a bidirectional stream of its own: the client sends a request,
-//! the server a response, and the end of the stream (FIN) is the end of the body. A side that
-//! cannot complete its body resets the stream.
+//! *Over QUIC* every exchange has a separate bidirectional stream: the client sends a request, the
+//! server a response, and the end of the stream (FIN) is the end of the body. A side that cannot
+//! complete its body resets the stream.
 //!
-//! *Over SCTP* likewise, on a stream in each direction; messages of SCTP stand in for the stream's
-//! bytes and say where it ends, see `sctp::exchange`.
+//! *Over SCTP*, the same on one stream in each direction; SCTP messages replace the stream's bytes
+//! and mark its end, see `sctp::exchange`.
 //!
-//! *Over TCP* the exchanges of a connection follow one another, so the body's end has to be said:
+//! *Over TCP* the exchanges of a connection follow one another, so the end of the body must be
+//! marked:
 //!
 //! ```text
 //! body:           any number of chunks: length (4 bytes, 1 to 1,048,576), bytes; then length 0
@@ -77,7 +79,7 @@ fn path_fault(path: &str) -> Option<&'static str> {
     match path.as_bytes() {
         bytes if bytes.len() > MAX_PATH_LEN => Some("the path is longer than 4,096 bytes"),
         [b'/', rest @ ..] if rest.iter().copied().all(allowed) => None,
-        _ => Some("a path starts with `/` and has only the characters of RFC 3986"),
+        _ => Some("a path must start with `/` and contain only the characters of RFC 3986"),
     }
 }
 

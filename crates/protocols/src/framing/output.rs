@@ -9,13 +9,13 @@ use super::CHUNK_MAX;
 
 /// Where a message goes.
 pub(crate) trait Output {
-    /// Takes bytes; may keep them back until the next flush.
+    /// Takes bytes; may buffer them until the next flush.
     async fn write(&mut self, bytes: Bytes) -> Result<()>;
-    /// Sends what was kept back.
+    /// Sends buffered bytes.
     async fn flush(&mut self) -> Result<()>;
 }
 
-/// How the end of a body is said.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delimiter {
     /// By ending the stream, which is up to the caller.
@@ -24,8 +24,8 @@ pub(crate) enum Delimiter {
     EmptyChunk,
 }
 
-/// Sends a head and a body. What is there at once leaves together; otherwise the output is flushed
-/// whenever the body keeps it waiting.
+/// Sends a head and a body. Data that is ready leaves together; the output is flushed whenever the
+/// body is not ready.
 ///
 /// # Errors
 /// If the output or the body fails. The message is then incomplete, and the caller must see to it
@@ -58,7 +58,7 @@ pub(crate) async fn send_message(
         }
     }
     match delimiter {
-        // What is kept back leaves with the end.
+        // Buffered data leaves with the end.
         Delimiter::EndOfStream => Ok(()),
         Delimiter::EmptyChunk => {
             output.write(chunk_len(0)).await?;

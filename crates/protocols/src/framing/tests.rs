@@ -125,7 +125,7 @@ fn malformed_responses_are_refused() {
         let refusal = whole(bytes).response().now_or_never().unwrap();
         assert!(matches!(refusal, Err(Error::Malformed { .. })), "{bytes:?}: {refusal:?}");
     }
-    // A server that goes away says nothing wrong; another connection may find it.
+    // A server that disappears does not break the protocol; a new connection may succeed.
     let gone = whole(b"").response().now_or_never().unwrap();
     assert!(gone.unwrap_err().is_retryable());
 }

@@ -18,8 +18,8 @@ pub(super) async fn serve(stream: Stream, standing: Standing, service: Rc<dyn Se
     let connection = Builder::new()
         .timer(Clock)
         .auto_date_header(false)
-        // Idle connections are the client's to close, as with the other protocols; how long a first
-        // request may take, the transport minds.
+        // The client closes idle connections, as with the other protocols; the transport limits the
+        // time of the first request.
         .header_read_timeout(None)
         .serve_connection(Io(stream), answering);
     // Hyper answers a client that breaks the protocol with a status of 400 before it ends.

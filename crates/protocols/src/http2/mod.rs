@@ -75,7 +75,7 @@ fn window(bytes: u32) -> Result<u32> {
         Ok(_) => Ok(bytes),
         Err(_) => Err(Error::Unsupported {
             protocol: HTTP2.protocol,
-            advice: "the window is at most 2,147,483,647 bytes: set a smaller one".to_owned(),
+            advice: "the maximum window is 2,147,483,647 bytes: set a smaller one".to_owned(),
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! The QUIC engine as h3 wants it.
+//! The QUIC engine for h3.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -41,9 +41,9 @@ impl Connection {
     }
 }
 
-/// The ranks of streams that nothing has been written to yet. h3 does not hand out its streams, so
-/// who knows a priority leaves it here, and the stream looks for it when it is first written to:
-/// the engine ranks what is written from then on.
+/// The ranks of streams that nothing has been written to yet. h3 does not expose its streams, so
+/// the priority is stored here, and the stream reads it at its first write: the engine ranks what
+/// is written from then on.
 #[derive(Clone, Default)]
 pub(super) struct Ranks(Rc<RefCell<BTreeMap<StreamId, i32>>>);
 
@@ -129,7 +129,7 @@ impl Opener {
     }
 }
 
-/// A clone waits for streams of its own.
+/// A clone waits for its own streams.
 impl Clone for Opener {
     fn clone(&self) -> Opener {
         Opener::new(self.connection.clone())
@@ -340,7 +340,7 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
 
     fn send_data<T: Into<WriteBuf<B>>>(&mut self, data: T) -> Result<(), StreamErrorIncoming> {
         if self.writing.is_some() {
-            let error = "data was sent before the stream was ready for it".to_owned();
+            let error = "data was sent before the stream was ready".to_owned();
             let connection_error = ConnectionErrorIncoming::InternalError(error);
             return Err(StreamErrorIncoming::ConnectionErrorIncoming { connection_error });
         }

@@ -1,7 +1,7 @@
 //! `http3`: HTTP/3 (RFC 9114) on QUIC, by h3.
 //!
-//! Requests look as those of [`http2`](crate::http2). h3's GREASE is off: it draws randomness of
-//! its own.
+//! Requests look like those of [`http2`](crate::http2). h3's GREASE is off: it draws its own
+//! randomness.
 
 mod adapter;
 
@@ -136,7 +136,8 @@ impl Connection for Http3Connection {
                     sent?;
                     (status.await?, None)
                 }
-                // The response begins before the request has ended: that goes on beside it.
+                // The response may begin before the request has ended; sending continues
+                // concurrently.
                 Either::Right((answered, send)) => (answered?, Some(spawn(send))),
             };
             // The last sender to go closes the connection, so the body keeps its own.
@@ -240,7 +241,7 @@ async fn answer(
     let response = service.call(request).await;
     let mut head = http::Response::new(());
     *head.status_mut() = http::StatusCode::from_u16(final_status(response.status))
-        .expect("a final status is between 200 and 999");
+        .expect("a final status must be between 200 and 999");
     let failed = |error: StreamError| stream_failed(Step::Send, &error);
     sending.send_response(head).await.map_err(failed)?;
     let mut body = content(&method, response.body);

@@ -1,4 +1,4 @@
-//! Bodies on their way in.
+//! Incoming bodies.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -26,8 +26,8 @@ pub(crate) fn stream(profile: Profile, body: Incoming) -> Body {
     }))
 }
 
-/// The same where a request must be read to its end before the next one can come: what is left of
-/// a body that is dropped is read and thrown away, so that its sender hears the answer.
+/// The same where a request must be read to its end before the next one can come: the rest of a
+/// dropped body is read and discarded, so that its sender gets the response.
 pub(crate) fn drained_stream(profile: Profile, body: Incoming) -> Body {
     struct Drained(Option<Incoming>);
 
@@ -96,7 +96,7 @@ impl Arriving {
     }
 }
 
-/// The next data; trailers say nothing to anyone here.
+/// The next data; trailers are ignored.
 fn poll_data(
     profile: Profile,
     body: &mut Incoming,
@@ -112,8 +112,8 @@ fn poll_data(
     Poll::Pending
 }
 
-/// A connection on which nothing moves.
+/// The error of an idle connection.
 pub(crate) fn silent(profile: Profile, idle_timeout: Duration) -> Error {
-    let reason = format!("nothing moved for {idle_timeout:?}");
+    let reason = format!("no progress for {idle_timeout:?}");
     Error::transient(profile.protocol, Step::Receive, reason)
 }

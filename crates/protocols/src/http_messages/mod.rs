@@ -21,7 +21,7 @@ use trackbed_substrate::{Standing, spawn};
 use crate::framing::{check_path, final_status};
 use crate::tls::{Profile, SERVER_NAME};
 
-/// A body on its way out.
+/// An outgoing body.
 pub(crate) struct Outgoing(pub(crate) Body);
 
 impl http_body::Body for Outgoing {
@@ -50,8 +50,8 @@ pub(crate) fn is_empty(body: &Body) -> bool {
     body.size_hint().1 == Some(0)
 }
 
-/// Lets a connection go on in a task of its own; what comes back resolves when it has ended. How it
-/// ended is seen by the exchanges.
+/// Runs a connection in a separate task; the result resolves when it has ended. The exchanges see
+/// how it ended.
 pub(crate) fn drive<T>(connection: impl Future<Output = T> + 'static) -> oneshot::Receiver<()> {
     let (ended, closed) = oneshot::channel();
     let until_the_end = async move {
@@ -71,7 +71,7 @@ pub(crate) enum Target {
     Uri,
 }
 
-/// The request as hyper wants it: a GET without a body, a POST with one.
+/// The request for hyper: a GET without a body, a POST with one.
 pub(crate) fn http_request(
     profile: Profile,
     target: Target,
@@ -93,10 +93,10 @@ pub(crate) fn http_request(
     })
 }
 
-/// Who asks.
+/// The client.
 pub(crate) struct Client {
     pub(crate) peer: SocketAddr,
-    /// Told of each request.
+    /// Notified of each request.
     pub(crate) standing: Standing,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn answering(
             let response = service.call(Request { path, priority, body, peer: Some(peer) }).await;
             let mut answer = http::Response::new(Outgoing(content(&method, response.body)));
             *answer.status_mut() = http::StatusCode::from_u16(final_status(response.status))
-                .expect("a final status is between 200 and 999");
+                .expect("a final status must be between 200 and 999");
             Ok::<_, Infallible>(answer)
         }
     })
@@ -143,13 +143,13 @@ pub(crate) fn content(method: &http::Method, body: Body) -> Body {
     if method == http::Method::HEAD { body::empty() } else { body }
 }
 
-/// Words a failure of hyper's.
+/// Converts an error of hyper.
 pub(crate) fn failed(profile: Profile, step: Step, error: &hyper::Error) -> Error {
     let mut reason = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         if let Some(error) = cause.downcast_ref::<Error>() {
-            // A body that failed, in the words of who made it.
+            // The error of a body, in its producer's words.
             return error.clone();
         }
         reason = format!("{reason}: {cause}");

@@ -97,5 +97,5 @@ impl Future for Sleeping {
 
 impl Sleep for Sleeping {}
 
-/// The most that is read at once: a TLS record.
+/// The maximum size of one read: a TLS record.
 const READ_LEN: usize = 16 << 10;

@@ -23,7 +23,7 @@ use crate::config::ServerLimits;
 use crate::nursery::Nursery;
 use crate::tcp_transport::Stream;
 
-/// The broker, and who is to be told of what.
+/// The broker, and the tasks to wake.
 pub(super) struct Front {
     broker: RefCell<Broker>,
     service: Rc<dyn Service>,
@@ -44,7 +44,7 @@ struct Seat {
 }
 
 impl Front {
-    /// A broker in front of `service`. It takes as many connections and sessions as the server does.
+    /// A broker in front of `service`, with the server's limit on connections and sessions.
     pub fn start(service: Rc<dyn Service>, limits: &ServerLimits) -> Rc<Front> {
         let (connections, sessions) = (limits.connections, limits.connections);
         let limits = Limits { connections, sessions, ..Limits::default() };
@@ -82,8 +82,8 @@ impl Front {
         }
     }
 
-    /// After every call into the broker: messages go to the service, tasks with something to send
-    /// and the timer are woken.
+    /// After every call into the broker: passes messages to the service, and wakes the timer and
+    /// tasks with bytes to send.
     fn settle(self: &Front) {
         loop {
             let arrived = self.broker.borrow_mut().next_arrived();
@@ -117,7 +117,7 @@ impl Front {
         &*self.service
     }
 
-    /// The client of a connection has taken something.
+    /// The client of a connection has received bytes.
     fn wake_waiting(&self, id: ConnectionId) {
         let mut seats = self.connections.borrow_mut();
         if let Some(seat) = seats.get_mut(&id) {
@@ -133,7 +133,7 @@ impl Front {
     }
 }
 
-/// Lets the broker do what is due, as long as there is one.
+/// Runs the broker's timeouts while the broker exists.
 async fn keep_time(front: Weak<Front>) {
     let mut timer: Option<Timer> = None;
     poll_fn(|cx| {
@@ -179,7 +179,7 @@ pub(super) async fn serve(front: Rc<Front>, mut stream: Stream, standing: Standi
         is_held: false,
     };
     if poll_fn(|cx| carrier.poll(cx)).await {
-        // What is left to tell is lost if the client has gone.
+        // The last bytes are lost if the client is gone.
         let _gone = stream.close().await;
     } else {
         stream.abort();
@@ -218,13 +218,13 @@ struct Carrier {
 }
 
 impl Carrier {
-    /// Ready when the connection is over: true if it is to be closed in an orderly way.
+    /// Ready when the connection is over: true if it should be closed in order.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         self.front.seat(self.id, cx);
         for _ in 0..TURNS_MAX {
             let Ok(has_written) = self.poll_write(cx) else { return Poll::Ready(false) };
             if self.flow == Flow::Closing && self.outgoing.is_empty() {
-                // A client that hears nothing does not keep its connection for that.
+                // A client that does not read may not keep its connection open this way.
                 return Poll::Ready(true);
             }
             let is_held = self.budget.is_used_up(cx);
@@ -257,12 +257,12 @@ impl Carrier {
                 }
             }
         }
-        // Others have a turn.
+        // Other tasks get a turn.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Hands what the broker says to the stream; true if there was something.
+    /// Passes the broker's bytes to the stream; true if there were any.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> std::io::Result<bool> {
         let mut has_written = false;
         loop {
@@ -297,7 +297,7 @@ impl Carrier {
 
 /// How much of the bodies of requests may wait for the service, for each connection.
 const BODIES_MAX: usize = 1 << 20;
-/// The most that is read at once.
+/// The maximum size of one read.
 const READ_LEN: usize = 64 << 10;
-/// How often a connection reads and writes until others have a turn.
+/// How often a connection reads and writes before others get a turn.
 const TURNS_MAX: usize = 16;

@@ -76,15 +76,15 @@ impl Dialer for MqttDialer {
 }
 
 impl MqttDialer {
-    /// A name that no other client of the broker has; 23 characters are what every broker takes
-    /// (version 3.1.1, section 3.1.3.1).
+    /// A name that no other client of the broker has; every broker accepts 23 characters (version
+    /// 3.1.1, section 3.1.3.1).
     fn client_id(&self) -> Result<String, String> {
         let mut bytes = [0; 8];
         match &self.entropy {
             Entropy::Seeded(seeded) => seeded.fill(&mut bytes).map_err(|why| why.to_string())?,
             _ => ring::rand::SystemRandom::new()
                 .fill(&mut bytes)
-                .map_err(|_| "the system has no randomness".to_owned())?,
+                .map_err(|_| "the system has no random-number generator".to_owned())?,
         }
         Ok(format!("tb-{}", hex(&bytes)))
     }
@@ -162,7 +162,7 @@ impl Connection for MqttConnection {
     }
 }
 
-/// A request on its way out.
+/// An outgoing request.
 struct Outgoing {
     shared: Rc<Shared>,
     number: u32,
@@ -185,7 +185,7 @@ impl Outgoing {
                 }
             };
             let room = poll_fn(|cx| self.shared.poll_room(cx)).await;
-            // What was given up is told by whoever did.
+            // Whatever cancelled the exchange also reports it.
             if !room || !self.publish(part, &bytes) {
                 return;
             }
@@ -226,7 +226,7 @@ fn message(
     }
 }
 
-/// Tells the other side if an exchange is dropped before its end.
+/// Notifies the peer if an exchange is dropped before its end.
 struct GivingUp {
     shared: Rc<Shared>,
     number: u32,
@@ -237,7 +237,7 @@ impl Drop for GivingUp {
         let exchange = self.shared.exchanges.borrow_mut().remove(&self.number);
         if exchange.is_some() && self.shared.settings.answer == MqttAnswer::Service {
             let message = message(&self.shared, self.number, (0, Part::Broken), ("/", None), &[]);
-            // It does not matter any more whether that arrives.
+            // It no longer matters whether that arrives.
             let _told = self.shared.publish(message, self.number);
         }
     }
@@ -272,9 +272,9 @@ impl Answer {
     }
 }
 
-/// A connection on which nothing moves.
+/// The error of an idle connection.
 fn silent(step: Step, idle_timeout: Duration) -> Error {
-    Error::transient(MQTT.protocol, step, format!("nothing moved for {idle_timeout:?}"))
+    Error::transient(MQTT.protocol, step, format!("no progress for {idle_timeout:?}"))
 }
 
 /// Brokers take topics of a limited depth.
@@ -283,7 +283,7 @@ fn check_levels(path: &str) -> Result<()> {
         0..=LEVELS_MAX => Ok(()),
         _ => Err(Error::Unsupported {
             protocol: MQTT.protocol,
-            advice: "the path becomes a topic, and has more than 100 levels".to_owned(),
+            advice: "the path, used as a topic, has more than 100 levels".to_owned(),
         }),
     }
 }

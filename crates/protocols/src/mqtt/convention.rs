@@ -1,10 +1,9 @@
-//! How an exchange looks in messages.
+//! The encoding of exchanges in messages.
 //!
-//! A request is published below [`SERVICE`] and answered below [`ANSWERS`] and the client's name. Both
-//! may have several parts, which come in order. In version 5 the exchange is named by the response
-//! topic and the correlation data (section 4.10), and what else there is to say stands in user
-//! properties; a request of any client in one part needs none of them. Version 3.1.1 has the topic for
-//! all of it:
+//! A request is published below [`SERVICE`] and answered below [`ANSWERS`] and the client's name.
+//! Both may have several parts, in order. In version 5 the response topic and the correlation data
+//! name the exchange (section 4.10), and user properties carry the rest; a one-part request of any
+//! client needs none of them. In version 3.1.1 the topic carries everything:
 //!
 //! ```text
 //!            request                                          answer
@@ -13,7 +12,7 @@
 //! an echo:   echoes/CLIENT/NUMBER/INDEX/PART                  the same
 //! ```
 //!
-//! In `PATH`, which may not have a plus in a topic, a bar stands for it.
+//! A topic may not contain a plus, so in `PATH` a bar replaces it.
 
 use std::sync::Arc;
 
@@ -25,17 +24,17 @@ use trackbed_mqtt::{Message, Properties, Qos, Version};
 pub(super) const SERVICE: &str = "service";
 /// Where answers are published.
 pub(super) const ANSWERS: &str = "answers";
-/// Where clients publish what they take back themselves.
+/// Where clients publish echoes.
 const ECHOES: &str = "echoes";
 
 named! {
-    /// What a message is of a body that may have several.
+    /// The position of a message in its body.
     pub(super) enum Part {
-        /// There are more behind it.
+        /// More parts follow.
         More = "more",
         /// It is the last.
         Last = "last",
-        /// The rest does not come, or is not wanted any more.
+        /// The rest was cancelled by either side.
         Broken = "broken",
     }
 }
@@ -117,7 +116,7 @@ pub(super) fn request(
     Message { qos, ..message }
 }
 
-/// What a message below [`SERVICE`] asks; `None` if it is no request.
+/// The request in a message below [`SERVICE`]; `None` if it is not a request.
 pub(super) fn read_request(client: &Arc<str>, message: &Message) -> Option<Call> {
     let rest = message.topic.strip_prefix(SERVICE)?;
     let (caller, part, path, priority) = if let Some(path) = rest.strip_prefix("/request") {
@@ -146,7 +145,7 @@ pub(super) fn read_request(client: &Arc<str>, message: &Message) -> Option<Call>
     Some(Call { caller, part, path, priority, qos: message.qos })
 }
 
-/// A message with a part of the answer to `caller`; `None` if nobody wants it.
+/// A message with a part of the response to `caller`; `None` if the caller is gone.
 pub(super) fn answer(
     caller: &Caller,
     qos: Qos,
@@ -173,7 +172,7 @@ pub(super) fn answer(
     Some(Message { qos, ..message })
 }
 
-/// What a message to a client answers; `None` if it is no answer.
+/// The response in a message to a client; `None` if it is not a response.
 pub(super) fn read_answer(version: Version, message: &Message) -> Option<Answer> {
     match version {
         Version::V5 => {
@@ -206,7 +205,7 @@ pub(super) fn echo(
     Message { qos, ..Message::new(format!("{ECHOES}/{client}/{number}/{index}/{part}"), payload) }
 }
 
-/// What came back, and which of its parts it is; `None` if it is no echo.
+/// The echo, and the index of its part; `None` if it is not an echo.
 pub(super) fn read_echo(message: &Message) -> Option<(u32, Answer)> {
     let mut levels = message.topic.rsplitn(4, '/');
     let part = Part::from_name(levels.next()?)?;

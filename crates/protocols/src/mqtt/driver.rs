@@ -31,9 +31,9 @@ pub(super) struct Shared {
     pub next_exchange: Cell<u32>,
     /// Requests whose bodies are sent while they are produced.
     pub sending: RefCell<Option<Nursery>>,
-    /// Resolves when the broker has taken the connection, or why it has not.
+    /// Resolves when the broker has accepted the connection, or with the error.
     pub opened: Cell<Option<oneshot::Sender<Result<()>>>>,
-    /// Why nothing more can be done, if that is so.
+    /// The error that ended the connection, if any.
     over: RefCell<Option<Error>>,
     /// Handles and bodies that need the connection.
     users: Cell<usize>,
@@ -73,14 +73,14 @@ impl Shared {
         }
     }
 
-    /// Has the task look at what has changed.
+    /// Wakes the task after a change.
     pub fn wake(&self) {
         if let Some(task) = self.task.take() {
             task.wake();
         }
     }
 
-    /// Why nothing more can be done, if that is so.
+    /// The error that ended the connection, if any.
     pub fn over(&self) -> Option<Error> {
         self.over.borrow().clone()
     }
@@ -95,7 +95,7 @@ impl Shared {
         (number, answered)
     }
 
-    /// Ready when a message would go out at once, or never will: false.
+    /// Ready when a message would be sent at once; false if it never will.
     pub fn poll_room(&self, cx: &Context<'_>) -> Poll<bool> {
         if self.over.borrow().is_some() {
             return Poll::Ready(false);
@@ -150,22 +150,23 @@ impl Shared {
             }
             Event::Subscribed { reasons, .. } => {
                 if let Some(reason) = reasons.into_iter().find(|reason| !reason.is_success()) {
-                    let why = format!("the broker refuses the subscription: {reason}");
+                    let why = format!("the broker refused the subscription: {reason}");
                     return Err(Error::lasting(MQTT.protocol, Step::Handshake, why));
                 }
             }
             Event::Received { message, .. } => self.received(&message),
             Event::Acknowledged { token, reason } if !reason.is_success() => {
-                let why = format!("the broker refuses the request: {reason}");
+                let why = format!("the broker refused the request: {reason}");
                 self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
             }
-            // Nobody but the client itself has subscribed to an echo, and the service to a request.
+            // Only the client itself subscribes to an echo, and only the service to a request.
             Event::Acknowledged { token, reason: Reason::NO_MATCHING_SUBSCRIBERS } => {
-                let why = "nobody answers requests there: is `mqtt-answer` to be \"echo\"?";
+                let why = "no service subscribes to requests at this broker: set `mqtt-answer` to \
+                     \"echo\"";
                 self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
             }
             Event::Forgotten { token } => {
-                let why = "the broker does not take so long a message";
+                let why = "the message exceeds the broker's maximum packet size";
                 self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
             }
             Event::Acknowledged { .. } | Event::Unsubscribed { .. } => {}
@@ -199,7 +200,7 @@ impl Shared {
         let Some(exchange) = exchanges.get_mut(&answer.number) else { return };
         if index.is_some_and(|index| index != exchange.parts) {
             drop(exchanges);
-            let why = "the broker has dropped a part of it";
+            let why = "the broker dropped a part of the response";
             let error = Error::transient(MQTT.protocol, Step::Receive, why);
             return self.fail(answer.number, error);
         }
@@ -211,7 +212,7 @@ impl Shared {
             Part::More => None,
             Part::Last => Some(Ok(())),
             Part::Broken => {
-                let why = "the other side could not go on";
+                let why = "the peer could not complete the message";
                 Some(Err(Error::transient(MQTT.protocol, Step::Receive, why)))
             }
         };
@@ -249,7 +250,7 @@ fn ended(fault: &Fault) -> Error {
     }
 }
 
-/// Somebody who needs the connection; without any it is closed.
+/// A user of the connection; without any it is closed.
 pub(super) struct User(pub Rc<Shared>);
 
 impl User {
@@ -293,21 +294,21 @@ impl Driver {
         }
     }
 
-    /// Runs until the connection is over, and tells everybody.
+    /// Runs until the connection is over, and notifies all waiting callers.
     pub async fn run(mut self) {
         let error = std::future::poll_fn(|cx| self.poll(cx)).await;
         let is_orderly = error.is_none();
         let error = error.unwrap_or_else(closed);
         self.shared.finish(error);
         if is_orderly {
-            // What is left to tell is lost if the broker has gone.
+            // The last bytes are lost if the broker is gone.
             let _gone = self.stream.close().await;
         } else {
             self.stream.abort();
         }
     }
 
-    /// Ready when the connection is over, with the error if there is one.
+    /// Ready when the connection is over, with the error, if any.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Error>> {
         for _ in 0..TURNS_MAX {
             self.shared.task.set(Some(cx.waker().clone()));
@@ -332,7 +333,7 @@ impl Driver {
                 return Poll::Pending;
             }
         }
-        // Others have a turn.
+        // Other tasks get a turn.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -353,7 +354,7 @@ impl Driver {
         Pin::new(timer).poll(cx).map(|()| self.shared.client.borrow_mut().handle_timeout(now()))
     }
 
-    /// Hands what the client says to the stream; true if there was something.
+    /// Passes the client's bytes to the stream; true if there were any.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> std::io::Result<bool> {
         let mut moved = false;
         loop {
@@ -383,7 +384,7 @@ impl Driver {
         Ok(moved)
     }
 
-    /// Gives what comes to the client; true if there was something.
+    /// Passes received bytes to the client; true if there were any.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let is_held = self.shared.budget.is_used_up(cx);
         if is_held != self.is_held {
@@ -414,7 +415,7 @@ impl Driver {
             self.shared.happened(event)?;
         }
         if has_read {
-            // Acknowledgements make room.
+            // Acknowledgments make room.
             self.shared.waiting.take().into_iter().for_each(Waker::wake);
         }
         Ok(has_read)
@@ -426,7 +427,7 @@ pub(super) fn closed() -> Error {
     Error::transient(MQTT.protocol, Step::Send, "the connection is closed")
 }
 
-/// The most that is read at once.
+/// The maximum size of one read.
 const READ_LEN: usize = 64 << 10;
-/// How often a connection reads and writes until others have a turn.
+/// How often a connection reads and writes before others get a turn.
 const TURNS_MAX: usize = 16;

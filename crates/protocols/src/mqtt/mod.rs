@@ -1,8 +1,8 @@
-//! `mqtt`: requests and answers by a broker, over MQTT 5 or 3.1.1 inside TLS.
+//! `mqtt`: requests and responses through a broker, over MQTT 5 or 3.1.1 inside TLS.
 //!
 //! The server is a broker with the service behind it; any MQTT client may connect to it. A client
-//! publishes its requests, and is subscribed to its answers ([`convention`]). Where a broker of others
-//! has no such service, the client takes back what it publishes itself ([`MqttAnswer::Echo`]).
+//! publishes its requests and subscribes to its responses ([`convention`]). A third-party broker
+//! has no such service: there the client receives what it publishes itself ([`MqttAnswer::Echo`]).
 
 mod broker;
 mod client;
@@ -37,7 +37,7 @@ impl Protocol for Mqtt {
     }
 
     fn summary(&self) -> &'static str {
-        "requests and answers by an MQTT broker, on TLS over TCP"
+        "requests and responses through an MQTT broker, on TLS over TCP"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -80,8 +80,8 @@ impl Protocol for Mqtt {
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
         if config.handshake.sends_early_data() {
-            // The broker would have to take a CONNECT that may be a replay.
-            let advice = "it sends no early data: use the handshake `resumed` or `new`";
+            // The broker would have to accept a CONNECT that may be a replay.
+            let advice = "it does not support early data: use the handshake `resumed` or `new`";
             return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
         }
         let entropy = host.entropy();

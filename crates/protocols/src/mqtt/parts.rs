@@ -1,4 +1,4 @@
-//! A body on its way out, as the parts of messages.
+//! An outgoing body, as the parts of messages.
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -7,8 +7,8 @@ use trackbed_connection::{Body, Error};
 
 use super::convention::Part;
 
-/// Cuts a body into parts: what is there at once goes together, and only a long body, or one that
-/// keeps its sender waiting, has more than one.
+/// Splits a body into parts: ready data goes together, and only a long or slow body has more than
+/// one.
 pub(super) struct Parts {
     body: Body,
     waiting: BytesMut,
@@ -23,7 +23,7 @@ impl Parts {
     /// The next part; `None` behind the last.
     ///
     /// # Errors
-    /// The body's own; the other side is to be told that it is [`Part::Broken`].
+    /// The body's own; the peer must be notified with [`Part::Broken`].
     pub async fn next(&mut self) -> Result<Option<(Part, Bytes)>> {
         if self.is_over {
             return Ok(None);
@@ -56,5 +56,5 @@ impl Parts {
     }
 }
 
-/// The longest part. Brokers take it, and others on the connection do not wait long.
+/// The maximum part size. Brokers accept it, and others on the connection do not wait long.
 const PART_LEN_MAX: usize = 64 << 10;

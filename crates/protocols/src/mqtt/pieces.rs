@@ -1,5 +1,5 @@
-//! Bodies that arrive in messages: queues whose lengths add up to one account for each connection, so
-//! that it stops reading when too much waits.
+//! Bodies that arrive in messages: queues with one total length per connection, so that it stops
+//! reading when too much is unread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use trackbed_connection::error::Result;
 
-/// How much waits to be read, of all bodies of a connection.
+/// The unread bytes of all bodies of a connection.
 #[derive(Clone)]
 pub(super) struct Budget(Rc<Account>);
 
@@ -27,7 +27,7 @@ impl Budget {
         Budget(Rc::new(Account { held: Cell::new(0), max, reader: Cell::new(None) }))
     }
 
-    /// Whether nothing more is to be read; `cx` is woken when that changes.
+    /// Whether reading must pause; `cx` is woken when that changes.
     pub fn is_used_up(&self, cx: &Context<'_>) -> bool {
         let used_up = self.0.held.get() >= self.0.max;
         if used_up {
@@ -74,7 +74,7 @@ struct Queue {
 pub(super) struct Pieces(Rc<RefCell<Queue>>);
 
 impl Pieces {
-    /// Takes a piece, if anybody wants it.
+    /// Takes a piece, unless the reader is gone.
     pub fn push(&self, piece: Bytes) {
         let mut queue = self.0.borrow_mut();
         if queue.is_wanted && queue.end.is_none() && !piece.is_empty() {
@@ -100,7 +100,7 @@ impl Queue {
     }
 }
 
-/// Where they are read. What is dropped unread is off the account.
+/// The reading end. Dropped unread bytes are subtracted from the total.
 pub(super) struct Arrivals(Rc<RefCell<Queue>>);
 
 impl Arrivals {

@@ -8,7 +8,7 @@ use crate::tls::Profile;
 pub(super) const MQTT: Profile =
     Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
 
-/// The most that is handed to TLS at once, and so the longest of its records. Nothing of a record can
-/// be read before all of it is there: one of 16 KiB, longer than TCP's first window, would keep the
-/// messages at its beginning waiting for a round trip. (Mosquitto has a record for each packet.)
+/// The maximum size of one write to TLS, and so of its records. A record can be read only when it
+/// is complete: one of 16 KiB, longer than TCP's initial window, would delay the messages at its
+/// beginning by a round trip. (Mosquitto uses one record per packet.)
 pub(super) const RECORD_LEN_MAX: usize = 4 << 10;

@@ -27,7 +27,7 @@ pub(super) struct Calls {
     front: Weak<Front>,
     connection: ConnectionId,
     budget: Budget,
-    /// By caller, and by a number of our own: a client may ask again before it is answered.
+    /// By caller and a local number: a client may repeat a request before its response.
     running: RefCell<BTreeMap<(Caller, u64), Running>>,
     next: Cell<u64>,
 }
@@ -44,8 +44,8 @@ impl Calls {
         Calls { front, connection, budget, running: RefCell::default(), next: Cell::new(0) }
     }
 
-    /// A message has come from `client`, below the service's topic. What is no request, and parts of
-    /// one that is over, are ignored.
+    /// A message has come from `client`, below the service's topic. Other messages, and parts of
+    /// finished requests, are ignored.
     pub fn arrived(self: &Rc<Calls>, client: &Arc<str>, message: &Message) {
         let Some(call) = convention::read_request(client, message) else { return };
         let piece = Bytes::from_owner(message.payload.clone());
@@ -177,5 +177,5 @@ impl Answering {
 }
 
 fn given_up() -> Error {
-    Error::transient(MQTT.protocol, Step::Receive, "the client gave the request up")
+    Error::transient(MQTT.protocol, Step::Receive, "the client cancelled the request")
 }

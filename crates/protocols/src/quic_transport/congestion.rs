@@ -48,7 +48,7 @@ pub(crate) const QUIC_CONGESTION: &[QuicCongestion] = &[
     },
 ];
 
-/// The controller that a connection's paths have, and how it is tuned.
+/// The controller of a connection's paths, and its tuning.
 #[derive(Clone, Copy)]
 pub(super) struct Controllers {
     factory: fn(Tuning) -> Arc<dyn ControllerFactory + Send + Sync>,
@@ -67,7 +67,8 @@ impl Controllers {
         let name = parameters.congestion.as_str();
         let entry = QUIC_CONGESTION.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let names: Vec<_> = QUIC_CONGESTION.iter().map(|entry| entry.name).collect();
-            let advice = format!("it has no congestion control `{name}`: use {}", names.join(", "));
+            let advice =
+                format!("unknown congestion controller `{name}`: use {}", names.join(", "));
             Error::Unsupported { protocol, advice }
         })?;
         Ok(Controllers { factory: entry.factory, tuning: Tuning::of(&parameters.arguments) })

@@ -1,8 +1,8 @@
 //! CUBIC (RFC 9438) for QUIC: in bytes, and by the engine's clock.
 //!
-//! The engine's own follows RFC 8312, and some of that not as written. TCP's CUBIC, in
-//! `trackbed-tcp`, computes in Linux's integers, whose rounding its agreement with the kernel rests
-//! on, so the two share no arithmetic.
+//! The engine's own CUBIC follows RFC 8312, with deviations. TCP's CUBIC, in `trackbed-tcp`, uses
+//! Linux's integer arithmetic, because its agreement with the kernel depends on the rounding; so
+//! the two share no arithmetic.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ struct Cubic {
 struct State {
     window: u64,
     ssthresh: u64,
-    /// Acknowledgements and losses of packets that were sent before this belong to a recovery.
+    /// Acknowledgments and losses of packets that were sent before this belong to a recovery.
     recovery_start: Option<Instant>,
     epoch: Option<Epoch>,
     /// W_max in bytes: the window at the last reduction, or less with fast convergence.
@@ -89,7 +89,7 @@ impl Cubic {
         2 * self.datagram
     }
 
-    /// Sections 4.2 to 4.5: an acknowledgement in congestion avoidance.
+    /// Sections 4.2 to 4.5: an acknowledgment in congestion avoidance.
     fn avoid_congestion(&mut self, now: Instant, bytes: u64, rtt: Duration) {
         let (datagram, alpha) = (self.datagram, alpha(self.beta));
         let State { window, epoch, w_max, cwnd_prior, credit, .. } = &mut self.state;
@@ -283,7 +283,7 @@ mod tests {
     const DATAGRAM: u64 = 1_200;
     const RTT: Duration = Duration::from_millis(10);
 
-    /// A controller with a window of so many datagrams, and a time.
+    /// A controller with a window of this many datagrams, and a time.
     fn cubic(window: u64) -> (Cubic, Instant) {
         let mut cubic = Cubic::new(&Tuning::default(), DATAGRAM as u16);
         cubic.state.window = window * DATAGRAM;
@@ -348,7 +348,7 @@ mod tests {
             now += RTT;
             growth.push(round_trip(&mut cubic, now));
         }
-        // The window grows while its acknowledgements come, so a round trip brings a little less.
+        // The window grows while its acknowledgments come, so a round trip brings a little less.
         assert!(growth[..10].iter().all(|grown| (0.48..0.56).contains(grown)), "{growth:?}");
         assert!(growth[12..].iter().all(|grown| (0.94..1.06).contains(grown)), "{growth:?}");
     }

@@ -1,11 +1,11 @@
-//! Hybrid slow start for QUIC, by the delay alone, as Chromium and quic-go had it: slow start ends
-//! when the round-trip time rises, and so before the queue of the path overflows.
+//! Hybrid slow start for QUIC, by the delay alone, as in Chromium and quic-go: slow start ends when
+//! the round-trip time rises, and so before the queue of the path overflows.
 
 use std::time::{Duration, Instant};
 
 use trackbed_tcp::congestion::{DelayRise, LOW_WINDOW};
 
-/// Looks for the rise.
+/// Detects the rise.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HyStart {
     /// A packet that was sent at this time or later ends the round.
@@ -24,12 +24,12 @@ impl HyStart {
         self.newest = self.newest.max(Some(sent));
     }
 
-    /// Slow start begins anew; the path is as long as before.
+    /// Slow start restarts; the path's delay is unchanged.
     pub(super) fn restart(&mut self) {
         *self = HyStart { least_rtt: self.least_rtt, ..HyStart::default() };
     }
 
-    /// An ACK frame has ended. Says whether slow start ends with it.
+    /// Called at the end of an ACK frame. Returns whether slow start ends.
     pub(super) fn ends_slow_start(&mut self, now: Instant, window: u64, datagram: u64) -> bool {
         let Some(newest) = self.newest.take() else { return false };
         if self.round.is_none_or(|start| newest >= start) {

@@ -85,7 +85,7 @@ impl QuicDialer {
             latest: RefCell::default(),
             ledger: config.transport.ledger.clone(),
         };
-        // Where the address is known already, no connection has to wait for its socket.
+        // If the address is already known, no connection has to wait for its socket.
         if let Some(local) = config.local {
             dialer.endpoint(local)?;
         }
@@ -132,9 +132,9 @@ impl QuicDialer {
         config
     }
 
-    /// Gives every endpoint a socket at the host's new address. The engine takes connection IDs
-    /// that nobody has seen yet and sends from there at once, which makes the server validate the
-    /// new path (RFC 9000 section 9).
+    /// Gives every endpoint a socket at the host's new address. The engine switches to unused
+    /// connection IDs and sends from there at once, which makes the server validate the new path
+    /// (RFC 9000 section 9).
     pub(crate) fn host_has_moved(&self) -> Result<()> {
         let mut endpoints = self.endpoints.borrow_mut();
         for (old, endpoint) in std::mem::take(&mut *endpoints) {
@@ -171,12 +171,12 @@ impl QuicDialer {
         Ok(endpoint)
     }
 
-    /// The address to speak to `peer` from.
+    /// The source address for `peer`.
     fn local_address(&self, peer: IpAddr) -> Result<IpAddr> {
         let fits = |address: &IpAddr| address.is_ipv4() == peer.is_ipv4();
         let chosen = self.local.or_else(|| self.host.addresses().into_iter().find(fits));
         chosen.filter(fits).ok_or_else(|| {
-            let reason = format!("the host has no address of the family of {peer}");
+            let reason = format!("the host has no address of the same IP version as {peer}");
             Error::lasting(self.protocol, Step::Connect, reason)
         })
     }
@@ -201,7 +201,7 @@ impl QuicConnection {
     }
 
     /// Whether the connection may migrate: the handshake is confirmed (RFC 9000 section 9), and
-    /// nothing has closed it. One with several paths has addresses enough.
+    /// nothing has closed it. A multipath connection need not migrate.
     pub(crate) fn can_migrate(&self) -> bool {
         let confirmed = self.connection.handshake_confirmed().now_or_never();
         self.paths.is_none()
@@ -232,8 +232,8 @@ impl Account for noq::Connection {
 }
 
 /// Starts a server: every connection is handed to `serve`, whose future runs until it ends or the
-/// handle is dropped, or its place is [needed](crate::config::ServerLimits); it tells the connection's
-/// standing of each request. Requests in early data are answered at once.
+/// handle is dropped, or its place is [needed](crate::config::ServerLimits); it reports each
+/// request to the connection's standing. Requests in early data are answered at once.
 pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     profile: Profile,
     host: &dyn Host,
@@ -266,13 +266,13 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     running.spawn(async move {
         while let Some(incoming) = accepting.accept().await {
             if handshakes.count() >= handshakes_max && !incoming.remote_address_validated() {
-                // It can be refused only to who has been asked already.
+                // It fails only for a client that was already asked.
                 let _asked = incoming.retry();
                 continue;
             }
             let (leave, blocked) = (Leave::default(), Blocked::default());
             let source = incoming.remote_address().ip();
-            // What fails here is a broken first packet; the client hears of it from the engine.
+            // A failure here is a broken first packet; the engine notifies the client.
             let Ok(mut connecting) = incoming.accept_with(settings.of_one(&leave, &blocked)) else {
                 continue;
             };
@@ -342,7 +342,7 @@ impl Drop for Open {
 /// Where a socket is bound.
 struct Place {
     local: SocketAddr,
-    /// Where it sends from unless it is said, if it is bound to all addresses of the host.
+    /// The default source address, if it is bound to all addresses of the host.
     source: Option<IpAddr>,
 }
 
@@ -352,7 +352,7 @@ impl Place {
         Place { local: SocketAddr::new(address, port), source: None }
     }
 
-    /// Every address of the family of `first`, which packets come from unless it is said.
+    /// Every address of the IP version of `first`, the default source address.
     fn from_any(first: IpAddr) -> Place {
         let any: IpAddr = match first {
             IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -376,8 +376,8 @@ fn bind(
         .map_err(|error| error.to_string())
 }
 
-/// Words the loss of a connection. A peer that cannot be trusted or understood stays so; anything
-/// else may be over when the next connection is tried.
+/// Converts the loss of a connection. An untrusted or invalid peer is a lasting failure; anything
+/// else is transient.
 pub(crate) fn connection_failed(
     protocol: &'static str,
     step: Step,
@@ -401,5 +401,5 @@ pub(crate) fn connection_failed(
     }
 }
 
-/// What ended in TLS (RFC 9000 section 20.1).
+/// Failures of TLS (RFC 9000 section 20.1).
 const CRYPTO_ERRORS: RangeInclusive<u64> = 0x100..=0x1ff;

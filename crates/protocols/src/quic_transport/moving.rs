@@ -1,11 +1,11 @@
 //! A client's endpoint follows its host to another network.
 //!
-//! The engine's client sends a small packet from the new address, and the server answers with a
+//! The client's engine sends a small packet from the new address, and the server replies with a
 //! PATH_CHALLENGE (RFC 9000 section 9). Until it has a PATH_RESPONSE it may send three times what
-//! it has received from there (section 8.1). That is used up by the challenge, so that if the
-//! challenge or the response is lost, neither side can go on: the server may not, and the engine
-//! gives its validation up after three probe time-outs without beginning another. A client that
-//! hears nothing more therefore migrates once more, to another port: the server begins anew.
+//! it has received from there (section 8.1). The challenge uses that up. If the challenge or the
+//! response is lost, neither side can continue: the server may not send, and the engine gives up
+//! validation after three probe timeouts without starting another. A client that receives nothing
+//! more therefore migrates again, to another port, and the server starts a new validation.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -18,7 +18,7 @@ use trackbed_substrate::{Host, sleep};
 
 use super::runtime::Socket;
 
-/// Gives `endpoint` a socket at `local`, and another one as long as no path is validated from there.
+/// Gives `endpoint` a socket at `local`, and further ones until a path is validated.
 ///
 /// # Errors
 /// If there is no first socket.
@@ -33,8 +33,8 @@ pub(super) fn follow(
     Ok(arrivals)
 }
 
-/// Sees to it that the server validates the new path of `endpoint`, which has received so much over
-/// it. `patience` is how long a validation may take.
+/// Makes the server validate the new path of `endpoint`; the counter holds the datagrams received
+/// over it. `patience` is the time limit of a validation.
 pub(super) async fn persist(
     host: Arc<dyn Host>,
     endpoint: Endpoint,
@@ -48,7 +48,7 @@ pub(super) async fn persist(
         if has_moved_on || arrivals.are_of_a_valid_path() || endpoint.open_connections() == 0 {
             return;
         }
-        // Where there is no further port, what there is has to do.
+        // Without another port, the current one must suffice.
         let Ok(next) = follow(&host, &endpoint, local.ip()) else { return };
         let Ok(next_local) = endpoint.local_addr() else { return };
         (arrivals, local) = (next, next_local);

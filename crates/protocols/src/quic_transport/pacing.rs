@@ -1,10 +1,10 @@
-//! Pacing as RFC 9002 section 7.7 has it, for controllers that leave it to the engine, and within
-//! what the engine's clock can tell apart for all.
+//! Pacing as in RFC 9002 section 7.7 for controllers that leave it to the engine, limited for all
+//! by the resolution of the engine's clock.
 //!
-//! There a sender may send a burst of ten datagrams, which are the initial window of the RFC. The engine's own pacer spreads
-//! even two packets over several milliseconds on a path whose window is small, and so adds up to
-//! 10 ms to a handshake's last flight. This one lets the burst go, and beyond it sends
-//! 1.25 windows in a round-trip time, as the engine does.
+//! There a sender may send a burst of ten datagrams, which are the initial window of the RFC. The
+//! engine's own pacer spreads even two packets over several milliseconds on a path whose window is
+//! small, and so adds up to 10 ms to a handshake's last flight. This pacer allows the burst, and
+//! beyond it sends 1.25 windows per round-trip time, as the engine does.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -42,7 +42,7 @@ impl ControllerFactory for PacedFactory {
 #[derive(Debug)]
 struct Paced {
     inner: Box<dyn Controller>,
-    /// Bytes in flight, as far as a controller hears of them.
+    /// Bytes in flight, as far as a controller is notified.
     in_flight: u64,
     smoothed_rtt: Option<Duration>,
     leave: Leave,

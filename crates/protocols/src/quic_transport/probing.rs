@@ -20,7 +20,7 @@ use futures_util::FutureExt as _;
 use noq::{PathId, WeakConnectionHandle};
 use trackbed_substrate::{sleep, yield_now};
 
-/// A connection's leave to send one packet that its congestion window does not allow.
+/// Permission for a connection to send one packet beyond its congestion window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leave(Arc<AtomicBool>);
 
@@ -29,7 +29,7 @@ impl Leave {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Uses it up.
+    /// Consumes it.
     pub(super) fn take(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -54,7 +54,7 @@ pub(super) async fn probe(connection: WeakConnectionHandle, leave: Leave, occasi
     let mut sent_before = 0;
     loop {
         sleep(SILENCE).await;
-        // A handle of its own would keep a connection open that nobody else wants.
+        // A separate handle would keep open a connection without other users.
         let Some(connection) = connection.upgrade() else { return };
         if connection.handshake_confirmed().now_or_never().is_some() {
             return;

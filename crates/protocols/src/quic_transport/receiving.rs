@@ -2,8 +2,8 @@
 //!
 //! The engine can put a stream in order itself, but gives the connection up once some thousand
 //! packets wait behind one that was lost: from a window of about 3 MB on, a single loss would end a
-//! transfer. So it is asked for data as it comes, and what is early waits here. Data that waits has
-//! been read as far as flow control (RFC 9000 section 4.1) is concerned.
+//! transfer. So data is read in arrival order, and early data waits here. For flow control (RFC
+//! 9000 section 4.1), waiting data counts as read.
 
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, ready};
@@ -14,9 +14,9 @@ use noq::{ClosedStream, ReadError, RecvStream, StreamId, UnorderedRecvStream, Va
 /// Reads a stream in order. Dropping it early asks the peer to stop (RFC 9000 section 3.5).
 pub(crate) struct InOrder {
     stream: UnorderedRecvStream,
-    /// What has come before its turn, by its place in the stream.
+    /// Data that arrived early, by its offset in the stream.
     early: BTreeMap<u64, Bytes>,
-    /// The place of the next byte.
+    /// The offset of the next byte.
     next: u64,
 }
 

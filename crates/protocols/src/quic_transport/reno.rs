@@ -35,12 +35,12 @@ struct Reno {
     /// The size of a full datagram.
     datagram: u64,
     initial_window: u64,
-    /// What is left of the window after a loss.
+    /// The share of the window kept after a loss.
     beta: f64,
     hystart: Option<HyStart>,
     window: u64,
     ssthresh: u64,
-    /// Acknowledgements and losses of packets that were sent before this belong to a recovery.
+    /// Acknowledgments and losses of packets that were sent before this belong to a recovery.
     recovery_start: Instant,
     /// Bytes acknowledged in congestion avoidance, less those that have made the window grow.
     acknowledged: u64,
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// A path may be as long as it likes: slow start ends by a rise alone, also after it began anew.
+    /// A path may have any delay: only a rise ends slow start, also after a restart.
     #[test]
     fn a_long_path_is_no_rise() {
         let mut hystart = HyStart::default();

@@ -1,5 +1,4 @@
-//! Retry (RFC 9000 section 8.1.2): strangers who come in crowds show first that they are where they
-//! say.
+//! Retry (RFC 9000 section 8.1.2): under load, unknown clients must first prove their address.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -11,15 +10,15 @@ use trackbed_substrate::now;
 
 use crate::tls::Randomness;
 
-/// Seals what a client is to bring back. The secret is drawn when it is needed first: most servers
-/// never ask.
+/// Seals the tokens that clients must return. The secret is drawn at first use: most servers never
+/// need it.
 pub(super) struct RetryTokens {
     randomness: Randomness,
     key: OnceLock<LessSafeKey>,
 }
 
 impl RetryTokens {
-    /// Tokens with a secret of their own.
+    /// Tokens with a new secret.
     pub(super) fn new(randomness: &Randomness) -> RetryTokens {
         RetryTokens { randomness: randomness.clone(), key: OnceLock::new() }
     }
@@ -49,14 +48,14 @@ impl HandshakeTokenKey for RetryTokens {
     }
 
     fn open<'a>(&self, token_nonce: u128, data: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
-        // Where none was given, none comes back.
+        // Without issued tokens, none is returned.
         let key = self.key.get().ok_or(CryptoError)?;
         let opened = key.open_in_place(nonce(token_nonce), Aad::empty(), data);
         opened.map(|content| &*content).map_err(|_| CryptoError)
     }
 }
 
-/// The engine draws 128 bits for each token; 96 of them tell enough tokens apart.
+/// The engine draws 128 bits for each token; 96 of them suffice to distinguish tokens.
 fn nonce(token_nonce: u128) -> Nonce {
     let mut bytes = [0; NONCE_LEN];
     bytes.copy_from_slice(&token_nonce.to_le_bytes()[..NONCE_LEN]);

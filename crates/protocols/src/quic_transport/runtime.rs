@@ -53,11 +53,11 @@ impl AsyncTimer for EngineTimer {
     }
 }
 
-/// A host's UDP socket as the engine wants it.
+/// A host's UDP socket for the engine.
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: Arc<dyn UdpSocket>,
-    /// Where a socket of all addresses sends from unless it is said.
+    /// The default source address of a socket bound to all addresses.
     source: Option<IpAddr>,
     arrivals: Arrivals,
 }
@@ -72,8 +72,8 @@ impl Socket {
         Socket { socket: socket.into(), source: None, arrivals }
     }
 
-    /// The same, which sends from `source` unless the engine says where from, if it is bound to all
-    /// addresses.
+    /// The same for a socket bound to all addresses; it sends from `source` unless the engine names
+    /// another.
     pub(super) fn sending_from(self, source: Option<IpAddr>) -> Socket {
         Socket { source, ..self }
     }
@@ -147,8 +147,8 @@ impl UdpSender for Sender {
             payload: transmit.contents,
             segment_size: transmit.segment_size,
         };
-        // To QUIC a datagram that the host refuses is a lost one; recovery deals with it
-        // (RFC 9002), and an error here would end the whole endpoint.
+        // For QUIC a datagram that the host refuses is lost; recovery deals with it (RFC 9002), and
+        // an error here would end the whole endpoint.
         self.socket.poll_send(cx, &datagram).map(|_| Ok(()))
     }
 

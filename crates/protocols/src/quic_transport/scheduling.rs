@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use noq::{FourTuple, PathId, PathStatus};
 use noq_proto::{PathScheduler, PathSchedulerFactory, SchedulablePath};
 
-/// A scheduler of the connections of `mpquic`, by the name that schedulers of MPTCP have for the
-/// same rule.
+/// A scheduler for `mpquic`, with the name of the MPTCP scheduler for the same rule.
 pub struct QuicScheduler {
     /// The name that scenarios use.
     pub name: &'static str,
@@ -34,12 +33,13 @@ pub fn quic_schedulers() -> &'static [QuicScheduler] {
 const SCHEDULERS: &[QuicScheduler] = &[
     QuicScheduler {
         name: "minrtt",
-        summary: "the path with the lowest round-trip time that has room in its congestion window",
+        summary: "the path with the lowest round-trip time among those with room in the congestion \
+             window",
         order: lowest_round_trip_time,
     },
     QuicScheduler {
         name: "roundrobin",
-        summary: "every path in turn, as far as its congestion window has room",
+        summary: "every path in turn, if its congestion window has room",
         order: in_turn,
     },
 ];
@@ -57,7 +57,7 @@ fn in_turn(paths: &mut [SchedulablePath], last: Option<PathId>) {
 pub(super) struct Blocked(Arc<Mutex<BTreeSet<IpAddr>>>);
 
 impl Blocked {
-    /// Blocks the paths from or to `end`, or does no longer.
+    /// Blocks the paths from or to `end`, or unblocks them.
     pub(super) fn set(&self, end: IpAddr, blocked: bool) {
         let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if blocked {
@@ -98,7 +98,7 @@ struct Scheduler {
 impl PathScheduler for Scheduler {
     fn rank(&mut self, paths: &mut Vec<SchedulablePath>) {
         paths.retain(|path| !self.blocked.has(&path.network_path));
-        // A backup is for when there is nothing else (draft-ietf-quic-multipath section 3.3).
+        // A backup path is used only without alternatives (draft-ietf-quic-multipath section 3.3).
         if paths.iter().any(|path| !is_backup(path)) {
             paths.retain(|path| !is_backup(path));
         }

@@ -209,7 +209,7 @@ fn check_version(version: u32) -> Result<(), UnsupportedVersion> {
     if version == 1 { Ok(()) } else { Err(UnsupportedVersion) }
 }
 
-/// The tag that ends a Retry packet (RFC 9001 section 5.8); `packet` is what stands before it.
+/// The tag that ends a Retry packet (RFC 9001 section 5.8); `packet` is the part before it.
 fn retry_integrity_tag(original: &[u8], packet: &[u8]) -> [u8; 16] {
     let key = aead::UnboundKey::new(&aead::AES_128_GCM, &RETRY_KEY).expect("16 bytes");
     let mut pseudo_packet = vec![original.len() as u8];

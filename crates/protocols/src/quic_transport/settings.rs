@@ -22,15 +22,16 @@ use crate::tls::{Randomness, hex};
 /// The transport's settings for either side.
 ///
 /// # Errors
-/// If the congestion control algorithm is unknown or a number is beyond what QUIC can say.
+/// If the congestion controller is unknown or a number is too large for QUIC.
 pub(super) fn transport(
     protocol: &'static str,
     parameters: &TransportParameters,
 ) -> Result<Arc<TransportConfig>> {
     let unsupported = |advice: String| Error::Unsupported { protocol, advice };
     let congestion = Controllers::of(protocol, parameters)?;
-    let idle = IdleTimeout::try_from(parameters.idle_timeout)
-        .map_err(|_| unsupported("the idle timeout is too long: use hours at most".to_owned()))?;
+    let idle = IdleTimeout::try_from(parameters.idle_timeout).map_err(|_| {
+        unsupported("the idle timeout is too long: use at most a few hours".to_owned())
+    })?;
     let window = VarInt::from_u32(parameters.window);
     let mut transport = TransportConfig::default();
     transport
@@ -52,7 +53,7 @@ pub(super) fn transport(
     Ok(Arc::new(transport))
 }
 
-/// The same settings for a connection of its own, whose probes `leave` lets go.
+/// The same settings for a single connection, whose probes `leave` permits.
 pub(super) fn with_probes(
     shared: &TransportConfig,
     congestion: Controllers,

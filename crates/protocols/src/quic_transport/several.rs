@@ -1,4 +1,4 @@
-//! Connections over several paths (draft-ietf-quic-multipath): who opens them, who has a say.
+//! Connections over several paths (draft-ietf-quic-multipath): opening and control.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -32,10 +32,10 @@ pub(crate) struct Several {
 }
 
 impl Several {
-    /// What `transport` says of paths; without a word, the first scheduler there is.
+    /// The path settings of `transport`; default: the first scheduler.
     ///
     /// # Errors
-    /// If it asks for what QUIC has not.
+    /// If it requests something that QUIC does not support.
     pub(crate) fn new(
         protocol: &'static str,
         transport: &TransportParameters,
@@ -47,12 +47,15 @@ impl Several {
         let known = quic_schedulers().iter().find(|entry| entry.name == scheduler);
         let Some(scheduler) = known else {
             let names: Vec<_> = quic_schedulers().iter().map(|entry| entry.name).collect();
-            return unsupported(format!("no scheduler `{scheduler}`: use {}", names.join(", ")));
+            return unsupported(format!(
+                "unknown scheduler `{scheduler}`: use {}",
+                names.join(", ")
+            ));
         };
         if paths.reactive.is_some() || paths.opportunistic || paths.checksum {
             return unsupported(
-                "reactive scheduling, opportunistic retransmission and checksums are MPTCP's: \
-                 leave them out"
+                "reactive scheduling, opportunistic retransmission and checksums exist only in \
+                 MPTCP: remove those keys"
                     .to_owned(),
             );
         }
@@ -73,8 +76,7 @@ impl Several {
             .path_scheduler_factory(Some(Arc::new(scheduling)));
     }
 
-    /// Lets a connection be heard of by whoever has wishes about its paths, as long as what comes
-    /// back is kept.
+    /// Registers a connection with path control, until the returned value is dropped.
     pub(super) fn enter(&self, connection: &Connection, blocked: Blocked) -> Rc<Paths> {
         let blocked = self.heeds_blocks.then_some(blocked);
         let connection = connection.weak_handle();
@@ -98,7 +100,7 @@ impl Several {
     }
 }
 
-/// A connection's paths, for whoever has wishes about them.
+/// A connection's paths, for path control.
 pub(crate) struct Paths {
     connection: WeakConnectionHandle,
     blocked: Option<Blocked>,
@@ -130,11 +132,11 @@ impl Steered for Paths {
             blocked.set(end, is_blocked);
         }
         for path in &paths {
-            // Either fails for a path that is just going, of which nothing is wished any more.
+            // Both fail only for a path that is closing, which needs no request.
             let _gone = match wish {
                 PathWish::Backup(true) => path.set_status(PathStatus::Backup).is_err(),
                 PathWish::Backup(false) => path.set_status(PathStatus::Available).is_err(),
-                // It changes nothing but has the engine ask its scheduler again.
+                // It changes nothing, but makes the engine call its scheduler again.
                 PathWish::Blocked(_) => path.set_max_idle_timeout(None).is_err(),
             };
         }
@@ -154,7 +156,7 @@ impl Steered for Paths {
             info.smoothed_rtt = Some(stats.rtt);
             info.congestion_window = stats.cwnd;
             Some(TcpPath {
-                // The engine knows no port of its own.
+                // The engine does not know its own port.
                 local: SocketAddr::new(addresses.local_ip()?, 0),
                 remote: addresses.remote(),
                 usable: true,
@@ -176,7 +178,7 @@ struct Opener {
 
 impl Opener {
     async fn run(mut self, mut wanted: Vec<IpAddr>) {
-        // It holds no handle while it waits, which would keep a connection that nobody wants.
+        // It holds no handle while it waits: that would keep an unused connection open.
         loop {
             let Some(connection) = self.connection.upgrade() else { return };
             match connection.handshake_confirmed().now_or_never() {
@@ -236,5 +238,5 @@ impl Opener {
 /// a packet's worth for all.
 const PATHS_MAX: u32 = 4;
 
-/// How often it is looked whether a path may be opened.
+/// The interval of checks whether a path may be opened.
 const PERIOD: Duration = Duration::from_millis(5);

@@ -7,7 +7,7 @@ use trackbed_core::{Arguments, ByteSize, Ratio};
 pub(crate) struct Tuning {
     /// In datagrams.
     pub(super) initial_datagrams: Option<u64>,
-    /// What is left of the window after a loss.
+    /// The share of the window kept after a loss.
     pub(super) beta: Option<f64>,
     /// Hybrid slow start.
     pub(super) hystart: bool,

@@ -64,7 +64,7 @@ impl Association {
         }
     }
 
-    /// Opens a stream that no other exchange has.
+    /// Opens an unused stream.
     pub(super) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(u16, SharedExchange)>> {
         let mut state = self.0.state.borrow_mut();
         if let Some(error) = &state.end {
@@ -99,8 +99,8 @@ impl Association {
         if state.outgoing.is_empty() { Poll::Ready(()) } else { state.wait(cx) }
     }
 
-    /// Ends the association. A client does so in order if nothing is under way, a server, which
-    /// does not listen any more, at once (ABORT, RFC 9260 section 9.1).
+    /// Ends the association. A client shuts down in order if no exchange is active; a server, which
+    /// no longer listens, aborts at once (ABORT, RFC 9260 section 9.1).
     pub(super) fn end(&self) {
         self.0.state.borrow_mut().finish();
     }

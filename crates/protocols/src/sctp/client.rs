@@ -24,13 +24,13 @@ use crate::dtls_transport::DtlsEnd;
 use crate::framing::{Reader, check_path, request_head};
 use crate::observer::Side;
 
-/// Opens associations, each from a port of its own.
+/// Opens associations, each from a separate port.
 pub(super) struct SctpDialer {
     protocol: &'static str,
     host: Arc<dyn Host>,
     local: Option<IpAddr>,
     transport: TransportParameters,
-    /// For DTLS below: this end, and the server to trust.
+    /// For DTLS: this end's settings, and the server to trust.
     dtls: Option<(DtlsEnd, Trust)>,
 }
 
@@ -42,7 +42,7 @@ impl SctpDialer {
         dtls: Option<(DtlsEnd, Trust)>,
     ) -> Result<SctpDialer> {
         if config.handshake != Handshake::New {
-            let advice = "it has no sessions to resume: use the handshake `new`";
+            let advice = "it does not support session resumption: use the handshake `new`";
             return Err(Error::Unsupported { protocol, advice: advice.to_owned() });
         }
         seed_generator(&host.entropy());
@@ -109,7 +109,8 @@ impl Connection for SctpConnection {
                     let (status, reader) = status.await?;
                     Ok(Response { status, body: body(reader, None) })
                 }
-                // The response begins before the request has ended: that goes on beside it.
+                // The response may begin before the request has ended; sending continues
+                // concurrently.
                 Either::Right((answered, send)) => {
                     let (status, reader) = answered?;
                     Ok(Response { status, body: body(reader, Some(spawn(send))) })

@@ -14,7 +14,7 @@ use crate::config::STREAMS_MAX;
 use crate::observer::Side;
 
 impl State {
-    /// Puts a message to its exchange, and says how many bytes of it will not be read.
+    /// Passes a message to its exchange, and returns how many bytes of it will not be read.
     pub(super) fn deliver(&mut self, message: Message) -> usize {
         let Message { stream_id: StreamId(id), ppid, payload } = message;
         let len = payload.len();
@@ -22,14 +22,14 @@ impl State {
             return len;
         }
         let Some(kind) = Kind::of(ppid) else {
-            self.breach("a message is of an unknown kind");
+            self.breach("a message has an unknown kind");
             return len;
         };
         let known = self.streams.get(&id).cloned();
         let opens = matches!(kind, Kind::More | Kind::Last) && self.side == Side::Server;
         let exchange = match known {
             Some(exchange) => exchange,
-            // It was said before the end of the exchange that was there.
+            // It was sent before the end of the previous exchange.
             None if kind == Kind::Stop => return len,
             None if opens && u32::from(id) < STREAMS_MAX => self.opened(id),
             None => {
@@ -46,7 +46,7 @@ impl State {
             return len;
         }
         if exchange.borrow().arriving.has_ended() {
-            self.breach("a message is behind the end of its exchange");
+            self.breach("a message follows the end of its exchange");
             return len;
         }
         let unread = arrived(&mut exchange.borrow_mut(), kind, payload.into());
@@ -62,13 +62,13 @@ impl State {
         exchange
     }
 
-    /// The peer does what the protocol does not allow.
+    /// A protocol violation by the peer.
     fn breach(&mut self, reason: &str) {
         self.fail(Error::malformed(self.protocol, Step::Receive, reason));
     }
 }
 
-/// Takes in what arrives, and returns how many bytes of it nobody will read.
+/// Takes in what arrives, and returns how many bytes of it will never be read.
 fn arrived(exchange: &mut Exchange, kind: Kind, payload: Bytes) -> usize {
     let has_bytes = matches!(kind, Kind::More | Kind::Last);
     exchange.arriving = match kind {

@@ -70,8 +70,8 @@ impl Driver {
         }
         while let Poll::Ready(received) = self.channel.poll_recv(cx) {
             match received {
-                // Who connects is told of it before the engine is: the engine answers at once, and
-                // what is to go along with its COOKIE ECHO must be there by then.
+                // Connecting tasks are woken before the engine gets it: the engine replies at once,
+                // and data for its COOKIE ECHO must be ready by then.
                 Ok(packet) if state.is_first_answer(&packet) => {
                     state.answered();
                     self.answer = Some((packet, ANSWER_TURNS));
@@ -88,8 +88,7 @@ impl Driver {
         }
     }
 
-    /// A server leaves it to the client to end an association that there is; whether the client is
-    /// still there, heartbeats tell.
+    /// A server leaves it to the client to end an association; heartbeats detect a lost client.
     fn minds_silence(&self, state: &State) -> bool {
         state.end.is_none() && (self.shared.side == Side::Client || !state.is_answered())
     }
@@ -104,11 +103,11 @@ impl Driver {
             return;
         }
         let step = if state.is_answered() { Step::Receive } else { Step::Connect };
-        let reason = format!("nothing moved for {idle:?}");
+        let reason = format!("no progress for {idle:?}");
         state.fail(Error::transient(self.shared.protocol, step, reason));
     }
 
-    /// Sets the timer, and says whether it has gone off.
+    /// Sets the timer, and returns whether it has fired.
     fn arm(&mut self, state: &State, cx: &mut Context<'_>) -> bool {
         let idle = self.minds_silence(state).then(|| state.moved + self.shared.idle_timeout);
         let Some(due) = [state.next_timeout(), idle].into_iter().flatten().min() else {
@@ -116,7 +115,7 @@ impl Driver {
             return false;
         };
         let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
-        // Deadlines mostly move away from now; who comes early finds that out.
+        // Deadlines mostly move later; an early wake finds that out.
         if due < *armed {
             timer.reset(due);
             *armed = due;
@@ -129,6 +128,6 @@ impl Driver {
     }
 }
 
-/// How many turns of the executor pass between the news of an answer and its effect: one for who
-/// connects, one for a task that this one starts for its request, one more for a body.
+/// The executor turns between a reply and its effect: one for the connecting task, one for the task
+/// that it starts for its request, one for a body.
 const ANSWER_TURNS: u32 = 3;

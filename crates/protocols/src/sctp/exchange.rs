@@ -1,7 +1,7 @@
 //! One exchange on its stream: what arrives, what leaves, and when the stream is free again.
 //!
 //! SCTP carries messages. A body is cut into messages, and the kind of each is its payload protocol
-//! identifier (RFC 9260 section 3.3.1), so that the last one needs no message of its own.
+//! identifier (RFC 9260 section 3.3.1), so that the end needs no separate message.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     End,
     /// The end of a body that is not complete.
     Broken,
-    /// The receiver wants no more of what the other side sends.
+    /// The receiver stops reading what the peer sends.
     Stop,
 }
 
@@ -46,7 +46,7 @@ const PPID_FIRST: u32 = u32::from_be_bytes(*b"TRK\0");
 pub(super) enum Half {
     /// There is more to come.
     Open,
-    /// The other side wants no more, and has not been told of the end yet.
+    /// The peer stopped reading, and has not been told of the end yet.
     Stopped,
     /// It is complete.
     Whole,
@@ -66,7 +66,7 @@ pub(super) struct Exchange {
     /// What has arrived and is not read.
     pub(super) pieces: VecDeque<Bytes>,
     pub(super) arriving: Half,
-    /// Whether somebody is there to read what arrives.
+    /// Whether a reader is left for what arrives.
     pub(super) wanted: bool,
     pub(super) reader: Option<Waker>,
     pub(super) leaving: Half,
@@ -93,12 +93,12 @@ impl Exchange {
         self.arriving.has_ended() && self.leaving.has_ended()
     }
 
-    /// Wakes whoever waits.
+    /// Wakes all waiting tasks.
     pub(super) fn wake(&mut self) {
         self.reader.take().into_iter().chain(self.writer.take()).for_each(Waker::wake);
     }
 
-    /// Whether somebody waits for the other side to say something.
+    /// Whether a task waits for the peer to send something.
     pub(super) fn is_awaited(&self) -> bool {
         self.reader.is_some()
     }

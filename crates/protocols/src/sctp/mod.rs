@@ -2,12 +2,12 @@
 //! [`framing`](crate::framing).
 //!
 //! SCTP (RFC 9260) carries messages on numbered streams; those of different streams do not wait for
-//! each other, and long ones are interleaved (RFC 8260). The client gives each exchange a stream of
-//! its own, the first one that is free, in both directions. Request and response are cut into
-//! messages that fill a packet; how they end is said by [`exchange::Kind`].
+//! each other, and long ones are interleaved (RFC 8260). The client gives each exchange its own
+//! stream, the first free one, in both directions. Request and response are cut into messages that
+//! fill a packet; [`exchange::Kind`] marks their end.
 //!
 //! Inside DTLS (RFC 8261) packets are as in WebRTC's data channels: one association, in the records
-//! of [`dtls_transport`](crate::dtls_transport), without checksums of their own (RFC 9653).
+//! of [`dtls_transport`](crate::dtls_transport), without SCTP checksums (RFC 9653).
 //!
 //! # Not supported
 //!
@@ -51,7 +51,7 @@ impl Protocol for Sctp {
     }
 
     fn summary(&self) -> &'static str {
-        "frames on SCTP, not encrypted, a stream for each exchange"
+        "frames on SCTP, not encrypted, one stream per exchange"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -93,7 +93,7 @@ impl Protocol for SctpDtls {
     }
 
     fn summary(&self) -> &'static str {
-        "frames on SCTP inside DTLS, as WebRTC has it"
+        "frames on SCTP inside DTLS, as in WebRTC"
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -130,12 +130,12 @@ impl Protocol for SctpDtls {
     }
 }
 
-/// DTLS is at home in UDP, and its records have no ports.
+/// DTLS runs over UDP, because its records have no ports.
 fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<()> {
     match transport.encapsulation {
         Encapsulation::Udp => Ok(()),
         Encapsulation::None => {
-            let advice = "DTLS comes in UDP: use the encapsulation `udp`".to_owned();
+            let advice = "DTLS runs over UDP: use the encapsulation `udp`".to_owned();
             Err(Error::Unsupported { protocol, advice })
         }
     }

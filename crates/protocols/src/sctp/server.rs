@@ -1,4 +1,4 @@
-//! The server's side: strangers become peers, and their requests are answered.
+//! The server's side: unknown senders become peers, and their requests are answered.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -25,8 +25,8 @@ use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::protocol::ServerHandle;
 
-/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
-/// DTLS below, and what clients have to trust.
+/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). `dtls` is this end of DTLS and
+/// the certificate that clients must trust, if encrypted.
 pub(super) fn serve(
     protocol: &'static str,
     host: &Arc<dyn Host>,
@@ -81,7 +81,7 @@ struct Server {
 }
 
 impl Server {
-    /// Answers a stranger over DTLS, or says how it is let in.
+    /// Replies to an unknown sender over DTLS, or returns how to admit it.
     fn greet(&self, gate: &Gate, peer: SocketAddr, datagram: &[u8]) -> Option<Admission> {
         let shaking = self.handshakes.count();
         match gate.greet(peer, datagram, self.peers.room(), shaking >= BUSY) {
@@ -98,7 +98,7 @@ impl Server {
     async fn shake_hands(&self, admission: Admission, below: Rc<PeerChannel>, standing: Standing) {
         let Some(gate) = &self.gate else { return };
         let shaking = self.handshakes.begin();
-        // A client with whom it fails has been told.
+        // On failure the client has been notified.
         let Ok(channel) = gate.accept(admission, below).await else { return };
         drop(shaking);
         let options = options_inside_dtls(&self.transport, channel.room());
@@ -122,7 +122,8 @@ impl Server {
             let (association, service) = (Rc::clone(&association), Rc::clone(service));
             let standing = standing.clone();
             exchanges.spawn(async move {
-                // A client that breaks the protocol is told that nothing comes; see `Sending`.
+                // A client that breaks the protocol is told that no response follows; see
+                // `Sending`.
                 let _outcome =
                     answer(&association, stream, message_len, (&standing, &*service)).await;
             });
@@ -130,8 +131,8 @@ impl Server {
     }
 }
 
-/// Answers somebody who is not known. Nothing is remembered of an INIT; a COOKIE ECHO makes an
-/// association (RFC 9260 section 5.1.3), whose engine is returned.
+/// Replies to an unknown sender. An INIT leaves no state; a COOKIE ECHO creates an association (RFC
+/// 9260 section 5.1.3), whose engine is returned.
 fn greet(
     peers: &Peers,
     transport: &TransportParameters,
@@ -182,7 +183,7 @@ pub(super) fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) 
     }))
 }
 
-/// Types of chunks (RFC 9260 section 3.2) that somebody who is not known may say.
+/// Chunk types (RFC 9260 section 3.2) that an unknown sender may send.
 const INIT: u8 = 1;
 const SHUTDOWN_ACK: u8 = 8;
 const COOKIE_ECHO: u8 = 10;

@@ -14,8 +14,8 @@ pub(super) struct Ports {
     pub(super) remote: u16,
 }
 
-/// What RFC 9260 section 16 recommends where the configuration says nothing else. Packets have at
-/// most `room` bytes.
+/// The recommendations of RFC 9260 section 16, unless configured otherwise. Packets have at most
+/// `room` bytes.
 pub(super) fn options(parameters: &TransportParameters, ports: Ports, room: usize) -> Options {
     // What waits to be read fills the window up to nine tenths; the rest is for what fills gaps.
     let window = u64::from(parameters.window) * 10 / 9 + 1;
@@ -62,8 +62,8 @@ pub(super) fn options_inside_dtls(parameters: &TransportParameters, room: usize)
     }
 }
 
-/// Gives the engine's generator of tags and sequence numbers a seed that nobody can guess. In a
-/// simulated run it has one already, which follows from the run's.
+/// Seeds the engine's generator of tags and sequence numbers unpredictably. In a simulated run it
+/// already has a seed, derived from the run's.
 pub(super) fn seed_generator(entropy: &Entropy) {
     if let Entropy::System = entropy {
         let mut seed = [0; 8];

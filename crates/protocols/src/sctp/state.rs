@@ -1,4 +1,4 @@
-//! What an association is below its handles: the engine, what it has to send, and its streams.
+//! The state of an association: the engine, pending packets, and streams.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -35,18 +35,18 @@ pub(super) struct State {
     /// Client: identifiers below `unused` that no exchange has.
     pub(super) free: BTreeSet<u16>,
     pub(super) unused: u16,
-    /// Server: streams with a request that nobody has taken yet.
+    /// Server: streams with a request that has not been accepted yet.
     pub(super) requests: VecDeque<(u16, SharedExchange)>,
     /// Whether the peer has answered at all.
     pub(super) answered: bool,
     /// Client: the verification tag that the peer has to use (RFC 9260 section 5.1).
     tag: Option<[u8; 4]>,
-    /// When something last moved while somebody waited.
+    /// The time of the last progress while a task waited.
     pub(super) moved: Time,
     pub(super) driver: Option<Waker>,
-    /// Who waits for an answer, a free stream or a request.
+    /// Tasks that wait for a reply, a free stream or a request.
     waiting: Vec<Waker>,
-    /// Why there is no association any more.
+    /// The error that ended the association.
     pub(super) end: Option<Error>,
 }
 
@@ -86,7 +86,7 @@ impl State {
         state
     }
 
-    /// The engine, told what time it is.
+    /// The engine, with the current time.
     fn engine(&mut self) -> &mut dyn DcSctpSocket {
         let time = SocketTime::zero() + (now() - self.began);
         self.engine.advance_time(time);
@@ -122,7 +122,7 @@ impl State {
         self.pump();
     }
 
-    /// Lets the engine's timers go off that are due.
+    /// Runs the engine's due timers.
     pub(super) fn advance(&mut self) {
         self.engine();
         self.pump();
@@ -135,7 +135,7 @@ impl State {
         is_set.then(|| self.began + (timeout - SocketTime::zero()))
     }
 
-    /// Tells those who connect that the peer has answered.
+    /// Wakes connecting tasks after the peer's first reply.
     pub(super) fn answered(&mut self) {
         self.answered = true;
         self.wake_waiting();
@@ -154,7 +154,7 @@ impl State {
             && is_expected()
     }
 
-    /// Whether somebody here waits for the peer.
+    /// Whether a local task waits for the peer.
     pub(super) fn is_awaited(&self) -> bool {
         !self.answered || self.streams.values().any(|exchange| exchange.borrow().is_awaited())
     }
@@ -182,7 +182,7 @@ impl State {
             return Poll::Ready(Err(error.clone()));
         }
         if exchange.leaving != Half::Open {
-            let reason = "the peer wants no more of it";
+            let reason = "the peer stopped reading the message";
             return Poll::Ready(Err(Error::transient(self.protocol, Step::Send, reason)));
         }
         if self.engine.buffered_amount(StreamId(id)) >= UNSENT_MAX {
@@ -205,8 +205,8 @@ impl State {
         }
         let message = |payload| Message::new(StreamId(id), kind.ppid(), payload);
         let messages = payloads.into_iter().map(message).collect();
-        // It fails for what is too long or empty, which these are not, and after the end, of which
-        // the engine tells by itself.
+        // It fails for what is too long or empty, which these are not, and after the end, which the
+        // engine reports by itself.
         let _ended = self.engine().send_many(messages, &SendOptions::default());
         self.pump();
     }
@@ -228,7 +228,7 @@ impl State {
         self.pump();
     }
 
-    /// Nobody reads what arrives on a stream any more.
+    /// The reader of a stream is gone.
     pub(super) fn unwanted(&mut self, id: u16, exchange: &SharedExchange) {
         let (unread, open) = {
             let mut exchange = exchange.borrow_mut();
@@ -254,7 +254,7 @@ impl State {
         }
     }
 
-    /// Hands on what the engine has: packets to send, messages, news.
+    /// Takes the engine's output: packets, messages and events.
     pub(super) fn pump(&mut self) {
         while let Some(event) = self.engine.poll_event() {
             match event {
@@ -267,7 +267,7 @@ impl State {
                     let writer = exchange.and_then(|exchange| exchange.borrow_mut().writer.take());
                     writer.into_iter().for_each(Waker::wake);
                 }
-                // Errors are what strangers say; the rest is not made use of.
+                // Errors report what untrusted peers sent; the rest is unused.
                 _ => {}
             }
         }
@@ -307,7 +307,7 @@ impl State {
                 Error::malformed(self.protocol, Step::Receive, reason.to_owned())
             }
             ErrorKind::PeerReported => {
-                let reason = format!("the peer has aborted the association: {reason}");
+                let reason = format!("the peer aborted the association: {reason}");
                 Error::transient(self.protocol, Step::Receive, reason)
             }
             _ => Error::transient(self.protocol, Step::Receive, reason),
@@ -319,7 +319,7 @@ impl State {
         self.gone(Error::transient(self.protocol, Step::Send, "the association is closed"));
     }
 
-    /// Gives the association up, and tells the peer.
+    /// Ends the association with an error, and notifies the peer.
     pub(super) fn fail(&mut self, error: Error) {
         self.measure();
         self.gone(error);
@@ -359,7 +359,7 @@ impl State {
     }
 }
 
-/// Whether a packet only asks or says that its sender is there (RFC 9260 section 3.3.5).
+/// Whether a packet is only a heartbeat or its acknowledgment (RFC 9260 section 3.3.5).
 fn is_heartbeat(packet: &[u8]) -> bool {
     matches!(packet.get(COMMON_HEADER_LEN), Some(4 | 5))
 }

@@ -1,4 +1,4 @@
-//! The two halves of an exchange as the frames want them: a stream of bytes each.
+//! The two halves of an exchange as byte streams, for the frames.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(super) struct Sending {
     association: Rc<Association>,
     id: u16,
     exchange: SharedExchange,
-    /// What has not been put into a message yet.
+    /// Bytes that are not in a message yet.
     rest: Vec<u8>,
     message_len: usize,
 }
@@ -77,7 +77,7 @@ impl Drop for Receiving {
 }
 
 impl Sending {
-    /// Sends a whole message. A peer that answers without the rest of it has what it needs.
+    /// Sends a whole message. A peer that responds without the rest does not need it.
     pub(super) async fn message(mut self, head: Bytes, body: Body) -> Result<()> {
         match send_message(&mut self, Delimiter::EndOfStream, head, body).await {
             Err(_) if self.exchange.borrow().leaving == Half::Stopped => return Ok(()),
@@ -112,7 +112,7 @@ impl Sending {
 }
 
 impl Output for Sending {
-    /// Keeps back what fills no message, and the last message that is full: it may be the last.
+    /// Buffers a partial message, and the last full one: it may be the last of the body.
     async fn write(&mut self, mut bytes: Bytes) -> Result<()> {
         let mut messages = Vec::new();
         while !bytes.is_empty() {
@@ -150,5 +150,5 @@ impl Drop for Sending {
     }
 }
 
-/// How many messages are handed to the engine at once.
+/// How many messages are passed to the engine at once.
 const BATCH_MAX: usize = 32;

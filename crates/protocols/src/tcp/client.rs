@@ -121,7 +121,7 @@ impl Worker {
             }
             self.busy.set(false);
         }
-        // What is left to tell is lost if the server has gone.
+        // The last bytes are lost if the server is gone.
         let _gone = self.stream.close().await;
     }
 
@@ -161,7 +161,7 @@ impl Worker {
     }
 }
 
-/// Waits for the server, but not for ever.
+/// Waits for the server, up to the idle timeout.
 struct Receiver<'a> {
     protocol: &'static str,
     reader: &'a mut Reader<StreamInput>,
@@ -183,11 +183,11 @@ impl Receiver<'_> {
     }
 
     fn silent(&self) -> Error {
-        let reason = format!("nothing moved for {:?}", self.idle_timeout);
+        let reason = format!("no progress for {:?}", self.idle_timeout);
         Error::transient(self.protocol, Step::Receive, reason)
     }
 
     fn unwanted(&self) -> Error {
-        Error::transient(self.protocol, Step::Receive, "the response was no longer wanted")
+        Error::transient(self.protocol, Step::Receive, "the response was cancelled")
     }
 }

@@ -22,7 +22,7 @@ pub(super) async fn serve(
     let mut reader = Reader::new(protocol, StreamInput::new(protocol, stream.clone()));
     let mut output = StreamOutput::new(protocol, stream.clone());
     match exchanges(&mut reader, &mut output, &standing, &*service).await {
-        // What is left to tell is lost if the client has gone.
+        // The last bytes are lost if the client is gone.
         Ok(()) => drop(stream.close().await),
         Err(_) => stream.abort(),
     }

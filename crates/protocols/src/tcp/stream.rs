@@ -69,7 +69,7 @@ impl Output for StreamOutput {
     }
 }
 
-/// The most that is read at once.
+/// The maximum size of one read.
 const READ_LEN: usize = 64 << 10;
-/// When waiting bytes are handed to TCP without being asked to.
+/// The number of buffered bytes from which on they are passed to TCP without a flush.
 const WAITING_MAX: usize = 64 << 10;

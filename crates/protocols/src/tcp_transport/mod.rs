@@ -98,8 +98,8 @@ pub(crate) fn serve_tls<F: Future<Output = ()> + 'static>(
 }
 
 /// Starts a server on bare TCP: every connection is handed to `serve`, whose future runs until it
-/// ends, the handle is dropped, or its place is [needed](crate::config::ServerLimits). It tells the
-/// connection's standing of each request.
+/// ends, the handle is dropped, or its place is [needed](crate::config::ServerLimits). It reports
+/// each request to the connection's standing.
 pub(crate) fn serve_bare<F: Future<Output = ()> + 'static>(
     protocol: &'static str,
     host: &dyn Host,
@@ -152,7 +152,7 @@ impl Listener {
     }
 }
 
-/// Words the failure of a connection. What the peer or the configuration refuses stays refused.
+/// Converts the failure of a connection. A refusal by the peer or the configuration is lasting.
 pub(crate) fn io_failed(protocol: &'static str, step: Step, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData

@@ -9,8 +9,8 @@ use trackbed_substrate::{Standing, sleep_until};
 
 use super::Stream;
 
-/// Lets `serving` go on until its end, or resets the connection if the client takes longer than
-/// `limit` for its handshake, or from its first byte until it has asked for something.
+/// Runs `serving` to its end, or resets the connection if the client takes longer than `limit` for
+/// its handshake, or from its first byte to its first request.
 pub(super) async fn in_time(
     stream: Stream,
     standing: Standing,
@@ -23,7 +23,7 @@ pub(super) async fn in_time(
         if serving.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        // Whatever changes this is read in this task.
+        // All changes to this happen in this task.
         let since = if standing.has_asked() { None } else { stream.opening_since() };
         let Some(due) = since.map(|since| since + limit) else {
             timer = None;

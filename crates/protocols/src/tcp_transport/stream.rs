@@ -1,4 +1,4 @@
-//! One TCP connection, bare or inside TLS, for whoever speaks over it.
+//! One TCP connection, plain or inside TLS.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -18,8 +18,8 @@ use super::watched::{Progress, Watched};
 use crate::path_control::{PathControl, Steered};
 use crate::tls::{TlsClient, TlsServer};
 
-/// A handle on a connection. Clones share it; reading and writing must stay in one task, because
-/// TLS may have to write in order to read.
+/// A handle on a connection. Clones share it; read and write in a single task, because TLS may have
+/// to write in order to read.
 #[derive(Clone)]
 pub(crate) struct Stream(Rc<RefCell<Layers>>);
 
@@ -50,7 +50,7 @@ impl Stream {
         Ok(Stream::of(Layers::Tls(Box::new(tls))))
     }
 
-    /// The same, heard of by whoever has wishes about its paths.
+    /// The same, registered with path control.
     pub(super) fn entered(self, paths: &PathControl) -> Stream {
         let connection: Weak<RefCell<Layers>> = Rc::downgrade(&self.0);
         paths.enter(connection);
@@ -73,8 +73,8 @@ impl Stream {
         self.0.borrow().tcp().peer_addr()
     }
 
-    /// At a server, since when the client is in the middle of its handshake, or of what it began
-    /// to say; `None` while it has begun nothing.
+    /// At a server, when the client began its handshake or its unfinished request; `None` if it
+    /// began nothing.
     pub(super) fn opening_since(&self) -> Option<Time> {
         match &*self.0.borrow() {
             Layers::Plain(tcp) => tcp.first_heard(),
@@ -92,7 +92,7 @@ impl Stream {
         self.0.borrow().tcp().abort();
     }
 
-    /// Sends the end of the stream behind what was written.
+    /// Sends the end of the stream after the written data.
     pub(crate) async fn close(&mut self) -> io::Result<()> {
         poll_fn(|cx| Pin::new(&mut *self).poll_close(cx)).await
     }

@@ -19,10 +19,10 @@ use crate::tls::{Randomness, SERVER_NAME, TlsClient, TlsServer, security};
 
 /// A TLS connection.
 ///
-/// Writes are encrypted at once but handed to TCP when flushed, or when [`OUTGOING_MAX`] bytes
-/// have gathered, so that what belongs together leaves together. A server needs no handshake
-/// step: reading does it, and what it writes before the client's last message goes out as 0.5-RTT
-/// data (RFC 8446 section 2).
+/// Writes are encrypted at once but passed to TCP when flushed, or when [`OUTGOING_MAX`] bytes have
+/// gathered, so that what belongs together leaves together. A server needs no handshake step:
+/// reading does it, and what it writes before the client's last message goes out as 0.5-RTT data
+/// (RFC 8446 section 2).
 pub(super) struct TlsStream {
     tcp: Watched,
     tls: Connection,
@@ -39,9 +39,9 @@ pub(super) struct TlsStream {
     first_heard: Option<Time>,
 }
 
-/// What a client does about early data.
+/// The state of a client's early data.
 enum Early {
-    /// Nothing, or nothing any more.
+    /// None, or finished.
     Over,
     /// What was written goes out as early data, and is kept in case the server rejects it.
     Sending { sent: Vec<u8> },
@@ -74,7 +74,7 @@ impl TlsStream {
     }
 
     fn new(tcp: Watched, mut tls: Connection, randomness: Randomness, early: Early) -> TlsStream {
-        // `outgoing` has a limit of its own.
+        // `outgoing` has a separate limit.
         tls.set_buffer_limit(None);
         TlsStream {
             tcp,
@@ -140,7 +140,7 @@ impl TlsStream {
         }
     }
 
-    /// Takes some bytes from TCP and lets TLS digest them; zero at the end of the stream.
+    /// Reads bytes from TCP and passes them to TLS; zero at the end of the stream.
     fn poll_decrypt(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.unread.is_empty() {
             let len = ready!(Pin::new(&mut self.tcp).poll_read(cx, &mut self.incoming))?;
@@ -152,7 +152,7 @@ impl TlsStream {
         let digested = self.randomness.scope(|| self.tls.process_new_packets());
         self.pump()?;
         if let Err(error) = digested {
-            // The peer is told why, if there is room; the error is what counts here.
+            // The peer is told why, if there is room; only the error matters here.
             let _ = self.poll_drain(cx);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)));
         }
@@ -183,7 +183,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Hands everything that waits to TCP.
+    /// Passes all pending bytes to TCP.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.outgoing_sent < self.outgoing.len() {
             let bytes = &self.outgoing[self.outgoing_sent..];
@@ -205,7 +205,7 @@ impl TlsStream {
         }
     }
 
-    /// Notes that so many bytes were read.
+    /// Records that this many bytes were read.
     fn hear(&mut self, len: usize) -> usize {
         if len > 0 && self.first_heard.is_none() {
             self.first_heard = Some(now());
@@ -291,7 +291,7 @@ impl AsyncWrite for TlsStream {
     }
 }
 
-/// How much may wait to be flushed: four records.
+/// The maximum size of unflushed data: four records.
 const OUTGOING_MAX: usize = 64 << 10;
-/// How much is taken from TCP at once.
+/// The maximum size of one read from TCP.
 const INCOMING_LEN: usize = 64 << 10;

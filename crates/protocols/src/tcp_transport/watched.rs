@@ -1,5 +1,4 @@
-//! A TCP connection that remembers when it last made progress, a watchdog over it, and whoever else
-//! looks at it.
+//! A TCP connection that records its last progress, with a watchdog and other observers.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -25,7 +24,7 @@ use crate::observer::{Observer, Side, TcpTrace};
 pub(crate) struct Progress(Rc<Cell<Time>>);
 
 impl Progress {
-    /// Resolves when nothing has moved for `idle`, counted from now at the earliest.
+    /// Resolves after no progress for `idle`, counted from now at the earliest.
     pub(crate) fn watchdog(&self, idle: Duration) -> Watchdog {
         self.0.set(now());
         Watchdog { progress: self.clone(), idle, timer: sleep_until(now() + idle) }
@@ -41,7 +40,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Ready when the connection is to be given up.
+    /// Ready when the idle timeout has expired.
     pub(crate) fn poll_bark(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while Pin::new(&mut self.timer).poll(cx).is_ready() {
             let due = self.progress.0.get() + self.idle;
@@ -53,7 +52,7 @@ impl Watchdog {
         Poll::Pending
     }
 
-    /// The output of `work`, or `None` if the connection is to be given up before.
+    /// The output of `work`, or `None` if the idle timeout expires before.
     pub(crate) async fn guard<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = std::pin::pin!(work);
         poll_fn(|cx| match work.as_mut().poll(cx) {
@@ -70,7 +69,7 @@ impl Account for Box<dyn TcpStream> {
     }
 }
 
-/// Who keeps account of the connections of one end, and who looks at them.
+/// The ledger and the observer of the connections of one end.
 pub(super) struct Watch {
     side: Side,
     ledger: Option<Ledger>,

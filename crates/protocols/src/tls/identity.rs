@@ -71,7 +71,7 @@ impl Identity {
     }
 }
 
-/// The name that every server's certificate must be for (RFC 6761: `.test` is never a real one).
+/// The name in every server's certificate (RFC 6761: `.test` is never a real domain).
 pub const SERVER_NAME: &str = "server.trackbed.test";
 
 fn certify(key: &impl rcgen::SigningKey) -> Result<CertificateDer<'static>, String> {

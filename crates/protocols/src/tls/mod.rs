@@ -1,4 +1,4 @@
-//! TLS for both transports: one place that turns a configuration into rustls's.
+//! TLS for both transports: converts a configuration into rustls's.
 
 mod identity;
 mod provider;
@@ -19,7 +19,7 @@ pub(crate) use identity::Identity;
 pub use identity::SERVER_NAME;
 pub(crate) use provider::{Randomness, fill_seeded, meaning};
 
-/// What a protocol says to TLS about itself.
+/// A protocol's settings for TLS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
     /// The protocol's name, for errors.
@@ -101,8 +101,8 @@ impl TlsServer {
         .with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
         tls.key_log = key_log(config.transport.observer.as_ref());
-        // Sessions are remembered here and not in the ticket: RFC 8446 section 8.1 wants a ticket
-        // to work once for early data, and there is no ticket key that would have to be drawn.
+        // Sessions are stored here and not in the ticket: RFC 8446 section 8.1 requires that a
+        // ticket works once for early data, and so no ticket key must be drawn.
         tls.session_storage = match config.sessions {
             true => ServerSessionMemoryCache::new(SESSIONS_MAX),
             false => Arc::new(NoServerSessionStorage {}),
@@ -123,7 +123,7 @@ impl Profile {
         let versions: Vec<_> = usable.map(|&version| protocol_version(version)).collect();
         if versions.is_empty() {
             let names: Vec<_> = self.versions.iter().map(|version| version.name()).collect();
-            let advice = format!("it runs over TLS {}: allow that version", names.join(" or "));
+            let advice = format!("it requires TLS {}: allow that version", names.join(" or "));
             return Err(self.unsupported(&advice));
         }
         Ok(versions)
@@ -135,7 +135,8 @@ impl Profile {
         match &tls.key_exchanges[..] {
             [] => Err(self.unsupported("no key exchange is allowed: allow X25519")),
             groups if is_seeded && groups.contains(&KeyExchange::P256) => {
-                Err(self.unsupported("P-256 keys cannot come from a seed: allow X25519 alone"))
+                Err(self
+                    .unsupported("P-256 keys cannot be generated from a seed: allow only X25519"))
             }
             _ => Ok(()),
         }
@@ -146,7 +147,7 @@ impl Profile {
     }
 }
 
-/// What was negotiated, as soon as a handshake is far enough to tell.
+/// The negotiated parameters, once the handshake has progressed far enough.
 pub(crate) fn security(
     suite: Option<rustls::SupportedCipherSuite>,
     kind: Option<rustls::HandshakeKind>,
@@ -171,7 +172,7 @@ fn key_log(observer: Option<&Arc<dyn Observer>>) -> Arc<dyn KeyLog> {
     }
 }
 
-/// Words rustls's secrets as lines of the NSS key log format.
+/// Formats rustls's secrets as lines of the NSS key log format.
 #[derive(Debug)]
 struct ObservedKeys(Arc<dyn Observer>);
 

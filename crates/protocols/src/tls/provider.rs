@@ -1,9 +1,9 @@
 //! Cryptography for TLS: ring's, with randomness from the operating system or from a run's seed.
 //!
-//! rustls wants its source of randomness as a `&'static` object without state. The seeded one is
-//! therefore a window onto a thread-local slot that is filled only while [`Randomness::scope`]
-//! runs a call into the library. Outside such a call it fails, and a [`SeededEntropy`] comes only
-//! from a simulated host: no connection of a real host can ever draw from it.
+//! rustls requires its source of randomness as a `&'static` object without state. The seeded source
+//! therefore reads a thread-local slot that is filled only while [`Randomness::scope`] runs a call
+//! into the library. Outside such a call it fails, and a [`SeededEntropy`] comes only from a
+//! simulated host: no connection of a real host can ever draw from it.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ thread_local! {
     static CURRENT: RefCell<Option<SeededEntropy>> = const { RefCell::new(None) };
 }
 
-/// Puts the slot back as it was, even if the call panics.
+/// Restores the slot, even if the call panics.
 struct Restore(Option<SeededEntropy>);
 
 impl Drop for Restore {
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_suite_is_told_from_every_other() {
+    fn every_suite_differs_from_every_other() {
         for &version in TlsVersion::ALL {
             for &cipher in CipherSuite::ALL {
                 assert_eq!(meaning(suite(version, cipher)), Some((version, cipher)));

@@ -1,4 +1,4 @@
-//! Peers that do not speak the protocol, over the kernel's loopback interface: a server goes on
+//! Peers that do not follow the protocol, over the kernel's loopback interface: a server keeps
 //! serving, and a client gets an error and does not hang.
 
 use std::io::{Read as _, Write as _};
@@ -56,8 +56,8 @@ async fn echo(dialer: &dyn Dialer, remote: SocketAddr) -> Result<Vec<u8>, Error>
     Ok(answer.to_vec())
 }
 
-/// What strangers say: noise of all lengths, beginnings of what the protocols say and then noise,
-/// and lengths that promise more than comes.
+/// What hostile clients send: noise of all lengths, valid beginnings followed by noise, and lengths
+/// that exceed the data.
 fn utterances(rng: &mut Rng) -> Vec<Vec<u8>> {
     let beginnings: [&[u8]; 9] = [
         b"",
@@ -86,8 +86,8 @@ fn utterances(rng: &mut Rng) -> Vec<Vec<u8>> {
     all
 }
 
-/// Says everything to a TCP server, each on a connection of its own; some end their side, some
-/// break off, and the others stay open and silent. Returns those.
+/// Sends each to a TCP server on a separate connection; some end their side, some abort, and the
+/// others stay open and silent. Returns those.
 fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
     let mut open = Vec::new();
     for (number, words) in utterances(rng).iter().enumerate() {
@@ -97,7 +97,7 @@ fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
         let _ = stream.write_all(words);
         match number % 3 {
             0 => drop(stream.shutdown(Shutdown::Write)),
-            // What the server has said and nobody has read makes this a reset.
+            // Unread data from the server makes this a reset.
             1 => drop(stream.read(&mut [0])),
             _ => open.push(stream),
         }
@@ -107,7 +107,7 @@ fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
 
 #[test]
 #[ignore = "thorough: real time"]
-fn a_server_goes_on_whatever_strangers_say() {
+fn a_server_survives_hostile_input() {
     for_each_protocol(async |protocol, machine| {
         let server = serve(protocol, machine.host("server", [HERE]));
         let remote = server.local_addr();
@@ -124,7 +124,7 @@ fn a_server_goes_on_whatever_strangers_say() {
                     Vec::new()
                 }
             };
-            // The server hears them, and then somebody who knows how to speak.
+            // The server receives them, and then serves a correct client.
             sleep(Duration::from_millis(10)).await;
             let answer = echo(&*dialer, remote).await;
             let name = protocol.name();
@@ -134,8 +134,8 @@ fn a_server_goes_on_whatever_strangers_say() {
     });
 }
 
-/// A crowd of connections that say nothing, or the first byte of something: the server keeps as many as
-/// it may, and answers others. (In virtual time: `tests/track/siege`.)
+/// Many connections that send nothing, or only a first byte: the server keeps as many as it may,
+/// and answers others. (In virtual time: `tests/track/siege`.)
 #[test]
 #[ignore = "thorough: real time"]
 fn a_crowd_of_connections_leaves_room_for_others() {
@@ -169,7 +169,7 @@ fn a_crowd_of_connections_leaves_room_for_others() {
     });
 }
 
-/// A server that says `words` to whoever comes, and then hangs up or is silent.
+/// A server that sends `words` to every client, and then closes or stays silent.
 fn stranger(words: Vec<u8>, hangs_up: bool) -> SocketAddr {
     let listener = TcpListener::bind((HERE, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -211,7 +211,7 @@ fn a_client_gets_an_error_from_a_server_that_talks_nonsense() {
             return;
         }
         for (number, words) in utterances(&mut rng).into_iter().enumerate().step_by(4) {
-            // Something is said, or the connection ends: pure silence is the caller's to limit.
+            // Something is sent, or the connection ends: the caller must limit pure silence.
             let hangs_up = number % 8 == 0 || words.len() < 20;
             let said = String::from_utf8_lossy(&words).into_owned();
             let address = stranger(words, hangs_up);

@@ -64,7 +64,7 @@ impl Track {
     }
 }
 
-/// The defaults, but for the one algorithm that every kernel has and lets everybody use.
+/// The defaults, except for the one algorithm that every kernel has and does not restrict.
 fn transport() -> TransportParameters {
     TransportParameters { congestion: "reno".to_owned(), ..TransportParameters::default() }
 }
@@ -143,7 +143,7 @@ fn bodies_of_all_sizes_go_both_ways() {
 /// From two addresses of the loopback interface.
 #[test]
 fn quic_takes_several_paths_of_the_kernel() {
-    // The server has an address of its own: wishes are for every path that has the address at an end.
+    // The server has a separate address: requests apply to every path with the address at an end.
     let [here, ends @ ..]: [IpAddr; 3] =
         [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
     let protocol = trackbed_protocols::find("mpquic").unwrap();
@@ -258,7 +258,7 @@ fn a_server_is_known_by_its_certificate_and_another_one_is_not_trusted() {
 }
 
 #[test]
-fn nobody_there_is_an_error_that_says_where() {
+fn a_missing_server_is_an_error_with_its_address() {
     for_each_protocol(async |protocol, track| {
         let server = track.serve(protocol);
         let remote = server.local_addr();

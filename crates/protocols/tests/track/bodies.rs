@@ -48,7 +48,7 @@ fn uploads_and_downloads_work_alone() {
             assert_eq!(body::collect(response.body, 32).await.unwrap(), sum[..]);
             let response = connection.exchange(get("/zeros?3000000")).await.unwrap();
             assert_eq!(body::drain(response.body).await, Ok(3_000_000));
-            // An upload that nobody reads does not stand in the way.
+            // An unread upload does not block others.
             let (upload, _) = noise(1_000_000, 3);
             let response = connection.exchange(post("/ignore", upload)).await.unwrap();
             assert_eq!(body::collect(response.body, 32).await.unwrap(), "ignored");
@@ -131,7 +131,7 @@ fn a_slow_reader_holds_the_sender_back() {
     });
 }
 
-/// 35,000 packets fit the window, and wait until somebody reads them.
+/// 35,000 packets fit into the window and wait until they are read.
 #[test]
 fn a_reader_may_leave_a_whole_window_unread() {
     for name in ["quic", "mpquic", "http3", "http2", "sctp"] {
@@ -146,7 +146,7 @@ fn a_reader_may_leave_a_whole_window_unread() {
     }
 }
 
-/// What the application holds up is no fault of the connection.
+/// A stall of the application is not an error of the connection.
 #[test]
 fn a_reader_may_pause_for_longer_than_the_idle_timeout() {
     for name in ["tcp", "tcp+tls", "http2", "mqtt", "sctp"] {

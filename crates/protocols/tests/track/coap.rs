@@ -1,4 +1,4 @@
-//! CoAP by its specification: times, losses, blocks, and what others say to its server.
+//! CoAP against its specification: times, losses, blocks, and input from unknown clients.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ fn the_newer_version_is_taken_where_both_are_there() {
     }
 }
 
-/// How long an exchange takes whose first packets, so many, are lost.
+/// The duration of an exchange whose first packets, this many, are lost.
 fn with_lost(packets: u64, seed: u64) -> Duration {
     let up: LinkSpec = clean().with(Loss::new(Listed::new(1..=packets)));
     let seed = Seed::of_run(seed, 0);
@@ -124,7 +124,7 @@ fn a_lost_response_is_sent_again_and_the_service_is_not_called_again() {
 }
 
 #[test]
-fn a_lost_request_that_is_not_confirmable_is_reported_and_holds_nobody_up() {
+fn a_lost_non_confirmable_request_is_reported_and_blocks_no_other() {
     for name in ["coap", "coap+dtls"] {
         let first = if name == "coap" { 1 } else { 3 };
         let up: LinkSpec = clean().with(Loss::new(Listed::new([first])));
@@ -142,13 +142,13 @@ fn a_lost_request_that_is_not_confirmable_is_reported_and_holds_nobody_up() {
             let (lost, answered) = all.await;
             assert!(lost.unwrap_err().is_retryable());
             assert_eq!(now() - start, Duration::from_secs(30));
-            // The place of the lost one is free after the time in which an answer is to be expected.
+            // The place of the lost one is free after the time in which a response is expected.
             assert_eq!(answered.unwrap() - start, Duration::from_secs(2) + RTT);
         });
     }
 }
 
-/// A response that takes longer than its acknowledgement may: another request goes in between.
+/// A response that takes longer than its acknowledgment may: another request goes in between.
 #[test]
 fn a_slow_response_comes_in_a_message_of_its_own() {
     for confirmable in [true, false] {
@@ -172,7 +172,7 @@ fn a_slow_response_comes_in_a_message_of_its_own() {
             let (slow, quick) = futures_util::future::join(answered("/slow"), answered("/")).await;
             assert_eq!(slow, RTT + Duration::from_secs(5));
             let waited = match confirmable {
-                // Until the empty acknowledgement.
+                // Until the empty acknowledgment.
                 true => Duration::from_millis(100) + RTT,
                 false => Duration::from_secs(2),
             };
@@ -276,7 +276,7 @@ fn bodies_in_blocks_of_one_path_do_not_mix() {
 
 /// RFC 7959 section 2.9.3: a body that the server has no room for is refused with 4.13.
 #[test]
-fn a_body_that_nobody_reads_is_refused_when_it_is_too_large() {
+fn an_unread_body_is_refused_when_it_is_too_large() {
     simulate(&fast(100), |track| async move {
         let (_server, connection) = track.connected(protocol("coap")).await;
         let response = connection.exchange(post("/never", body::zeros(9 << 20))).await.unwrap();
@@ -286,7 +286,7 @@ fn a_body_that_nobody_reads_is_refused_when_it_is_too_large() {
 }
 
 #[test]
-fn a_status_without_a_code_of_its_own_arrives_all_the_same() {
+fn a_status_without_a_coap_code_still_arrives() {
     simulate(&clean(), |track| async move {
         let (_server, connection) = track.connected(protocol("coap")).await;
         for status in [200, 201, 204, 299, 304, 401, 402, 418, 451, 499, 505, 599, 999] {
@@ -309,10 +309,12 @@ fn settings_that_make_no_sense_are_refused_with_advice() {
     };
     let coap = CoapParameters::default();
     assert!(refused(CoapParameters { block_size: 100, ..coap }).contains("1,024 bytes"));
-    assert!(refused(CoapParameters { outstanding_max: 0, ..coap }).contains("one request"));
+    assert!(
+        refused(CoapParameters { outstanding_max: 0, ..coap }).contains("one outstanding request")
+    );
 }
 
-/// A socket that speaks to the server without knowing anything of it.
+/// A socket that sends to the server without protocol state.
 struct Stranger {
     socket: Box<dyn UdpSocket>,
 }
@@ -382,7 +384,7 @@ fn a_server_says_what_is_wrong_with_a_request() {
     });
 }
 
-/// Clients that say hello from many ports and no more: the server forgets them, and others are served.
+/// Clients that only send hellos from many ports: the server forgets them and serves others.
 #[test]
 fn a_flood_of_hellos_leaves_the_server_answering() {
     for version in TlsVersion::ALL {
@@ -394,7 +396,7 @@ fn a_flood_of_hellos_leaves_the_server_answering() {
             let tls = TlsParameters::only(*version, CipherSuite::Aes128Gcm);
             let config = ClientConfig { tls, ..ClientConfig::default() };
             let dialer = track.dialer(protocol("coap+dtls"), &server, config);
-            // What a client says first, heard at a port where nobody answers.
+            // A client's first datagram, captured at a port that does not respond.
             let listener = track.server.bind_udp("10.0.0.2:7".parse().unwrap()).unwrap();
             let lonely = Rc::clone(&dialer);
             let lonely =
@@ -411,15 +413,15 @@ fn a_flood_of_hellos_leaves_the_server_answering() {
             sleep(RTT).await;
             let connection = dialer.connect(server_address()).await.unwrap();
             ping(&*connection).await.unwrap();
-            // Those that are in the middle of a handshake are not for ever.
+            // Unfinished handshakes expire.
             sleep(Duration::from_secs(60)).await;
             let totals = ledger.totals();
-            assert_eq!(totals.connections, 0, "nobody has gone, since nobody had come");
+            assert_eq!(totals.connections, 0, "no connection ended, because none began");
         });
     }
 }
 
-/// What is altered on the way is thrown away and counted, and others go on.
+/// Altered datagrams are discarded and counted, and others continue.
 #[test]
 fn damaged_datagrams_are_thrown_away() {
     for name in ["coap", "coap+dtls"] {
@@ -481,8 +483,8 @@ fn utterance(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Networks that lose, repeat and reorder at random: each request is answered once, with what belongs
-/// to it, or reported as lost, and a confirmable one is done once at the most.
+/// Networks that lose, repeat and reorder at random: each request gets its own response once, or is
+/// reported as lost, and a confirmable one is executed at most once.
 #[test]
 fn every_request_is_answered_once_or_lost_and_done_once_at_most() {
     for run in 0..60 {

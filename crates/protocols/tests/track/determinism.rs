@@ -17,7 +17,7 @@ use crate::support::{
     simulate_on,
 };
 
-/// Everything that a run shows: packets, times, keys and traces.
+/// Everything observable of a run: packets, times, keys and traces.
 fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
     let seed = Seed::of_run(1, run);
     let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));

@@ -32,8 +32,8 @@ fn mean_window(name: &'static str, every: u64, settled: Time, end: Time) -> f64 
     bytes as f64 / each / round_trips
 }
 
-/// RFC 9438 section 4.3: where CUBIC's own function is slower it follows Reno, with its own factors. The
-/// TCP engine does so too, and is held against Linux.
+/// RFC 9438 section 4.3: where CUBIC's own function is slower it follows Reno, with its own
+/// factors. The TCP engine does so too, and is tested against Linux.
 #[test]
 fn cubic_has_the_window_that_it_has_over_tcp_where_losses_are_frequent() {
     let (settled, end) = (Time::from_millis(20_000), Time::from_millis(180_000));
@@ -65,8 +65,8 @@ impl Tap for Sent {
     }
 }
 
-/// An acknowledgement rides on what is sent anyway (RFC 9000 section 13.2), so that of a request and its
-/// answer none needs a packet of its own.
+/// Acknowledgments are added to other packets (RFC 9000 section 13.2), so a request and its
+/// response need no separate ones.
 #[test]
 fn an_exchange_takes_a_packet_each_way() {
     for name in ["quic", "mpquic", "http3"] {

@@ -1,4 +1,4 @@
-//! Servers that go away, networks that fall silent, and strangers that talk nonsense.
+//! Servers that disappear, networks that fall silent, and clients that send garbage.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::support::{
 fn a_server_that_stops_is_noticed_at_once() {
     for_each_protocol(|protocol| {
         if protocol.name() == "coap" {
-            // It has no connection whose end could be told.
+            // It has no connection whose end could be reported.
             return;
         }
         simulate(&clean(), |track| async move {
@@ -39,7 +39,7 @@ fn a_server_that_stops_is_noticed_at_once() {
 
 #[test]
 fn a_server_that_was_never_there_is_no_hang() {
-    // CoAP alone says nothing before there is a request.
+    // Only CoAP sends nothing before a request.
     for protocol in registry().iter().filter(|protocol| protocol.name() != "coap") {
         let (error, at) = simulate(&clean(), |track| async move {
             let server = track.serve(*protocol);
@@ -54,8 +54,8 @@ fn a_server_that_was_never_there_is_no_hang() {
     }
 }
 
-/// The network swallows everything from the first second on; the connection is given up when
-/// nothing has moved for the idle timeout.
+/// The network drops everything from the first second on; the connection is given up after the idle
+/// timeout without progress.
 #[test]
 fn silence_ends_in_an_error_after_the_idle_timeout() {
     for_each_protocol(|protocol| {
@@ -147,8 +147,8 @@ fn closing_ends_everything() {
     });
 }
 
-/// A server of every protocol over TCP gets bytes that mean nothing, ends that connection, and
-/// goes on serving others.
+/// A server of every protocol over TCP gets garbage, ends that connection, and keeps serving
+/// others.
 #[test]
 fn nonsense_ends_the_connection_that_it_came_on() {
     let nonsense: [&[u8]; 6] = [

@@ -20,8 +20,8 @@ use crate::support::{
     RTT, Track, clean, for_each_protocol, get, ping, protocol, server_address, service,
 };
 
-/// Runs `main` with a client that has addresses in so many networks, over a link that does nothing
-/// but delay. `tap` sees all packets.
+/// Runs `main` with a client that has addresses in this many networks, over a link that only
+/// delays. `tap` gets all packets.
 fn roam<T: Send, F: Future<Output = T>>(
     networks: u8,
     tap: Option<Box<dyn Tap>>,
@@ -200,8 +200,8 @@ fn a_transfer_goes_on_where_it_was() {
     }
 }
 
-/// Before the handshake is confirmed nobody migrates (RFC 9000 section 9), and TCP's connections
-/// never do. A new connection is opened from the new address, early data and all.
+/// No connection migrates before the handshake is confirmed (RFC 9000 section 9), and TCP
+/// connections never do. A new connection is opened from the new address, early data and all.
 #[test]
 fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
     for_each_protocol(|protocol| {

@@ -1,4 +1,4 @@
-//! What MQTT adds: versions, qualities, brokers without a service, and clients that are no friends.
+//! Features of MQTT: versions, QoS, brokers without a service, and hostile clients.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -54,11 +54,12 @@ fn every_version_and_quality_takes_the_same_round_trips() {
     }
 }
 
-/// A message of telemetry, byte for byte: 20 ms, and at 50 Mbit/s 160 ns for each byte of the packets
-/// that follow one another. Each has 52 bytes of IP and TCP with timestamps (RFC 7323) and 22 of a TLS
-/// 1.3 record (RFC 8446 section 5.2). From the second on a bare acknowledgement is the first to come
-/// back: the client has acknowledged the answer before by a PUBACK that nothing answered, and a
-/// delayed acknowledgement that was sent by its timer ends an exchange's interactive mode, as in Linux.
+/// A message of telemetry, byte for byte: 20 ms, and at 50 Mbit/s 160 ns for each byte of the
+/// packets that follow one another. Each has 52 bytes of IP and TCP with timestamps (RFC 7323) and
+/// 22 of a TLS 1.3 record (RFC 8446 section 5.2). From the second on a bare acknowledgment is the
+/// first to come back: the client has acknowledged the answer before by a PUBACK that nothing
+/// answered, and a delayed acknowledgment that was sent by its timer ends an exchange's interactive
+/// mode, as in Linux.
 #[test]
 fn a_message_takes_as_long_as_the_bytes_that_mqtt_needs() {
     const HEADERS: usize = 52 + 22;
@@ -142,7 +143,7 @@ fn a_body_of_which_a_part_is_missing_is_not_taken_for_a_whole_one() {
     });
 }
 
-/// Half an hour without a word: pings keep the connection.
+/// Half an hour of silence: pings keep the connection.
 #[test]
 fn an_idle_connection_is_kept() {
     simulate(&clean(), |track| async move {
@@ -162,10 +163,10 @@ fn a_path_that_is_no_topic_is_refused() {
     });
 }
 
-/// Connections that say nothing, not even in TLS, are closed after ten seconds; others are served
-/// meanwhile.
+/// Silent connections, without even TLS, are closed after ten seconds; others are served in the
+/// meantime.
 #[test]
-fn silent_connections_are_closed_and_harm_nobody() {
+fn silent_connections_are_closed_and_do_no_harm() {
     simulate(&clean(), |track| async move {
         let (_server, connection) = connected(&track, MqttParameters::default()).await;
         let mut silent = Vec::new();

@@ -1,4 +1,4 @@
-//! What is pinned is what is negotiated, and what cannot be had is refused in words that help.
+//! Pinned parameters are negotiated, and unsupported ones are refused with a helpful error.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ fn a_server_that_is_not_trusted_is_refused() {
 }
 
 #[test]
-fn a_server_without_sessions_is_connected_to_anew() {
+fn a_client_connects_again_to_a_server_without_sessions() {
     for name in ["tcp+tls", "http2", "http3", "mpquic", "quic"] {
         let security = simulate(&clean(), |track| async move {
             let config = ServerConfig { sessions: false, ..ServerConfig::default() };
@@ -139,7 +139,7 @@ fn rejected_early_data_is_not_lost_in_silence() {
 
 /// A first request that is longer than a server takes as early data goes on after the handshake.
 #[test]
-fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
+fn a_long_request_does_not_fit_into_early_data_and_still_arrives() {
     for name in ["tcp+tls", "http2", "http3", "mpquic", "quic"] {
         simulate(&fast(100), |track| async move {
             let server = track.serve(protocol(name));
@@ -161,14 +161,14 @@ fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
 
 /// A restarted server has another key: its certificate is another one.
 #[test]
-fn a_restarted_server_has_to_be_trusted_anew() {
+fn a_restarted_server_has_to_be_trusted_again() {
     for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls", "coap+dtls"] {
         simulate(&clean(), |track| async move {
             let server = track.serve(protocol(name));
             let old = track.dialer(protocol(name), &server, ClientConfig::default());
             let connection = old.connect(server_address()).await.unwrap();
             drop(server);
-            // The port is free again when the old connections are gone for good.
+            // The port is free again when the old connections have fully ended.
             sleep(Duration::from_secs(10)).await;
             assert!(ping(&*connection).await.is_err());
             let server = track.serve(protocol(name));

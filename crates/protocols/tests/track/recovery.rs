@@ -1,4 +1,4 @@
-//! What QUIC has to get over: lost handshakes, and networks that take no time.
+//! QUIC's recovery: lost handshakes, and networks without delay.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -136,7 +136,7 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
     }
 }
 
-/// 12.5 MB are on the way at once. Everything behind the lost packet has to wait for it.
+/// 12.5 MB are in flight at once. Everything after the lost packet has to wait for it.
 #[test]
 fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
     for name in ["quic", "mpquic", "http3"] {

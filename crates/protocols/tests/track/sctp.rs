@@ -1,4 +1,4 @@
-//! What is SCTP's own: its carriers, its window, its streams.
+//! Features of SCTP: its encapsulations, its window, its streams.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -127,7 +127,7 @@ fn the_window_limits_the_rate() {
     assert!((rate / expected - 1.0).abs() < 0.01, "{rate} B/s, not {expected}");
 }
 
-/// Who pauses closes the window; when he goes on, the rest comes at full speed again.
+/// A reader that pauses closes the window; when it continues, the rest arrives at full speed again.
 #[test]
 fn a_closed_window_opens_without_delay() {
     let took = simulate(&fast(100), |track| async move {
@@ -205,7 +205,7 @@ fn one_packet_in_five_may_be_lost() {
 /// Packets that look like SCTP, to a server and to a client from the server's address: an INIT ACK
 /// without the client's tag, an ABORT, and noise.
 #[test]
-fn who_does_not_know_the_tags_disturbs_nobody() {
+fn packets_with_wrong_tags_are_ignored() {
     simulate(&clean(), |track| async move {
         let (connection, server) = connect(&track, TransportParameters::default()).await;
         ping(&*connection).await.unwrap();

@@ -24,7 +24,7 @@ use crate::support::{
 /// What the server sends and is told, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// A DATA chunk leaves, with this sequence number and so many bytes of payload.
+    /// A DATA chunk leaves, with this sequence number and this many bytes of payload.
     Data { at: Time, tsn: u32, len: u32 },
     /// A SACK arrives: up to where all is there, how much room is left, and its number of gaps.
     Sack { at: Time, cumulative: u32, room: u32, gaps: u16 },
@@ -211,8 +211,9 @@ fn a_timeout_goes_back_to_one_packet() {
     assert_eq!(flights[3], (flights[2].0 + RTT, 3));
 }
 
-/// RFC 9260 section 6.1, rule A: no more is under way than the receiver has room for, but for one
-/// packet when nothing is, ever more rarely. The application reads nothing for a minute.
+/// RFC 9260 section 6.1, rule A: no more is in flight than the receiver has room for, except one
+/// packet when nothing is in flight, at growing intervals. The application reads nothing for a
+/// minute.
 #[test]
 fn a_closed_window_lets_one_packet_pass_at_a_time() {
     let seen = script([&clean(), &clean()], QUIET, 50_000, 200_000, Duration::from_secs(60));

@@ -137,9 +137,9 @@ fn little_data_takes_the_path_with_the_lower_round_trip_time() {
     assert!(on_fast > 20 * 30 && on_slow < on_fast / 4, "{on_slow} and {on_fast} B");
 }
 
-/// A path that dies takes its whole window along. RFC 9002 section 6.2.1: after the round-trip time,
-/// four times its variation and the peer's delay of acknowledgements, in all some 250 ms with full
-/// queues, others carry that; then the window is on its way for as long as their queue lasts.
+/// A path that dies takes its whole window along. RFC 9002 section 6.2.1: after the round-trip
+/// time, four times its variation and the peer's delay of acknowledgments, in all some 250 ms with
+/// full queues, others carry that; then the window is on its way for as long as their queue lasts.
 #[test]
 fn a_path_that_dies_delays_the_transfer_by_its_probe_timeout() {
     let way = cell(25, Duration::from_millis(20));

@@ -67,7 +67,7 @@ pub fn fork(ways: [&LinkSpec; 2], seed: &Seed) -> Network {
     builder.build().unwrap()
 }
 
-/// What either end is told of paths.
+/// The path settings of either end.
 pub fn transport_over_paths(
     scheduler: &str,
     addresses: Vec<IpAddr>,

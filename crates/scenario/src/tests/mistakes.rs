@@ -72,7 +72,7 @@ fn quantities() {
     expect(&link("rate = \"50 MB\""), "\"50 MB\"", message, models);
     let message = "\"-5 Mbit/s\" is negative; write a rate as \"50 Mbit/s\"";
     expect(&link("rate = \"-5 Mbit/s\""), "\"-5 Mbit/s\"", message, models);
-    let message = "rate: nothing passes at 0; write a rate above it, or an outage";
+    let message = "rate: a rate of 0 sends nothing; write a positive rate, or an outage";
     expect(&link("rate = \"0 Mbit/s\""), "\"0 Mbit/s\"", message, "");
     let models = "loss also takes a model: gilbert-elliott, periodic, list, timetable";
     for (value, message) in [

@@ -93,8 +93,8 @@ fn what_does_not_fit_is_refused_with_what_does() {
         ("preset.quic=quic-go", "unknown value \"quic-go\"; write \"quic-go-2020\""),
         ("preset.coap=lksctp", "[preset] takes http3, mpquic, mptcp, quic, sctp, tcp"),
         ("preset.sctp=lksctp", "no protocol of this scenario has a use for it"),
-        ("beta=1", "more than nothing is left and less than all"),
-        ("packet-size=1100B", "packet-size is 1200 B to 65527 B, not 1100 B"),
+        ("beta=1", "above 0 % and below 100 %"),
+        ("packet-size=1100B", "packet-size must be 1200 B to 65527 B, not 1100 B"),
     ] {
         let error = plan_with(&scenario(""), &[setting]).unwrap_err().to_string();
         assert!(error.contains(words) && error.contains(setting), "{setting}: {error}");

@@ -46,10 +46,10 @@ pub(crate) enum SocketKind {
     Pipe,
 }
 
-/// Opens an executor on this thread, for as long as the guard lives.
+/// Opens an executor on this thread, while the guard lives.
 ///
 /// # Panics
-/// If this thread has one already: executors do not nest.
+/// If this thread already has one: executors do not nest.
 pub(crate) fn enter() -> Entered {
     CURRENT.with(|context| {
         assert!(context.id.get() == NO_EXECUTOR, "a run cannot start inside another run");
@@ -70,7 +70,7 @@ impl Entered {
     }
 
     /// Drops every task and whatever it owns. Destructors may still spawn, wake and use timers; it
-    /// goes on until nothing is left. A panicking destructor does not keep the others from
+    /// continues until nothing is left. A panicking destructor does not prevent the others from
     /// running.
     pub(crate) fn drop_tasks(&self) {
         loop {
@@ -117,7 +117,7 @@ pub(crate) fn is_current(id: u64) -> bool {
     CURRENT.with(|context| context.id.get()) == id
 }
 
-/// Whether this thread executes a run. Cheap, and may be called from anywhere, also while a thread
+/// Whether this thread executes a run. Cheap; it may be called from anywhere, also while a thread
 /// ends.
 pub(crate) fn is_running() -> bool {
     CURRENT.try_with(|context| context.id.get() != NO_EXECUTOR).unwrap_or(false)
@@ -136,18 +136,19 @@ pub(crate) fn schedule_main() {
 /// Puts a task of executor `id` at the end of the queue.
 ///
 /// # Panics
-/// On a thread other than the executor's: what another thread does has no place in the run's order.
+/// On a thread other than the executor's: events of another thread have no place in the run's
+/// order.
 pub(crate) fn schedule(id: u64, runnable: Runnable) {
     if is_current(id) {
         CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Task(runnable)));
     } else {
         // Dropping it here would run its destructor on the wrong thread.
         std::mem::forget(runnable);
-        panic!("a task was woken from outside the thread of its run; keep its work on that thread");
+        panic!("a task was woken from a thread other than its run's; keep its work on that thread");
     }
 }
 
-/// Notes what the task that is being polled waits for; forgotten when it is polled next.
+/// Records what the polled task waits for, until its next poll.
 pub(crate) fn note(wait: Wait) {
     CURRENT.with(|context| {
         let mut tasks = context.tasks.borrow_mut();
@@ -164,7 +165,7 @@ pub(crate) fn with_main<R>(poll: impl FnOnce() -> R) -> R {
     with_task(MAIN, poll)
 }
 
-/// Runs `poll` as the task `key`, so that what it waits for is noted there.
+/// Runs `poll` as the task `key`, so that its waits are recorded there.
 pub(crate) fn with_task<R>(key: usize, poll: impl FnOnce() -> R) -> R {
     let outer = CURRENT.with(|context| {
         if let Some(entry) = context.tasks.borrow_mut().get_mut(key) {
@@ -212,8 +213,8 @@ impl Drop for Registration {
     }
 }
 
-/// What the unfinished tasks wait for, one line each, the named ones first; `socket` gives a
-/// socket's name.
+/// The waits of unfinished tasks, one line each, named ones first; `socket` returns a socket's
+/// name.
 pub(crate) fn describe_tasks(socket: &dyn Fn(SocketRef) -> String) -> String {
     CURRENT.with(|context| {
         let tasks = context.tasks.borrow();
@@ -273,7 +274,7 @@ impl Entry {
             })
             .collect();
         let what = match waits.is_empty() {
-            true => "for something inside the program (another task, a channel)".to_owned(),
+            true => "for something inside the program (another task or a channel)".to_owned(),
             false => waits.join(", or "),
         };
         let name = self.name.as_deref().unwrap_or("(unnamed)");
@@ -289,10 +290,10 @@ const NO_EXECUTOR: u64 = 0;
 /// The main future's place in the register: it is always entered first.
 const MAIN: usize = 0;
 
-/// A task that selects over more than this waits for much the same.
+/// More waits of one task are not listed.
 const WAITS_MAX: usize = 8;
 
-/// Enough for a person to see the pattern.
+/// Enough to see the pattern.
 const LINES_MAX: usize = 40;
 
 const NO_RUN: &str = "this needs a running executor: call it inside a run";

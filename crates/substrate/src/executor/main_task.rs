@@ -40,7 +40,7 @@ impl Wake for Shared {
         self.wake_by_ref();
     }
 
-    /// Wakes after the run, from anywhere, mean nothing: the future has gone.
+    /// Wakes after the run have no effect: the future is gone.
     fn wake_by_ref(self: &Arc<Self>) {
         if context::is_current(self.executor) && !self.queued.swap(true, Ordering::Relaxed) {
             context::schedule_main();

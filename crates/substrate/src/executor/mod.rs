@@ -1,10 +1,10 @@
 //! The single-threaded executor that all substrates share.
 //!
 //! Tasks run in the order in which they were woken (first in, first out), on the thread that
-//! executes the run, and the clock stands still while each does. When none is left the executor
+//! executes the run, and the clock stands still while each does. When no task is ready the executor
 //! parks on its [`Reactor`], the part that differs between substrates: it moves the clock to the
-//! next event. Everything due at one instant happens in a fixed order: first what the reactor
-//! delivers, then timers, then the tasks that these woke.
+//! next event. Everything due at one instant happens in a fixed order: first the reactor's events,
+//! then timers, then the tasks that these woke.
 
 mod context;
 mod main_task;
@@ -33,16 +33,16 @@ pub(crate) use waiter::Waiter;
 
 /// What lies below the executor: a clock and a source of events.
 pub(crate) trait Reactor {
-    /// Lets time pass until the next event or until `deadline`, whichever is first, moves the
-    /// clock there, and wakes the tasks that the event concerns.
+    /// Waits for the next event or for `deadline`, whichever is first, moves the clock there, and
+    /// wakes the affected tasks.
     ///
     /// # Errors
-    /// If nothing can ever happen again, or the run must stop.
+    /// If no event can happen any more, or the run must stop.
     fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason>;
 
-    /// Called before each task. Where time passes while tasks run, it moves the clock; and now and
-    /// then it wakes the tasks that an event meanwhile concerns, so that tasks which always find
-    /// work do not keep the others waiting. Returns whether it has done the latter.
+    /// Called before each task. If time passes while tasks run, it moves the clock. At intervals it
+    /// also wakes tasks for new events, so that busy tasks do not starve the others. Returns
+    /// whether it checked for events.
     ///
     /// # Errors
     /// If the run must stop.
@@ -50,34 +50,34 @@ pub(crate) trait Reactor {
         Ok(false)
     }
 
-    /// Who waits for what, for a person.
+    /// A readable list of tasks and their waits.
     fn diagnose(&self) -> String;
 }
 
 /// What [`Reactor::park`] did.
 pub(crate) struct Parked {
-    /// How many events it handled.
+    /// The number of events that it handled.
     pub(crate) events: u64,
 }
 
 named! {
-    /// Why a run cannot go on.
+    /// Why a run cannot continue.
     pub enum StallReason {
         /// The main future waits, but no timer, packet or task is left that could wake it.
         NothingLeft = "nothing is left that could wake the main future",
-        /// The run would go beyond its limit of time.
-        TimeLimit = "the limit of time is reached",
+        /// The run would exceed its time limit.
+        TimeLimit = "the time limit is reached",
         /// Too much happened at one instant: tasks wake one another without end.
-        Livelock = "too much happens at one instant; do tasks wake one another?",
+        Livelock = "too many events at one instant; do tasks wake one another?",
         /// The run was cancelled.
         Cancelled = "it was cancelled",
     }
 }
 
-/// How a run ended that could not go on.
+/// The end of a stalled run.
 pub(crate) struct Stall {
     pub(crate) reason: StallReason,
-    /// Who waited for what.
+    /// The tasks and their waits.
     pub(crate) diagnosis: String,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn run<T>(
     main: impl Future<Output = T>,
 ) -> Result<T, Stall> {
     let mut main = pin!(main);
-    // Told while `main` still exists, and with it what it waits for.
+    // Described while `main` still exists, with its waits.
     let stall = |reactor: &dyn Reactor, reason| Stall { reason, diagnosis: reactor.diagnose() };
     let waker = MainWaker::new();
     context::schedule_main();

@@ -1,4 +1,4 @@
-//! Tasks: futures that the executor runs beside the main one.
+//! Tasks: futures that the executor runs besides the main one.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -9,8 +9,8 @@ use pin_project_lite::pin_project;
 
 use super::context::{self, Registration};
 
-/// Runs `future` beside the caller. It is first polled when the executor comes to it, after what
-/// is already in the run queue.
+/// Runs `future` concurrently with the caller. It is first polled after everything already in the
+/// run queue.
 ///
 /// # Panics
 /// Outside a run.
@@ -18,7 +18,7 @@ pub fn spawn<F: Future + 'static>(future: F) -> Task<F::Output> {
     start(None, future)
 }
 
-/// As [`spawn`], under a name that the diagnosis of a stalled run shows.
+/// Like [`spawn`], with a name that the diagnosis of a stalled run shows.
 ///
 /// # Panics
 /// Outside a run.
@@ -26,14 +26,14 @@ pub fn spawn_named<F: Future + 'static>(name: impl Into<Rc<str>>, future: F) -> 
     start(Some(name.into()), future)
 }
 
-/// A spawned task; a future of its output. Dropping it cancels the task, at the latest when the
-/// executor comes to it.
+/// A spawned task; a future of its output. Dropping it cancels the task, at the latest at its next
+/// turn.
 #[derive(Debug)]
-#[must_use = "dropping a task cancels it; call `detach` to let it run on"]
+#[must_use = "dropping a task cancels it; call `detach` to keep it running"]
 pub struct Task<T>(async_task::Task<T>);
 
 impl<T> Task<T> {
-    /// Lets the task run on by itself, at most until the run ends.
+    /// Detaches the task; it runs at most until the run ends.
     pub fn detach(self) {
         self.0.detach();
     }
@@ -65,7 +65,7 @@ fn start<F: Future + 'static>(name: Option<Rc<str>>, future: F) -> Task<F::Outpu
     Task(task)
 }
 
-/// Lets every other task that is ready run first.
+/// Yields to every other ready task.
 pub async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {
@@ -79,7 +79,7 @@ pub async fn yield_now() {
 }
 
 pin_project! {
-    /// A future whose waits are noted under its task's name.
+    /// A future whose waits are recorded under its task's name.
     struct Supervised<F> {
         #[pin]
         future: F,

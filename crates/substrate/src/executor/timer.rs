@@ -33,7 +33,7 @@ pub fn sleep_until(deadline: Time) -> Timer {
 }
 
 /// A future that resolves at a point in time. It may be polled again after that, and set again at
-/// any time; setting it later, as transports do for every packet, costs next to nothing.
+/// any time; moving it later, as transports do for every packet, is nearly free.
 #[derive(Debug)]
 pub struct Timer {
     executor: u64,
@@ -90,7 +90,7 @@ pub(crate) fn next_deadline() -> Option<Time> {
     TIMERS.with_borrow_mut(TimerQueue::next)
 }
 
-/// Wakes who waits for a timer due at `now`, and says how many timers were.
+/// Wakes the tasks whose timer is due at `now`, and returns the number of timers.
 pub(crate) fn fire_due(now: Time) -> u64 {
     let mut fired = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Deadlines in order, made for timers that are set anew for every packet.
+//! Deadlines in order, made for timers that are reset for every packet.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,13 +6,13 @@ use std::collections::BinaryHeap;
 use slab::Slab;
 use trackbed_core::Time;
 
-/// A set of timers, each with a payload `T`, that says which is due next.
+/// A set of timers, each with a payload `T`, in the order in which they are due.
 ///
-/// Timers due at one instant come out by rank, then in the order in which they were set. That
-/// order is deliberate: it depends on what the program did, never on addresses or hashes.
+/// Timers due at one instant come out by rank, then in the order in which they were set. That order
+/// is deliberate: it depends on the program's actions, never on addresses or hashes.
 ///
-/// Moving a deadline further away, what transports do for nearly every packet, costs a store: the
-/// heap learns of it when the earlier deadline comes up.
+/// Moving a deadline later, as transports do for nearly every packet, costs one store: the heap is
+/// updated when the earlier deadline comes up.
 #[derive(Debug)]
 pub(crate) struct TimerQueue<T> {
     slots: Slab<Slot<T>>,
@@ -41,8 +41,8 @@ impl<T> TimerQueue<T> {
         slot.payload
     }
 
-    /// Sets the timer, or with `None` disarms it. A timer set to the deadline that it has keeps
-    /// its place in the order.
+    /// Sets the timer, or with `None` disarms it. A timer set to its current deadline keeps its
+    /// place in the order.
     pub(crate) fn set(&mut self, key: u32, deadline: Option<Time>) {
         let slot = &mut self.slots[key as usize];
         let Some(at) = deadline else {
@@ -111,8 +111,8 @@ impl<T> TimerQueue<T> {
         }
     }
 
-    /// Sweeps the heap once more than half of it is stale, so that timers which are made and
-    /// dropped by the million, each far from due, do not pile up.
+    /// Cleans the heap once more than half of it is stale, so that millions of short-lived timers
+    /// with late deadlines do not pile up.
     fn compact(&mut self) {
         if self.stale > STALE_MIN && self.stale * 2 > self.heap.len() {
             let slots = &self.slots;
@@ -128,7 +128,7 @@ impl<T> TimerQueue<T> {
 struct Slot<T> {
     rank: u32,
     armed: Option<Armed>,
-    /// The one entry of the heap that stands for this slot: never later than `armed`.
+    /// The heap entry of this slot: never later than `armed`.
     queued: Option<Armed>,
     payload: T,
 }

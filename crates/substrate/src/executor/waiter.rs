@@ -2,8 +2,8 @@
 
 use std::task::{Context, Waker};
 
-/// Remembers who polled last. It keeps the waker between waits, as it is nearly always the same
-/// task that comes back, so waking costs neither a clone nor a drop.
+/// Remembers the last poller. It keeps the waker between waits: nearly always the same task
+/// returns, so waking costs neither a clone nor a drop.
 #[derive(Debug, Default)]
 pub(crate) struct Waiter {
     waker: Option<Waker>,

@@ -1,4 +1,4 @@
-//! A timer of the kernel that shows in epoll.
+//! A kernel timer for epoll.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -13,13 +13,13 @@ use super::origin::Origin;
 
 /// Ends a wait at a point in time (timerfd_create(2)).
 ///
-/// The timeout of epoll itself is no match: the kernel may let it come late by a thousandth of its
-/// length, to join it with others (`select_estimate_accuracy`); a retransmission timer of 1 s would
-/// be late by 1 ms.
+/// The timeout of epoll itself is too coarse: the kernel may delay it by a thousandth of its
+/// length, to coalesce it with others (`select_estimate_accuracy`); a retransmission timer of 1 s
+/// would be late by 1 ms.
 pub(super) struct Alarm {
     timer: OwnedFd,
     origin: Origin,
-    /// When it rings, as far as the kernel has been told.
+    /// When it fires, as last set in the kernel.
     set_to: Option<Time>,
 }
 
@@ -30,9 +30,8 @@ impl Alarm {
         Ok(Alarm { timer, origin, set_to: None })
     }
 
-    /// Has it ring at `time` or before. Where it is set to ring earlier it is left alone: timers
-    /// of transports move away with nearly every packet, and one early ring costs less than a
-    /// system call for each of them.
+    /// Makes it fire at `time` or earlier. An earlier setting is kept: transports move their timers
+    /// later with nearly every packet, and one early wake costs less than a system call for each.
     pub(super) fn ring_by(&mut self, now: Time, time: Time) -> io::Result<()> {
         if self.set_to.is_some_and(|set_to| now < set_to && set_to <= time) {
             return Ok(());
@@ -46,7 +45,7 @@ impl Alarm {
         Ok(())
     }
 
-    /// It has rung.
+    /// It has fired.
     pub(super) fn rang(&mut self) {
         self.set_to = None;
     }

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::net::{self, AddressFamily, Protocol, SocketFlags, SocketType, sockopt};
 
-/// A socket of the family of `address` that neither blocks nor outlives an `exec`. One of IPv6
-/// takes only that: both families meet at no socket of the track.
+/// A nonblocking socket of the family of `address`, closed on `exec`. IPv6 sockets accept only
+/// IPv6: no socket of the track serves both.
 pub(super) fn open(
     address: SocketAddr,
     kind: SocketType,

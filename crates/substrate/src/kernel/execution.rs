@@ -21,19 +21,18 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// A run whose time counts from `origin`, and ends at one hour at the latest.
+    /// A run whose time counts from `origin`, limited to one hour.
     pub fn new(origin: Origin) -> Execution {
         Execution { origin, time_limit: Time::from_millis(3_600_000), cancel: Cancel::new() }
     }
 
-    /// The same with another limit of time, beyond which a run is stalled.
+    /// The same with another time limit, beyond which a run counts as stalled.
     #[must_use]
     pub fn with_time_limit(self, time_limit: Time) -> Execution {
         Execution { time_limit, ..self }
     }
 
-    /// The same, stopped by `cancel`: within about 50 ms, or as soon as the task returns that runs
-    /// then.
+    /// The same, stopped by `cancel`: within about 50 ms, or once the running task returns.
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Execution {
         Execution { cancel, ..self }
@@ -43,7 +42,7 @@ impl Execution {
     /// executed to its end, together with the tasks that it spawns. The run ends with it: tasks
     /// that are left are dropped, and sockets are closed as the kernel does.
     ///
-    /// The network is that of the namespace which the thread is in; it must not leave it meanwhile.
+    /// The network is that of the thread's namespace; the thread must not leave it during the run.
     ///
     /// # Errors
     /// If the run stalls, panics or is cancelled, or the kernel refuses what it needs.
@@ -71,12 +70,12 @@ impl Execution {
                 cancel: &self.cancel,
                 since_look: 0,
             };
-            // Time passes whatever the tasks do, so they cannot keep it at one instant.
+            // Time always passes, so tasks cannot keep it at one instant.
             executor::run(&mut reactor, u64::MAX, main(Machine::new(executor.id())))
         }));
         let result = run::result(outcome);
         executor.drop_tasks();
-        // What outlives the run finds its socket closed.
+        // Handles that outlive the run find their sockets closed.
         drop(world::replace(None));
         result
     }

@@ -39,8 +39,8 @@ impl Machine {
     }
 
     /// The machine as a host called `name` that has the addresses of the first of `networks`, until
-    /// it [moves on](Host::move_on) to the next. Then `rewire` takes from the machine the addresses
-    /// that it is told first, and gives it the second ones.
+    /// it [moves on](Host::move_on) to the next. Then `rewire` removes its first argument's
+    /// addresses from the machine, and adds those of its second.
     ///
     /// # Panics
     /// If `networks` is empty.
@@ -57,8 +57,8 @@ impl Machine {
         Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire, peer })
     }
 
-    /// The machine as a host that serves nobody but `peer`: connections from others are closed as soon
-    /// as they are accepted, and datagrams from others are thrown away.
+    /// The machine as a host that serves only `peer`: other connections are closed as soon as they
+    /// are accepted, and other datagrams are discarded.
     pub fn host_for(
         &self,
         name: &str,
@@ -72,9 +72,9 @@ impl Machine {
         Arc::new(KernelHost { run: self.run, name, networks, rewire, peer })
     }
 
-    /// Takes a stream socket that was made elsewhere, with options or a protocol that
-    /// [`TcpOptions`] does not know, and that is connected or being connected to `remote`. Resolves
-    /// when it is connected; dropping the future before that gives the attempt up.
+    /// Takes an existing stream socket, with options or a protocol that [`TcpOptions`] does not
+    /// support, that is connected or connecting to `remote`. Resolves when it is connected;
+    /// dropping the future before that cancels the attempt.
     ///
     /// # Errors
     /// Why it could not be connected, or if the run has ended.
@@ -90,7 +90,7 @@ impl Machine {
         })
     }
 
-    /// Takes a listening stream socket that was made elsewhere.
+    /// Takes an existing listening stream socket.
     ///
     /// # Errors
     /// If it has no address, or the run has ended.
@@ -98,34 +98,33 @@ impl Machine {
         Ok(Box::new(KernelTcpListener::adopt(self.run, socket, None)?))
     }
 
-    /// Resolves when nobody can write to `pipe` any more; what is written until then is thrown
-    /// away.
+    /// Resolves when the last writer of `pipe` is closed; data written until then is discarded.
     ///
     /// # Errors
-    /// If it is no pipe or socket, or the run has ended.
+    /// If it is not a pipe or socket, or the run has ended.
     pub fn closed(&self, pipe: OwnedFd) -> LocalBoxFuture<'static, io::Result<()>> {
         Box::pin(pipe::closed(self.run, pipe))
     }
 
-    /// How many datagrams the kernel has dropped so far because a UDP socket of the run had no room
-    /// for them: the program did not keep up. Zero after the run.
+    /// The number of datagrams that the kernel has dropped because a UDP socket of the run was
+    /// full: the program did not keep up. Zero after the run.
     pub fn datagrams_dropped(&self) -> u64 {
         world::with(self.run, |world| world.datagrams_dropped()).unwrap_or_default()
     }
 }
 
-/// A host on the kernel's sockets. Its state is the thread's, so the handle may go where libraries
-/// ask for `Send + Sync`.
+/// A host on the kernel's sockets. Its state belongs to the thread, so the handle works where
+/// libraries require `Send + Sync`.
 struct KernelHost {
     run: u64,
     name: String,
     networks: Mutex<Networks>,
     rewire: Box<Rewire>,
-    /// The only one that it hears, if not all.
+    /// The only accepted peer, if any.
     peer: Option<IpAddr>,
 }
 
-/// Where a host is, and where it will be.
+/// The current and later networks of a host.
 #[derive(Debug)]
 struct Networks {
     /// The addresses that it has.
@@ -151,7 +150,8 @@ impl Host for KernelHost {
         Ok(Box::new(socket.map_err(|error| self.explain(local, error))?))
     }
 
-    /// A raw socket would hear the packets of all ports, and the kernel's own SCTP answer them.
+    /// A raw socket would receive the packets of all ports, and the kernel's own SCTP would answer
+    /// them.
     fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
         let message = format!(
             "{local}: SCTP packets without UDP need the virtual substrate; encapsulate them in UDP"
@@ -186,7 +186,7 @@ impl Host for KernelHost {
         let mut networks = self.networks();
         let next = networks.later.pop_front().ok_or_else(|| no_further_network(&self.name))?;
         let left = std::mem::replace(&mut networks.addresses, next.clone());
-        // What the machine's addresses were is no longer true.
+        // The cached addresses of the machine are outdated.
         world::with(self.run, World::forget_addresses).ok_or_else(world::ended)?;
         (self.rewire)(&left, &next)
     }
@@ -210,11 +210,13 @@ impl KernelHost {
         self.networks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address to connect to `remote` from.
+    /// The source address for `remote`.
     fn source_for(&self, local: Option<IpAddr>, remote: SocketAddr) -> io::Result<IpAddr> {
         let invalid = |message| io::Error::new(io::ErrorKind::InvalidInput, message);
         if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
-            return Err(invalid(format!("{remote} is no address to connect to")));
+            return Err(invalid(format!(
+                "cannot connect to {remote}: the address or port is not usable"
+            )));
         }
         let chosen = local.filter(|local| !local.is_unspecified());
         let fits = |local: &IpAddr| local.is_ipv4() == remote.is_ipv4();
@@ -223,21 +225,21 @@ impl KernelHost {
             None => self.networks().addresses.iter().copied().find(fits),
         };
         source.ok_or_else(|| {
-            invalid(format!("{} has no address of the family of {remote}", self.name))
+            invalid(format!("{} has no address of the same IP version as {remote}", self.name))
         })
     }
 
-    /// Says where a socket could not be bound, and what to do about it.
+    /// Adds to a bind error the address and the remedy.
     fn explain(&self, local: SocketAddr, error: io::Error) -> io::Error {
         let message = match error.kind() {
             io::ErrorKind::AddrInUse => format!("{local} is in use; choose another port"),
             io::ErrorKind::AddrNotAvailable => format!(
-                "{} is not an address of the host \"{}\"; use one of its own",
+                "{} is not an address of the host \"{}\"; use one of its addresses",
                 local.ip(),
                 self.name
             ),
             io::ErrorKind::PermissionDenied => {
-                format!("{local}: {error}; ports below 1024 are reserved for the privileged")
+                format!("{local}: {error}; ports below 1024 require privileges")
             }
             _ => format!("{local}: {error}"),
         };

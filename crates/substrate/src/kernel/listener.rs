@@ -22,7 +22,7 @@ pub(super) struct KernelTcpListener {
     run: u64,
     key: u32,
     local: SocketAddr,
-    /// The only one whose connections are taken, if not all.
+    /// The only peer whose connections are accepted, if any.
     peer: Option<IpAddr>,
 }
 
@@ -35,7 +35,8 @@ impl KernelTcpListener {
     ) -> io::Result<Self> {
         let socket = descriptor::open(local, SocketType::STREAM, multipath::protocol(options)?)?;
         options::apply(&socket, options, Role::Listen)?;
-        // Connections in TIME-WAIT do not keep the port from a new listener; another listener does.
+        // A new listener may use a port with connections in TIME-WAIT, but not one with another
+        // listener.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         net::bind(&socket, &local)?;
         net::listen(&socket, i32::try_from(options.backlog).unwrap_or(i32::MAX))?;

@@ -27,13 +27,14 @@
 //! - [`now`](crate::now) is read from the clock before each task is polled, and stands still while
 //!   it is.
 //! - Keys and identifiers are the operating system's ([`Entropy::System`](crate::Entropy::System)).
-//! - What Linux sets for a whole namespace or machine cannot be chosen for a socket:
+//! - Settings that Linux has only for a namespace or machine cannot be chosen for a socket:
 //!   [`TcpOptions::ecn`](crate::TcpOptions::ecn) and
-//!   [`TcpOptions::hystart`](crate::TcpOptions::hystart) are refused where the kernel is set
-//!   otherwise, with the setting to change. [`TcpOptions::backlog`](crate::TcpOptions::backlog)
-//!   counts up to the sysctl `net.core.somaxconn`.
-//! - Several paths are the kernel's own (Multipath TCP): which addresses open subflows is set for a
-//!   namespace, and so is whether a path is a backup, for all connections that begin at its address.
+//!   [`TcpOptions::hystart`](crate::TcpOptions::hystart) are refused if the kernel is set
+//!   otherwise, and the error names the setting to change.
+//!   [`TcpOptions::backlog`](crate::TcpOptions::backlog) counts up to the sysctl
+//!   `net.core.somaxconn`.
+//! - Multipath TCP is the kernel's own: a namespace sets which addresses open subflows, and whether
+//!   a path is a backup, for all connections that begin at its address.
 //! - [`TcpInfo::timeouts`](crate::TcpInfo::timeouts) stays zero before Linux 6.7.
 
 mod alarm;

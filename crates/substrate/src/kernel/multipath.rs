@@ -1,5 +1,5 @@
-//! Several paths of a connection: the kernel's Multipath TCP. Sockets ask for it; addresses that
-//! subflows begin at, checksums and backups belong to the network namespace (`ip mptcp`).
+//! Several paths of a connection: the kernel's Multipath TCP. Sockets request it; the addresses of
+//! subflows, checksums and backups belong to the network namespace (`ip mptcp`).
 
 use std::io;
 use std::net::IpAddr;
@@ -13,18 +13,18 @@ use trackbed_linux::tcp_info::TcpState;
 use super::options::{self, Ends, invalid};
 use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath};
 
-/// What kind of TCP a socket speaks. Which of the machine's addresses open subflows, and whether
-/// there are checksums, the kernel takes from its path manager and settings (`ip mptcp`), for a
-/// whole network namespace.
+/// The protocol of a socket. The kernel's path manager and settings (`ip mptcp`) decide which
+/// addresses open subflows, and whether there are checksums, for a whole network namespace.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] if something is asked for that the kernel has not.
+/// [`io::ErrorKind::InvalidInput`] if an option is not supported by the kernel.
 pub(super) fn protocol(options: &TcpOptions) -> io::Result<Option<Protocol>> {
     let Some(multipath) = &options.multipath else { return Ok(None) };
     let wrapped = multipath.opportunistic || multipath.proactive || multipath.reactive.is_some();
     if multipath.scheduler != "linux" || wrapped {
         return Err(invalid(
-            "the kernel has the scheduler \"linux\" alone, with nothing around it; choose that"
+            "the kernel supports only the scheduler \"linux\", without proactive, reactive or \
+             opportunistic additions; choose that"
                 .to_owned(),
         ));
     }
@@ -36,8 +36,8 @@ pub(super) fn is_spoken(socket: &OwnedFd) -> bool {
     matches!(sockopt::socket_protocol(socket), Ok(Some(protocol)) if protocol == ipproto::MPTCP)
 }
 
-/// What is known of a connection: of those of its subflows that are open, in sum. `None` if it has
-/// fallen back to plain TCP, or the kernel does not tell (before Linux 5.16).
+/// The statistics of a connection: the sum of its open subflows. `None` if it has fallen back to
+/// plain TCP, or the kernel does not report them (before Linux 5.16).
 pub(super) fn info(socket: BorrowedFd<'_>, ends: Ends) -> Option<TcpInfo> {
     let subflows = subflows(socket).ok()?;
     subflows.iter().map(|subflow| options::info(&subflow.info, ends)).reduce(sum)
@@ -58,7 +58,7 @@ fn sum(a: TcpInfo, b: TcpInfo) -> TcpInfo {
     }
 }
 
-/// The paths of a connection that has any. Of backups the kernel tells what this end asked for.
+/// The paths of a multipath connection. For backups the kernel reports this end's request.
 pub(super) fn paths(socket: BorrowedFd<'_>, ends: Ends) -> Vec<TcpPath> {
     let endpoints = PathManager::open().and_then(|mut manager| manager.endpoints());
     let endpoints = endpoints.unwrap_or_default();
@@ -76,8 +76,8 @@ pub(super) fn paths(socket: BorrowedFd<'_>, ends: Ends) -> Vec<TcpPath> {
     subflows(socket).unwrap_or_default().into_iter().map(path).collect()
 }
 
-/// Says what is to become of the paths from `end`, of all connections in this namespace. False if the
-/// kernel knows no such address, or takes no such wish.
+/// Applies a request to the paths from `end`, of all connections in this namespace. False if the
+/// kernel does not know the address, or does not support the request.
 pub(super) fn set_path(end: IpAddr, wish: PathWish) -> bool {
     let PathWish::Backup(backup) = wish else { return false };
     let set = || -> Result<bool, PathManagerError> {

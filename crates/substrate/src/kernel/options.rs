@@ -1,5 +1,5 @@
-//! The socket options of the seam in the kernel's terms (tcp(7), socket(7)), and its statistics in
-//! those of the seam.
+//! Conversion of the seam's socket options to the kernel's (tcp(7), socket(7)), and of its
+//! statistics to the seam's.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,10 +18,10 @@ pub(super) enum Role {
     Listen,
 }
 
-/// Sets `options` on a socket that has not begun yet. What a listener accepts inherits them.
+/// Sets `options` on a new socket. Accepted connections inherit them.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] if the kernel cannot honour one, with what would make it.
+/// [`io::ErrorKind::InvalidInput`] if the kernel cannot honour one, with the remedy.
 pub(super) fn apply(socket: &OwnedFd, options: &TcpOptions, role: Role) -> io::Result<()> {
     check_ecn(options, role)?;
     check_hystart(options)?;
@@ -36,7 +36,8 @@ pub(super) fn apply(socket: &OwnedFd, options: &TcpOptions, role: Role) -> io::R
     if let Some(idle) = options.keepalive {
         if idle.subsec_nanos() > 0 || !(1..=KEEPALIVE_MAX).contains(&idle.as_secs()) {
             return Err(invalid(format!(
-                "the kernel cannot probe after {idle:?}; choose whole seconds, 1 to {KEEPALIVE_MAX}"
+                "the kernel cannot send keepalive probes after {idle:?}; choose whole seconds, 1 \
+                 to {KEEPALIVE_MAX}"
             )));
         }
         sockopt::set_socket_keepalive(socket, true)?;
@@ -58,7 +59,7 @@ fn check_ecn(options: &TcpOptions, role: Role) -> io::Result<()> {
     }
     let (verb, value) = if wanted { ("does not", 1) } else { ("would", 0) };
     Err(invalid(format!(
-        "the kernel {verb} {what} ECN, and no socket option changes that; set the sysctl \
+        "the kernel {verb} {what} ECN, and no socket option changes this; set the sysctl \
          net.ipv4.tcp_ecn to {value}"
     )))
 }
@@ -71,24 +72,24 @@ fn check_hystart(options: &TcpOptions) -> io::Result<()> {
     }
     let (verb, value) = if options.hystart { ("does not use", 1) } else { ("uses", 0) };
     Err(invalid(format!(
-        "the kernel's CUBIC {verb} HyStart, and no socket option changes that; write {value} to \
+        "the kernel's CUBIC {verb} HyStart, and no socket option changes this; write {value} to \
          {CUBIC_HYSTART}"
     )))
 }
 
-/// What only the engine of virtual time lets a connection choose.
+/// Options that only the TCP engine of the virtual substrate supports.
 fn check_engine_only(options: &TcpOptions) -> io::Result<()> {
     let TcpOptions { initial_window, mss, sack, rto_min, .. } = options;
     let asked = [
         ("initial window", initial_window.is_some()),
-        ("largest segment", mss.is_some()),
+        ("maximum segment size", mss.is_some()),
         ("selective acknowledgments", !sack),
-        ("least retransmission timeout", rto_min.is_some()),
+        ("minimum retransmission timeout", rto_min.is_some()),
     ];
     let Some((what, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) else { return Ok(()) };
     Err(invalid(format!(
-        "the {what} of the kernel's TCP cannot be set here; remove that key or preset, or run in virtual \
-         time"
+        "the {what} of the kernel's TCP cannot be set; remove that key or preset, or use the \
+         virtual substrate"
     )))
 }
 
@@ -96,14 +97,14 @@ fn set_congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
     match sockopt::set_tcp_congestion(socket, name) {
         Ok(()) => Ok(()),
         Err(Errno::PERM) => Err(invalid(format!(
-            "the congestion control algorithm \"{name}\" is reserved for the privileged; add it to \
-             the sysctl net.ipv4.tcp_allowed_congestion_control"
+            "the congestion controller \"{name}\" requires privileges; add it to the sysctl \
+             net.ipv4.tcp_allowed_congestion_control"
         ))),
         Err(_) => {
             let names = sysctl::congestion_controls()?.join(", ");
             Err(invalid(format!(
-                "the kernel has no congestion control algorithm \"{name}\"; choose one of {names}, \
-                 or load its module (modprobe tcp_{name})"
+                "the kernel has no congestion controller \"{name}\"; choose one of {names}, or \
+                 load its module (modprobe tcp_{name})"
             )))
         }
     }
@@ -134,16 +135,16 @@ const RECEIVE_BUFFER: Buffer = Buffer {
 fn set_buffer(socket: &OwnedFd, buffer: &Buffer, size: usize) -> io::Result<()> {
     if !(BUFFER_MIN..=BUFFER_MAX).contains(&size) {
         return Err(invalid(format!(
-            "a TCP buffer of {size} bytes is not possible; choose {BUFFER_MIN} to {BUFFER_MAX}"
+            "a TCP buffer cannot have {size} bytes; choose {BUFFER_MIN} to {BUFFER_MAX}"
         )));
     }
     (buffer.set)(socket, size)?;
-    // The kernel allots twice as much, for what it needs to manage the data (socket(7)), and says
-    // nothing where it allots less.
+    // The kernel allots twice as much, for its bookkeeping (socket(7)), and does not report when it
+    // allots less.
     if (buffer.get)(socket)? < 2 * size && (buffer.force)(socket, size).is_err() {
         let granted = (buffer.get)(socket)? / 2;
         return Err(invalid(format!(
-            "the kernel grants a TCP buffer of {granted} bytes at most, not {size}; raise the \
+            "the kernel allows a TCP buffer of at most {granted} bytes, not {size}; raise the \
              sysctl {}",
             buffer.sysctl
         )));
@@ -151,17 +152,17 @@ fn set_buffer(socket: &OwnedFd, buffer: &Buffer, size: usize) -> io::Result<()> 
     Ok(())
 }
 
-/// What the kernel does not know about a connection.
+/// Facts about a connection that the kernel does not store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     /// Whether this end opened it.
     pub(super) opened_here: bool,
-    /// Whether the end of what the peer sent was read.
+    /// Whether the end of the peer's stream was read.
     pub(super) end_read: bool,
 }
 
-/// What the seam tells of a connection: the kernel's figures, without the sequence numbers of SYN
-/// and FIN in the counts of payload bytes.
+/// The seam's statistics of a connection: the kernel's figures, without SYN and FIN in the counts
+/// of payload bytes.
 pub(super) fn info(raw: &tcp_info::TcpInfo, ends: Ends) -> TcpInfo {
     use tcp_info::TcpState::{CloseWait, Closing, LastAck, TimeWait};
     let fin_received =
@@ -189,7 +190,7 @@ pub(super) fn invalid(message: String) -> io::Error {
 /// In seconds (`MAX_TCP_KEEPIDLE`).
 const KEEPALIVE_MAX: u64 = 32_767;
 
-/// Less than this Linux does not grant (`SOCK_MIN_RCVBUF`).
+/// The minimum that Linux grants (`SOCK_MIN_RCVBUF`).
 const BUFFER_MIN: usize = 2_304;
 
 /// The largest window that scaling can express (RFC 7323 section 2.3).

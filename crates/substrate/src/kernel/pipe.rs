@@ -18,8 +18,8 @@ struct Pipe {
     key: u32,
 }
 
-/// Resolves when nobody can write to `pipe` any more; what is written until then is thrown away.
-/// So it does when the run ends.
+/// Resolves when the last writer of `pipe` is closed; data written until then is discarded. It also
+/// resolves when the run ends.
 pub(super) async fn closed(run: u64, pipe: OwnedFd) -> io::Result<()> {
     let source = Source::new(pipe, Detail::Pipe);
     let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
@@ -47,8 +47,8 @@ impl Drop for Pipe {
     }
 }
 
-/// Reads until the end, or until there is nothing. The pipe may be one that blocks, and others may
-/// use it, so it stays as it is: it is asked first.
+/// Reads until the end, or until no data is left. The pipe may be blocking and in use elsewhere, so
+/// its mode is not changed; it is polled first.
 fn drain(pipe: BorrowedFd<'_>) -> io::Result<()> {
     loop {
         let mut asked = [PollFd::new(&pipe, PollFlags::IN)];

@@ -17,7 +17,7 @@ pub(super) struct KernelReactor<'a> {
     pub(super) origin: Origin,
     pub(super) time_limit: Time,
     pub(super) cancel: &'a Cancel,
-    /// Tasks that were run since the kernel was last asked for events.
+    /// Tasks run since the kernel was last polled for events.
     pub(super) since_look: u32,
 }
 
@@ -69,7 +69,7 @@ impl Reactor for KernelReactor<'_> {
         let mut sockets = Lines::default();
         self.with_world(|world| world.sources.iter().for_each(|(_, source)| sockets.add(source)));
         let next = when(next_timer());
-        format!("tasks:\n{tasks}sockets:\n{sockets}what comes next:\n  a timer: {next}\n")
+        format!("tasks:\n{tasks}sockets:\n{sockets}next events:\n  a timer: {next}\n")
     }
 }
 
@@ -91,13 +91,13 @@ impl KernelReactor<'_> {
     }
 
     fn with_world<R>(&self, action: impl FnOnce(&mut World) -> R) -> R {
-        world::with(self.run, action).expect("the world lasts as long as its run")
+        world::with(self.run, action).expect("the world lives as long as its run")
     }
 }
 
-/// How long a run may fail to notice that it is cancelled.
+/// The maximum delay until a run notices that it is cancelled.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(50);
 
-/// How many tasks are run before the kernel is asked for events although others are ready, as
-/// tokio's `event_interval`.
+/// The number of tasks run before the kernel is polled although others are ready, like tokio's
+/// `event_interval`.
 const TASKS_PER_LOOK: u32 = 61;

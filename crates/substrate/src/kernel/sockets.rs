@@ -1,4 +1,4 @@
-//! What the kinds of sockets have on top of a [`Source`](super::source::Source).
+//! The state of each kind of socket on top of a [`Source`](super::source::Source).
 
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -19,15 +19,15 @@ use super::super_datagram::SuperDatagram;
 use crate::clock::now;
 use crate::socket::{Datagram, ReceivedMeta, TcpInfo};
 
-/// What a connection has on top of a socket.
+/// A connection's state on top of a socket.
 pub(super) struct Tcp {
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
     pub(super) opened_here: bool,
     pub(super) is_multipath: bool,
     pub(super) end_read: bool,
-    /// What was known when the connection was aborted, and of one on several paths now and then:
-    /// subflows that are gone take what they knew with them.
+    /// The statistics when the connection was aborted, and for multipath also at intervals: closed
+    /// subflows lose theirs.
     pub(super) last: TcpInfo,
     /// When that was, if it is renewed.
     pub(super) told: Time,
@@ -55,16 +55,16 @@ impl Tcp {
         match socket.map(tcp_info) {
             Some(Ok(info)) => write!(
                 f,
-                "{:?}, {} B to be sent first, {} segments not acknowledged",
+                "{:?}, {} B not sent yet, {} segments not acknowledged",
                 info.state, info.bytes_not_sent, info.unacked
             ),
-            Some(Err(_)) => f.write_str("of which the kernel tells nothing"),
+            Some(Err(_)) => f.write_str("the kernel reports no state"),
             None => f.write_str("aborted"),
         }
     }
 }
 
-/// What a listener has on top of a socket.
+/// A listener's state on top of a socket.
 pub(super) struct Listener {
     pub(super) local: SocketAddr,
 }
@@ -79,25 +79,25 @@ impl fmt::Display for Listener {
 /// A UDP socket below its handle.
 pub(super) struct Udp {
     pub(super) local: SocketAddr,
-    /// The only one that it hears, if not all.
+    /// The only accepted peer, if any.
     pub(super) peer: Option<IpAddr>,
     pub(super) state: UdpSocketState,
     /// Whether the kernel and the network device take batches (UDP_SEGMENT).
     pub(super) batches: bool,
-    /// What was received for buffers that hold a datagram each.
+    /// Datagrams received for buffers that hold one each.
     pub(super) received: SuperDatagram,
 }
 
-/// What a call has received.
+/// The result of a receive call.
 pub(super) struct Received {
     /// How many buffers it has filled.
     pub(super) count: usize,
-    /// Whether there was no more.
+    /// Whether no more was available.
     pub(super) was_last: bool,
 }
 
 impl Udp {
-    /// Receives until something is among it from whoever is heard.
+    /// Receives until a datagram comes from an accepted peer.
     pub(super) fn receive_wanted(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -134,8 +134,7 @@ impl Udp {
         Ok(Received { count, was_last: count < buffers.len() })
     }
 
-    /// The kernel may join datagrams (UDP_GRO) where the caller's buffers hold but one, and would
-    /// cut what does not fit.
+    /// The kernel may join datagrams (UDP_GRO); buffers that hold only one would cut the rest.
     fn receive_split(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -147,7 +146,7 @@ impl Udp {
             if self.received.is_empty() {
                 match self.received.fill(&self.state, socket) {
                     Ok(()) => {}
-                    // Told again by the next call, if it is still true then.
+                    // The next call reports it again if it still applies.
                     Err(_) if count > 0 => break,
                     Err(error) => return Err(error),
                 }
@@ -185,7 +184,7 @@ impl Udp {
         };
         for (at, part) in payload.chunks(size * batch).enumerate() {
             match self.send_batch(socket, datagram, part, size) {
-                // What of a batch finds no room is lost, as in any full queue.
+                // The part of a batch without room is lost, as in any full queue.
                 Err(error) if at > 0 && error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 result => result?,
             }
@@ -275,8 +274,8 @@ fn transmit<'a>(
     }
 }
 
-/// A datagram that exceeds the MTU of the first link is lost there, as it would be on any other
-/// link of its way, and path MTU discovery (RFC 8899) finds out about both alike.
+/// A datagram that exceeds the MTU of the first link is lost there, as on any other link of its
+/// path, and path MTU discovery (RFC 8899) detects both.
 fn lost_if_too_long(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if noq_udp::is_msg_size_err(&error) => Ok(()),
@@ -295,5 +294,6 @@ fn is(error: &io::Error, errno: Errno) -> bool {
 
 const UDP_HEADER_LEN: usize = 8;
 
-/// How many datagrams the kernel takes in a batch, and joins (UDP_MAX_SEGMENTS, UDP_GRO_CNT_MAX).
+/// The maximum number of datagrams that the kernel accepts in a batch, and joins (UDP_MAX_SEGMENTS,
+/// UDP_GRO_CNT_MAX).
 pub(super) const SEGMENTS_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();

@@ -1,4 +1,4 @@
-//! A socket below its handle: whether it is ready, and who waits for it.
+//! A socket below its handle: its readiness and its waiting tasks.
 
 use std::fmt;
 use std::io;
@@ -12,15 +12,15 @@ use crate::executor::Waiter;
 
 /// A socket.
 ///
-/// epoll tells of changes only (edge-triggered), so it is remembered here what the last operation
-/// found. A socket counts as ready until an operation says that it is not.
+/// epoll reports only changes (edge-triggered), so the result of the last operation is stored here.
+/// A socket counts as ready until an operation reports that it is not.
 pub(super) struct Source {
     /// None once the connection was aborted.
     descriptor: Option<OwnedFd>,
     pub(super) detail: Detail,
     readable: bool,
     writable: bool,
-    /// The peer has ended its side, of which no later change will tell.
+    /// The peer has closed its side; epoll reports this only once.
     ended: bool,
     reader: Waiter,
     writers: Vec<Waker>,
@@ -68,7 +68,7 @@ impl Source {
         Ok(self.descriptor.as_ref().ok_or_else(aborted)?.as_fd())
     }
 
-    /// Takes the descriptor out, and wakes who waits for it.
+    /// Removes the descriptor, and wakes the waiting tasks.
     pub(super) fn take_descriptor(&mut self) -> Option<OwnedFd> {
         self.wake(EventFlags::HUP);
         self.descriptor.take()
@@ -82,7 +82,7 @@ impl Source {
         }
     }
 
-    /// What a connection has on top.
+    /// A connection's additional state.
     pub(super) fn tcp(&mut self) -> &mut Tcp {
         match &mut self.detail {
             Detail::Tcp(tcp) => tcp,
@@ -92,12 +92,12 @@ impl Source {
         }
     }
 
-    /// What epoll is to tell of.
+    /// The events that epoll watches.
     pub(super) fn interest(&self) -> EventFlags {
         let always = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         match self.detail {
-            // The kernel tells that a UDP socket can send with every packet that leaves, so it is
-            // asked only when somebody wants to know.
+            // The kernel reports a UDP socket writable for every packet that leaves, so this is
+            // watched only while a task waits for it.
             Detail::Udp(_) if self.writers.is_empty() => always,
             Detail::Udp(_) | Detail::Tcp(_) => always | EventFlags::OUT,
             Detail::Listener(_) | Detail::Pipe => always,
@@ -111,8 +111,7 @@ impl Source {
         }
     }
 
-    /// An operation has to wait, or has done less than it was asked for, so that the next one would
-    /// have to.
+    /// An operation has to wait, or was only partly done, so that the next one would have to wait.
     pub(super) fn block(&mut self, way: Way) {
         match way {
             Way::Read => self.readable = false,
@@ -166,7 +165,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.detail {
             Detail::Udp(udp) => {
-                write!(f, "{udp}, {} datagrams lost for want of room", self.dropped())
+                write!(f, "{udp}, {} datagrams lost because the buffer was full", self.dropped())
             }
             Detail::Tcp(tcp) => tcp.describe(self.descriptor.as_ref(), f),
             Detail::Listener(listener) => write!(f, "{listener}"),

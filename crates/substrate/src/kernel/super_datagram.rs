@@ -11,7 +11,7 @@ pub(super) struct SuperDatagram {
     /// Allocated when it is first needed.
     bytes: Vec<u8>,
     meta: RecvMeta,
-    /// Where the first datagram begins that was not taken; `None` if there is none.
+    /// The start of the first datagram that was not taken; `None` if there is none.
     next: Option<usize>,
 }
 

@@ -50,7 +50,7 @@ impl KernelTcpStream {
         ioctl_fionbio(&socket, true)?;
         let tcp = Tcp::new(&socket, remote, true)?;
         let source = Source::new(socket, Detail::Tcp(tcp)).connecting();
-        // From here on, dropping the stream gives the attempt up.
+        // From here on, dropping the stream cancels the attempt.
         let stream = KernelTcpStream::insert(run, source)?;
         poll_fn(|cx| stream.poll("to connect by", Way::Write, cx, established)).await?;
         Ok(stream)
@@ -69,7 +69,7 @@ impl KernelTcpStream {
         Ok(KernelTcpStream { run, key, local, remote })
     }
 
-    /// Polls the connection, and notes what the task waits for.
+    /// Polls the connection, and records what the task waits for.
     fn poll<T>(
         &self,
         what: &'static str,
@@ -150,7 +150,7 @@ impl AsyncWrite for KernelTcpStream {
         })
     }
 
-    /// What is written is on its way as soon as the protocol allows; nothing is held back here.
+    /// Written data is sent as soon as the protocol allows; nothing is buffered here.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -158,7 +158,7 @@ impl AsyncWrite for KernelTcpStream {
     /// Does not wait for the FIN to be acknowledged.
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let closed = self.with_source(|source| match source.descriptor() {
-            // There is nothing to close if the connection has come to its end already.
+            // There is nothing to close if the connection has already ended.
             Ok(socket) => match net::shutdown(socket, Shutdown::Write) {
                 Ok(()) | Err(Errno::NOTCONN) => Ok(()),
                 Err(error) => Err(at(self.remote, error.into())),
@@ -185,7 +185,7 @@ impl TcpStream for KernelTcpStream {
     fn set_nodelay(&self, nodelay: bool) {
         self.with_source(|source| {
             if let Ok(socket) = source.descriptor() {
-                // It fails for a connection that is over, where it means nothing.
+                // It fails only for a connection that has ended, where it has no effect.
                 let _ = sockopt::set_tcp_nodelay(socket, nodelay);
             }
         });
@@ -233,7 +233,7 @@ fn info(source: &mut Source) -> TcpInfo {
     if found.segments_sent < last.segments_sent { last } else { found }
 }
 
-/// Keeps what is known of a connection on several paths, unless that was done a moment ago.
+/// Stores the statistics of a multipath connection, unless they were stored a moment ago.
 fn remember(source: &mut Source) {
     let tcp = source.tcp();
     if tcp.is_multipath && now() >= tcp.told + REMEMBERED {
@@ -242,10 +242,10 @@ fn remember(source: &mut Source) {
     }
 }
 
-/// Says at whom an operation failed.
+/// Adds the peer to an error.
 fn at(remote: SocketAddr, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{remote}: {error}"))
 }
 
-/// How old what is remembered of a connection may be.
+/// The maximum age of a connection's stored statistics.
 const REMEMBERED: Duration = Duration::from_millis(50);

@@ -26,13 +26,14 @@ pub(super) struct KernelUdpSocket {
 }
 
 impl KernelUdpSocket {
-    /// A socket that hears `peer` alone, if there is one.
+    /// A socket that accepts only `peer`, if given.
     pub(super) fn bind(run: u64, local: SocketAddr, peer: Option<IpAddr>) -> io::Result<Self> {
         let socket = descriptor::open(local, SocketType::DGRAM, None)?;
         net::bind(&socket, &local)?;
         let local = descriptor::local_addr(&socket)?;
         grow_buffers(&socket);
-        // Sets "don't fragment" and asks for the ECN field and the destination of what arrives.
+        // Sets "don't fragment" and requests the ECN field and the destination of received
+        // datagrams.
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         if state.may_fragment() {
             let message = "the kernel cannot set \"don't fragment\" on UDP sockets";
@@ -113,14 +114,14 @@ impl Drop for KernelUdpSocket {
     }
 }
 
-/// Refuses what the kernel would refuse with an error that says too little.
+/// Refuses input for which the kernel's own error would be unclear.
 fn check(world: &mut World, local: SocketAddr, datagram: &Datagram<'_>) -> io::Result<()> {
     let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     let Datagram { source, destination, payload, segment_size, .. } = *datagram;
     let source = source.unwrap_or(local.ip());
     if destination.is_ipv4() != local.is_ipv4() || source.is_ipv4() != local.is_ipv4() {
         return invalid(format!(
-            "there is no source address of the family of {destination}; bind the socket to one"
+            "no source address has the same IP version as {destination}; bind the socket to one"
         ));
     }
     let (size, room) = (segment_size.unwrap_or(payload.len()).min(payload.len()), room(local.ip()));
@@ -128,16 +129,17 @@ fn check(world: &mut World, local: SocketAddr, datagram: &Datagram<'_>) -> io::R
         return invalid(format!("a datagram holds at most {room} bytes, not {size}"));
     }
     if destination.port() == 0 {
-        return invalid("nobody can be reached at port 0".to_owned());
+        return invalid("port 0 cannot be reached".to_owned());
     }
     if source != local.ip() && !world.is_local(source) {
-        let message = format!("{source} is not an address of this machine; use one of its own");
+        let message =
+            format!("{source} is not an address of this machine; use one of its addresses");
         return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, message));
     }
     Ok(())
 }
 
-/// Makes room for bursts as far as this process may: what does not fit is lost.
+/// Enlarges the buffers for bursts as far as this process may: excess datagrams are lost.
 fn grow_buffers(socket: &OwnedFd) {
     // Beyond the system's limits (net.core.rmem_max) only for the privileged.
     if sockopt::set_socket_recv_buffer_size_force(socket, BUFFER).is_err() {

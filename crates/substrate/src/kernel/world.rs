@@ -71,13 +71,13 @@ impl World {
         let source = self.sources.remove(key as usize);
         self.dropped += source.dropped();
         if let Ok(descriptor) = source.descriptor() {
-            // Closing does it too unless somebody has duplicated the descriptor.
+            // Closing does it too, unless the descriptor was duplicated.
             let _ = epoll::delete(&self.epoll, descriptor);
         }
     }
 
-    /// Has socket `key` do something that may have to wait. `act` is called at once if the socket
-    /// may be ready; if it reports [`io::ErrorKind::WouldBlock`], the task waits.
+    /// Runs an operation on socket `key` that may have to wait. `act` is called at once if the
+    /// socket may be ready; if it reports [`io::ErrorKind::WouldBlock`], the task waits.
     pub(super) fn poll<T>(
         &mut self,
         key: u32,
@@ -88,7 +88,7 @@ impl World {
         let source = &mut self.sources[key as usize];
         if source.is_ready(way) {
             if !has_share() {
-                // Others wait too, and so do the clock and the timers.
+                // Other tasks wait too, and so do the clock and the timers.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -106,15 +106,15 @@ impl World {
         Poll::Pending
     }
 
-    /// Tells epoll what a socket's tasks wait for. It answers at once if that is there already.
+    /// Updates epoll with the waits of a socket's tasks. It reports at once what is already ready.
     fn watch(&self, key: u32) -> io::Result<()> {
         let source = &self.sources[key as usize];
         let data = EventData::new_u64(key.into());
         Ok(epoll::modify(&self.epoll, source.descriptor()?, data, source.interest())?)
     }
 
-    /// Waits until something happens, until the alarm rings or until `timeout` is over, and wakes
-    /// the tasks that it concerns. Returns how many sockets something has happened at.
+    /// Waits for an event, the alarm or `timeout`, and wakes the affected tasks. Returns the number
+    /// of sockets with events.
     pub(super) fn collect(&mut self, timeout: Duration) -> u64 {
         // The whole milliseconds that old kernels know suffice: the alarm has the precise time.
         let timeout = Timespec::try_from(timeout).expect("it is short");
@@ -165,7 +165,7 @@ impl World {
         local
     }
 
-    /// Looks again which addresses are this machine's.
+    /// Reloads this machine's addresses.
     pub(super) fn forget_addresses(&mut self) {
         self.local.clear();
     }
@@ -176,13 +176,13 @@ impl World {
     }
 }
 
-/// Gives the task that runs next its share of socket operations. Without one, a task whose sockets
-/// always have something for it would never let the executor see to anybody else.
+/// Gives the task that runs next its share of socket operations. Without a limit, a task whose
+/// sockets are always ready would starve all others.
 pub(super) fn refill() {
     BUDGET.set(OPERATIONS_PER_POLL);
 }
 
-/// Takes operations out of the running task's share.
+/// Subtracts operations from the running task's share.
 pub(super) fn spend(operations: usize) {
     BUDGET.set(BUDGET.get().saturating_sub(operations));
 }
@@ -191,8 +191,7 @@ fn has_share() -> bool {
     BUDGET.get() > 0
 }
 
-/// Calls `action` with the world of run `run`, or answers `None` if this thread does not execute
-/// that run any more.
+/// Calls `action` with the world of run `run`; `None` if this thread no longer executes that run.
 pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<R> {
     WORLD.with_borrow_mut(|world| world.as_mut().filter(|world| world.run == run).map(action))
 }
@@ -221,7 +220,7 @@ const ALARM: u64 = u64::MAX;
 /// Events taken from the kernel at once; the others stay there until the next time.
 const EVENTS_MAX: usize = 256;
 
-/// Few, as each may stand for 64 datagrams, and cheap to begin anew. The QUIC engine has a limit of
-/// its own, but one of time, which stands still for it; what it takes in beyond some 2,000 packets
-/// before the application has read any ends the connection.
+/// Few, because each may stand for 64 datagrams, and a new share is cheap. The QUIC engine also has
+/// a limit, but one of time, which stands still for it; if it takes in more than some 2,000 packets
+/// before the application has read any, the connection ends.
 const OPERATIONS_PER_POLL: usize = 32;

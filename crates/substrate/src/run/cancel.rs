@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch that stops runs: those that are under way end with
+/// A switch that stops runs: running ones end with
 /// [`RunError::Cancelled`](crate::RunError::Cancelled), and no new one starts. Clones are the same
 /// switch.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A switch that nobody has used yet.
+    /// A switch that has not been used yet.
     pub fn new() -> Cancel {
         Cancel::default()
     }
@@ -20,7 +20,7 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the runs are to stop.
+    /// Whether the runs must stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

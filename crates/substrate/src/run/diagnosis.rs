@@ -1,4 +1,4 @@
-//! What a stalled run tells a person.
+//! The diagnosis of a stalled run.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -30,16 +30,16 @@ impl Display for Lines {
     }
 }
 
-/// The point in time at which something happens, if it does.
+/// The time of an event, or "never".
 pub(crate) fn when(at: Option<Time>) -> String {
     at.map_or_else(|| "never".to_owned(), |at| format!("at {at}"))
 }
 
-/// A socket's kind and addresses: what stands before the first comma of its description.
+/// A socket's kind and addresses: its description up to the first comma.
 pub(crate) fn name_of(socket: Option<&impl Display>) -> String {
-    let text = socket.map_or_else(|| "a socket that has gone".to_owned(), ToString::to_string);
+    let text = socket.map_or_else(|| "a closed socket".to_owned(), ToString::to_string);
     text.split(',').next().unwrap_or_default().to_owned()
 }
 
-/// Enough for a person to see the pattern.
+/// Enough to see the pattern.
 const LINES_MAX: usize = 40;

@@ -15,7 +15,7 @@ pub enum RunError {
     Stalled {
         at: Time,
         reason: StallReason,
-        /// Who waits for what: a text of several lines for a person.
+        /// The tasks and their waits: a readable text of several lines.
         diagnosis: String,
     },
     #[error("the run panicked at {at}{}: {message}", place(.location.as_deref()))]
@@ -28,9 +28,9 @@ pub enum RunError {
     },
     #[error("the run was cancelled at {at}")]
     Cancelled { at: Time },
-    #[error("the thread of the run could not be started ({0}); run fewer at once")]
+    #[error("the thread of the run could not be started ({0}); use fewer parallel runs")]
     Thread(#[source] io::Error),
-    #[error("the operating system refused what a run needs: {0}")]
+    #[error("the operating system refused a resource that a run needs: {0}")]
     System(#[source] io::Error),
 }
 

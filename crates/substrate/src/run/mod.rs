@@ -1,4 +1,4 @@
-//! What the runs of every substrate have in common: how they end, and how they are stopped.
+//! The common part of runs on every substrate: how they end and how they are stopped.
 
 mod cancel;
 pub(crate) mod diagnosis;

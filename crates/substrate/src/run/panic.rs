@@ -9,9 +9,9 @@ use super::RunError;
 use crate::clock;
 use crate::executor::is_running;
 
-/// Makes panics on threads that execute a run leave their place for [`take_location`] instead of printing
-/// it: a sweep reports them as results. All other threads panic as before. With `RUST_BACKTRACE`
-/// set, the usual report is printed as well.
+/// Makes panics on threads that execute a run store their location for [`take_location`] instead of
+/// printing it: a sweep reports them as results. All other threads panic as before. With
+/// `RUST_BACKTRACE` set, the usual report is printed as well.
 pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -34,7 +34,7 @@ pub(crate) fn error(payload: &(dyn Any + Send)) -> RunError {
     RunError::Panicked { at: clock::now(), message: message(payload), location: LOCATION.take() }
 }
 
-/// The message of a caught panic, cut to a length that a report can bear.
+/// The message of a caught panic, truncated for reports.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = if let Some(text) = payload.downcast_ref::<&str>() {
         text

@@ -1,4 +1,4 @@
-//! What the network does to connections: segments for them, for new ones and for none.
+//! Incoming segments: for existing connections, new ones and none.
 
 use trackbed_core::packet::TooBig;
 use trackbed_core::{Packet, Time};
@@ -30,7 +30,7 @@ impl World {
                 let tcp = &mut self.tcp[key as usize];
                 tcp.connection.handle_segment(now, segment);
                 if tcp.owner == Owner::Nobody && tcp.has_unread(now) {
-                    // Data that nobody will ever read (RFC 9293 section 3.6.1).
+                    // Data that will never be read (RFC 9293 section 3.6.1).
                     tcp.connection.abort(now);
                 }
                 self.tcp_pump(key);
@@ -64,7 +64,7 @@ impl World {
     }
 
     /// Whether a connection in TIME-WAIT ends early because the peer uses its port again (RFC 9293
-    /// section 3.10.7.4, MAY-2; RFC 6191). An old SYN that comes so late opens nothing: the peer
+    /// section 3.10.7.4, MAY-2; RFC 6191). A late duplicate SYN opens no connection: the peer
     /// answers the SYN-ACK with a reset.
     fn gives_way(&self, key: u32, segment: &Segment) -> bool {
         self.tcp[key as usize].connection.state() == State::TimeWait && opens(segment)
@@ -125,7 +125,7 @@ impl World {
     }
 }
 
-/// Whether a segment asks for a new connection.
+/// Whether a segment requests a new connection.
 fn opens(segment: &Segment) -> bool {
     segment.has(Flags::SYN) && !segment.has(Flags::ACK) && !segment.has(Flags::RST)
 }

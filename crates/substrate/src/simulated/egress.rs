@@ -1,4 +1,4 @@
-//! The queue in front of an interface that sends at a rate of its own, slower than the host.
+//! The queue before an interface that sends at its own rate, slower than the host.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -69,15 +69,15 @@ impl Hosts {
         self.hosts.iter().map(|host| Arc::clone(host) as Arc<dyn Host>)
     }
 
-    /// Calls `action` with the network, to read its counters or to change a link; `None` after
-    /// the run or on another thread.
+    /// Calls `action` with the network, to read its counters or change a link; `None` after the run
+    /// or on another thread.
     pub fn with_network<R>(&self, action: impl FnOnce(&mut Network) -> R) -> Option<R> {
         world::with(self.run, |world| action(&mut world.network))
     }
 }
 
-/// A host of the simulated world. Below the name there are only numbers: its state is the
-/// thread's, so the handle may go where libraries ask for `Send + Sync`.
+/// A host of the simulated world. Below the name there are only numbers: its state belongs to the
+/// thread, so the handle works where libraries require `Send + Sync`.
 #[derive(Debug)]
 struct SimulatedHost {
     run: u64,

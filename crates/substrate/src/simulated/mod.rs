@@ -1,8 +1,8 @@
-//! The virtual substrate: a whole network in one thread, on a clock of its own.
+//! The virtual substrate: a whole network in one thread, on a virtual clock.
 //!
-//! A [`Simulation`] runs one future against a [`Network`](trackbed_net::Network) and the sockets
-//! at its ends. Time passes only between events, so nothing that the processor does is ever
-//! measured, and the same seed gives the same run, byte for byte, on any machine.
+//! A [`Simulation`] runs one future against a [`Network`](trackbed_net::Network) and the sockets at
+//! its ends. Time passes only between events, so processor time is never measured, and the same
+//! seed gives the same run, byte for byte, on any machine.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The socket options of the seam in the terms of the TCP engine, and its statistics in those of
-//! the seam.
+//! Conversion of the seam's socket options to the TCP engine's, and of its statistics to the
+//! seam's.
 
 use std::io;
 use std::net::IpAddr;
@@ -16,14 +16,14 @@ use crate::socket::{Multipath, TcpInfo, TcpOptions};
 /// The engine's settings for a connection through an interface with this MTU.
 ///
 /// # Errors
-/// If the congestion control algorithm is unknown, or a buffer is empty or too large.
+/// If the congestion controller is unknown, or a buffer is empty or too large.
 pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     let defaults = Config::default();
     let congestion = algorithms().iter().find(|algorithm| algorithm.name() == options.congestion);
     let congestion = *congestion.ok_or_else(|| {
         let names: Vec<&str> = algorithms().iter().map(|algorithm| algorithm.name()).collect();
         invalid(format!(
-            "the congestion control algorithm \"{}\" is not known; choose one of {}",
+            "unknown congestion controller \"{}\"; choose one of {}",
             options.congestion,
             names.join(", ")
         ))
@@ -49,8 +49,8 @@ pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     })
 }
 
-/// The engine's settings for a connection on several paths; `connects` for whoever opens it. `seed`
-/// is for the scheduler's own randomness.
+/// The engine's settings for a connection on several paths; `connects` is true for the side that
+/// opens it. `seed` is for the scheduler's own randomness.
 ///
 /// # Errors
 /// If the scheduler is unknown.
@@ -64,7 +64,7 @@ pub(super) fn multipath(
     let scheduler = *known.ok_or_else(|| {
         let names: Vec<&str> = schedulers::algorithms().iter().map(|known| known.name).collect();
         invalid(format!(
-            "the scheduler \"{}\" is not known; choose one of {}",
+            "unknown scheduler \"{}\"; choose one of {}",
             wanted.scheduler,
             names.join(", ")
         ))
@@ -89,7 +89,7 @@ pub(super) fn mtu(network: &Network, address: IpAddr) -> u32 {
     network.interface_of(address).map_or(LOOPBACK_MTU, |interface| network.mtu(interface))
 }
 
-/// What the seam tells of a connection.
+/// The seam's statistics of a connection.
 pub(super) fn info(stats: &Stats) -> TcpInfo {
     TcpInfo {
         segments_sent: stats.segments_sent,
@@ -112,7 +112,7 @@ fn buffer(size: Option<usize>, default: BufferSize) -> io::Result<BufferSize> {
             Ok(BufferSize { initial: size, max: size })
         }
         _ => Err(invalid(format!(
-            "a TCP buffer of {size} bytes is not possible; choose {BUFFER_MIN} to {BUFFER_MAX}"
+            "a TCP buffer cannot have {size} bytes; choose {BUFFER_MIN} to {BUFFER_MAX}"
         ))),
     }
 }
@@ -121,14 +121,14 @@ fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// How long Linux keeps a connection whose owner has gone when the peer does not close its side
+/// How long Linux keeps a connection without an owner if the peer does not close its side
 /// (`net.ipv4.tcp_fin_timeout`).
 pub(super) const ORPHAN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The MTU of Linux's loopback interface is 65,536; an IP packet ends one byte earlier.
 const LOOPBACK_MTU: u32 = 65_535;
 
-/// Less than this Linux does not grant (`SOCK_MIN_RCVBUF`).
+/// The minimum that Linux grants (`SOCK_MIN_RCVBUF`).
 const BUFFER_MIN: u32 = 2_304;
 
 /// The largest window that scaling can express (RFC 7323 section 2.3).

@@ -9,14 +9,14 @@ use trackbed_core::Time;
 
 use crate::run::{Cancel, RunError, panic};
 
-/// Executes `job` for each of `jobs`, at most `at_most` at once, and hands each result to `finished`
-/// as soon as it is there. Results do not depend on `at_most`; the order in which they come does. A
-/// job that was not started because of `cancel` has no result.
+/// Executes `job` for each of `jobs`, at most `at_most` at once, and passes each result to
+/// `finished` as soon as it is ready. Results do not depend on `at_most`; the order in which they
+/// come does. A job that was not started because of `cancel` has no result.
 ///
 /// `job` usually calls [`Simulation::run`](super::Simulation::run); if it panics itself, that is
-/// its result. `finished` is called on the caller's thread. Nothing is kept, neither jobs nor
-/// results, and when `finished` falls behind, jobs wait for it: memory does not depend on how many
-/// jobs there are.
+/// its result. `finished` is called on the caller's thread. Neither jobs nor results are stored,
+/// and when `finished` falls behind, jobs wait for it: memory does not depend on the number of
+/// jobs.
 pub fn parallel<J: Send, T: Send>(
     jobs: impl Iterator<Item = J> + Send,
     at_most: NonZeroUsize,

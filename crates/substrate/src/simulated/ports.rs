@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use rustc_hash::FxHashMap;
 
-/// Which socket has which port.
+/// The port assignments of sockets.
 #[derive(Debug)]
 pub(super) struct Ports {
     /// Only looked up, never iterated.
@@ -24,8 +24,8 @@ impl Ports {
         Ports { bound: FxHashMap::default(), next_ephemeral: EPHEMERAL_FIRST }
     }
 
-    /// The socket that gets what arrives for `local`: the one bound to that address before the
-    /// one bound to all addresses of its family.
+    /// The socket for packets to `local`: the one bound to that address before the one bound to all
+    /// addresses of its IP version.
     pub(super) fn lookup(&self, local: SocketAddr) -> Option<u32> {
         let bound = self.bound.get(&local.port())?;
         let exact = bound.iter().find(|b| b.address == local.ip());
@@ -64,8 +64,8 @@ impl Ports {
     }
 
     /// `local` itself if it has a port, else with the next ephemeral port that is free and that
-    /// `usable` does not reject. The ports are handed out in turn, so that a port just freed,
-    /// for which packets may still be on the way, comes back last.
+    /// `usable` does not reject. The ports are handed out in turn, so that a port just freed, for
+    /// which packets may still be in flight, is reused last.
     ///
     /// # Errors
     /// [`io::ErrorKind::AddrInUse`] if the port, or the whole ephemeral range, is taken.

@@ -23,7 +23,7 @@ impl Reactor for SimulatedReactor<'_> {
             return Err(StallReason::Cancelled);
         }
         self.with_world(|world| {
-            // What the tasks sent may have arrived at once.
+            // Packets that the tasks sent may have arrived at once.
             let events = world.deliver();
             if events > 0 {
                 return Ok(Parked { events });
@@ -49,13 +49,13 @@ impl Reactor for SimulatedReactor<'_> {
                 when(world.tcp_timers.next()),
             )
         });
-        format!("tasks:\n{tasks}sockets:\n{sockets}what comes next:\n{next}")
+        format!("tasks:\n{tasks}sockets:\n{sockets}next events:\n{next}")
     }
 }
 
 impl SimulatedReactor<'_> {
     fn with_world<R>(&self, action: impl FnOnce(&mut World) -> R) -> R {
-        world::with(self.run, action).expect("the world lasts as long as its run")
+        world::with(self.run, action).expect("the world lives as long as its run")
     }
 }
 

@@ -16,7 +16,7 @@ use super::world::{self, World};
 use crate::run::{self, Cancel, RunError, panic};
 use crate::{clock, executor};
 
-/// How runs are executed. One simulation may execute any number of runs, also at once.
+/// The settings of runs. One simulation may execute any number of runs, also in parallel.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     time_limit: Time,
@@ -33,7 +33,7 @@ impl Default for Simulation {
 
 impl Simulation {
     /// Runs of at most one simulated hour, with at most 1,000,000 events (and 1,000 more for each
-    /// node of the network) at one instant, on interfaces that send at once what they are given.
+    /// node of the network) at one instant, on interfaces that send packets at once.
     pub fn new() -> Simulation {
         Simulation {
             time_limit: Time::from_millis(3_600_000),
@@ -43,22 +43,22 @@ impl Simulation {
         }
     }
 
-    /// The same with another limit of simulated time, beyond which a run is stalled.
+    /// The same with another limit of simulated time, beyond which a run counts as stalled.
     #[must_use]
     pub fn with_time_limit(self, time_limit: Time) -> Simulation {
         Simulation { time_limit, ..self }
     }
 
     /// The same with another limit for the polls and events at one instant. A run that exceeds it
-    /// is stalled: its tasks wake one another without letting time pass.
+    /// counts as stalled: its tasks wake one another without letting time pass.
     #[must_use]
     pub fn with_events_per_instant(self, events_per_instant: u64) -> Simulation {
         Simulation { events_per_instant, ..self }
     }
 
     /// The same with an interface that sends at `rate`, from a queue without limit in front of it.
-    /// UDP sockets then feel back-pressure: what of a socket waits in that queue counts against
-    /// its send buffer (212,992 bytes, the Linux default).
+    /// UDP sockets then get back-pressure: a socket's packets in that queue count against its send
+    /// buffer (212,992 bytes, the Linux default).
     #[must_use]
     pub fn with_interface_rate(mut self, interface: InterfaceId, rate: Bitrate) -> Simulation {
         self.rates.insert(interface, rate);
@@ -79,7 +79,7 @@ impl Simulation {
     /// variables. On it `fastrand` is seeded from `seed`.
     ///
     /// # Errors
-    /// If the run stalls, panics or is cancelled. Nothing of it affects other runs.
+    /// If the run stalls, panics or is cancelled. Other runs are not affected.
     pub fn run<T, M, F>(&self, seed: Seed, network: Network, main: M) -> Result<T, RunError>
     where
         T: Send,
@@ -119,7 +119,7 @@ impl Simulation {
             executor::run(&mut reactor, events, main(hosts))
         }));
         let result = run::result(outcome);
-        // The world goes first, so that what destructors do to sockets reaches no network.
+        // The world is dropped first, so that socket operations of destructors reach no network.
         let world = world::replace(None);
         executor.drop_tasks();
         drop(world);
@@ -148,8 +148,8 @@ impl Drop for Simulating {
     }
 }
 
-/// What must have happened on a thread before it simulates: everything that reads a clock or
-/// draws randomness once, outside the simulation.
+/// The preparation of a thread for simulation: everything that reads a clock or draws randomness
+/// once, outside the simulation.
 fn prepare_thread(seed: &Seed) {
     clock::to_std_instant(Time::ZERO);
     // The standard library draws the keys of a thread's hash maps from the operating system.

@@ -1,4 +1,4 @@
-//! Sockets of the simulated world below their handles: what they hold, and who waits for them.
+//! Sockets of the simulated world below their handles: their state and their waiting tasks.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,7 +19,7 @@ use super::transport::Transport;
 use crate::executor::Waiter;
 use crate::socket::{ReceivedMeta, TcpInfo};
 
-/// A connection and who waits for it.
+/// A connection and its waiting tasks.
 #[derive(Debug)]
 pub(super) struct Tcp {
     pub(super) connection: Transport,
@@ -36,18 +36,18 @@ pub(super) struct Tcp {
     pub(super) read: u64,
     /// Bytes that the application has written.
     pub(super) written: u64,
-    /// When a connection that nobody owns any more is given up if the peer does not close it too.
+    /// When a connection without an owner is given up if the peer does not close it too.
     pub(super) orphaned_until: Option<Time>,
 }
 
-/// Who holds a connection.
+/// The owner of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A stream, or the future that waits for the connection to be established.
     Stream,
     /// A listener: the connection is being established or waits to be accepted.
     Listener(u32),
-    /// Nobody: it closes in the background.
+    /// No owner: it closes in the background.
     Nobody,
 }
 
@@ -60,7 +60,7 @@ impl Tcp {
         Flow::new(self.node, self.local, self.remote)
     }
 
-    /// Whether data has arrived that was not read. Takes a byte of it away if so.
+    /// Whether unread data has arrived. Consumes a byte of it if so.
     pub(super) fn has_unread(&mut self, now: Time) -> bool {
         matches!(self.connection.read(now, 1), Ok(Some(data)) if !data.is_empty())
     }
@@ -76,8 +76,8 @@ impl fmt::Display for Tcp {
         let stats = self.connection.stats();
         write!(
             f,
-            "TCP {} > {}, {:?}, {} B to be sent first, {} B not acknowledged, {} B received and \
-             not read",
+            "TCP {} > {}, {:?}, {} B not sent yet, {} B not acknowledged, {} B received and not \
+             read",
             self.local,
             self.remote,
             self.connection.state(),
@@ -105,11 +105,11 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// The settings of the connection that a SYN opens; `None` if it is to be ignored, so that
-    /// the peer tries again later.
+    /// The settings of the connection that a SYN opens; `None` to ignore it, so that the peer tries
+    /// again later.
     ///
     /// As on Linux with SYN cookies, only connections that are established count against the
-    /// backlog, and it takes one more than it says.
+    /// backlog, and one more than the backlog is accepted.
     pub(super) fn config_for_syn(&mut self) -> Option<Config> {
         if self.established.len() > self.backlog {
             self.ignored += 1;
@@ -142,7 +142,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// What a socket's datagrams are on the way.
+/// The packet type of a socket's datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carrier {
     /// The payload of UDP.
@@ -174,8 +174,8 @@ impl Carrier {
         Packet::build(&IpHeader { source, destination, protocol, ecn }, bytes.len(), fill)
     }
 
-    /// The datagram in a packet; `None` if it is too short or damaged. Damage to SCTP is up to the
-    /// user to find.
+    /// The datagram in a packet; `None` if it is too short or damaged. The user must detect damage
+    /// to SCTP.
     pub(super) fn parse(self, packet: &Packet) -> Option<UdpDatagram> {
         if self == Carrier::Udp {
             return UdpDatagram::parse(packet).ok();
@@ -197,7 +197,7 @@ pub(super) struct Udp {
     pub(super) node: NodeId,
     pub(super) carrier: Carrier,
     pub(super) local: SocketAddr,
-    /// Tells this socket from a later one with the same key.
+    /// Distinguishes this socket from a later one with the same key.
     pub(super) serial: u64,
     pub(super) received: VecDeque<Received>,
     /// What the datagrams in `received` are charged.
@@ -247,7 +247,7 @@ impl Udp {
 
     pub(super) fn receive(&mut self, datagram: UdpDatagram) {
         let charge = self.charge(datagram.payload.len());
-        // As Linux does, a datagram is taken as long as the buffer is not yet full.
+        // As in Linux, a datagram is accepted while the buffer is not full.
         if self.received_charge >= RECEIVE_BUFFER {
             self.overflowed += 1;
             return;
@@ -268,8 +268,8 @@ impl fmt::Display for Udp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} {}, {} datagrams received and not read, {} B waiting to be sent, {} lost for \
-             want of room",
+            "{} {}, {} datagrams received and not read, {} B waiting to be sent, {} lost because \
+             the buffer was full",
             match self.carrier {
                 Carrier::Udp => "UDP",
                 Carrier::Sctp => "SCTP",
@@ -282,8 +282,8 @@ impl fmt::Display for Udp {
     }
 }
 
-/// Linux charges a buffer for the packet and for what it needs to manage it: `sk_buff` and
-/// `skb_shared_info`, 256 and 320 bytes on 64-bit machines (SKB_TRUESIZE).
+/// Linux charges a buffer for the packet and its bookkeeping: `sk_buff` and `skb_shared_info`, 256
+/// and 320 bytes on 64-bit machines (SKB_TRUESIZE).
 pub(super) const OVERHEAD: usize = 576;
 
 /// In bytes: the 4 MiB that sockets of the kernel are asked for, which Linux doubles, since it

@@ -39,7 +39,7 @@ impl SimulatedTcpStream {
             Ok::<_, io::Error>((key, world.tcp[key as usize].local))
         });
         let (key, local) = started.ok_or_else(world::ended)??;
-        // From here on, dropping the stream gives the attempt up.
+        // From here on, dropping the stream cancels the attempt.
         let stream = SimulatedTcpStream::new(run, key, local, remote);
         poll_fn(|cx| {
             stream.poll("to connect by", cx, |world, cx| world.tcp_poll_connected(key, cx))
@@ -48,7 +48,7 @@ impl SimulatedTcpStream {
         Ok(stream)
     }
 
-    /// Polls the connection, and notes what the task waits for.
+    /// Polls the connection, and records what the task waits for.
     fn poll<T>(
         &self,
         what: &'static str,
@@ -82,7 +82,7 @@ impl AsyncWrite for SimulatedTcpStream {
         self.poll("to write to", cx, |world, cx| world.tcp_poll_write(self.key, cx, data))
     }
 
-    /// What is written is on its way as soon as the protocol allows; nothing is held back here.
+    /// Written data is sent as soon as the protocol allows; nothing is buffered here.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

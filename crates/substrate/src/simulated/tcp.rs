@@ -19,7 +19,7 @@ use crate::executor::Waiter;
 use crate::host::not_an_address;
 use crate::socket::TcpOptions;
 
-/// What the owner of a connection does with it.
+/// Operations of the owner of a connection.
 impl World {
     /// Starts a connection attempt.
     pub(super) fn tcp_connect(
@@ -36,10 +36,12 @@ impl World {
             _ => host.source_for(remote.ip()),
         };
         let local = local.filter(|l| l.is_ipv4() == remote.is_ipv4()).ok_or_else(|| {
-            invalid(format!("{} has no address of the family of {remote}", host.name))
+            invalid(format!("{} has no address of the same IP version as {remote}", host.name))
         })?;
         if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
-            return Err(invalid(format!("{remote} is no address to connect to")));
+            return Err(invalid(format!(
+                "cannot connect to {remote}: the address or port is not usable"
+            )));
         }
         let flows = &self.flows;
         let unused = |local| !flows.contains_key(&Flow::new(node, local, remote));
@@ -109,7 +111,7 @@ impl World {
             return Poll::Ready(Ok(filled));
         }
         match end {
-            // Nothing was asked for, or this is the peer's FIN.
+            // Nothing was requested, or this is the peer's FIN.
             None | Some(Ok(Some(_))) => Poll::Ready(Ok(0)),
             Some(Ok(None)) => {
                 tcp.reader.wait(cx);
@@ -140,7 +142,7 @@ impl World {
         }
     }
 
-    /// Calls `action` on the connection and sends what follows from it.
+    /// Calls `action` on the connection and sends the resulting packets.
     pub(super) fn tcp_act(&mut self, key: u32, action: impl FnOnce(&mut Transport, Time)) {
         action(&mut self.tcp[key as usize].connection, clock::now());
         self.tcp_pump(key);
@@ -168,7 +170,7 @@ impl World {
 
 /// What both have in common.
 impl World {
-    /// Sends what the connection has to send, sets its timer, and wakes whom its state concerns.
+    /// Sends the connection's pending packets, sets its timer, and wakes the affected tasks.
     pub(super) fn tcp_pump(&mut self, key: u32) {
         let now = clock::now();
         self.tcp_join(now, key);
@@ -190,7 +192,7 @@ impl World {
                 self.listeners[listener as usize].push_established(key);
             }
             Owner::Nobody | Owner::Listener(_) if closed => self.tcp_remove(key),
-            // The stream keeps it to report what happened, but the ports are free again.
+            // The stream keeps it to report the error, but the ports are free again.
             Owner::Stream if closed => self.tcp_release(key),
             Owner::Stream | Owner::Nobody | Owner::Listener(_) => {}
         }
@@ -228,7 +230,7 @@ impl World {
         key
     }
 
-    /// Resets a connection that nobody will own.
+    /// Resets a connection that will have no owner.
     pub(super) fn tcp_reset(&mut self, key: u32) {
         self.tcp[key as usize].owner = Owner::Nobody;
         self.tcp_act(key, |connection, now| connection.abort(now));
@@ -269,14 +271,14 @@ impl World {
         }
     }
 
-    /// Opens the subflows that a connection asks for.
+    /// Opens the subflows that a connection requests.
     fn tcp_join(&mut self, now: Time, key: u32) {
         while let Some(request) = self.tcp[key as usize].connection.poll_join() {
             let node = self.tcp[key as usize].node;
             let host = &mut self.hosts[node.index()];
             let flows = &self.flows;
             let unused = |local| !flows.contains_key(&Flow::new(node, local, request.remote));
-            // An address that the host has not, or has no port left at, opens nothing.
+            // An address that the host does not have, or without a free port, opens no subflow.
             let local = SocketAddr::new(request.local, 0);
             let chosen = host.owns(request.local).then(|| host.tcp_ports.choose(local, unused));
             let Some(Ok(local)) = chosen else { continue };

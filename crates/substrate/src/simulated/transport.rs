@@ -1,4 +1,4 @@
-//! A connection of the engine, on one path or on several, as the simulated world handles it.
+//! A single-path or multipath connection of the engine, for the simulated world.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -106,7 +106,7 @@ impl Transport {
         }
     }
 
-    /// What the peer calls the connection when it opens a subflow.
+    /// The token by which the peer names the connection when it opens a subflow.
     pub fn token(&self) -> Option<u32> {
         match self {
             Transport::Single(_) => None,
@@ -114,7 +114,7 @@ impl Transport {
         }
     }
 
-    /// The paths; none of a connection that is on one path only.
+    /// The paths; none for a single-path connection.
     pub fn paths(&self) -> Vec<TcpPath> {
         let Transport::Multi(connection) = self else { return Vec::new() };
         let tell = |path: trackbed_tcp::multipath::PathInfo| TcpPath {
@@ -127,7 +127,7 @@ impl Transport {
         connection.paths().map(tell).collect()
     }
 
-    /// Says what is to become of the paths from or to `end`; false if there are none.
+    /// Applies a request to the paths from or to `end`; false if there are none.
     pub fn set_path(&mut self, now: Time, end: IpAddr, wish: PathWish) -> bool {
         let Transport::Multi(connection) = self else { return false };
         let touches = |address: SocketAddr| address.ip() == end;

@@ -219,7 +219,8 @@ fn checked_source(
         }
         _ => {
             return invalid(format!(
-                "there is no source address of the family of {destination}; bind the socket to one"
+                "no source address has the same IP version as {destination}; bind the socket to \
+                 one"
             ));
         }
     };
@@ -228,7 +229,7 @@ fn checked_source(
         return invalid(format!("a datagram holds at most {room} bytes, not {payload_len}"));
     }
     if destination.port() == 0 {
-        return invalid("nobody can be reached at port 0".to_owned());
+        return invalid("port 0 cannot be reached".to_owned());
     }
     Ok(source)
 }

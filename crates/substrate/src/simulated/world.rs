@@ -31,21 +31,21 @@ pub(super) struct World {
     pub(super) egress: Egress,
     pub(super) udp: Slab<Udp>,
     pub(super) udp_serial: u64,
-    /// Tells the fragments of packets apart.
+    /// Distinguishes the fragments of packets.
     pub(super) fragment_serial: u32,
     pub(super) tcp: Slab<Tcp>,
     /// Only looked up, never iterated.
     pub(super) flows: FxHashMap<Flow, u32>,
-    /// Connections on several paths, by what peers call them.
+    /// Multipath connections, by token.
     pub(super) tokens: FxHashMap<(NodeId, u32), u32>,
-    /// There are such connections, or were.
+    /// Whether such connections exist or existed.
     pub(super) is_joinable: bool,
     /// The connections' timers, with the connections' keys.
     pub(super) tcp_timers: TimerQueue<u32>,
     pub(super) listeners: Slab<Listener>,
 }
 
-/// What a host has below its sockets.
+/// The state of a host below its sockets.
 pub(super) struct HostState {
     pub(super) name: Arc<str>,
     /// Those it has now.
@@ -59,7 +59,7 @@ pub(super) struct HostState {
     reassembly: Reassembly,
     /// The stream behind the host's [`SeededEntropy`](crate::SeededEntropy).
     pub(super) entropy: Rng,
-    /// Initial sequence numbers, apart from `entropy`, so that a connection more or less does not
+    /// Initial sequence numbers, apart from `entropy`, so that an additional connection does not
     /// change any key.
     pub(super) sequence_numbers: Rng,
 }
@@ -93,13 +93,13 @@ impl World {
         &mut self.hosts[node.index()]
     }
 
-    /// When something below the sockets happens next.
+    /// The time of the next event below the sockets.
     pub(super) fn next_wake(&mut self) -> Option<Time> {
         let wakes = [self.network.next_wake(), self.tcp_timers.next(), self.egress.next_wake()];
         wakes.into_iter().flatten().min()
     }
 
-    /// Lets everything happen that is due at `now`, and says how many events that were.
+    /// Processes everything due at `now`, and returns the number of events.
     ///
     /// The order at one instant is fixed: packets arrive (in the network's order), then
     /// connections' timers go off (by host, then in the order in which they were set), then
@@ -119,7 +119,7 @@ impl World {
         events
     }
 
-    /// Hands out the packets that have arrived, and says how many they were.
+    /// Delivers the packets that have arrived, and returns their number.
     pub(super) fn deliver(&mut self) -> u64 {
         let mut events = 0;
         while let Some(Delivery { node, packet, .. }) = self.network.poll_delivery() {
@@ -130,8 +130,8 @@ impl World {
                 protocol::TCP => self.deliver_tcp(node, &packet),
                 protocol::UDP => self.deliver_datagram(node, Carrier::Udp, &packet),
                 protocol::SCTP => self.deliver_datagram(node, Carrier::Sctp, &packet),
-                // UDP learns nothing of it: like a QUIC stack on Linux (IP_PMTUDISC_PROBE), users
-                // of these sockets find the path MTU themselves.
+                // UDP is not notified: like a QUIC stack on Linux (IP_PMTUDISC_PROBE), users of
+                // these sockets discover the path MTU themselves.
                 _ => {
                     if let Ok(message) = TooBig::parse(&packet) {
                         self.deliver_too_big(node, &message);
@@ -146,7 +146,7 @@ impl World {
         if let Some((key, serial)) = waiting.charged {
             self.udp_sent(key, serial, waiting.packet.len());
         }
-        // A host that has moved on meanwhile sends nothing from its old address.
+        // A host that has moved on sends nothing from its old address.
         if let Some(node) = self.network.node_of(waiting.packet.source()) {
             self.network.send(now, node, waiting.packet);
         }
@@ -171,8 +171,8 @@ impl World {
     }
 }
 
-/// Hands a packet of `node` to the network or, if its interface has a rate, to the queue in front
-/// of that. Says whether it waits there.
+/// Passes a packet of `node` to the network or, if its interface has a rate, to the queue before
+/// it. Returns whether it waits there.
 pub(super) fn send(
     network: &mut Network,
     egress: &mut Egress,
@@ -215,7 +215,7 @@ impl HostState {
         address.is_loopback() || address.is_unspecified() || self.addresses.contains(&address)
     }
 
-    /// The address to speak to `remote` from, unless the user chooses one.
+    /// The source address for `remote`, unless the user chooses one.
     pub(super) fn source_for(&self, remote: IpAddr) -> Option<IpAddr> {
         if remote.is_loopback() {
             return Some(remote);
@@ -224,8 +224,7 @@ impl HostState {
     }
 }
 
-/// Calls `action` with the world of run `run`, or answers `None` if this thread does not execute
-/// that run any more.
+/// Calls `action` with the world of run `run`; `None` if this thread no longer executes that run.
 pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<R> {
     WORLD.with_borrow_mut(|world| world.as_mut().filter(|world| world.run == run).map(action))
 }

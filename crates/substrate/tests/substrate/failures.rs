@@ -1,4 +1,4 @@
-//! Runs that cannot go on, and what is told of them.
+//! Stalled runs and their diagnosis.
 
 use std::future::{Future, pending, poll_fn};
 use std::sync::{Arc, Mutex};
@@ -131,7 +131,7 @@ fn a_panic_anywhere_in_a_run_is_its_result() {
 #[test]
 fn a_panic_before_the_first_poll_is_caught_too() {
     let main = |hosts: Hosts| {
-        assert!(hosts.get("nobody").is_some(), "there is no such host");
+        assert!(hosts.get("missing").is_some(), "there is no such host");
         async {}
     };
     let error = fail(&Simulation::new(), main);

@@ -86,9 +86,9 @@ fn a_job_that_panics_itself_is_one_failed_job() {
     assert_eq!(results, BTreeMap::from([(0, Some(0)), (1, None), (2, Some(2))]));
 }
 
-/// When whoever takes the results falls behind, jobs wait, so that results do not pile up.
+/// When the consumer of the results falls behind, jobs wait, so that results do not pile up.
 #[test]
-fn jobs_wait_for_whoever_takes_the_results() {
+fn jobs_wait_for_the_consumer_of_results() {
     let started = AtomicUsize::new(0);
     let mut most_ahead = 0;
     let mut taken = 0;

@@ -116,7 +116,7 @@ fn a_queue_in_front_of_the_interface_loses_what_is_from_the_old_address() {
     let sent = slow.run(seed(), network, |hosts| async move {
         let phone = hosts.roaming(phone, networks());
         let old = phone.bind_udp(address(NETWORKS[0][0], 0)).unwrap();
-        // 1,000 bytes take 8 ms: the first has left by 12 ms, the second is on its way out.
+        // 1,000 bytes take 8 ms: the first has left by 12 ms, the second is being sent.
         for _ in 0..100 {
             send(&*old, address("10.0.0.1", 7), &[0; 972]).await.unwrap();
         }

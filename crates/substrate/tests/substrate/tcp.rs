@@ -49,7 +49,7 @@ async fn connected(
     (ours, listener.accept().await.unwrap())
 }
 
-/// Bytes in which every place can be told from its neighbours.
+/// Bytes in which every position differs from its neighbours.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
@@ -85,7 +85,7 @@ fn a_connection_takes_one_round_trip_and_a_request_another() {
 }
 
 #[test]
-fn nobody_listening_is_a_refusal_and_nobody_there_a_timeout() {
+fn no_listener_is_a_refusal_and_no_host_a_timeout() {
     run(|hosts| async move {
         let connect = |to| client(&hosts).connect_tcp(None, to, &TcpOptions::default());
         let refused = connect(address(SERVER, 81)).await.err().unwrap();
@@ -369,7 +369,7 @@ fn a_peer_may_use_a_port_again_that_is_in_time_wait_here() {
         assert_eq!(ours.read(&mut [0; 1]).await.unwrap(), 0);
         drop(ours);
         sleep(4 * DELAY).await;
-        // The server closed first, so it waits; the client's port is free, and it starts anew.
+        // The server closed first, so it waits; the client's port is free and can be used again.
         let syn = seen.take().into_iter().next().unwrap();
         let syn = Segment { sequence: Seq(7), ..Segment::parse(&syn).unwrap() };
         hosts.with_network(|network| {

@@ -103,7 +103,7 @@ fn a_batch_becomes_real_packets_and_carries_the_ecn_field() {
 }
 
 #[test]
-fn what_nobody_reads_overflows_the_receive_buffer() {
+fn unread_datagrams_overflow_the_receive_buffer() {
     let network = pair(Bitrate::from_mbps(1_000), Duration::from_millis(1));
     let received = Simulation::new().run(seed(), network, |hosts| async move {
         let server = bind(&hosts, "server", "10.0.0.2:9");

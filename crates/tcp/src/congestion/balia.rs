@@ -18,7 +18,7 @@ impl CongestionAlgorithm for Balia {
     }
 
     fn summary(&self) -> &'static str {
-        "linked growth balanced between fairness and responsiveness (Peng et al. 2016)"
+        "coupled growth, balanced between fairness and responsiveness (Peng et al. 2016)"
     }
 
     fn is_coupled(&self) -> bool {
@@ -97,7 +97,7 @@ fn disparity(company: &Company) -> u128 {
 
 const ONE: u128 = 1 << 16;
 /// So that the square of a with growth fits in 128 bits; a subflow a million times slower than
-/// another does not matter to anybody.
+/// another does not matter.
 const MOST: u128 = ONE << 20;
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
         // x = 20 and 10; of the second a = 2: (10/30^2) (3/2) (6/5) = 0.02.
         assert_growth(&[(10, 1), (20, 1)], 0.02);
         assert_growth(&[(20, 1), (10, 1)], 20.0 / 900.0);
-        // Its loss: 10 - 5 min(2, 1.5) = 2.5, of which the whole is what stays: 10 - 7.
+        // Its loss: 10 - 5 min(2, 1.5) = 2.5, rounded as 10 - 7.
         assert_eq!(reduced(&company(&[(10, 1), (20, 1)])), 3);
         assert_eq!(reduced(&company(&[(20, 1), (10, 1)])), 10);
         // Twice the round-trip time: x = 20 and 5, a = 4: (10/4) / 25^2 (5/2) (8/5) = 0.016.

@@ -1,4 +1,4 @@
-//! What the controllers of one multipath connection know of each other.
+//! The state that the controllers of a multipath connection share.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ struct Shared {
     joined: u64,
 }
 
-/// What a subflow tells the others.
+/// The values that a subflow shares with the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Member {
     /// The congestion window in segments.
@@ -31,17 +31,17 @@ pub(super) struct Member {
     pub distance: u64,
 }
 
-/// A subflow's place among the others; given up when it is dropped.
+/// A subflow's entry; removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Seat {
     coupling: Coupling,
     number: u64,
 }
 
-/// All subflows of a connection that count, as the formulas want them.
+/// All counted subflows of a connection, in the form that the formulas need.
 #[derive(Clone, Debug)]
 pub(super) struct Company {
-    /// The subflow that asks comes first.
+    /// The calling subflow comes first.
     pub members: Vec<Relative>,
 }
 
@@ -73,7 +73,7 @@ impl Coupling {
 }
 
 impl Seat {
-    /// Tells the others of this subflow.
+    /// Adds this subflow.
     pub fn tell(&self, cwnd: u32, srtt: Duration) {
         self.update(|member| {
             member.cwnd = cwnd;
@@ -81,17 +81,17 @@ impl Seat {
         });
     }
 
-    /// Tells the others that the window is now `cwnd` segments.
+    /// Shares the new window of `cwnd` segments.
     pub fn tell_window(&self, cwnd: u32) {
         self.update(|member| member.cwnd = cwnd);
     }
 
-    /// Tells the others of [`Member::distance`].
+    /// Shares [`Member::distance`].
     pub fn tell_distance(&self, segments: u64) {
         self.update(|member| member.distance = segments);
     }
 
-    /// The subflows that count now; `None` if this one does not yet.
+    /// The subflows that currently count; `None` if this one does not yet.
     pub fn company(&self) -> Option<Company> {
         self.coupling.with(|shared| {
             let own = shared.members.get(&self.number).filter(|own| own.counts())?;
@@ -126,7 +126,7 @@ impl Member {
 }
 
 impl Company {
-    /// The subflow that asked.
+    /// The calling subflow.
     pub fn own(&self) -> Relative {
         self.members[0]
     }
@@ -150,7 +150,7 @@ impl Relative {
     }
 }
 
-/// Growth that is less than a segment, until it is one: in units of 2^-[`GRAIN`] segments.
+/// Accumulated growth below one segment, in units of 2^-[`GRAIN`] segments.
 #[derive(Debug, Default)]
 pub(super) struct Credit(i128);
 
@@ -164,7 +164,7 @@ impl Credit {
         window.cwnd = cwnd as u32;
     }
 
-    /// Forgets what is not a whole segment: at a loss.
+    /// Drops fractions of a segment, at a loss.
     pub fn clear(&mut self) {
         self.0 = 0;
     }

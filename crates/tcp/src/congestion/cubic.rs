@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438), in the integer arithmetic and with the choices of Linux.
+//! CUBIC (RFC 9438), with the integer arithmetic and the choices of Linux.
 
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ impl CongestionAlgorithm for Cubic {
     }
 
     fn summary(&self) -> &'static str {
-        "grows by a cubic function of the time since the last loss (RFC 9438); the default of Linux"
+        "the window is a cubic function of the time since the last loss (RFC 9438); the default of \
+         Linux"
     }
 
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
@@ -209,7 +210,7 @@ const CUBE_FACTOR: u64 = (1 << 40) / 410;
 const RENO_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// For an unchanged window the growth is computed at most this often.
 const UPDATE_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
-/// How long after the start of an epoch round-trip times are not looked at.
+/// How long after the start of an epoch round-trip times are ignored.
 const SETTLING: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Leaving slow start before a loss: HyStart as Linux has it, and HyStart++ (RFC 9406).
+//! Leaving slow start before a loss: HyStart as in Linux, and HyStart++ (RFC 9406).
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::sequence::Seq;
 /// When CUBIC leaves slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HyStart {
-    /// As Linux: a long train of acknowledgments, or a rise of the delay, ends slow start at once.
+    /// As in Linux: a long train of acknowledgments, or a rise of the delay, ends slow start at
+    /// once.
     Linux,
     /// HyStart++ (RFC 9406): a rise of the delay leads to conservative slow start first.
     Rfc9406,
@@ -65,7 +66,7 @@ impl HyStartState {
         }
     }
 
-    /// A timeout starts slow start anew.
+    /// A timeout restarts slow start.
     pub(super) fn reset(&mut self) {
         *self = match self {
             HyStartState::Linux(_) => HyStartState::Linux(Linux::default()),
@@ -92,7 +93,7 @@ struct Round {
 }
 
 /// The second detector of Hybrid Slow Start (Ha and Rhee, 2011), with the thresholds of Linux and
-/// Chromium: in a round, the least delay has risen by an eighth above the least there ever was.
+/// Chromium: in a round, the minimum delay has risen by an eighth above the overall minimum.
 #[derive(Clone, Debug, Default)]
 pub struct DelayRise {
     least: Option<Duration>,
@@ -100,8 +101,8 @@ pub struct DelayRise {
 }
 
 impl DelayRise {
-    /// Takes a round-trip time of this round, on a path whose least one is `least_ever`. Says whether
-    /// the delay has risen.
+    /// Takes a round-trip time of this round, on a path with the minimum `least_ever`. Returns
+    /// whether the delay has risen.
     pub fn sample(&mut self, rtt: Duration, least_ever: Duration) -> bool {
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
@@ -213,7 +214,7 @@ impl PlusPlus {
     }
 }
 
-/// Below this window, in segments, neither detector of Linux looks.
+/// Below this window, in segments, neither detector of Linux is active.
 pub const LOW_WINDOW: u32 = 16;
 /// Acknowledgments closer together than this belong to one train.
 const TRAIN_GAP: Duration = Duration::from_millis(2);

@@ -17,7 +17,8 @@ impl CongestionAlgorithm for Lia {
     }
 
     fn summary(&self) -> &'static str {
-        "Reno whose growth is linked over the paths of a connection (RFC 6356); on one path Reno"
+        "Reno with growth coupled over the paths of a connection (RFC 6356); on one path, plain \
+         Reno"
     }
 
     fn is_coupled(&self) -> bool {
@@ -54,7 +55,7 @@ impl CongestionControl for Controller {
         }
     }
 
-    /// RFC 6356 leaves the decrease as it is (section 3).
+    /// RFC 6356 does not change the decrease (section 3).
     fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
         let ssthresh = (window.cwnd / 2).max(2);
         self.seat.tell_window(ssthresh);

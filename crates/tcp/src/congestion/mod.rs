@@ -21,7 +21,7 @@ pub use self::registry::algorithms;
 pub use self::window::Window;
 use crate::sequence::Seq;
 
-/// What an acknowledgment told, for the congestion controller.
+/// An acknowledgment, for the congestion controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
     /// When it arrived.
@@ -38,7 +38,7 @@ pub struct Acked {
 
 /// A congestion controller, one for each subflow. All windows are counted in segments.
 pub trait CongestionControl: Debug + Send {
-    /// A round-trip time was measured on data that was not sent twice.
+    /// A round-trip time was measured on data that was not retransmitted.
     fn on_rtt(&mut self, window: &mut Window, rtt: Duration, acked: &Acked);
 
     /// Segments were delivered while the window was in use: make it grow.
@@ -50,7 +50,7 @@ pub trait CongestionControl: Debug + Send {
     /// A retransmission timeout fired.
     fn on_timeout(&mut self);
 
-    /// Data is sent again after a pause in which nothing was in flight since `idle_since`.
+    /// Sending resumes after a pause with nothing in flight since `idle_since`.
     fn on_restart(&mut self, _idle_since: Time, _now: Time) {}
 }
 
@@ -62,7 +62,7 @@ pub trait CongestionAlgorithm: Debug + Sync {
     /// One line for lists.
     fn summary(&self) -> &'static str;
 
-    /// Whether it couples the paths of a connection ([`join`](Self::join)), so that it is only for
+    /// Whether it couples the paths of a connection ([`join`](Self::join)), and so works only with
     /// Multipath TCP.
     fn is_coupled(&self) -> bool {
         false
@@ -72,7 +72,7 @@ pub trait CongestionAlgorithm: Debug + Sync {
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl>;
 
     /// A controller for a new subflow of a multipath connection, whose subflows share `coupling`.
-    /// The default knows nothing of the others: uncoupled.
+    /// By default it is uncoupled.
     fn join(&self, hystart: HyStart, _coupling: &Coupling) -> Box<dyn CongestionControl> {
         self.build(hystart)
     }

@@ -18,7 +18,8 @@ impl CongestionAlgorithm for Olia {
     }
 
     fn summary(&self) -> &'static str {
-        "linked growth that moves traffic to the best paths of a connection (Khalili et al. 2012)"
+        "coupled growth that moves traffic to the best paths of a connection (Khalili et al. \
+         2012)"
     }
 
     fn is_coupled(&self) -> bool {
@@ -99,8 +100,8 @@ fn growth(company: &Company) -> i128 {
     linked as i128 + (share << GRAIN) / (of * own.cwnd.max(1) as i128)
 }
 
-/// The share that makes traffic move, as a fraction: to the best paths whose windows are not the
-/// largest, from those whose windows are.
+/// The term that moves traffic, as a fraction: from the paths with the largest windows to the best
+/// paths without one.
 ///
 /// The best paths are those on which Reno would be fastest, sqrt(2 l)/rtt by the square-root law:
 /// the largest l/rtt^2, as in the kernel; the draft writes l^2/rtt.

@@ -16,7 +16,8 @@ impl CongestionAlgorithm for Reno {
     }
 
     fn summary(&self) -> &'static str {
-        "slow start, then one segment more each round trip, half at a loss (RFC 5681)"
+        "slow start, then one more segment each round trip; the window is halved at a loss (RFC \
+         5681)"
     }
 
     fn build(&self, _hystart: HyStart) -> Box<dyn CongestionControl> {

@@ -7,7 +7,7 @@ pub struct Window {
     pub cwnd: u32,
     /// Below this, slow start; [`Window::INFINITE`] before the first loss.
     pub ssthresh: u32,
-    /// Acknowledged segments that have not yet made the window grow.
+    /// Acknowledged segments not yet counted in the window.
     credit: u32,
 }
 
@@ -51,7 +51,7 @@ impl Window {
         }
     }
 
-    /// Forgets acknowledged segments that have not yet made the window grow: at a loss.
+    /// Drops acknowledged segments not yet counted in the window, at a loss.
     pub fn clear_credit(&mut self) {
         self.credit = 0;
     }

@@ -1,4 +1,4 @@
-//! What a subflow of a multipath connection works for: the seam of [`crate::stream`].
+//! The streams of a subflow in a multipath connection: the seam of [`crate::stream`].
 
 use bytes::Bytes;
 use trackbed_core::Time;
@@ -10,7 +10,7 @@ use crate::segment::{Capable, CapableKeys, MultipathOptions, ResetReason, Segmen
 use crate::sequence::Seq;
 use crate::stream::{Extension, SendBuffer, Sink, Source, Streams, Verdict};
 
-/// One path and what it shares with the others.
+/// One path and the state shared with the others.
 #[derive(Debug)]
 pub(super) struct Carrier<'a> {
     pub link: &'a mut Link,
@@ -87,8 +87,8 @@ impl Sink for Carrier<'_> {
             Delivery::Damaged(range, parts) => {
                 shared.counters.checksum_failures += 1;
                 if shared.live == 1 && shared.linear && damaged.is_none() {
-                    // The only path, and somebody on it rewrites the stream: from here on it is
-                    // plain TCP, as rewritten (section 3.7).
+                    // A middlebox rewrites the stream on the only path: from here on it is plain
+                    // TCP, as rewritten (section 3.7).
                     let mut offset = range.offset;
                     for part in parts {
                         let len = part.len() as u64;
@@ -119,7 +119,7 @@ impl Sink for Carrier<'_> {
 }
 
 impl Carrier<'_> {
-    /// Data arrived that is not what was sent (section 3.7).
+    /// Data arrived altered (section 3.7).
     fn damaged(&mut self, range: Range) {
         let number = self.shared.peer_number(range.offset);
         if self.shared.live == 1 && self.shared.linear {
@@ -151,7 +151,7 @@ impl Carrier<'_> {
         self.become_plain();
     }
 
-    /// The subflow is the stream: what stands at a place of the one stands there in the other.
+    /// The subflow is the stream: both have the same byte at the same offset.
     fn become_plain(&mut self) {
         self.link.incoming.map_endlessly(self.shared.receive.next());
         self.shared.mode = Mode::Plain;
@@ -279,7 +279,8 @@ impl Carrier<'_> {
             (false, None) if options.is_some_and(|options| options.dss.is_some()) => {
                 Verdict::Ignore
             }
-            // Section 3.7: somebody does not know Multipath TCP, or took the option out.
+            // Section 3.7: the peer does not support Multipath TCP, or a middlebox removed the
+            // option.
             _ => {
                 self.fall_back();
                 Verdict::Accept

@@ -17,34 +17,34 @@ use crate::schedulers::{Scheduler, SchedulingAlgorithm, minrtt};
 pub struct MultipathConfig {
     /// The settings of every subflow; its buffers are those of the whole connection.
     pub tcp: Config,
-    /// Which path carries what, from [`schedulers::algorithms`](crate::schedulers::algorithms).
+    /// The scheduler, from [`schedulers::algorithms`](crate::schedulers::algorithms).
     pub scheduler: &'static SchedulingAlgorithm,
     /// The parameters of the scheduler; `None` for their defaults.
     pub arguments: Option<Arguments>,
-    /// Where the scheduler's randomness comes from.
+    /// The seed of the scheduler's randomness.
     pub seed: Seed,
     /// Add opportunistic retransmission and penalisation to it.
     pub opportunistic: bool,
-    /// Heed what is said of paths in advance, see [`MultipathConnection::set_blocked`].
+    /// Honour predictions about paths, see [`MultipathConnection::set_blocked`].
     ///
     /// [`MultipathConnection::set_blocked`]: super::MultipathConnection::set_blocked
     pub proactive: bool,
-    /// Block paths that are silent for so long though data is out.
+    /// Block paths that are silent for this long although data is in flight.
     pub reactive: Option<Duration>,
     /// Ask for checksums over the data (RFC 8684 section 3.3.1). They are used if either side asks.
     pub checksum: bool,
-    /// Announce data by the lower 32 bits of its number only.
+    /// Announce data only by the lower 32 bits of its number.
     pub short_numbers: bool,
-    /// When data is given to another path because its own does not get on.
+    /// When data is moved to another path because its own makes no progress.
     pub reinjection: Reinjection,
     /// The host's addresses, besides the one that the connection is opened from or accepted at.
     pub endpoints: Vec<Endpoint>,
     /// Subflows besides the first, opened and accepted together, at most 30.
     pub subflows_max: usize,
-    /// Addresses of the peer that are used when it announces them, at most so many.
+    /// The maximum number of announced addresses of the peer that are used.
     pub announcements_max: usize,
-    /// How long after the loss of a subflow it is opened again, doubling with each attempt that
-    /// fails; `None` for never, as Linux.
+    /// How long after its loss a subflow is reopened, doubling with each failed attempt; `None` for
+    /// never, as in Linux.
     pub rejoin: Option<Duration>,
     /// How long a connection lives without a subflow, waiting for a new one.
     pub orphan_timeout: Duration,
@@ -73,7 +73,7 @@ impl Default for MultipathConfig {
 }
 
 impl MultipathConfig {
-    /// The scheduler of a new connection, with what is wrapped around it.
+    /// The scheduler of a new connection, with its wrappers.
     ///
     /// # Panics
     /// If the scheduler has a parameter without a default, and no arguments were given.
@@ -95,19 +95,18 @@ impl MultipathConfig {
     }
 }
 
-/// When data is given to another path because its own does not get on.
+/// When data is moved to another path because its own makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reinjection {
     /// At the first retransmission timeout of its path (RFC 8684 section 3.3.6, as the kernel of
     /// multipath-tcp.org): the path counts as stale until it delivers something.
     Timeout,
-    /// As Linux: the oldest data after a data-level timeout, and everything when its path has
-    /// delivered nothing for so many of these (`net.mptcp.stale_loss_cnt`, 4 there).
+    /// As in Linux: the oldest data after a data-level timeout, and everything when its path has
+    /// delivered nothing for this many of them (`net.mptcp.stale_loss_cnt`, 4 there).
     Stale(u32),
 }
 
-/// An address of this host, and what it is used for; the flags are named as those of
-/// `ip mptcp endpoint`.
+/// An address of this host and its use; the flags have the names of `ip mptcp endpoint`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// The address.

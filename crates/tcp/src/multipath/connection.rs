@@ -1,4 +1,4 @@
-//! A connection on several paths, as its application sees it.
+//! A connection on several paths, as seen by its application.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -113,8 +113,8 @@ impl MultipathConnection {
         }
     }
 
-    /// Takes a segment that arrived for one of the connection's subflows; one for no subflow is
-    /// dropped. A SYN that joins is given to [`MultipathConnection::accept_join`].
+    /// Handles a segment for one of the connection's subflows; others are dropped. Pass a joining
+    /// SYN to [`MultipathConnection::accept_join`].
     pub fn handle_segment(&mut self, now: Time, segment: Segment) {
         let Some(index) = self.find(segment.destination, segment.source) else { return };
         self.carry(index, |subflow, carrier| subflow.handle_segment(now, &segment, carrier));
@@ -122,14 +122,14 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// A router said that the packet quoted in `quoted` exceeds `mtu` bytes (RFC 1191, RFC 8201).
+    /// A router reported that the packet in `quoted` exceeds `mtu` bytes (RFC 1191, RFC 8201).
     pub fn handle_too_big(&mut self, now: Time, mtu: u32, quoted: &QuotedSegment) {
         if let Some(index) = self.find(quoted.source, quoted.destination) {
             self.carry(index, |subflow, _| subflow.handle_too_big(now, mtu, quoted.sequence));
         }
     }
 
-    /// Lets the timers fire that are due.
+    /// Fires the timers that are due.
     pub fn handle_timeout(&mut self, now: Time) {
         for index in 0..self.paths.len() {
             if self.paths[index].subflow.poll_timeout().is_some_and(|at| at <= now) {
@@ -140,14 +140,14 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// The next packet to send, of any subflow. To be called until it returns `None` after every
-    /// other call that changes the connection.
+    /// The next packet to send, of any subflow. After every other call that changes the connection,
+    /// call this until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         self.transmit(now)
     }
 
-    /// When [`MultipathConnection::handle_timeout`] is to be called; `None` for never. Any call
-    /// that takes `&mut self` may change it.
+    /// When to call [`MultipathConnection::handle_timeout`]; `None` for never. Any call that takes
+    /// `&mut self` may change it.
     pub fn poll_timeout(&self) -> Option<Time> {
         let subflows = self.paths.iter().filter_map(|path| path.subflow.poll_timeout()).min();
         subflows.into_iter().chain(self.timers.next()).chain(self.manager.next_wake()).min()
@@ -203,8 +203,8 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// Ends the connection at once, with a reset on every subflow, which tells the peer that it is
-    /// meant for all of them (MP_FASTCLOSE, RFC 8684 section 3.5).
+    /// Aborts the connection, with a reset on every subflow that covers all of them (MP_FASTCLOSE,
+    /// RFC 8684 section 3.5).
     pub fn abort(&mut self, now: Time) {
         for path in &mut self.paths {
             path.link.fast_close = true;
@@ -248,7 +248,7 @@ impl MultipathConnection {
         self.shared.receive.stream.is_readable() || self.error.is_some()
     }
 
-    /// True if writing is worth while, or gives an error. To be asked after draining
+    /// True if writing is worthwhile, or returns an error. Call it after draining
     /// [`MultipathConnection::poll_transmit`].
     pub fn is_writable(&self) -> bool {
         let send = &self.shared.send;
@@ -261,8 +261,8 @@ impl MultipathConnection {
         !matches!(self.state(), State::SynSent | State::SynReceived | State::Closed)
     }
 
-    /// True if nothing is left of the connection but what can still be read. Resets may still wait
-    /// in [`MultipathConnection::poll_transmit`].
+    /// True if the connection is gone except for unread data. Resets may still wait in
+    /// [`MultipathConnection::poll_transmit`].
     pub fn is_closed(&self) -> bool {
         self.state() == State::Closed
     }
@@ -278,7 +278,7 @@ impl MultipathConnection {
         self.paths.iter_mut().for_each(|path| path.subflow.set_nagle(nagle));
     }
 
-    /// Lets the subflow at `index` work for the connection.
+    /// Runs the subflow at `index` for the connection.
     pub(super) fn carry<T>(
         &mut self,
         index: usize,

@@ -1,4 +1,4 @@
-//! What one path delivers: from its sequence space to the stream (RFC 8684 section 3.3.1).
+//! Incoming data of one path: from its sequence space to the stream (RFC 8684 section 3.3.1).
 
 use std::collections::VecDeque;
 
@@ -40,7 +40,7 @@ pub(super) struct Check {
     pub checksum: u16,
 }
 
-/// What came of data that was delivered in the path's order.
+/// The result for data that was delivered in the path's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     /// It stands at this offset of the stream.
@@ -66,7 +66,7 @@ impl Incoming {
         self.delivered.checked_add_signed(ahead.into())
     }
 
-    /// Takes a mapping. What is mapped already stays as it is.
+    /// Takes a mapping. Existing mappings are not changed.
     pub fn map(&mut self, range: Range) {
         if range.len == 0 || range.end() <= self.delivered - self.held_len {
             return;
@@ -105,8 +105,8 @@ impl Incoming {
         std::mem::take(&mut self.held)
     }
 
-    /// Takes the next bytes of the path. What no mapping covers is left out: its sender has to
-    /// send it again, as it is not acknowledged at the data level.
+    /// Takes the next bytes of the path. Bytes without a mapping are left out: their sender has to
+    /// send them again, because they are not acknowledged at the data level.
     pub fn deliver(&mut self, mut data: Bytes, mut take: impl FnMut(Delivery)) {
         while !data.is_empty() {
             self.forget();

@@ -7,7 +7,7 @@ use trackbed_core::packet::Ecn;
 use crate::segment::{Flags, Join, MultipathOptions, Options, ResetReason, Segment};
 use crate::sequence::Seq;
 
-/// The token of the connection that `syn` wants to join; `None` if it is no SYN with MP_JOIN.
+/// The token of the connection that `syn` wants to join; `None` if it is not a SYN with MP_JOIN.
 pub fn join_token(syn: &Segment) -> Option<u32> {
     if !syn.has(Flags::SYN) || syn.has(Flags::ACK) {
         return None;
@@ -18,8 +18,8 @@ pub fn join_token(syn: &Segment) -> Option<u32> {
     }
 }
 
-/// The reset that answers a SYN with MP_JOIN which fits no connection, or is not welcome
-/// (RFC 8684 section 3.2), with the reason on it (section 3.6).
+/// The reset for a SYN with MP_JOIN that matches no connection or is refused (RFC 8684 section
+/// 3.2), with its reason (section 3.6).
 pub fn refuse_join(syn: &Segment) -> Packet {
     let reset = Some(ResetReason { transient: false, code: ResetReason::PROTOCOL });
     let multipath = Some(Box::new(MultipathOptions { reset, ..MultipathOptions::default() }));
@@ -42,10 +42,10 @@ pub fn refuse_join(syn: &Segment) -> Packet {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum JoinError {
-    #[error("the segment is no MP_JOIN for this connection")]
+    #[error("the segment is not an MP_JOIN for this connection")]
     NotForUs,
-    #[error("the connection takes no subflows: it is plain TCP, or ends")]
+    #[error("the connection accepts no subflows: it is plain TCP, or is closing")]
     NotMultipath,
-    #[error("the connection has as many subflows as it may: raise the limit")]
+    #[error("the connection has reached its maximum number of subflows: raise the limit")]
     TooMany,
 }

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Key(pub u64);
 
 impl Key {
-    /// What the connection is called in an MP_JOIN: the first 32 bits of the hash of the key.
+    /// The token of the connection in an MP_JOIN: the first 32 bits of the hash of the key.
     pub fn token(self) -> u32 {
         let hash = self.hash();
         u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
@@ -35,12 +35,12 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// What our side proves a join with, to a peer that drew `remote_nonce`.
+    /// Our side's proof of a join, to a peer that drew `remote_nonce`.
     pub fn own_join(&self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
         join(self.local, self.remote, local_nonce, remote_nonce)
     }
 
-    /// What the peer proves a join with.
+    /// The peer's proof of a join.
     pub fn peer_join(&self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
         join(self.remote, self.local, remote_nonce, local_nonce)
     }
@@ -69,7 +69,8 @@ pub(super) fn first_160_bits(hmac: &[u8; 32]) -> [u8; 20] {
     bits
 }
 
-/// Section 3.2: the key is sender's key and receiver's key, the message both nonces likewise.
+/// Section 3.2: the key is the sender's key and the receiver's key, the message is both nonces in
+/// the same order.
 fn join(sender: Key, receiver: Key, sender_nonce: u32, receiver_nonce: u32) -> [u8; 32] {
     let message = [sender_nonce.to_be_bytes(), receiver_nonce.to_be_bytes()].concat();
     authenticate(sender, receiver, &message)

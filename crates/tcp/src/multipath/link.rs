@@ -18,14 +18,14 @@ pub(super) struct Link {
     /// The numbers of the addresses at its ends.
     pub local_id: u8,
     pub remote_id: u8,
-    /// We asked the peer, or the peer asked us, to use it only if there is no other.
+    /// One of the two sides asked to use it only if there is no other.
     pub backup_here: bool,
     pub backup_there: bool,
     pub outgoing: Outgoing,
     pub incoming: Incoming,
-    /// Options that go on an acknowledgment of their own.
+    /// Options that need a separate acknowledgment.
     pub notices: VecDeque<Notice>,
-    /// It gets no new data, and closes behind what it has.
+    /// It gets no new data, and closes after its remaining data.
     pub closing: bool,
     /// The peer closed its side of the subflow.
     pub peer_closed: bool,
@@ -71,7 +71,7 @@ pub(super) enum Stage {
     Ready,
 }
 
-/// An option that goes on an acknowledgment of its own.
+/// An option that needs a separate acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Notice {
     /// None but what goes on every acknowledgment.

@@ -1,5 +1,5 @@
-//! The path manager: which addresses open subflows, which are announced, and what becomes of those
-//! that are lost (named as in `ip mptcp`).
+//! The path manager: opens subflows, announces addresses, and handles lost ones (named as in `ip
+//! mptcp`).
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -17,7 +17,7 @@ pub struct JoinRequest {
     pub local: IpAddr,
     /// Where to open it to.
     pub remote: SocketAddr,
-    /// It is to be used only if there is no other.
+    /// Use it only if there is no other.
     pub backup: bool,
     pub(super) local_id: u8,
 }
@@ -48,7 +48,7 @@ pub(super) struct Manager {
 struct Attempt {
     local: IpAddr,
     remote: SocketAddr,
-    /// There is a subflow, or one was asked for.
+    /// A subflow exists, or was requested.
     open: bool,
     failures: u32,
     /// When it is tried again; `None` for never.
@@ -132,7 +132,7 @@ impl Manager {
         }
     }
 
-    /// The host has an address no longer. Returns its number.
+    /// The host lost an address. Returns its number.
     pub fn remove_address(&mut self, address: IpAddr) -> Option<u8> {
         self.has_first &= address != self.local.ip();
         self.attempts.retain(|attempt| attempt.local != address);
@@ -169,7 +169,7 @@ impl Manager {
         self.announcements.retain(|announcement| announcement.id != id);
     }
 
-    /// The peer has an address no longer.
+    /// The peer lost an address.
     pub fn withdrawn(&mut self, id: u8) {
         let gone = self.remotes.iter().find(|(known, _)| *known == id).map(|(_, gone)| *gone);
         self.remotes.retain(|(known, _)| *known != id);
@@ -193,7 +193,7 @@ impl Manager {
         self.running && self.initiator && self.rejoin.is_some()
     }
 
-    /// Asks for the subflows that are missing, if there is room for `room` more.
+    /// Requests the missing subflows, if there is room for `room` more.
     pub fn plan(&mut self, now: Time, mut room: usize) {
         if !self.running || !self.initiator {
             return;
@@ -289,5 +289,5 @@ impl Manager {
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The first pause before an announcement is repeated is twice this.
 const ANNOUNCEMENT_PAUSE: Duration = Duration::from_millis(500);
-/// An announcement that is not echoed is repeated so often.
+/// The number of repetitions of an announcement that is not echoed.
 const MAX_ANNOUNCEMENTS: u32 = 5;

@@ -1,9 +1,9 @@
 //! Multipath TCP, version 1 (RFC 8684): one byte stream over several subflows.
 //!
 //! # The call contract
-//! That of a [`Connection`](crate::Connection): tell, drain [`MultipathConnection::poll_transmit`],
-//! arm the timer by [`MultipathConnection::poll_timeout`]. Packets carry the addresses of their
-//! subflow, so that the caller sends them like those of any connection. Besides, it drains
+//! As for a [`Connection`](crate::Connection): call, drain [`MultipathConnection::poll_transmit`],
+//! arm the timer with [`MultipathConnection::poll_timeout`]. Packets carry the addresses of their
+//! subflow, so the caller sends them like those of any connection. It also drains
 //! [`MultipathConnection::poll_join`] after every call: subflows that the connection wants to open,
 //! for each of which the caller chooses a port, a sequence number and a nonce, and calls
 //! [`MultipathConnection::join`].
@@ -12,22 +12,22 @@
 //! A SYN without MP_JOIN opens a connection ([`MultipathConnection::accept`]), whose key the caller
 //! draws until its [`Key::token`] differs from those of its other connections. A SYN with MP_JOIN
 //! ([`join_token`]) belongs to the connection whose [`MultipathConnection::token`] it names, and is
-//! given to [`MultipathConnection::accept_join`]; if there is none, it is answered by
+//! passed to [`MultipathConnection::accept_join`]; if there is none, answer it with
 //! [`refuse_join`]. From then on the subflow's segments are that connection's.
 //!
 //! # How it is built
-//! The stream is kept apart from what carries it: `send` and `receive` count bytes from its start,
-//! and only `shared` knows data sequence numbers. A path is a `Subflow` with a `link`: what it was
-//! given (`outgoing`), what it delivers (`incoming`), and where its handshake stands. To the subflow
-//! both together are its streams (`carrier`, `options`). The connection itself decides what goes
-//! where (`transmit`, by a [`Scheduler`]), opens and gives up paths (`paths`, `manager`), and closes
-//! (`settle`).
+//! The stream is separate from its paths: `send` and `receive` count bytes from its start, and only
+//! `shared` knows data sequence numbers. A path is a `Subflow` with a `link`: its outgoing data
+//! (`outgoing`), its incoming data (`incoming`), and the state of its handshake. For the subflow
+//! both together are its streams (`carrier`, `options`). The connection itself assigns data to
+//! paths (`transmit`, with a [`Scheduler`]), opens and abandons paths (`paths`, `manager`), and
+//! closes (`settle`).
 //!
 //! # As Linux, and not
 //! Numbers have 64 bits, DATA_FIN goes on acknowledgments of its own and with the last data, an
 //! abort is a reset with MP_FASTCLOSE on every subflow, the window is shared by the tuner of
-//! `crate::receive`. Each segment has a mapping of its own. Data that comes without a mapping is
-//! left out, and comes again by the data-level timeout, where Linux resets the subflow.
+//! `crate::receive`. Each segment has its own mapping. Data without a mapping is ignored and sent
+//! again after the data-level timeout, where Linux resets the subflow.
 
 mod carrier;
 mod checksum;
@@ -68,11 +68,11 @@ use shared::Shared;
 struct Path {
     subflow: Subflow,
     link: Link,
-    /// It has nothing to send until something happens to it.
+    /// It has nothing to send until an event.
     quiet: bool,
-    /// It does not get on: no new data, and what it has is given to others.
+    /// It makes no progress: it gets no new data, and its data is given to others.
     stale: bool,
-    /// Whoever foresees the paths asks not to use it.
+    /// Path control asks not to use it.
     blocked: bool,
     /// Timeouts without progress when this was looked at last.
     timeouts: u32,
@@ -103,7 +103,7 @@ impl Path {
         self.link.is_ready() && self.subflow.is_open()
     }
 
-    /// Lets the subflow work for the connection.
+    /// Runs the subflow for the connection.
     fn with<T>(
         &mut self,
         shared: &mut Shared,

@@ -1,4 +1,4 @@
-//! The options of a subflow's segments, out and in (RFC 8684 sections 3.3 to 3.8).
+//! The options of outgoing and incoming segments of a subflow (RFC 8684 sections 3.3 to 3.8).
 
 use bytes::Bytes;
 
@@ -145,7 +145,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// What an acceptable segment says.
+    /// Handles the options of an acceptable segment.
     pub(super) fn take_options(
         &mut self,
         options: &MultipathOptions,

@@ -1,4 +1,4 @@
-//! What one path was given: which bytes of the stream stand where in its sequence space.
+//! Outgoing data of one path: the positions of stream bytes in its sequence space.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use bytes::{Bytes, BytesMut};
 
 use crate::sequence::Seq;
 
-/// The data of a path that is not yet sent, and where that stands which is.
+/// The unsent data of a path, and the positions of its sent data.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     /// The sequence number of the first byte.
     base: Seq,
-    /// What is to be sent, each chunk with its offset in the stream.
+    /// Data to send, each chunk with its offset in the stream.
     queue: VecDeque<(u64, Bytes)>,
     queued: usize,
     /// How much of the queue, from its front, is one piece of the stream.

@@ -1,4 +1,4 @@
-//! Paths come and go: joins, addresses, priorities; and what is known of them.
+//! The paths of a connection: joins, addresses, priorities and their state.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,7 +16,7 @@ use crate::segment::{AddAddress, AddressIds, Join, Segment};
 use crate::stats::Stats;
 use crate::subflow::State;
 
-/// What is known of one path.
+/// The state of one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathInfo {
     /// Its number; the first subflow has 0.
@@ -33,7 +33,7 @@ pub struct PathInfo {
     pub backup_here: bool,
     /// The peer asked for that.
     pub backup_there: bool,
-    /// It does not get on, and others carry its data.
+    /// It makes no progress, and others carry its data.
     pub stale: bool,
     /// Its subflow's counters.
     pub stats: Stats,
@@ -46,9 +46,9 @@ pub struct MultipathStats {
     pub bytes_sent: u64,
     /// Bytes that were given to another path as well.
     pub bytes_repeated: u64,
-    /// Bytes that came in order.
+    /// Bytes received in order.
     pub bytes_received: u64,
-    /// Bytes that came more than once, by several paths.
+    /// Bytes received more than once, on several paths.
     pub bytes_duplicate: u64,
     /// Mappings whose checksum was wrong.
     pub checksum_failures: u64,
@@ -60,20 +60,20 @@ pub struct MultipathStats {
 
 /// Subflows.
 impl MultipathConnection {
-    /// What the peer calls this connection in an MP_JOIN, while it can be joined.
+    /// The peer's name for this connection in an MP_JOIN, while it can be joined.
     pub fn token(&self) -> Option<u32> {
         (self.shared.mode != Mode::Plain && !self.is_closed())
             .then(|| self.shared.local_key.token())
     }
 
-    /// A subflow that the connection wants to open. To be called until it returns `None`, after
-    /// every call that changes the connection.
+    /// A subflow that the connection wants to open. After every call that changes the connection,
+    /// call this until it returns `None`.
     pub fn poll_join(&mut self) -> Option<JoinRequest> {
         self.manager.next_request()
     }
 
-    /// Opens a subflow that was asked for, from `port`. `isn` and `nonce` should be drawn at
-    /// random. Returns the addresses of its ends.
+    /// Opens a requested subflow from `port`. `isn` and `nonce` should be drawn at random. Returns
+    /// the addresses of its ends.
     pub fn join(
         &mut self,
         now: Time,
@@ -96,7 +96,7 @@ impl MultipathConnection {
     /// Answers a SYN with MP_JOIN for this connection. `isn` and `nonce` should be drawn at random.
     ///
     /// # Errors
-    /// If it is for another connection or there is no room. Then the SYN is to be answered by
+    /// If it is for another connection or there is no room. Then answer the SYN with
     /// [`refuse_join`](super::refuse_join).
     pub fn accept_join(
         &mut self,
@@ -140,9 +140,9 @@ impl MultipathConnection {
         self.shared.live = self.paths.len();
     }
 
-    /// Asks the peer to use a path only if there is no other, or to use it again as any (MP_PRIO,
-    /// RFC 8684 section 3.3.8), and does likewise. The message is sent once: whoever cannot be sure
-    /// that it arrives calls this again. False if there is no such path.
+    /// Asks the peer to use a path only if there is no other, or to use it normally again (MP_PRIO,
+    /// RFC 8684 section 3.3.8), and does the same here. The message is sent once: call this again
+    /// if it may be lost. False if there is no such path.
     pub fn set_backup(&mut self, _now: Time, id: PathId, backup: bool) -> bool {
         let found = self.paths.iter_mut().find(|path| path.link.id == id && path.is_ready());
         let Some(path) = found.filter(|_| self.shared.is_multipath()) else { return false };
@@ -153,8 +153,8 @@ impl MultipathConnection {
         true
     }
 
-    /// Says that a path should not be used for now; a [`proactive`](crate::schedulers::proactive)
-    /// scheduler heeds it. False if there is no such path.
+    /// Marks a path as not to be used for now; a [`proactive`](crate::schedulers::proactive)
+    /// scheduler honours it. False if there is no such path.
     pub fn set_blocked(&mut self, _now: Time, id: PathId, blocked: bool) -> bool {
         let Some(path) = self.paths.iter_mut().find(|path| path.link.id == id) else {
             return false;
@@ -173,8 +173,8 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// The host has an address no longer: its subflows end, and the peer is told (REMOVE_ADDR,
-    /// RFC 8684 section 3.4.2), as soon as there is a path to tell it on.
+    /// The host lost an address: its subflows end, and the peer is told (REMOVE_ADDR, RFC 8684
+    /// section 3.4.2) once a path is available.
     pub fn remove_address(&mut self, now: Time, address: IpAddr) {
         let id = self.manager.remove_address(address);
         for path in self.paths.iter_mut().filter(|path| path.subflow.local().ip() == address) {
@@ -192,7 +192,7 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// What the peer said of addresses, ours and its own.
+    /// Handles the peer's messages about addresses.
     pub(super) fn settle_addresses(&mut self, now: Time) {
         let events = &mut self.shared.events;
         if !events.announced.is_empty() || !events.echoed.is_empty() || !events.removed.is_empty() {
@@ -258,7 +258,7 @@ impl MultipathConnection {
         })
     }
 
-    /// True if the connection is Multipath TCP: both sides said so, and options get through.
+    /// True if the connection is Multipath TCP: both sides agreed, and options get through.
     pub fn is_multipath(&self) -> bool {
         self.shared.mode == Mode::Confirmed
     }

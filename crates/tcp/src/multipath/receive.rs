@@ -1,5 +1,5 @@
-//! What arrived at the data level: in order to the stream, out of order to the reassembly; and the
-//! window that all subflows share (RFC 8684 section 3.3.4).
+//! Received data at the data level: in-order data goes to the stream, the rest to the reassembly;
+//! and the window that all subflows share (RFC 8684 section 3.3.4).
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl DataReceive {
         }
     }
 
-    /// What DATA_ACK says, as an offset: behind the end of the stream if that was reached.
+    /// The value of DATA_ACK, as an offset: after the end of the stream if that was reached.
     pub fn acknowledgment(&self) -> u64 {
         self.next + u64::from(self.finished)
     }
@@ -149,7 +149,7 @@ impl DataReceive {
     }
 }
 
-/// What is taken from a peer that was told no window yet: that of a SYN.
+/// The amount accepted from a peer before the first window: that of a SYN.
 const LEAST_WINDOW: u64 = 65_535;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What the application wrote and the peer has not acknowledged at the data level, and which path
-//! carries it. Bytes are counted from the start of the stream.
+//! Written data that the peer has not acknowledged at the data level, and its paths. Bytes are
+//! counted from the start of the stream.
 
 use std::collections::VecDeque;
 
@@ -114,7 +114,7 @@ impl DataSend {
         len
     }
 
-    /// Forgets everything: the connection failed.
+    /// Drops everything: the connection failed.
     pub fn clear(&mut self) {
         self.chunks.clear();
         self.pieces.clear();
@@ -158,7 +158,7 @@ impl DataSend {
         Some(self.slice(start, (end - start) as usize))
     }
 
-    /// The peer has everything before `offset`; true if that is news.
+    /// The peer has everything before `offset`; true if it is progress.
     pub fn acknowledge(&mut self, offset: u64) -> bool {
         if offset <= self.una || offset > self.next {
             return false;

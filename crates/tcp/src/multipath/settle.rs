@@ -1,5 +1,4 @@
-//! What follows from what happened: paths that stand still, close or are gone; the end of the
-//! stream; failure.
+//! The consequences of events: paths that stall, close or are gone; the end of the stream; failure.
 
 use trackbed_core::Time;
 
@@ -12,7 +11,7 @@ use crate::error::TcpError;
 use crate::subflow::State;
 
 impl MultipathConnection {
-    /// Deals with what the last call brought about.
+    /// Handles the consequences of the last call.
     pub(super) fn settle(&mut self, now: Time) {
         let events = &mut self.shared.events;
         if std::mem::take(&mut events.fast_closed) | std::mem::take(&mut events.broken) {
@@ -63,7 +62,7 @@ impl MultipathConnection {
         }
     }
 
-    /// The path does not get on: its data is for others to carry (RFC 8684 section 3.3.6).
+    /// The path makes no progress: others carry its data (RFC 8684 section 3.3.6).
     pub(super) fn give_up_on(&mut self, index: usize) {
         let path = &mut self.paths[index];
         path.stale = true;
@@ -109,7 +108,7 @@ impl MultipathConnection {
             Some(error @ (TcpError::Reset | TcpError::TimedOut)) if !comes_again => {
                 self.fail(now, error);
             }
-            // Whoever refuses a join does not know the connection, or any more.
+            // A peer that refuses a join does not know the connection, or no longer does.
             Some(TcpError::Refused) if !comes_again => self.fail(now, TcpError::Reset),
             _ => self.timers.start(Alarm::Orphan, now + self.config.orphan_timeout),
         }

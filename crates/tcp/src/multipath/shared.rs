@@ -6,7 +6,7 @@ use super::receive::DataReceive;
 use super::send::DataSend;
 use crate::segment::{AddAddress, AddressIds, DataNumber};
 
-/// Where a connection stands between TCP and Multipath TCP (RFC 8684 sections 3.1 and 3.7).
+/// The state of a connection between TCP and Multipath TCP (RFC 8684 sections 3.1 and 3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// MP_CAPABLE was offered or answered; the peer's last word is missing.
@@ -135,7 +135,7 @@ impl Shared {
         self.initial[1].wrapping_add(1).wrapping_add(offset)
     }
 
-    /// The number of our data as it is announced.
+    /// The announced number of our data.
     pub fn announced_number(&self, offset: u64) -> DataNumber {
         let number = self.own_number(offset);
         if self.short_numbers { DataNumber::Short(number as u32) } else { DataNumber::Long(number) }

@@ -1,4 +1,4 @@
-//! Timers of the data level; those of the subflows are their own.
+//! Timers of the data level; subflows have their own.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use trackbed_core::Time;
 use super::config::Reinjection;
 use super::connection::MultipathConnection;
 
-/// Why the connection wants to be woken.
+/// Why the connection needs a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
     /// No data was acknowledged at the data level for a while (RFC 8684 section 3.3.6).
@@ -57,7 +57,7 @@ impl Timers {
         self.due.into_iter().flatten().min()
     }
 
-    /// True if it is due; then it runs no longer.
+    /// True if it is due; then it is stopped.
     fn take(&mut self, alarm: Alarm, now: Time) -> bool {
         let due = &mut self.due[alarm as usize];
         due.take_if(|at| *at <= now).is_some()
@@ -65,7 +65,7 @@ impl Timers {
 }
 
 impl MultipathConnection {
-    /// Lets the timers fire that are due.
+    /// Fires the timers that are due.
     pub(super) fn expire(&mut self, now: Time) {
         if self.timers.take(Alarm::Data, now) {
             self.data_expired(now);
@@ -129,8 +129,8 @@ impl MultipathConnection {
         }
     }
 
-    /// A shut window is probed as long as it is shut (RFC 9293 section 3.8.6.1), by a segment that
-    /// the peer must answer.
+    /// A zero window is probed until it opens (RFC 9293 section 3.8.6.1), by a segment that the
+    /// peer must answer.
     fn window_expired(&mut self, now: Time) {
         if let Some(path) = self.paths.iter_mut().find(|path| path.is_ready() && !path.stale) {
             path.subflow.probe();

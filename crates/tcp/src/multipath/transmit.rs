@@ -1,4 +1,4 @@
-//! What goes where: the scheduler's answers, and data that is given to another path.
+//! Assigns data to paths: the scheduler's decisions, and data that is moved to another path.
 
 use trackbed_core::{Packet, Time};
 
@@ -80,7 +80,7 @@ impl MultipathConnection {
         given
     }
 
-    /// Gives the oldest piece that is to be carried again to another path.
+    /// Gives the oldest piece to repeat to another path.
     fn give_again(&mut self, now: Time, views: &[PathView]) -> bool {
         while let Some(data) = self.shared.send.first_again() {
             let view = look(now, &self.shared, views);
@@ -100,7 +100,7 @@ impl MultipathConnection {
         false
     }
 
-    /// Carries out what the scheduler says; true if a path has something to send now.
+    /// Carries out the scheduler's decisions; true if a path has something to send now.
     fn give_new(&mut self, now: Time, views: &mut [PathView]) -> bool {
         for _ in 0..MAX_PENALTIES {
             let view = look(now, &self.shared, views);
@@ -162,7 +162,7 @@ impl MultipathConnection {
         given
     }
 
-    /// Tells the scheduler what a segment on the path at `index` acknowledged.
+    /// Reports to the scheduler what a segment on the path at `index` acknowledged.
     pub(super) fn report_acknowledgment(&mut self, now: Time, index: usize) {
         let path = &mut self.paths[index];
         let Observation { delivered, mss, latest_rtt, .. } = path.subflow.observe();
@@ -181,7 +181,7 @@ impl MultipathConnection {
     }
 }
 
-/// How the scheduler sees the connection.
+/// The scheduler's view of the connection.
 fn look<'a>(now: Time, shared: &'a Shared, paths: &'a [PathView]) -> View<'a> {
     let send = &shared.send;
     View {
@@ -196,7 +196,7 @@ fn look<'a>(now: Time, shared: &'a Shared, paths: &'a [PathView]) -> View<'a> {
     }
 }
 
-/// How the scheduler sees a path.
+/// The scheduler's view of a path.
 fn view(path: &Path) -> PathView {
     let seen = path.subflow.observe();
     let link = &path.link;
@@ -230,7 +230,7 @@ fn view(path: &Path) -> PathView {
     }
 }
 
-/// A scheduler penalises so many paths at most before it says what to send.
+/// The maximum number of paths that a scheduler penalises before it sends.
 const MAX_PENALTIES: usize = 64;
 /// The buffer of a subflow is never laid out for fewer segments.
 const MIN_SEGMENTS: u32 = 10;

@@ -10,7 +10,7 @@ use trackbed_core::Time;
 pub(crate) struct Acker {
     /// Acknowledgments that are still sent at once.
     quick: u32,
-    /// The connection carries requests and answers: an answer will carry the acknowledgment.
+    /// The connection is interactive: a response will carry the acknowledgment.
     interactive: bool,
     /// The delay, from the spacing of the data; zero before the first data.
     timeout: Duration,
@@ -112,7 +112,7 @@ impl Acker {
         self.quick = self.quick.max(quick);
     }
 
-    /// Something is odd (a duplicate, data outside the window): every acknowledgment is quick.
+    /// An anomaly (a duplicate, data outside the window): acknowledge everything at once.
     pub(crate) fn enter_quick_mode(&mut self, window: u32) {
         self.quicken(MAX_QUICK, window);
         self.interactive = false;
@@ -124,7 +124,7 @@ impl Acker {
         self.quick |= 1;
     }
 
-    /// Whether the data that arrived is to be acknowledged now; otherwise the timer is set.
+    /// Whether to acknowledge received data now; otherwise the timer is set.
     pub(crate) fn decide(&mut self, now: Time, situation: Situation) -> bool {
         if !self.scheduled {
             return false;
@@ -147,7 +147,7 @@ impl Acker {
         false
     }
 
-    /// The cumulative acknowledgment moved: duplicates are counted anew.
+    /// The cumulative acknowledgment moved: the duplicate count restarts.
     pub(crate) fn advanced(&mut self) {
         self.duplicates = 0;
     }
@@ -186,7 +186,7 @@ impl Acker {
         }
     }
 
-    /// The time has come; true if an acknowledgment is to be sent.
+    /// The timer fired; true if an acknowledgment must be sent.
     pub(crate) fn expired(&mut self, now: Time) -> bool {
         if self.compressed_until.is_some_and(|at| at <= now) {
             return true;
@@ -196,7 +196,7 @@ impl Acker {
         }
         self.due_at = None;
         if self.interactive {
-            // The answer did not come: acknowledge by ourselves from now on.
+            // No response came: send separate acknowledgments from now on.
             self.interactive = false;
             self.timeout = MIN_DELAY;
         } else {

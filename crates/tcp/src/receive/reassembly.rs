@@ -86,7 +86,7 @@ impl Reassembly {
         self.report.retain(|block| block.start.after(next));
     }
 
-    /// The blocks for an acknowledgment, behind `first` if that is to be reported.
+    /// The blocks for an acknowledgment, after `first` if that must be reported.
     pub(crate) fn blocks(&self, first: Option<SackBlock>, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         first.iter().chain(&self.report).take(most).for_each(|&block| blocks.push(block));
@@ -148,7 +148,7 @@ impl Reassembly {
         }
     }
 
-    /// Brings the reported range around `start..end` to the front, as it is now.
+    /// Brings the reported range around `start..end`, in its current extent, to the front.
     fn touch(&mut self, start: Seq, end: Seq) {
         let at = self.position(start);
         let Some(range) = self.ranges.get(at) else { return };

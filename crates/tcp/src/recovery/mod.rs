@@ -1,4 +1,4 @@
-//! What is in flight, what of it was lost, and how the loss is made good.
+//! Data in flight, loss detection and recovery.
 
 pub(crate) mod prr;
 pub(crate) mod rack;

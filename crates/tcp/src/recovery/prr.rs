@@ -11,7 +11,7 @@ pub(crate) struct Prr {
     out: u32,
 }
 
-/// What an acknowledgment during the reduction told.
+/// The content of an acknowledgment during the reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// Segments newly delivered.
@@ -51,8 +51,8 @@ impl Prr {
                 .div_ceil(u64::from(self.prior_cwnd));
             due as i64 - out
         } else {
-            // Below the target: slow start if the acknowledgment says that things go well (SSRB),
-            // otherwise packet conservation (CRB).
+            // Below the target: slow start if the acknowledgment shows progress (SSRB), otherwise
+            // packet conservation (CRB).
             let conservation = i64::from(self.delivered) - out;
             let grow = i64::from(progress.advanced && progress.lost == 0);
             let bound = conservation.max(i64::from(progress.delivered)) + grow;

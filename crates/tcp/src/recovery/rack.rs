@@ -108,7 +108,7 @@ impl Rack {
         sent_at + self.rtt + self.window(reordering) <= now
     }
 
-    /// Losses are to be looked for at the next acknowledgment in any case.
+    /// Check for losses at the next acknowledgment in any case.
     pub(crate) fn look_again(&mut self) {
         self.advanced = true;
     }

@@ -1,5 +1,5 @@
-//! The scoreboard: every segment in flight, in the order of its sequence numbers, with what the
-//! peer and the loss detection say of it (RFC 6675 section 2, RFC 8985 section 5).
+//! The scoreboard: every segment in flight, in the order of its sequence numbers, with the reports
+//! of the peer and the loss detection (RFC 6675 section 2, RFC 8985 section 5).
 //!
 //! No operation walks over the whole window. A segment has an id that counts up with every new
 //! segment, so that its place is a subtraction away. Three orders are kept besides: the intervals
@@ -245,7 +245,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes every loss mark back: the losses were none. The segments are in flight again.
+    /// Removes every loss mark: the losses were spurious. The segments are in flight again.
     pub(crate) fn unmark_lost(&mut self) {
         if self.lost_out == 0 {
             return;
@@ -265,7 +265,7 @@ impl Scoreboard {
         self.rebuild();
     }
 
-    /// The lost segment that is to be sent again next.
+    /// The next lost segment to retransmit.
     pub(crate) fn next_waiting(&self) -> Option<Id> {
         self.waiting.first().copied()
     }
@@ -364,7 +364,7 @@ impl Scoreboard {
         }
     }
 
-    /// Makes every order and counter anew from the marks: in the rare events that change them all.
+    /// Rebuilds every order and counter from the marks, in the rare events that change them all.
     fn rebuild(&mut self) {
         self.sacked.clear();
         self.waiting.clear();

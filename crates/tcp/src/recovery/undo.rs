@@ -1,9 +1,9 @@
-//! Taking a reduction back when its retransmissions prove to have been needless: by timestamps
-//! (Eifel, RFC 3522), by DSACK (RFC 3708) and by F-RTO (RFC 5682).
+//! Undoing a reduction when its retransmissions prove needless: by timestamps (Eifel, RFC 3522), by
+//! DSACK (RFC 3708) and by F-RTO (RFC 5682).
 
 use crate::sequence::Seq;
 
-/// What is needed to take the present reduction back.
+/// The state needed to undo the current reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
     /// The oldest unacknowledged byte when the reduction began; `None` if it cannot be undone.

@@ -1,4 +1,4 @@
-//! What a scheduler may answer.
+//! The decisions of a scheduler.
 
 use trackbed_core::Time;
 
@@ -7,18 +7,18 @@ use trackbed_core::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
 
-/// What is to happen next.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Queue new data on a path, in order.
     Send {
         /// The path; one of the view, with [`PathView::room_bytes`](super::PathView::room_bytes) left.
         path: PathId,
-        /// At most so many bytes; more than zero. What exceeds the unsent data, the windows or the
-        /// path's room is cut off.
+        /// The maximum number of bytes; more than zero. It is cut to the unsent data, the windows
+        /// and the path's room.
         bytes: u32,
     },
-    /// Queue data on a path that was sent already and is not yet acknowledged.
+    /// Queue data on a path that was already sent and is not yet acknowledged.
     Repeat {
         /// The path; one of the view.
         path: PathId,
@@ -37,9 +37,9 @@ pub enum Action {
         /// Its new slow-start threshold in segments.
         ssthresh_segments: u32,
     },
-    /// Nothing now. Ask again when something has changed, and at `until` at the latest.
+    /// Nothing now. Call again when something has changed, and at `until` at the latest.
     Wait {
-        /// When the answer may differ although nothing happened; `None` for never.
+        /// When the decision may change without an event; `None` for never.
         until: Option<Time>,
     },
 }

@@ -5,7 +5,7 @@
 //! room for it and for all that the fastest path could send until it is acknowledged.
 //!
 //! In the original the smallest and the largest round-trip time of a path never decay, so that one
-//! spike at a handover counts for ever. With `memory` they are those of the last while.
+//! spike at a handover counts for ever. With `memory` only recent ones count.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 /// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "blest",
-    summary: "spares a slow path where it would block the peer's window (Ferlin et al. 2016)",
+    summary: "avoids a slow path where it would block the peer's window (Ferlin et al. 2016)",
     source: "Ferlin et al., IFIP Networking 2016; multipath-tcp.org kernel, mptcp_blest.c",
     parameters: parameters! {
         "memory": Time, optional =>
-            "how long a smallest or largest round-trip time counts; for ever if not given, as in \
-             the original";
+            "how long a minimum or maximum round-trip time is remembered; default: for the whole \
+             connection, as in the original";
     },
     build: |arguments, _| {
         Box::new(Blocking {

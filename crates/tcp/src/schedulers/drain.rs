@@ -1,5 +1,5 @@
-//! Every scheduler, in every wrapping, against a model of paths that fail and come back: whatever
-//! happens, it gives data only to paths that may have it, and in the end all of it arrives.
+//! Every scheduler, with every wrapper, against a model of paths that fail and recover: it always
+//! gives data only to eligible paths, and in the end all data arrives.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -23,7 +23,7 @@ struct Model {
     carried: u64,
     /// Only the marks of the model hide paths.
     marks_alone: bool,
-    /// When the scheduler is to be asked at the latest.
+    /// The latest time of the next call of the scheduler.
     ask_at: Option<Time>,
 }
 
@@ -31,7 +31,7 @@ struct Model {
 struct Carrier {
     /// First bytes of segments that wait for the window.
     queue: VecDeque<u64>,
-    /// Segments on the way, and when they are acknowledged.
+    /// Segments in flight, and when they are acknowledged.
     flying: VecDeque<(Time, u64)>,
     down_since: Option<Time>,
 }
@@ -139,7 +139,7 @@ impl Model {
                 Action::Repeat { path, from, until } => {
                     assert!(from >= self.scene.una_offset && until <= self.scene.next_offset);
                     let again = self.scene.view().backlog.was_sent_on(from, path);
-                    assert!(!again, "{scheduler:?} repeats data where it was");
+                    assert!(!again, "{scheduler:?} repeats data on the same path");
                     self.scene.apply(Action::Repeat { path, from, until });
                     self.carriers[path.0 as usize].queue.push_back(from);
                     self.carried += 1;

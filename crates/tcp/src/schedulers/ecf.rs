@@ -1,11 +1,11 @@
 //! ECF, Earliest Completion First (Lim, Nahum, Towsley and Gibbens, "ECF: An MPTCP Path Scheduler
 //! to Manage Heterogeneous Paths", CoNEXT 2017; `mptcp_ecf.c`).
 //!
-//! When the fastest path is full, the question is whether what is unsent would be done sooner by
-//! waiting for it than by using the next one.
+//! When the fastest path is full, it estimates whether the unsent data completes sooner by waiting
+//! for it or by using the next one.
 //!
-//! Of the deviation of the round-trip time sigma the kernel's module takes half its `rttvar`, which
-//! is four mean deviations, and at least 200 ms. Here sigma is half of RTTVAR as RFC 6298 means it:
+//! For the deviation sigma of the round-trip time the kernel's module takes half its `rttvar`,
+//! which is four mean deviations, and at least 200 ms. Here sigma is half of RTTVAR as in RFC 6298:
 //! the margin shrinks with the jitter, as in the paper.
 
 use super::{Action, PathView, Scheduler, SchedulingAlgorithm, View};
@@ -13,7 +13,7 @@ use super::{Action, PathView, Scheduler, SchedulingAlgorithm, View};
 /// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "ecf",
-    summary: "waits for the fastest path where that completes the transfer earlier (Lim et al. 2017)",
+    summary: "waits for the fastest path if the transfer then completes earlier (Lim et al. 2017)",
     source: "Lim et al., CoNEXT 2017; multipath-tcp.org kernel, mptcp_ecf.c",
     parameters: &[],
     build: |_, _| Box::new(Earliest { waiting: false }),

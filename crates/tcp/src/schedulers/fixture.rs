@@ -93,7 +93,7 @@ impl Scene {
         }
     }
 
-    /// What the scheduler does until it waits, as it is carried out.
+    /// The scheduler's decisions until it waits, each carried out.
     pub fn run(&mut self, scheduler: &mut dyn Scheduler) -> Vec<Action> {
         let mut done = Vec::new();
         loop {

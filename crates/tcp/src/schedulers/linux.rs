@@ -1,7 +1,7 @@
 //! The scheduler of mainline Linux: the path that will have flushed its queue first
 //! (`mptcp_subflow_get_send` of `net/mptcp/protocol.c`, 6.18).
 //!
-//! A path is judged by how long its queue, sent and unsent, lingers at its average pacing rate. A
+//! A path is rated by the time that its queue, sent and unsent, takes at its average pacing rate. A
 //! full congestion window does not count against it. It then gets a burst of up to 64 KiB.
 //!
 //! Deviation: the kernel charges a segment with its bookkeeping, here payload alone counts.
@@ -76,7 +76,7 @@ impl Scheduler for Linger {
 }
 
 impl Linger {
-    /// Accounts for what was sent of the burst; true if a path is to be chosen anew.
+    /// Accounts for what was sent of the burst; true if a new path must be chosen.
     fn burst_is_spent(&mut self, view: &View<'_>) -> bool {
         let Some(burst) = &mut self.burst else { return true };
         burst.rest = burst.rest.saturating_sub(view.next_offset - burst.offset);

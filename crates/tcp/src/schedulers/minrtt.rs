@@ -6,7 +6,7 @@ use super::{Action, Scheduler, SchedulingAlgorithm, View};
 /// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "minrtt",
-    summary: "the path with the lowest round-trip time that has room in its congestion window",
+    summary: "the path with the lowest round-trip time among those with room in the congestion window",
     source: "multipath-tcp.org kernel, mptcp_sched.c",
     parameters: &[],
     build: |_, _| Box::new(Lowest),

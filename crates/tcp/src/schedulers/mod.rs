@@ -2,19 +2,19 @@
 //! one line in [`algorithms`].
 //!
 //! # The contract
-//! The engine asks [`Scheduler::next`] whenever something may have changed (an acknowledgment, new
-//! data, a timer), carries out the answer and asks again, until the answer is [`Action::Wait`].
-//! Then the paths send what was queued on them.
+//! The engine calls [`Scheduler::next`] whenever something may have changed (an acknowledgment, new
+//! data, a timer), carries out the action and calls again, until the action is [`Action::Wait`].
+//! Then the paths send their queued data.
 //!
 //! Data is counted in bytes from the start of the connection's stream (*offsets*), apart from the
-//! sequence numbers of any path. What was given to a path once, that path delivers by itself; a
-//! scheduler may have it carried by another path as well ([`Action::Repeat`]).
+//! sequence numbers of any path. A path delivers the data it was given by itself; a scheduler may
+//! also send it on another path ([`Action::Repeat`]).
 //!
-//! Schedulers wrap one another: [`opportunistic`] adds opportunistic retransmission to any,
-//! [`proactive`] hides the paths that are [`PathView::blocked`], [`reactive`] blocks those that fell
-//! silent. A [`MultipathConfig`](crate::multipath::MultipathConfig) says which are put together.
+//! Schedulers can be nested: [`opportunistic`] adds opportunistic retransmission to any,
+//! [`proactive`] hides paths that are [`PathView::blocked`], [`reactive`] blocks silent paths. A
+//! [`MultipathConfig`](crate::multipath::MultipathConfig) selects the combination.
 //!
-//! A scheduler reads no clock. What it draws at random comes from the seed that it was built with.
+//! A scheduler reads no clock. Its random numbers come from the seed that it was built with.
 
 mod action;
 mod blest;
@@ -59,13 +59,13 @@ pub struct PathAcked {
     pub rtt: Option<Duration>,
 }
 
-/// Decides which path carries what. See the [contract](self#the-contract).
+/// Assigns data to paths. See the [contract](self#the-contract).
 pub trait Scheduler: Debug + Send {
-    /// What is to happen next.
+    /// The next action.
     fn next(&mut self, view: &View<'_>) -> Action;
 
-    /// The path for data that the engine wants carried again, because its path is dead, stale or
-    /// timed out; `None` for none now.
+    /// The path for data that must be sent again, because its path is dead, stale or timed out;
+    /// `None` for none now.
     ///
     /// The default is that of minRTT: of the paths that can send and did not carry it yet the one
     /// with the lowest round-trip time, then of those that did; backups last.
@@ -73,14 +73,14 @@ pub trait Scheduler: Debug + Send {
         view.path_for(Some(data))
     }
 
-    /// An acknowledgment arrived. Called for every one, before the paths are asked again.
+    /// An acknowledgment arrived. Called for each one, before the next [`Scheduler::next`].
     fn on_acked(&mut self, _acked: &PathAcked) {}
 
     /// Data was retransmitted opportunistically: the connection's window, or its send buffer, was
     /// blocked by a slow path.
     fn on_opportunistic_retransmission(&mut self) {}
 
-    /// The path is gone for good.
+    /// The path is permanently gone.
     fn on_path_removed(&mut self, _path: PathId) {}
 }
 
@@ -91,9 +91,9 @@ pub struct SchedulingAlgorithm {
     pub name: &'static str,
     /// One line for lists.
     pub summary: &'static str,
-    /// Where it comes from: a paper, or a program.
+    /// Its source: a paper, or a program.
     pub source: &'static str,
-    /// What a scenario may set.
+    /// The parameters that a scenario may set.
     pub parameters: &'static [Parameter],
     /// A scheduler for a new connection, which takes its randomness from the seed alone.
     pub build: fn(&Arguments, &Seed) -> Box<dyn Scheduler>,

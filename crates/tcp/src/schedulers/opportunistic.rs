@@ -2,12 +2,12 @@
 //! and Implementing a Deployable Multipath TCP", NSDI 2012; `mptcp_rcv_buf_optimization` of the
 //! MPTCP kernel outside of mainline Linux), around any scheduler.
 //!
-//! When the peer's data-level window, or the send buffer, holds everything up, the oldest data that
-//! is not acknowledged is to blame. A faster path that has room carries it again, and the window of
-//! the path that has it is halved, so that it holds things up less.
+//! When the peer's data-level window or the send buffer blocks everything, the cause is the oldest
+//! unacknowledged data. A faster path with room sends it again, and the window of the path that has
+//! it is halved, so that it blocks less.
 //!
-//! Where the path that has it is not shown (because it is
-//! [hidden](super::proactive)) the data is carried again whatever its round-trip time was.
+//! If the path that has it is [hidden](super::proactive), the data is sent again whatever its
+//! round-trip time was.
 
 use std::collections::VecDeque;
 

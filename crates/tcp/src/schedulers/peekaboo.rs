@@ -2,14 +2,14 @@
 //! Learning-based Multipath Scheduling for Dynamic Heterogeneous Environments", IEEE JSAC 2020).
 //!
 //! When the fastest path is full, a contextual bandit (LinUCB) decides between waiting for it and
-//! sending on the next one. What is acknowledged soon after a decision is its reward.
+//! sending on the next one. The data acknowledged soon after a decision is its reward.
 //!
 //! # Deviations
 //! - The paper leaves units open; here windows are in segments and times in milliseconds, so that
 //!   features and rewards are of the order of one.
-//! - An arm is updated for one decision at a time: those that fall while its last one is still being
-//!   rewarded are not learnt from. An acknowledgment counts with an age of at least 1 ms.
-//! - How often a decision is turned round, which the paper learns, is set by `wait-share` and
+//! - An arm is updated for one decision at a time: decisions made while the last one is still being
+//!   rewarded are not used for learning. An acknowledgment counts with an age of at least 1 ms.
+//! - The probability of reversing a decision, which the paper learns, is set by `wait-share` and
 //!   `send-share`.
 
 use std::time::Duration;
@@ -24,9 +24,9 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     summary: "learns when to wait for the fastest path, by a contextual bandit (Wu et al. 2020)",
     source: "Wu et al., IEEE JSAC 2020",
     parameters: parameters! {
-        "alpha": Number = "0.75" => "how much it explores";
-        "wait-share": Share = "70 %" => "how often it waits where waiting seems better";
-        "send-share": Share = "90 %" => "how often it sends where sending seems better";
+        "alpha": Number = "0.75" => "the amount of exploration";
+        "wait-share": Share = "70 %" => "the probability of waiting where waiting seems better";
+        "send-share": Share = "90 %" => "the probability of sending where sending seems better";
     },
     build: |arguments, seed| {
         Box::new(Learner {
@@ -324,7 +324,7 @@ mod tests {
         let x = features(&scene.view(), &scene.paths[0], &scene.paths[1]);
         learner.wait.learn(&x, 100.0);
         assert_eq!(learner.next(&scene.view()), Action::WAIT);
-        // It does not decide anew although sending has become better.
+        // It does not decide again although sending has become better.
         learner.send.learn(&x, 1_000.0);
         assert_eq!(learner.next(&scene.view()), Action::WAIT);
         let fast = std::mem::replace(&mut scene.paths[0], path(0, 20));

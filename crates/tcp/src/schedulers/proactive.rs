@@ -2,16 +2,17 @@
 //! with Multiple Cellular Networks on High-Speed Trains", Journal of KICS 2024), around any
 //! scheduler.
 //!
-//! Whoever foresees a path's trouble marks it as [`PathView::blocked`] beforehand, and takes the
-//! mark off afterwards: a table of handovers and a position, or one who knows the true times (an
-//! oracle). The scheduler inside does not see such a path, so that it chooses among the others. If
-//! no other path is usable, it sees them all.
+//! A predictor marks a path as [`PathView::blocked`] before trouble, and removes the mark
+//! afterwards: a handover table with a position, or an oracle that knows the true times. The inner
+//! scheduler does not see such a path and chooses among the others. If no other path is usable, it
+//! sees them all.
 //!
-//! While nothing is blocked, the scheduler inside sees exactly what it would see without this.
+//! While nothing is blocked, the inner scheduler sees exactly what it would see without this
+//! wrapper.
 
 use super::{Action, Outstanding, PathAcked, PathId, PathView, Scheduler, View};
 
-/// A scheduler that heeds [`PathView::blocked`].
+/// A scheduler that honours [`PathView::blocked`].
 #[derive(Debug)]
 pub struct Proactive {
     inner: Box<dyn Scheduler>,
@@ -48,7 +49,7 @@ impl Scheduler for Proactive {
     }
 }
 
-/// The view without the blocked paths, or as it is if there would be no usable path left.
+/// The view without the blocked paths; unchanged if no usable path would be left.
 fn hide<'a>(view: &View<'a>, shown: &'a mut Vec<PathView>) -> View<'a> {
     let free = |path: &&PathView| !path.blocked;
     let all_free = view.paths.iter().all(|path| !path.blocked);

@@ -1,8 +1,8 @@
-//! The reactive baseline of handover-aware scheduling: a path that falls silent is taken as
-//! [`PathView::blocked`] until it is heard of again.
+//! The reactive baseline of handover-aware scheduling: a silent path counts as
+//! [`PathView::blocked`] until its next acknowledgment.
 //!
-//! It needs no foresight, and therefore knows of an outage only when data is in it already. What is
-//! blocked is hidden by [`proactive`](super::proactive), which goes inside of this.
+//! It needs no prediction, and so detects an outage only after data was sent into it.
+//! [`proactive`](super::proactive), inside this wrapper, hides the blocked paths.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use trackbed_core::Time;
 
 use super::{Action, Outstanding, PathAcked, PathId, PathView, Scheduler, View};
 
-/// Marks paths as blocked that have data in flight and were not heard of for a while.
+/// Marks paths as blocked that have data in flight but no recent acknowledgment.
 #[derive(Debug)]
 pub struct Reactive {
     inner: Box<dyn Scheduler>,
@@ -20,7 +20,7 @@ pub struct Reactive {
     marked: Vec<PathView>,
 }
 
-/// When a path was heard of.
+/// The last sign of life of a path.
 #[derive(Debug)]
 struct Heard {
     path: PathId,

@@ -1,8 +1,8 @@
 //! Everything on every path (`mptcp_redundant.c` of the MPTCP kernel outside of mainline Linux).
 //!
-//! Each path has a cursor of its own in the data. One that is slower than the others jumps ahead
-//! to the oldest byte that is not acknowledged, so that it carries copies only of what is still
-//! out. Backups carry nothing as long as there are other paths.
+//! Each path has its own cursor in the data. A slower path jumps ahead to the oldest unacknowledged
+//! byte, so that it copies only data that is still in flight. Backups carry nothing while there are
+//! other paths.
 
 use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 

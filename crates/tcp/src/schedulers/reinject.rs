@@ -1,13 +1,13 @@
 //! minRTT with reinjection at a deadline (Zheng et al., "XLINK: QoE-Driven Multi-Path QUIC
 //! Transport in Large-scale Video Services", SIGCOMM 2021, and its implementation, xquic).
 //!
-//! What is not acknowledged in time is carried once more by another path, before new data is: it
-//! may be what blocks the head of the line. What a poor path was given is carried once more at once.
+//! Data that is not acknowledged in time is sent again on another path, before new data: it may
+//! block the head of the line. Data given to a poor path is sent again at once.
 //!
 //! xquic measures every path by the fastest one, so that in a long transfer most of what a slower
 //! path carries is overdue and the fast one repeats it; XLINK therefore switches reinjection by how
-//! full the player's buffer is. There is no player here: what a path carries is measured by that
-//! path's own round-trip time, unless `measure` says `fastest`.
+//! full the player's buffer is. There is no player here: data is measured by the round-trip time of
+//! its own path, unless `measure` is `fastest`.
 
 use std::time::Duration;
 
@@ -18,15 +18,15 @@ use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorith
 /// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "reinject",
-    summary: "minrtt; what is overdue is carried once more by another path (XLINK, 2021)",
+    summary: "minrtt; overdue data is sent again on another path (XLINK, 2021)",
     source: "Zheng et al., SIGCOMM 2021; xquic, deadline reinjection",
     parameters: parameters! {
-        "factor": Number = "1.1" => "overdue after so many times the smoothed round-trip time";
+        "factor": Number = "1.1" => "data is overdue after this multiple of the smoothed round-trip time";
         "measure": Choice(MEASURES) = OWN =>
-            "whose round-trip time counts: that of the path that carries the data, or that of the \
-             fastest one";
-        "latest": Time = "500 ms" => "overdue after that time at the latest";
-        "earliest": Time = "20 ms" => "never overdue before";
+            "the path whose round-trip time is used: the one that carries the data, or the fastest \
+             one";
+        "latest": Time = "500 ms" => "the latest time after which data is overdue";
+        "earliest": Time = "20 ms" => "the earliest time after which data is overdue";
     },
     build: |arguments, _| {
         let factor: f64 = arguments.need("factor");

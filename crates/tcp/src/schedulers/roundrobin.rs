@@ -10,10 +10,10 @@ use super::{Action, PathId, Scheduler, SchedulingAlgorithm, View};
 /// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "roundrobin",
-    summary: "every path in turn, as far as its congestion window has room",
+    summary: "every path in turn, if its congestion window has room",
     source: "multipath-tcp.org kernel, mptcp_rr.c",
     parameters: parameters! {
-        "quota": Count { min: 1 } = "1" => "segments that a path gets at its turn";
+        "quota": Count { min: 1 } = "1" => "the number of segments that a path gets at its turn";
     },
     build: |arguments, _| {
         Box::new(Turns { quota: arguments.need("quota"), used: Vec::new(), last: None })

@@ -1,4 +1,4 @@
-//! What a scheduler sees: the connection, its paths and the data that is out.
+//! A scheduler's view: the connection, its paths and the data in flight.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -39,10 +39,9 @@ pub struct PathView {
     pub backup: bool,
     /// Potentially failed: its retransmission timeout fired without progress since.
     pub stale: bool,
-    /// Whoever foresees the paths asks not to use it now. It is
-    /// heeded by a wrapper, not by the schedulers themselves.
+    /// Path control asks not to use it now. A wrapper honours this, not the schedulers themselves.
     pub blocked: bool,
-    /// Where its recovery of losses stands.
+    /// The phase of its loss recovery.
     pub recovery: Recovery,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Duration,
@@ -70,7 +69,7 @@ pub struct PathView {
     pub retransmissions: u64,
 }
 
-/// Where a path's recovery of losses stands.
+/// The phase of a path's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// Nothing is wrong (TCP_CA_Open of Linux).
@@ -81,7 +80,7 @@ pub enum Recovery {
     TimedOut,
 }
 
-/// Data that is out: sent on a path at least once, and not acknowledged at the data level.
+/// Data in flight: sent on a path at least once, and not acknowledged at the data level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outstanding {
     /// The first byte, as an offset.
@@ -92,11 +91,11 @@ pub struct Outstanding {
     pub sent_at: Time,
     /// The path that was given it last.
     pub path: PathId,
-    /// How often it was repeated; zero if one path alone was given it, once.
+    /// The number of repetitions; zero if it was given to one path once.
     pub repeats: u32,
 }
 
-/// The data of a connection that is out.
+/// The data in flight of a connection.
 pub trait Backlog: Debug {
     /// The data that begins at or contains the byte at `offset`; `None` if there is none from there
     /// on. What is returned is at most a segment, or was given to a path at once.
@@ -146,7 +145,7 @@ impl<'a> View<'a> {
         Action::Send { path, bytes }
     }
 
-    /// The choice of minRTT for new data, or for `data` that is to be carried again.
+    /// The choice of minRTT for new data, or for `data` to repeat.
     ///
     /// Paths that are no backups and did not carry the data come first; if such a path has only no
     /// room now, then no other is chosen. Those that carried it come next, and backups last

@@ -1,4 +1,4 @@
-//! TCP segments: out of, and into, IP packets (RFC 9293 section 3.1).
+//! TCP segments in IP packets (RFC 9293 section 3.1).
 
 mod multipath;
 mod multipath_wire;
@@ -168,8 +168,8 @@ impl Segment {
     }
 }
 
-/// The reset that answers a segment which fits no connection (RFC 9293 section 3.10.7.1), or
-/// `None` if the segment is itself a reset.
+/// The reset for a segment that matches no connection (RFC 9293 section 3.10.7.1), or `None` if the
+/// segment is itself a reset.
 pub fn reset_reply(segment: &Segment) -> Option<Packet> {
     if segment.has(Flags::RST) {
         return None;
@@ -193,8 +193,8 @@ pub fn reset_reply(segment: &Segment) -> Option<Packet> {
     Some(reset.emit())
 }
 
-/// What an ICMP "packet too big" tells of the segment that it quotes: enough to find the
-/// connection and to call [`Connection::handle_too_big`](crate::Connection::handle_too_big).
+/// The segment quoted in an ICMP "packet too big": enough to find the connection and to call
+/// [`Connection::handle_too_big`](crate::Connection::handle_too_big).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotedSegment {
     /// The sender of the segment that was too big.

@@ -14,7 +14,7 @@ pub struct MultipathOptions {
     pub dss: Option<Dss>,
     /// ADD_ADDR: the sender has another address.
     pub add_address: Option<AddAddress>,
-    /// REMOVE_ADDR: the sender has an address no longer.
+    /// REMOVE_ADDR: the sender lost an address.
     pub remove_address: Option<AddressIds>,
     /// MP_PRIO, with its B bit: true to use this path only if there is no other.
     pub priority: Option<bool>,
@@ -33,7 +33,7 @@ pub struct Capable {
     pub checksum: bool,
     /// Flag C: no subflows to this address and port.
     pub no_join_here: bool,
-    /// What comes with it.
+    /// Its contents.
     pub keys: CapableKeys,
 }
 
@@ -89,7 +89,7 @@ pub enum Join {
 pub struct Dss {
     /// The next data sequence number that the sender of the option expects.
     pub ack: Option<DataNumber>,
-    /// Which data the segment carries.
+    /// The mapping of the segment's data.
     pub mapping: Option<Mapping>,
     /// DATA_FIN: the mapping ends with the end of the sender's data.
     pub fin: bool,
@@ -138,7 +138,7 @@ pub struct AddressIds {
 }
 
 impl AddressIds {
-    /// So many are understood in one option.
+    /// The maximum number in one option.
     pub const MAX: usize = 8;
 
     /// Appends a number; one that has no room is left out.

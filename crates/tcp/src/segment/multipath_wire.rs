@@ -38,7 +38,7 @@ impl MultipathOptions {
         counter.0
     }
 
-    /// Writes every option, each padded to a multiple of four if they are to be `aligned`.
+    /// Writes every option, each padded to a multiple of four if `aligned`.
     pub(super) fn write(&self, out: &mut dyn Out, aligned: bool) {
         let out = &mut Aligner { out, aligned };
         if let Some(option) = &self.capable {

@@ -237,7 +237,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The options of a segment fill at most so many bytes (RFC 9293 section 3.1).
+/// The maximum size of a segment's options (RFC 9293 section 3.1).
 pub(crate) const MAX_OPTIONS_LEN: usize = 40;
 
 /// Option kinds (IANA "TCP Option Kind Numbers").

@@ -2,13 +2,13 @@
 //!
 //! # The seam for several paths
 //! A [`Subflow`](crate::subflow::Subflow) owns a sequence space, the recovery of losses and a
-//! congestion window; it knows nothing of the streams but these traits. Whenever its window
-//! has room it asks its [`Source`] for the next bytes; what it took once, it keeps until the peer
-//! has acknowledged it, and sends it again by itself. What arrives in the order of its sequence
-//! space it hands to its [`Sink`]. On a single path the source is the [`SendStream`] and the sink
-//! is the [`ReceiveStream`]. With several paths, a scheduler stands behind each subflow's source
-//! and decides which subflow gets which bytes, and a reordering stage stands behind its sink; the
-//! options that tell the two ends of it go in and out by the [`Extension`].
+//! congestion window; it knows the streams only by these traits. Whenever its window has room it
+//! reads the next bytes from its [`Source`]. It keeps them until the peer has acknowledged them,
+//! and retransmits them by itself. It passes data that arrives in order to its [`Sink`]. On a
+//! single path the source is the [`SendStream`] and the sink is the [`ReceiveStream`]. With several
+//! paths, a scheduler stands behind each subflow's source and decides which subflow gets which
+//! bytes, and a reordering stage stands behind its sink; the [`Extension`] adds and reads the
+//! options that describe this.
 
 mod receive;
 mod send;
@@ -22,7 +22,7 @@ use crate::sequence::Seq;
 pub(crate) use receive::ReceiveStream;
 pub(crate) use send::{SendBuffer, SendStream};
 
-/// Where a subflow gets what it sends.
+/// The source of a subflow's outgoing data.
 pub(crate) trait Source {
     /// Bytes that wait to be sent, as far as this subflow may have them now.
     fn waiting(&self) -> usize;
@@ -49,7 +49,7 @@ pub(crate) trait Source {
     /// The subflow is established, with a window of `cwnd` segments of `mss` bytes.
     fn established(&mut self, cwnd: u32, mss: u32);
 
-    /// Data is best written in blocks of `len` bytes.
+    /// The preferred block size of writes is `len` bytes.
     fn set_block(&mut self, len: usize);
 
     /// The subflow could have sent more than was waiting, with a window of `cwnd` segments of
@@ -57,7 +57,7 @@ pub(crate) trait Source {
     fn starved(&mut self, cwnd: u32, mss: u32);
 }
 
-/// Where a subflow puts what arrived in order.
+/// The destination of a subflow's in-order data.
 pub(crate) trait Sink {
     /// The next bytes.
     fn deliver(&mut self, data: Bytes);
@@ -69,7 +69,7 @@ pub(crate) trait Sink {
     fn unread(&self) -> usize;
 }
 
-/// What an extension adds to the segments of a subflow, and learns from them. The defaults are
+/// An extension of a subflow, which adds options to its segments and reads them. The defaults are
 /// plain TCP.
 pub(crate) trait Extension {
     /// Bytes of options that a full segment must have room for, timestamps not counted.
@@ -82,7 +82,7 @@ pub(crate) trait Extension {
         None
     }
 
-    /// What to think of the segment that completes the handshake: the SYN-ACK, or its ACK.
+    /// Checks the segment that completes the handshake: the SYN-ACK, or its ACK.
     fn judge_handshake(&mut self, _now: Time, _segment: &Segment) -> Verdict {
         Verdict::Accept
     }
@@ -110,7 +110,7 @@ pub(crate) trait Extension {
         None
     }
 
-    /// True if options wait that go on an acknowledgment of their own.
+    /// True if options wait that need a separate acknowledgment.
     fn has_notice(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What arrived in order and waits to be read.
+//! In-order data that waits to be read.
 
 use std::collections::VecDeque;
 

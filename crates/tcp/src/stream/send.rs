@@ -1,4 +1,4 @@
-//! What the application wrote and the peer has not yet acknowledged.
+//! Written data that the peer has not acknowledged.
 
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl SendStream {
         self.finished = true;
     }
 
-    /// True if so much of the buffer is free that writing is worth while.
+    /// True if so much of the buffer is free that writing is worthwhile.
     pub(crate) fn is_writable(&self) -> bool {
         self.buffer.is_writable(self.used())
     }
@@ -63,7 +63,7 @@ impl SendStream {
         self.waiting + self.taken
     }
 
-    /// Forgets everything: the connection failed.
+    /// Drops everything: the connection failed.
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
         self.waiting = 0;
@@ -128,7 +128,7 @@ impl SendBuffer {
         len
     }
 
-    /// True if so much is free that writing is worth while: a third, as Linux wakes a writer.
+    /// True if so much is free that writing is worthwhile: a third, as Linux wakes a writer.
     pub(crate) fn is_writable(&self, used: usize) -> bool {
         let room = self.limit.saturating_sub(used);
         room > 0 && room >= used / 2

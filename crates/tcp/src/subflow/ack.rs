@@ -10,7 +10,7 @@ use crate::recovery::scoreboard::Sent;
 use crate::segment::{Flags, Segment};
 use crate::sequence::Seq;
 
-/// What one acknowledgment told.
+/// The content of one acknowledgment.
 #[derive(Debug, Default)]
 pub(super) struct Event {
     /// SND.UNA before it.
@@ -35,7 +35,7 @@ pub(super) struct Event {
     pub echo: bool,
     /// A retransmission was found lost.
     pub retransmission_lost: bool,
-    /// The retransmission or probe timer is to be started anew.
+    /// The retransmission or probe timer must be restarted.
     pub set_timer: bool,
     /// The first segment is one that the peer had reported, and no longer has.
     pub reneged: bool,
@@ -54,7 +54,7 @@ pub(super) struct Event {
 }
 
 impl Subflow {
-    /// Takes the acknowledgment of a segment; false if the segment is to be dropped.
+    /// Handles the acknowledgment of a segment; false if the segment must be dropped.
     pub(super) fn handle_ack(
         &mut self,
         now: Time,
@@ -274,8 +274,8 @@ impl Subflow {
             self.rtt.sample(rtt, self.send.una, self.send.next);
             self.loss.backoff = 0;
         }
-        // A timer that runs for the first segment starts anew if what was selectively
-        // acknowledged had been sent before that segment was.
+        // A timer for the first segment restarts if the selectively acknowledged data was sent
+        // before that segment.
         if let (false, Some(sack_rtt), Some(front)) =
             (event.data_acked, sack_rtt, self.board.front())
         {

@@ -1,5 +1,5 @@
-//! How many segments leave together. Linux forms batches for segmentation offload; each segment is
-//! a packet of its own here, but the bursts are the same.
+//! How many segments leave together. Linux forms batches for segmentation offload; here each
+//! segment is a separate packet, but the bursts are the same.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::{Phase, Subflow};
 use crate::congestion::Window;
 
 impl Subflow {
-    /// Linux hands segments to the device in batches that last about a millisecond, and rather
-    /// waits for the next acknowledgment than start a smaller one. Each segment is a packet of its
-    /// own here, but the bursts that result decide how a short queue overflows, so that the wait
-    /// is modelled. True if a segment may go now.
+    /// Linux passes segments to the device in batches of about a millisecond, and waits for the
+    /// next acknowledgment rather than start a smaller one. Here each segment is a separate packet,
+    /// but the resulting bursts decide how a short queue overflows, so the wait is modelled. True
+    /// if a segment may go now.
     pub(super) fn continue_batch(&mut self, now: Time, waiting: usize) -> bool {
         if !self.config.batching {
             return true;

@@ -1,4 +1,4 @@
-//! What a subflow keeps from one event to the next, besides its sequence spaces (the transmission control
+//! The state of a subflow between events, besides its sequence spaces (the transmission control
 //! block of RFC 9293 section 3.3.1): timers, what is due, and how the window is used.
 
 use trackbed_core::Time;
@@ -6,7 +6,7 @@ use trackbed_core::Time;
 use crate::recovery::scoreboard::Id;
 use crate::sequence::Seq;
 
-/// What is running. At most one of the four reasons to transmit again runs at a time.
+/// The running timers. At most one of the four retransmission reasons runs at a time.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     pub transmit: Option<(Reason, Time)>,
@@ -40,7 +40,7 @@ pub(super) struct Due {
     pub syn: bool,
     /// An acknowledgment.
     pub ack: bool,
-    /// A segment that is sent again whatever the window says.
+    /// A segment to retransmit regardless of the window.
     pub forced: Option<Id>,
     /// Lost segments, as far as the window allows.
     pub retransmit: bool,

@@ -7,7 +7,7 @@ use crate::error::TcpError;
 use crate::recovery::scoreboard::Scoreboard;
 
 impl Subflow {
-    /// The application will send no more: a FIN follows what waits.
+    /// The application will send no more: a FIN follows the queued data.
     pub(crate) fn close(&mut self) {
         match self.state {
             State::SynSent | State::SynReceived => self.closing = true,

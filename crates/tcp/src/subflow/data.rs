@@ -1,5 +1,5 @@
-//! Arriving data: in order to the stream, out of order to the reassembly, and what to
-//! acknowledge when.
+//! Arriving data: in-order data goes to the stream, the rest to the reassembly; and when to
+//! acknowledge.
 
 use std::time::Duration;
 

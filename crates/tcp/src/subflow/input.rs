@@ -54,8 +54,8 @@ impl Subflow {
         self.handle_data(now, segment, streams);
     }
 
-    /// RFC 9293 section 3.10.7.4, first to fourth: timestamps, sequence number, RST and SYN. What
-    /// is not acceptable is answered as it should be.
+    /// RFC 9293 section 3.10.7.4, first to fourth: timestamps, sequence number, RST and SYN.
+    /// Unacceptable segments get the required reply.
     fn accepts(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) -> bool {
         let rst = segment.has(Flags::RST);
         if self.is_old_duplicate(now, segment) && !rst {

@@ -1,5 +1,5 @@
-//! The recovery from losses: when it begins, what it does, when it ends and when it was for
-//! nothing (RFC 5681, 6582, 6675, 8985, 5682, 4015), with the states of Linux.
+//! Loss recovery: its beginning, actions, end and undo (RFC 5681, 6582, 6675, 8985, 5682, 4015),
+//! with the states of Linux.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{MIN_REORDERING, Phase, Subflow};
 use crate::recovery::rack::Reordering;
 
 impl Subflow {
-    /// Something is odd about an acknowledgment, or a recovery is under way.
+    /// An acknowledgment is unusual, or a recovery is active.
     pub(super) fn alert(&mut self, now: Time, event: &mut Event) {
         if event.echo {
             self.loss.undo.prior_ssthresh = None;
@@ -354,8 +354,8 @@ impl Subflow {
         spurious
     }
 
-    /// The hole was filled by the original: what is missing is only late. True if nothing more is
-    /// to be marked or sent again for now.
+    /// The hole was filled by the original: what is missing is only late. True if nothing more must
+    /// be marked or retransmitted for now.
     fn try_undo_partial(&mut self, now: Time, event: &Event) -> bool {
         let undo = &self.loss.undo;
         if !undo.is_open() || !undo.original_arrived(event.stamp) {

@@ -1,10 +1,10 @@
 //! One subflow: a sequence space with its handshake, recovery and congestion window (RFC 9293),
 //! apart from the byte streams that it carries (see [`crate::stream`]).
 //!
-//! The files follow the life of a subflow: `open` (the handshake), `input` (which segments are
-//! acceptable), `ack` and `sack` (what an acknowledgment tells), `loss` (the recovery), `window`
-//! (the congestion window), `data` (what arrives), `output` and `batch` (what is sent),
-//! `path_mtu`, `timers`, `close`. `block` is what they keep.
+//! The files follow the life of a subflow: `open` (the handshake), `input` (acceptance of
+//! segments), `ack` and `sack` (acknowledgments), `loss` (the recovery), `window` (the congestion
+//! window), `data` (incoming data), `output` and `batch` (outgoing data), `path_mtu`, `timers`,
+//! `close`. `block` is what they keep.
 
 mod ack;
 mod batch;
@@ -44,7 +44,7 @@ use crate::stats::Stats;
 pub(crate) use crate::stream::Streams;
 pub(crate) use observe::Observation;
 
-/// The states of RFC 9293 section 3.3.2. LISTEN is the caller's: it answers a SYN with
+/// The states of RFC 9293 section 3.3.2. The caller implements LISTEN: it answers a SYN with
 /// [`Connection::accept`](crate::Connection::accept).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -156,7 +156,7 @@ struct ReceiveSpace {
     fin_at: Option<Seq>,
     /// ECN: echo the congestion mark until the peer answers.
     echo_congestion: bool,
-    /// Until when segments that fit nowhere get no further answer (RFC 5961 section 7).
+    /// Until when unacceptable segments get no further reply (RFC 5961 section 7).
     quiet_until: Time,
 }
 
@@ -169,12 +169,12 @@ struct Agreed {
     ecn: bool,
 }
 
-/// Where the recovery of losses stands (RFC 5681, 6582, 8985; named as in Linux).
+/// The phase of loss recovery (RFC 5681, 6582, 8985; named as in Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// Nothing is wrong.
     Open,
-    /// Something is odd: duplicates or SACKs came, no loss is certain.
+    /// Duplicates or SACKs arrived, but no loss is certain.
     Disorder,
     /// The window is being reduced without a loss: ECN, or a tail loss that a probe repaired.
     Reduced,

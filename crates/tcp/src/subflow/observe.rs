@@ -1,4 +1,4 @@
-//! What a connection of several paths sees of a subflow, and does to it.
+//! The interface of a multipath connection to a subflow.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) struct Observation {
 }
 
 impl Subflow {
-    /// A subflow with a controller that knows of others.
+    /// A subflow with a coupled controller.
     pub(crate) fn with_controller(mut self, controller: Box<dyn CongestionControl>) -> Subflow {
         self.congestion = controller;
         self
@@ -97,7 +97,7 @@ impl Subflow {
         self.due.ack |= self.receive.acker.is_overdue(unacknowledged) || drained;
     }
 
-    /// Ends the subflow without a word: its address is gone.
+    /// Ends the subflow without sending anything: its address is gone.
     pub(crate) fn drop_silently(&mut self, _now: Time) {
         self.finish(Some(TcpError::Aborted));
     }

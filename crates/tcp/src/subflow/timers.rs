@@ -10,14 +10,14 @@ use crate::error::TcpError;
 use crate::recovery::prr::Progress;
 
 impl Subflow {
-    /// When `handle_timeout` is to be called.
+    /// When to call `handle_timeout`.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
         let transmit = self.timers.transmit.map(|(_, at)| at);
         let others = [self.receive.acker.deadline(), self.timers.keepalive, self.timers.time_wait];
         others.into_iter().flatten().chain(transmit).min()
     }
 
-    /// Lets the timers that are due fire.
+    /// Fires the timers that are due.
     pub(crate) fn handle_timeout(&mut self, now: Time, streams: &mut dyn Streams) {
         if self.timers.time_wait.is_some_and(|at| at <= now) {
             self.finish(None);
@@ -65,7 +65,7 @@ impl Subflow {
         self.timers.transmit = Some((Reason::Retransmit, at));
     }
 
-    /// RFC 8985 section 7.2. `fresh` if the retransmission timer would be started anew, too.
+    /// RFC 8985 section 7.2. `fresh` if the retransmission timer would be restarted too.
     pub(super) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
         let quiet = matches!(self.loss.phase, Phase::Open | Phase::Reduced);
         let usable = self.config.tail_loss_probe && self.receive.agreed.sack;
@@ -189,7 +189,7 @@ impl Subflow {
         self.start_persist(now);
     }
 
-    /// Something came from the peer: the keep-alive timer starts anew.
+    /// A segment came from the peer: the keepalive timer restarts.
     pub(super) fn restart_keepalive(&mut self, now: Time) {
         self.timers.unanswered = 0;
         if let Some(keepalive) = &self.config.keepalive {

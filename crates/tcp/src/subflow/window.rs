@@ -1,4 +1,4 @@
-//! The congestion window: when it grows, and when it may not (RFC 5681, RFC 7661).
+//! The congestion window and its growth (RFC 5681, RFC 7661).
 
 use std::time::Duration;
 
@@ -108,8 +108,8 @@ impl Subflow {
         self.usage.validated_at = now;
     }
 
-    /// Data is about to be sent and nothing is in flight: after a timeout's worth of silence the
-    /// window shrinks towards the initial one (RFC 5681 section 4.1), by half for each timeout.
+    /// Data is about to be sent and nothing is in flight: after an idle timeout the window shrinks
+    /// towards the initial one (RFC 5681 section 4.1), by half for each timeout.
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let idle_since = self.send.last_sent_at;
         let idle = now - idle_since;

@@ -1,4 +1,4 @@
-//! What a connection does beside moving data: opening, closing, failing, probing, path MTU, ECN.
+//! Everything besides data transfer: opening, closing, failing, probing, path MTU, ECN.
 
 use std::time::Duration;
 

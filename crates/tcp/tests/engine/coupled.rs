@@ -151,8 +151,8 @@ fn at_a_shared_bottleneck_subflows_take_the_share_of_one_connection() {
     }
 }
 
-/// RFC 6356 section 2, goal 1, at bottlenecks: whoever has two of them, each with a competitor, gets
-/// at least what the better one alone would give.
+/// RFC 6356 section 2, goal 1: a connection over two bottlenecks, each with a competitor, gets at
+/// least what the better one alone would give.
 #[test]
 fn two_bottlenecks_give_at_least_what_the_better_one_does() {
     for name in coupled() {

@@ -1,8 +1,8 @@
-//! Random handovers: paths that come and go, known beforehand or not, under every scheduler and
-//! congestion control. Whatever happens, both sides read every byte exactly once and in order, and
-//! once the paths are calm the transfer ends.
+//! Random handovers: paths that come and go, predicted or not, under every scheduler and congestion
+//! controller. Whatever happens, both sides read every byte exactly once and in order, and once the
+//! paths are calm the transfer ends.
 //!
-//! `HANDOVER_RUNS=10000` runs so many cases, `HANDOVER_SEED=17` one of them.
+//! `HANDOVER_RUNS=10000` runs this many cases, `HANDOVER_SEED=17` one of them.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn every_byte_arrives_once_and_in_order_through_handovers() {
         Some(seed) => seed..seed + 1,
         None => 0..setting("HANDOVER_RUNS").unwrap_or(300),
     };
-    // As many threads as there are processors; what fails is told by its number.
+    // As many threads as processors; a failure prints its number.
     let next = std::sync::atomic::AtomicU64::new(cases.start);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {

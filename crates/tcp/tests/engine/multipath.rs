@@ -142,7 +142,7 @@ fn a_connection_without_a_path_waits_for_one() {
     world.open();
     world.run_until(seconds(1.0));
     let now = world.now;
-    // Nobody answers for the address that is gone.
+    // The removed address does not respond.
     world.lanes[0].outages.push((now, Time::MAX));
     world.hosts[0].connection().remove_address(now, client_ip(0));
     world.work(0);

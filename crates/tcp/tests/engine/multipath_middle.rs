@@ -1,4 +1,4 @@
-//! Multipath TCP through those who do not leave segments alone (RFC 8684 sections 3.7 and 6).
+//! Multipath TCP through middleboxes that modify segments (RFC 8684 sections 3.7 and 6).
 
 use std::time::Duration;
 
@@ -188,7 +188,7 @@ fn the_only_path_that_rewrites_data_becomes_plain_tcp() {
     world.hosts[1].careless = true;
     world.open();
     world.run_until(seconds(60));
-    // What arrives is what the path made of it, all of it and once.
+    // The modified data arrives, all of it and once.
     assert!(world.is_complete(), "{} and {}", world.hosts[0].read, world.hosts[1].read);
     let stats = world.hosts[0].connection().multipath_stats();
     assert!(stats.checksum_failures == 1 && stats.plain, "{stats:?}");

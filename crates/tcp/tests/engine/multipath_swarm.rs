@@ -176,7 +176,7 @@ fn play(seed: u64) -> bool {
         let connection = world.hosts[index].connection.as_ref();
         connection.is_none_or(|connection| connection.error().is_some())
     };
-    // An attempt may fail in a long outage; that is for the application to know.
+    // An attempt may fail in a long outage; the application must know.
     let excused = failed(0) && !world.lanes[0].outages.is_empty();
     assert!(world.is_complete() || excused, "seed {seed}: {}", describe(&world));
     world.is_complete()

@@ -18,7 +18,7 @@ struct Server {
     now: Time,
     /// The peer's next sequence number.
     next: Seq,
-    /// What the connection says in its SYN-ACK.
+    /// The connection's SYN-ACK.
     syn_ack: Segment,
 }
 
@@ -224,7 +224,7 @@ fn a_window_shut_over_data_in_flight_is_waited_for() {
     assert_eq!(server.connection.error(), None);
     server.hear(segment(Flags::ACK, Seq(100), Seq(7_401), 60_000));
     assert_eq!(server.connection.stats().bytes_acknowledged, 400);
-    // A peer that does not answer is given up all the same.
+    // A peer that does not respond is still given up.
     server.connection.write(server.now, &[2; 400]).unwrap();
     drain(&mut server.connection, server.now);
     server.hear(segment(Flags::ACK, Seq(100), Seq(7_401), 0));

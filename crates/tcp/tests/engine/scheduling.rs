@@ -1,5 +1,5 @@
-//! Schedulers in the engine: what several paths give together, who gets how much of a shared
-//! bottleneck, and what foreseeing an outage is good for.
+//! Schedulers in the engine: the throughput of several paths, shares of a common bottleneck, and
+//! the benefit of predicted outages.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn course(config: &MultipathConfig, down: Vec<Link>, rivals: &[usize]) -> Course
         stations.push(Box::new(Plain::server(Config { batching: false, ..tcp("reno") })));
     }
     let mut links = down;
-    // Acknowledgments have ways of their own.
+    // Acknowledgments use separate links.
     links.extend(
         (0..count + rivals.len())
             .map(|_| Link::new(Bitrate::from_mbps(1_000), Duration::from_millis(25), usize::MAX)),
@@ -135,7 +135,7 @@ fn lia_gets_at_least_what_the_best_path_gives() {
     assert!(rate > 0.95 * 10.0 * PAYLOAD, "{rate}");
 }
 
-/// Who knows of an outage beforehand, with the true times.
+/// Which side knows of an outage in advance, with the true times.
 #[derive(Clone, Copy)]
 enum Foresight {
     Nobody,
@@ -194,8 +194,9 @@ fn harm(world: &mut World) -> (Duration, u64) {
     (gap.unwrap(), retransmissions)
 }
 
-/// What handover-aware scheduling is for, with the true times. Data that a path was given leaves by
-/// that path: with `linux` and `sttf`, which let long queues form, the warning must come earlier.
+/// The benefit of handover-aware scheduling, with the true times. Data that a path was given leaves
+/// by that path: with `linux` and `sttf`, which let long queues form, the warning must come
+/// earlier.
 #[test]
 fn who_foresees_an_outage_loses_nothing_in_it() {
     for entry in algorithms() {

@@ -1,4 +1,4 @@
-//! The tickets that are known, the longest unused going first when there are too many.
+//! The known tickets; the least recently used is dropped when there are too many.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Tickets {
         self.by_id.get(id).map(|(ticket, _)| ticket)
     }
 
-    /// Notes that it has been used just now.
+    /// Records a use.
     pub(super) fn touch(&mut self, id: &HashedId8) {
         let Some((_, last)) = self.by_id.get_mut(id) else { return };
         self.by_use.remove(last);

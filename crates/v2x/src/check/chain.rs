@@ -1,4 +1,4 @@
-//! Whether a certificate is one that its issuer may give (IEEE 1609.2 section 5.1.2.4).
+//! Whether an issuer may issue a certificate (IEEE 1609.2 section 5.1.2.4).
 
 use rasn_its::ieee1609dot2 as asn1;
 
@@ -8,8 +8,8 @@ use crate::refusal::{Refusal, Signed};
 
 use super::permission;
 
-/// Checks everything of `certificate` that depends on its issuer's, but the signature. `rank` is what
-/// it is to be: a ticket or an authority.
+/// Checks everything of `certificate` that depends on its issuer's, except the signature. `rank` is
+/// its expected kind: a ticket or an authority.
 pub(super) fn check(
     certificate: &Certificate,
     issuer: &Certificate,
@@ -38,12 +38,12 @@ pub(super) fn check(
 fn check_rank(tbs: &asn1::ToBeSignedCertificate, rank: Signed) -> Result<(), Refusal> {
     let (sends, issues) = (tbs.app_permissions.is_some(), tbs.cert_issue_permissions.is_some());
     match rank {
-        Signed::Ticket if issues || !sends => {
-            Err(Refusal::CertificateForm("is no ticket: tickets send, and issue nothing"))
-        }
-        Signed::Authority if !issues => {
-            Err(Refusal::CertificateForm("is no authority: these issue others"))
-        }
+        Signed::Ticket if issues || !sends => Err(Refusal::CertificateForm(
+            "is not a ticket: tickets send messages and issue no certificates",
+        )),
+        Signed::Authority if !issues => Err(Refusal::CertificateForm(
+            "is not an authority: it has no permission to issue certificates",
+        )),
         _ => Ok(()),
     }
 }

@@ -1,12 +1,12 @@
-//! The security decision: whether a message is to be believed, except for the arithmetic.
+//! The security decision on a message, except for the arithmetic.
 //!
 //! [`Receiver::check`] decides everything that needs no curve: form, profile, times, places,
-//! permissions, revocation, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or two
-//! where the certificate is new. Whoever verifies them, in batches and in whatever order, brings the
-//! verdicts to [`Receiver::settle`]. In between the receiver may check other messages.
+//! permissions, revocation, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or
+//! two where the certificate is new. The caller verifies them, in batches and in any order, and
+//! passes the verdicts to [`Receiver::settle`]. In between the receiver may check other messages.
 //!
-//! What a stranger can make it keep is bounded: a certificate is kept once its signature has been
-//! verified, and no more of them than [`Policy::tickets`].
+//! The state that an unknown sender can create is bounded: a certificate is kept once its signature
+//! has been verified, and at most [`Policy::tickets`] of them.
 
 mod cache;
 mod chain;
@@ -31,32 +31,32 @@ use cache::Tickets;
 pub use trust::MAX_AUTHORITIES;
 pub(crate) use trust::{Trust, is_valid};
 
-/// What a receiver takes.
+/// The policy of a receiver.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// Where the receiver is; messages that do not tell their place are judged by this one.
+    /// The receiver's position; it also applies to messages without a position.
     pub position: Position,
-    /// The codes of the countries that this is in (UN M.49; 65,535 for the European Union), for
+    /// The codes of the countries of this position (UN M.49; 65,535 for the European Union), for
     /// certificates that are valid in countries.
     pub countries: Vec<u16>,
-    /// How far away a message that tells its place may have been generated, in metres.
+    /// The maximum distance at which a message with a position may have been generated, in metres.
     pub distance_max_m: u32,
-    /// How old a CAM, a BSM, or anything but a DENM may be. 2 s by default, twenty times the interval
-    /// of either.
+    /// The maximum age of a CAM, a BSM, or any message except a DENM. 2 s by default, twenty times
+    /// the interval of either.
     pub age_max: Duration,
-    /// How old a DENM may be: it is repeated, but each time signed anew. 10 min by default.
+    /// The maximum age of a DENM: it is repeated, but signed again each time. 10 min by default.
     pub denm_age_max: Duration,
     /// How far a sender's clock may be ahead of the receiver's. 200 ms by default.
     pub clock_ahead_max: Duration,
-    /// The applications that are served.
+    /// The supported applications.
     pub psids: Vec<u64>,
-    /// Whether payloads are read to see if the certificate permits what they say: which special
-    /// containers a CAM has, which causes a DENM. Otherwise permission is a matter of the PSID.
+    /// Whether payloads are decoded to check the certificate's permissions for their content: the
+    /// special containers of a CAM, the cause of a DENM. Otherwise only the PSID is checked.
     pub look_inside: bool,
-    /// How many tickets are kept, at least one.
+    /// The maximum number of stored tickets, at least one.
     pub tickets: usize,
-    /// Whether the signature of a known ticket is verified again each time it comes, as receivers did
-    /// in ETRI's study of 2018.
+    /// Whether the signature of a known ticket is verified again each time it arrives, as receivers
+    /// did in ETRI's study of 2018.
     pub tickets_again: bool,
 }
 
@@ -77,7 +77,7 @@ impl Default for Policy {
     }
 }
 
-/// Whoever hears messages: what it takes, whom it trusts, whom it knows.
+/// A receiver of messages: its policy, its trusted authorities and the certificates it knows.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     policy: Policy,
@@ -86,17 +86,17 @@ pub struct Receiver {
     revocations: Revocations,
 }
 
-/// A message that has passed every check but the arithmetic.
+/// A message that has passed every check except the signatures.
 #[derive(Clone, Debug)]
 pub struct Pending<'a> {
     message: SignedMessage<'a>,
     ticket: Arc<Certificate>,
-    /// The message's, and behind it the ticket's if that is new.
+    /// The message's, then the ticket's if that is new.
     jobs: Vec<SignatureJob>,
 }
 
 impl<'a> Pending<'a> {
-    /// What is to be verified: the message's signature, and behind it the ticket's if that is new.
+    /// The signatures to verify: the message's, then the ticket's if that is new.
     pub fn jobs(&self) -> &[SignatureJob] {
         &self.jobs
     }
@@ -112,7 +112,7 @@ impl<'a> Pending<'a> {
     }
 }
 
-/// A message that is to be believed, and whose it is.
+/// An accepted message and its signer.
 #[derive(Clone, Debug)]
 pub struct Accepted<'a> {
     /// The message.
@@ -122,11 +122,11 @@ pub struct Accepted<'a> {
 }
 
 impl Receiver {
-    /// One that trusts these roots. Only roots are trusted for being told of; authorities are for
-    /// being certified by one ([`Receiver::add_authority`]).
+    /// A receiver that trusts these roots. Only roots are trusted without proof; authorities must
+    /// be certified by one ([`Receiver::add_authority`]).
     ///
     /// # Errors
-    /// If one of `roots` is not signed by itself, or is not of the profile.
+    /// If one of `roots` is not self-signed, or does not match the profile.
     pub fn new(
         policy: Policy,
         roots: &[Arc<Certificate>],
@@ -137,11 +137,11 @@ impl Receiver {
         Ok(Receiver { policy, trust, tickets, revocations: Revocations::default() })
     }
 
-    /// Takes an authority that one of the roots has certified.
+    /// Adds an authority that one of the roots has certified.
     ///
     /// # Errors
-    /// If the root is not known, or has not signed it, or may not, or if there are
-    /// [`MAX_AUTHORITIES`] already.
+    /// If the root is unknown, has not signed it or may not, or if there are already
+    /// [`MAX_AUTHORITIES`].
     pub fn add_authority(
         &mut self,
         authority: Arc<Certificate>,
@@ -150,7 +150,7 @@ impl Receiver {
         self.trust.add(authority, verifier)
     }
 
-    /// What it knows to be revoked.
+    /// The known revocations.
     pub fn revocations(&self) -> &Revocations {
         &self.revocations
     }
@@ -170,20 +170,20 @@ impl Receiver {
         Ok(())
     }
 
-    /// How many tickets are known.
+    /// The number of known tickets.
     pub fn known_tickets(&self) -> usize {
         self.tickets.len()
     }
 
-    /// Moves: messages are judged by this place from now on.
+    /// Changes the receiver's position.
     pub fn set_position(&mut self, position: Position) {
         self.policy.position = position;
     }
 
-    /// Checks all of a message but its signatures. `now` is the time at which it came.
+    /// Checks everything of a message except its signatures. `now` is its arrival time.
     ///
     /// # Errors
-    /// The first reason to refuse it. Cheap ones come first.
+    /// The first reason to refuse it. Cheap checks come first.
     pub fn check<'a>(&self, bytes: &'a [u8], now: ItsTime) -> Result<Pending<'a>, Refusal> {
         let message = SignedMessage::decode(bytes)?;
         let psid = message.psid().filter(|psid| self.policy.psids.contains(psid));
@@ -210,8 +210,8 @@ impl Receiver {
         Ok(Pending { message, ticket, jobs })
     }
 
-    /// Takes the verdicts over [`Pending::jobs`], in their order. A new ticket whose signature is valid
-    /// is known from now on, whatever its message.
+    /// Takes the verdicts on [`Pending::jobs`], in their order. A new ticket with a valid signature
+    /// is known from now on, whatever the verdict on its message.
     ///
     /// # Errors
     /// If a signature was not valid, or a verdict is missing.
@@ -225,7 +225,7 @@ impl Receiver {
             if !valid(1) {
                 return Err(Refusal::BadSignature { of: Signed::Ticket });
             }
-            // It may have been revoked while its signature was on the way.
+            // It may have been revoked while its signature was being verified.
             self.check_revocation(&pending.ticket, self.issuer(&pending.ticket)?)?;
             self.tickets.insert(Arc::clone(&pending.ticket));
         }
@@ -274,7 +274,7 @@ impl Receiver {
         }
     }
 
-    /// The ticket of whoever signed, and whether it is new or to be verified as if it were.
+    /// The signer's ticket, and whether it is new or must be verified as if it were.
     fn ticket(&self, message: &SignedMessage<'_>) -> Result<(Arc<Certificate>, bool), Refusal> {
         match message.signer() {
             Signer::Digest(id) => {
@@ -283,7 +283,7 @@ impl Receiver {
             }
             Signer::Certificate(parsed) => {
                 let hash = parsed.hash();
-                // By all of the hash: eight bytes of it can be made up by a stranger.
+                // By the whole hash: an attacker can find a collision of eight bytes.
                 match self.tickets.get(&hash.id8()).filter(|known| known.hash() == hash) {
                     Some(known) => Ok((Arc::clone(known), self.policy.tickets_again)),
                     None => Ok((Arc::new(Certificate::new(parsed)?), true)),

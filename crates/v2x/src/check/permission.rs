@@ -1,4 +1,4 @@
-//! Permissions: what a certificate allows, and what its issuer may allow it.
+//! Permissions of a certificate, and the permissions that its issuer may grant.
 
 use rasn_its::ieee1609dot2 as asn1;
 use rasn_its::ieee1609dot2::base_types as base;
@@ -8,11 +8,11 @@ use crate::message::psid;
 use crate::refusal::Refusal;
 
 /// How many entries of permissions are looked at in a certificate: the standard asks for eight at
-/// least (IEEE 1609.2 section 6.4.8). What is beyond does not permit anything.
+/// least (IEEE 1609.2 section 6.4.8). Later entries are ignored.
 const MAX_ENTRIES: usize = 64;
 
-/// What `certificate` says of an application: `Some(None)` is a permission without details, `None`
-/// no permission.
+/// The permission of `certificate` for an application: `Some(None)` is a permission without
+/// details, `None` no permission.
 pub(crate) fn of(
     certificate: &Certificate,
     application: u64,
@@ -22,7 +22,7 @@ pub(crate) fn of(
     Some(entry.ssp.as_ref())
 }
 
-/// That `issuer` may give a permission to send to a certificate right below it.
+/// Checks that `issuer` may grant a permission to send to a certificate right below it.
 pub(super) fn check_issued(entry: &base::PsidSsp, issuer: &Certificate) -> Result<(), Refusal> {
     let permitted = groups(issuer).any(|group| {
         allows_end_entities(group)
@@ -34,8 +34,8 @@ pub(super) fn check_issued(entry: &base::PsidSsp, issuer: &Certificate) -> Resul
     refuse_unless(permitted, &entry.psid)
 }
 
-/// That `issuer` may let an authority issue what `group` says: every chain that ends below the
-/// authority is one longer above it.
+/// Checks that `issuer` may let an authority issue `group`: every chain below the authority is one
+/// longer above it.
 pub(super) fn check_delegated(
     group: &asn1::PsidGroupPermissions,
     issuer: &Certificate,
@@ -44,7 +44,7 @@ pub(super) fn check_delegated(
         groups(issuer).filter(|outer| {
             allows_end_entities(outer)
                 && lengths(group).is_some_and(|(least, most)| {
-                    // A certificate may claim lengths that nothing is longer than.
+                    // A certificate may declare the maximum lengths.
                     allows_length(outer, least.saturating_add(1))
                         && most
                             .map_or(lengths(outer).is_some_and(|outer| outer.1.is_none()), |most| {
@@ -85,7 +85,7 @@ fn groups(issuer: &Certificate) -> impl Iterator<Item = &asn1::PsidGroupPermissi
     list.flat_map(|list| list.iter()).take(MAX_ENTRIES)
 }
 
-/// The first bit of `eeType`: chains may end in certificates that send.
+/// The first bit of `eeType`: chains may end in certificates for sending.
 fn allows_end_entities(group: &asn1::PsidGroupPermissions) -> bool {
     group.ee_type.0.first().is_some_and(|bit| *bit)
 }
@@ -119,7 +119,7 @@ fn permits(
     }
 }
 
-/// IEEE 1609.2 section 6.4.30: no range is any.
+/// IEEE 1609.2 section 6.4.30: without a range, any length.
 fn range_contains(
     range: Option<&base::SspRange>,
     ssp: Option<&base::ServiceSpecificPermissions>,
@@ -137,8 +137,8 @@ fn range_contains(
     }
 }
 
-/// Whether whatever is in `inner` is in `outer`: every bit that the outer one fixes, the inner fixes
-/// likewise.
+/// Whether everything in `inner` is in `outer`: every bit that the outer one fixes, the inner one
+/// fixes to the same value.
 fn range_within(inner: Option<&base::SspRange>, outer: Option<&base::SspRange>) -> bool {
     use base::SspRange as Range;
     match (inner, outer) {

@@ -1,5 +1,5 @@
-//! What messages of each application must have and must not (TS 103 097 section 7.1), and what their
-//! senders must be permitted for what they say.
+//! The required and excluded fields of messages of each application (TS 103 097 section 7.1), and
+//! the permissions that their content requires.
 
 use rasn_its::ieee1609dot2::base_types as base;
 
@@ -8,7 +8,7 @@ use crate::payload::{self, Facility, psid};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
-/// Checks the header, and gives the generation time, which all have.
+/// Checks the header, and returns the generation time, which all have.
 pub(super) fn check_header(message: &SignedMessage<'_>, psid: u64) -> Result<ItsTime, Refusal> {
     let header = message.header();
     let generated = message.generation_time().ok_or(Refusal::Header("has no generation time"))?;
@@ -22,7 +22,7 @@ pub(super) fn check_header(message: &SignedMessage<'_>, psid: u64) -> Result<Its
                 || header.generation_location.is_some()
                 || header.encryption_key.is_some();
             if others {
-                return Err(Refusal::Header("has more than a CAM's: section 7.1.1"));
+                return Err(Refusal::Header("has fields that a CAM's may not have: section 7.1.1"));
             }
         }
         psid::DENM => {
@@ -33,7 +33,9 @@ pub(super) fn check_header(message: &SignedMessage<'_>, psid: u64) -> Result<Its
                 return Err(Refusal::SignerForm);
             }
             if header.expiry_time.is_some() || header.encryption_key.is_some() {
-                return Err(Refusal::Header("has more than a DENM's: section 7.1.2"));
+                return Err(Refusal::Header(
+                    "has fields that a DENM's may not have: section 7.1.2",
+                ));
             }
         }
         _ => {}
@@ -41,7 +43,7 @@ pub(super) fn check_header(message: &SignedMessage<'_>, psid: u64) -> Result<Its
     Ok(generated)
 }
 
-/// Checks that the payload is what its application says, and that `ssp` permits what is in it.
+/// Checks that the payload matches its application, and that `ssp` permits its content.
 pub(super) fn check_payload(
     payload: &[u8],
     psid: u64,

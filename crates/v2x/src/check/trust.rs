@@ -10,10 +10,10 @@ use crate::refusal::{Refusal, Signed};
 
 use super::chain;
 
-/// How many roots, and how many authorities, a receiver takes.
+/// The maximum number of roots, and of authorities, of a receiver.
 pub const MAX_AUTHORITIES: usize = 256;
 
-/// Those who may certify.
+/// The roots and authorities.
 #[derive(Clone, Debug)]
 pub(crate) struct Trust {
     roots: BTreeMap<HashedId8, Arc<Certificate>>,

@@ -1,5 +1,5 @@
-//! A public key infrastructure for the lab: a root, authorities below it, tickets below these, all from
-//! a seed. Nobody outside trusts it.
+//! A public key infrastructure for the lab: a root, authorities below it, tickets below these, all
+//! from a seed. No outside party trusts it.
 
 mod permissions;
 
@@ -17,37 +17,37 @@ use crate::time::ItsTime;
 
 pub use permissions::Permissions;
 
-/// What a certificate of the lab is to say.
+/// The contents of a lab certificate.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// When it becomes valid, to the second.
     pub start: ItsTime,
-    /// For how long, in hours.
+    /// Its validity in hours.
     pub hours: u16,
-    /// Where; `None` is wherever the issuer is valid.
+    /// Its region; `None` is the issuer's.
     pub region: Option<base::GeographicRegion>,
-    /// For what.
+    /// Its permissions.
     pub permissions: Permissions,
 }
 
 impl Terms {
-    /// Valid from `start` on for so many hours, everywhere, for all that vehicles do.
+    /// Valid from `start` on for this many hours, everywhere, for everything that vehicles send.
     pub fn new(start: ItsTime, hours: u16) -> Terms {
         Terms { start, hours, region: None, permissions: Permissions::vehicle() }
     }
 
-    /// The same, but valid in this region alone.
+    /// The same, but valid only in this region.
     pub fn in_region(self, region: base::GeographicRegion) -> Terms {
         Terms { region: Some(region), ..self }
     }
 
-    /// The same, but for this.
+    /// The same with these permissions.
     pub fn permitting(self, permissions: Permissions) -> Terms {
         Terms { permissions, ..self }
     }
 }
 
-/// A root and those that it has certified, of one seed: the same on every machine.
+/// A root and its authorities and tickets, from one seed: the same on every machine.
 pub struct Infrastructure {
     seed: Seed,
     root: Holder,
@@ -115,7 +115,7 @@ fn holder(certificate: crate::Certificate, key: PrivateKey) -> Result<Holder, Re
     Holder::new(Arc::new(certificate), key).ok_or(Refusal::KeyNotOnCurve)
 }
 
-/// Where in the chain a certificate stands.
+/// The rank of a certificate in the chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rank {
     Root,

@@ -1,4 +1,4 @@
-//! What certificates of the lab permit.
+//! The permissions of lab certificates.
 
 use rasn_its::ieee1609dot2 as asn1;
 use rasn_its::ieee1609dot2::base_types as base;
@@ -6,15 +6,15 @@ use rasn_its::ieee1609dot2::base_types as base;
 use super::Rank;
 use crate::payload::psid;
 
-/// Applications, and what of each: a bitmap (EN 302 637-2 annex, EN 302 637-3 annex) or nothing.
+/// Applications, each with a bitmap (EN 302 637-2 annex, EN 302 637-3 annex) or nothing.
 ///
-/// A ticket may send what they say. An authority may issue tickets for any bits of the same
-/// applications.
+/// A ticket may send these. An authority may issue tickets for any bits of the same applications.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions(Vec<(u64, Option<Vec<u8>>)>);
 
 impl Permissions {
-    /// What an ordinary vehicle has: CAMs without special containers, DENMs for all causes, BSMs.
+    /// The permissions of an ordinary vehicle: CAMs without special containers, DENMs for all
+    /// causes, BSMs.
     pub fn vehicle() -> Permissions {
         Permissions::default()
             .with(psid::CAM, Some(&[1, 0, 0]))

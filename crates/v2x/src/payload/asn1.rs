@@ -1,9 +1,9 @@
-//! How ASN.1 types are written down for [`super::uper`] to interpret.
+//! Descriptions of ASN.1 types, interpreted by [`super::uper`].
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A type, with what packed encoding rules make use of.
+/// A type, with the details that packed encoding rules need.
 pub(super) enum Type {
     Boolean,
     Integer(Bounds),
@@ -22,7 +22,8 @@ pub(super) enum Type {
     Choice(Fields),
 }
 
-/// The least and the greatest number or size; beyond them only where an extension marker follows.
+/// The minimum and maximum number or size; values outside are allowed only with an extension
+/// marker.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) min: i64,
@@ -41,7 +42,8 @@ impl Bounds {
     }
 
     pub(super) fn check(self, number: i64) -> Result<i64, Fault> {
-        let outside = || Fault::new(format!("{number} is not within {}..{}", self.min, self.max));
+        let outside =
+            || Fault::new(format!("{number} is not between {} and {}", self.min, self.max));
         if self.contain(number) { Ok(number) } else { Err(outside()) }
     }
 }
@@ -77,7 +79,7 @@ pub(super) fn character(width: u32, code: u8) -> Option<char> {
     Some(code.into())
 }
 
-/// What is wrong, and with which field.
+/// An error and its field.
 #[derive(Debug)]
 pub(super) struct Fault {
     path: String,

@@ -12,7 +12,7 @@ use crate::location::Position;
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
-/// The longest message that is read, in bytes.
+/// The maximum size of a decoded message in bytes.
 pub const MAX_LEN: usize = 1_400;
 
 /// `DSRCmsgID` of a basic safety message.
@@ -51,7 +51,7 @@ types! {
 /// The BSM of `vehicle` at `time`, its `count`th.
 ///
 /// # Errors
-/// If it cannot be encoded, which no vehicle is known to bring about.
+/// If it cannot be encoded; no vehicle is known to cause this.
 pub fn encode(vehicle: &Vehicle, time: ItsTime, count: u8) -> Result<Vec<u8>, Refusal> {
     let Position { latitude, longitude } = vehicle.position;
     encode_core(&json!({
@@ -76,7 +76,7 @@ pub fn encode(vehicle: &Vehicle, time: ItsTime, count: u8) -> Result<Vec<u8>, Re
             "vert": -127,
             "yaw": 0,
         },
-        // The first bit says that the state of the wheels' brakes is not known.
+        // The first bit marks the state of the wheels' brakes as unknown.
         "brakes": {
             "wheelBrakes": "80", "traction": 0, "abs": 0, "scs": 0, "brakeBoost": 0, "auxBrakes": 0,
         },
@@ -98,13 +98,13 @@ pub fn encode_core(core: &Json) -> Result<Vec<u8>, Refusal> {
 /// Reads the core data of a BSM.
 ///
 /// # Errors
-/// If it is malformed, another message, or has more than the core data.
+/// If it is malformed, a different message, or has more than the core data.
 pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     const WHAT: &str = "BSM";
     if bytes.len() > MAX_LEN {
         return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
     }
-    // The frame: an extension bit, which message it is, and that in a field of its own.
+    // The frame: an extension bit, which message it is, and that in a separate field.
     let cut_short = || Refusal::malformed(WHAT, &"it ends within its frame");
     let (number, value) = bytes.split_first_chunk().ok_or_else(cut_short)?;
     let number = u16::from_be_bytes(*number) & 0x7fff;
@@ -117,12 +117,12 @@ pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     };
     let message = value.get(..len).ok_or_else(cut_short)?;
     if number != BASIC_SAFETY_MESSAGE {
-        let text = format!("message {number} of J2735, where BSMs are 20");
+        let text = format!("message {number} of J2735, not a BSM (20)");
         return Err(Refusal::malformed(WHAT, &text));
     }
     // The extension bit and those of the two optional parts come first.
     if message.first().is_some_and(|byte| byte & 0xe0 != 0) {
-        return Err(Refusal::malformed(WHAT, &"it has optional parts, which are not read"));
+        return Err(Refusal::malformed(WHAT, &"it has optional parts, which are not supported"));
     }
     match uper::decode(&BasicSafetyMessage, message) {
         Ok(Value::Fields(mut fields)) if !fields.is_empty() => Ok(fields.swap_remove(0).1),

@@ -8,14 +8,14 @@ use super::{its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
-/// The longest CAM that is read, in bytes.
+/// The maximum size of a decoded CAM in bytes.
 pub const MAX_LEN: usize = 1_400;
 
-/// The CAM of `vehicle` at `time`; with the low-frequency container where that is due, every 500 ms.
+/// The CAM of `vehicle` at `time`; with the low-frequency container when it is due, every 500 ms.
 ///
 /// # Errors
-/// If it cannot be encoded, which no vehicle is known to bring about: what is out of range is written
-/// as "out of range" or at its end.
+/// If it cannot be encoded; no vehicle is known to cause this, because values out of range are
+/// written as "out of range" or clamped.
 pub fn encode(vehicle: &Vehicle, time: ItsTime, low_frequency: bool) -> Result<Vec<u8>, Refusal> {
     let mut parameters = json!({
         "basicContainer": {
@@ -50,7 +50,7 @@ pub fn encode_cam(cam: &Json) -> Result<Vec<u8>, Refusal> {
 /// Reads the CAM at the front of `bytes`.
 ///
 /// # Errors
-/// If it is malformed, or another message.
+/// If it is malformed, or a different message.
 pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     if bytes.len() > MAX_LEN {
         return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
@@ -61,14 +61,14 @@ pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     match (number("header.messageID"), number("header.protocolVersion")) {
         (2, 1 | 2) => Ok(cam),
         (id, version) => {
-            let text = format!("message {id} of version {version}, where CAMs are 2 of version 2");
+            let text = format!("message {id} of version {version}, not a CAM (2 of version 2)");
             Err(Refusal::malformed("CAM", &text))
         }
     }
 }
 
-/// The bits that the sender's certificate must have for what is in this CAM: the second and third byte
-/// of its permissions (EN 302 637-2 section 6.2.2.1, table 5).
+/// The bits that the sender's certificate must have for the content of this CAM: the second and
+/// third byte of its permissions (EN 302 637-2 section 6.2.2.1, table 5).
 pub(crate) fn required_permissions(cam: &Value) -> [u8; 2] {
     const CLOSED_LANES: u8 = 0x80;
     const REQUEST_FOR_RIGHT_OF_WAY: u8 = 0x40;
@@ -109,7 +109,7 @@ pub(crate) fn required_permissions(cam: &Value) -> [u8; 2] {
             };
             (0x01, rule | bit_if(car.at("speedLimit").is_some(), SPEED_LIMIT))
         }
-        // A container of a later version: nobody is permitted what is not known.
+        // A container of a later version: unknown content is never permitted.
         Some(_) => (0xff, 0xff),
     };
     [first | bit_if(tolling, 0x80), second]

@@ -11,25 +11,25 @@ use super::{its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
-/// The longest DENM that is read, in bytes.
+/// The maximum size of a decoded DENM in bytes.
 pub const MAX_LEN: usize = 2_000;
 
-/// That something has happened where a vehicle is.
+/// An event at a vehicle's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Counts the station's events.
     pub sequence: u16,
-    /// What it is (EN 302 637-3 table 10; 94 is a stationary vehicle).
+    /// Its cause (EN 302 637-3 table 10; 94 is a stationary vehicle).
     pub cause: u8,
-    /// What exactly.
+    /// Its sub-cause.
     pub sub_cause: u8,
-    /// When it was noticed.
+    /// Its detection time.
     pub detected: ItsTime,
-    /// For how long it is to be believed, at most a day.
+    /// Its validity duration, at most a day.
     pub validity: Duration,
 }
 
-/// The DENM by which `vehicle` tells of `event` at `time`.
+/// The DENM of `vehicle` about `event` at `time`.
 ///
 /// # Errors
 /// If it cannot be encoded: a time after 2143.
@@ -73,7 +73,7 @@ pub fn encode_denm(denm: &Json) -> Result<Vec<u8>, Refusal> {
 /// Reads the DENM at the front of `bytes`.
 ///
 /// # Errors
-/// If it is malformed, or another message.
+/// If it is malformed, or a different message.
 pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     if bytes.len() > MAX_LEN {
         return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
@@ -84,7 +84,7 @@ pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     match (number("header.messageID"), number("header.protocolVersion")) {
         (1, 1 | 2) => Ok(denm),
         (id, version) => {
-            let text = format!("message {id} of version {version}, where DENMs are 1 of version 2");
+            let text = format!("message {id} of version {version}, not a DENM (1 of version 2)");
             Err(Refusal::malformed("DENM", &text))
         }
     }
@@ -95,13 +95,13 @@ pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
 const CAUSES: [u8; 24] =
     [1, 2, 3, 6, 9, 10, 11, 12, 14, 15, 17, 18, 19, 26, 27, 91, 92, 93, 94, 95, 96, 97, 98, 99];
 
-/// The bits that the sender's certificate must have for the cause in this DENM: the second to fourth
-/// byte of its permissions. None where it tells that an event is over, and no cause.
+/// The bits that the sender's certificate must have for the cause in this DENM: the second to
+/// fourth byte of its permissions. None if it cancels an event without naming a cause.
 pub(crate) fn required_permissions(denm: &Value) -> Result<[u8; 3], Refusal> {
     let mut bits = [0; 3];
     let Some(cause) = denm.integer("denm.situation.eventType.causeCode") else { return Ok(bits) };
     let index = CAUSES.iter().position(|known| i64::from(*known) == cause);
-    let index = index.ok_or(Refusal::ServiceNotPermitted("a cause that nobody is permitted"))?;
+    let index = index.ok_or(Refusal::ServiceNotPermitted("an unknown cause of a DENM"))?;
     bits[index / 8] = 0x80 >> (index % 8);
     Ok(bits)
 }

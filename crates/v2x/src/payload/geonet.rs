@@ -1,5 +1,5 @@
-//! The headers between what is signed and the message: of GeoNetworking from its common header on
-//! (EN 302 636-4-1 section 9), and of the basic transport protocol (EN 302 636-5-1).
+//! The headers between the signed payload and the message: of GeoNetworking from its common header
+//! on (EN 302 636-4-1 section 9), and of the basic transport protocol (EN 302 636-5-1).
 
 use super::Station;
 use crate::location::Position;
@@ -11,20 +11,20 @@ pub const PORT_CAM: u16 = 2_001;
 /// The port of notifications of events.
 pub const PORT_DENM: u16 = 2_002;
 
-/// Where a sender is, as the network's header tells (long position vector, section 9.5.2).
+/// The sender's position in the network header (long position vector, section 9.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What it is.
+    /// Its type.
     pub station: Station,
     /// The sender's address: its last six bytes, which change with its pseudonym.
     pub address: [u8; 6],
-    /// When it was where it says.
+    /// The time of the position.
     pub time: ItsTime,
     /// Where.
     pub position: Position,
     /// How fast, in cm/s; the 15 bits hold no more than 163 m/s either way.
     pub speed_cm_s: i16,
-    /// Where to, in tenths of a degree from north, clockwise.
+    /// The heading in tenths of a degree from north, clockwise.
     pub heading_ddeg: u16,
 }
 
@@ -38,30 +38,30 @@ pub fn unwrap(payload: &[u8], port: u16) -> Result<&[u8], Refusal> {
     let (common, rest) = payload.split_first_chunk::<8>().ok_or_else(short)?;
     // The upper half of the first byte: 2 is BTP-B, without a source port (table 1).
     if common[0] >> 4 != 2 {
-        return Err(Refusal::malformed(WHAT, &"what it carries is not BTP-B"));
+        return Err(Refusal::malformed(WHAT, &"its payload is not BTP-B"));
     }
     // The type of the header (table 9) decides how long the rest of it is.
     let extended = match common[1] >> 4 {
         2 => 48,
         3 | 4 => 44,
         5 => 28,
-        _ => return Err(Refusal::malformed(WHAT, &"its header is of a type that carries nothing")),
+        _ => return Err(Refusal::malformed(WHAT, &"its header type carries no payload")),
     };
     let transport = rest.get(extended..).ok_or_else(short)?;
     let announced = usize::from(u16::from_be_bytes([common[4], common[5]]));
     if transport.len() != announced {
-        let text = format!("it announces {announced} B and has {}", transport.len());
+        let text = format!("its header declares {announced} B, but it has {}", transport.len());
         return Err(Refusal::malformed(WHAT, &text));
     }
     let (header, message) = transport.split_first_chunk::<4>().ok_or_else(short)?;
     let to = u16::from_be_bytes([header[0], header[1]]);
     if to != port {
-        return Err(Refusal::malformed(WHAT, &format!("it is to port {to}, not {port}")));
+        return Err(Refusal::malformed(WHAT, &format!("its destination port is {to}, not {port}")));
     }
     Ok(message)
 }
 
-/// A message to `port` that neighbours hear and nobody hands on (single-hop broadcast).
+/// A message to `port` that neighbours receive and do not forward (single-hop broadcast).
 pub fn wrap(source: &Source, port: u16, message: &[u8]) -> Vec<u8> {
     // Subtype 0 of type 5.
     let mut packet = common(0x50, message.len());
@@ -71,8 +71,8 @@ pub fn wrap(source: &Source, port: u16, message: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A message to `port` for all in a circle around `centre`, `radius_m` metres wide, which others hand
-/// on (geographically scoped broadcast). `sequence` counts the sender's.
+/// A message to `port` for all in a circle around `centre`, `radius_m` metres wide, which receivers
+/// forward (geographically scoped broadcast). `sequence` counts the sender's.
 pub fn wrap_for_area(
     source: &Source,
     sequence: u16,
@@ -111,7 +111,7 @@ fn position_vector(source: &Source) -> [u8; 24] {
     vector[8..12].copy_from_slice(&(source.time.as_millis() as u32).to_be_bytes());
     vector[12..16].copy_from_slice(&source.position.latitude.to_be_bytes());
     vector[16..20].copy_from_slice(&source.position.longitude.to_be_bytes());
-    // One bit says that the position is accurate; the speed is a number of 15 bits with a sign.
+    // One bit marks the position as accurate; the speed is a number of 15 bits with a sign.
     let speed = source.speed_cm_s.clamp(-16_384, 16_383) as u16 & 0x7fff;
     vector[20..22].copy_from_slice(&(speed | 0x8000).to_be_bytes());
     vector[22..24].copy_from_slice(&source.heading_ddeg.to_be_bytes());

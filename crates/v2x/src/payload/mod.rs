@@ -1,4 +1,4 @@
-//! What is signed: cooperative awareness messages, notifications of events, basic safety messages.
+//! Payloads: cooperative awareness messages, event notifications, basic safety messages.
 
 /// Application identifiers (PSID, which ETSI calls ITS-AID: TS 102 965, IEEE 1609.12).
 pub mod psid {
@@ -28,18 +28,18 @@ pub use vehicle::{Station, Vehicle};
 
 use crate::refusal::Refusal;
 
-/// What a payload says.
+/// A decoded payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Facility {
-    /// Where a vehicle is and how it moves.
+    /// The position and movement of a vehicle.
     Cam(Value),
-    /// That something has happened.
+    /// An event.
     Denm(Value),
-    /// Where a vehicle is and how it moves, in North America: the core data.
+    /// The position and movement of a vehicle, in North America: the core data.
     Bsm(Value),
 }
 
-/// Reads the payload of an application; `None` if it is one whose payloads are not known here.
+/// Decodes the payload of an application; `None` if its payloads are not supported.
 ///
 /// # Errors
 /// If it is malformed, or addressed to another port than the application's.

@@ -1,4 +1,4 @@
-//! What has been decoded.
+//! Decoded values.
 
 use serde_json::{Map, Value as Json};
 

@@ -1,4 +1,4 @@
-//! What a vehicle, or somebody on foot, knows of itself and tells others.
+//! What a vehicle or pedestrian knows of itself and sends to others.
 
 use serde_json::{Value as Json, json};
 
@@ -9,7 +9,7 @@ use crate::location::Position;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Station {
-    /// Somebody on foot.
+    /// A pedestrian.
     Pedestrian = 1,
     /// A car.
     PassengerCar = 5,
@@ -25,15 +25,16 @@ impl Station {
 /// A vehicle at a moment; a pedestrian is one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vehicle {
-    /// What it is.
+    /// Its type.
     pub station: Station,
-    /// Its name, which changes with its pseudonym. Of four bytes, as the temporary one of a BSM.
+    /// Its identifier, which changes with its pseudonym. It has four bytes, like the temporary one
+    /// of a BSM.
     pub station_id: u32,
-    /// Where it is.
+    /// Its position.
     pub position: Position,
     /// Which way it faces: tenths of a degree from north, clockwise, below 3,600.
     pub heading_ddeg: u16,
-    /// How fast it goes, in cm/s.
+    /// Its speed in cm/s.
     pub speed_cm_s: u16,
     /// How fast it gains speed, in cm/s^2.
     pub acceleration_cm_s2: i16,
@@ -58,7 +59,7 @@ impl Vehicle {
         }
     }
 
-    /// Somebody on foot who stands somewhere.
+    /// A pedestrian who stands still.
     pub fn pedestrian(station_id: u32, position: Position) -> Vehicle {
         let station = Station::Pedestrian;
         Vehicle { station, length_cm: 50, width_cm: 50, ..Vehicle::car(station_id, position) }

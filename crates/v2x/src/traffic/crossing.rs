@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use trackbed_core::Ratio;
 
-/// Which messages vehicles send.
+/// The messages that vehicles send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Basic safety messages, as in North America and Korea.
@@ -13,20 +13,20 @@ pub enum Kind {
     Cam,
 }
 
-/// When vehicles send.
+/// The pace of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Once in each such interval.
+    /// Once per interval.
     Every(Duration),
-    /// When EN 302 637-2 section 6.1.3 says so: by how much they have moved, between 100 ms and 1 s.
+    /// As in EN 302 637-2 section 6.1.3: by movement, every 100 ms to 1 s.
     Triggered,
 }
 
-/// A time during which nobody can send, as when something large is in the way; what everybody would
-/// have said is said at its end.
+/// A period in which no one can send, as behind a large obstacle; all messages of that time are
+/// sent at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blockage {
-    /// From one beginning to the next; the first is after this long.
+    /// The time from one start to the next; the first starts after this time.
     pub every: Duration,
     /// How long each lasts.
     pub lasting: Duration,
@@ -43,29 +43,29 @@ pub struct Crossing {
     pub lanes: u32,
     /// Metres from one vehicle of a lane to the next, at least one.
     pub spacing_m: u32,
-    /// Metres of each road from which messages are heard.
+    /// Metres of each road from which messages are received.
     pub range_m: u32,
-    /// How many such crossings are heard at once: a unit with several channels, or a replay.
+    /// The number of such crossings received at once: a unit with several channels, or a replay.
     pub crossings: u32,
     /// Which messages are sent.
     pub kind: Kind,
     /// When.
     pub pace: Pace,
-    /// How much later than its turn a message is, at most; uniform from nothing.
+    /// The maximum delay of a message after its turn; uniform from zero.
     pub jitter: Duration,
-    /// How long a vehicle sends its digest alone before the certificate is due again.
+    /// How long a vehicle sends only its digest before the certificate is due again.
     pub certificate_every: Duration,
-    /// How fast vehicles go, in m/s. Who leaves the range is followed by another, with another
-    /// certificate: in 30 s at 10 m/s.
+    /// The speed of vehicles in m/s. A vehicle that leaves the range is replaced by another, with
+    /// another certificate: after 30 s at 10 m/s.
     pub speed_m_s: u32,
-    /// How often everybody changes the pseudonym, at the same time; `None` is never.
+    /// How often all senders change their pseudonym, at the same time; `None` is never.
     pub wave_every: Option<Duration>,
-    /// How many of the messages have a signature that somebody made up.
+    /// How many of the messages have a forged signature.
     pub forged: Ratio,
-    /// How many forged messages a second come besides, from a stranger who repeats what was heard with
-    /// made-up signatures.
+    /// How many additional forged messages arrive each second, from an unknown sender who repeats
+    /// overheard messages with forged signatures.
     pub flood_hz: u32,
-    /// When nobody can send; `None` is never.
+    /// When no one can send; `None` is never.
     pub blockage: Option<Blockage>,
 }
 
@@ -97,12 +97,12 @@ impl Crossing {
         Crossing { crossings: 11, forged, ..Crossing::default() }
     }
 
-    /// The same crossing, and so many forgeries a second besides.
+    /// The same crossing with this many additional forgeries a second.
     pub fn flooded(self, flood_hz: u32) -> Crossing {
         Crossing { flood_hz, ..self }
     }
 
-    /// How many vehicles are in range.
+    /// The number of vehicles in range.
     pub fn vehicles(&self) -> u32 {
         let per_lane = self.range_m / self.spacing_m.max(1);
         [self.roads, self.lanes, per_lane, self.crossings]
@@ -110,8 +110,8 @@ impl Crossing {
             .fold(1, |all, count| u32::saturating_mul(all, *count))
     }
 
-    /// How many messages they send a second, without a flood; `None` where the pace is triggered,
-    /// because that depends on how they move.
+    /// The number of messages they send a second, without a flood; `None` if the pace is triggered,
+    /// because that depends on their movement.
     pub fn messages_hz(&self) -> Option<f64> {
         match self.pace {
             Pace::Every(interval) => Some(f64::from(self.vehicles()) / interval.as_secs_f64()),
@@ -119,14 +119,14 @@ impl Crossing {
         }
     }
 
-    /// How many signatures a second that is, where every certificate is verified each time it comes.
+    /// The number of signatures a second, if every certificate is verified each time it arrives.
     pub fn signatures_hz(&self) -> Option<f64> {
         let certificates = f64::from(self.vehicles()) / self.certificate_every.as_secs_f64();
         Some(self.messages_hz()? + certificates)
     }
 
-    /// How many certificates a second have not been heard before, waves apart: one for each vehicle
-    /// that comes into range.
+    /// The number of new certificates a second, without waves: one for each vehicle that enters the
+    /// range.
     pub fn new_certificates_hz(&self) -> f64 {
         f64::from(self.vehicles()) * f64::from(self.speed_m_s) / f64::from(self.range_m.max(1))
     }

@@ -14,15 +14,15 @@ use crate::refusal::Refusal;
 use crate::sign::{Holder, Identification, Unsigned};
 use crate::time::ItsTime;
 
-/// A message that comes.
+/// An incoming message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// When it comes.
+    /// Its arrival time.
     pub at: Time,
-    /// The place of its vehicle in the crossing, below [`Crossing::vehicles`]; that of whom it repeats
-    /// in a flood.
+    /// The place of its vehicle in the crossing, below [`Crossing::vehicles`]; in a flood, that of
+    /// the repeated vehicle.
     pub vehicle: u32,
-    /// Whether it should be believed.
+    /// Whether it is genuine.
     pub origin: Origin,
     /// Whether it has the certificate.
     pub has_certificate: bool,
@@ -30,11 +30,11 @@ pub struct Transmission {
     pub bytes: Vec<u8>,
 }
 
-/// The messages of a crossing in the order of their times, without end. Each is signed when it is asked
-/// for, which takes some 100 us.
+/// The messages of a crossing in the order of their times, without end. Each is signed on demand,
+/// which takes some 100 us.
 ///
-/// Draws: those of its [`Schedule`], `v2x/traffic/signature` for signatures that are made up, and the
-/// keys of the [`Infrastructure`].
+/// Draws: those of its [`Schedule`], `v2x/traffic/signature` for forged signatures, and the keys of
+/// the [`Infrastructure`].
 pub struct Traffic {
     kind: Kind,
     schedule: Schedule,
@@ -42,7 +42,7 @@ pub struct Traffic {
     authority: Holder,
     /// The time of day at which the run begins.
     epoch: ItsTime,
-    /// The pseudonym of each place in the crossing: its number, and what it signs by.
+    /// The pseudonym of each place in the crossing: its number and its holder.
     pseudonyms: Vec<Option<(u64, Holder)>>,
     made_up: Rng,
     last: Option<Transmission>,
@@ -55,7 +55,7 @@ impl Traffic {
     /// The traffic of `crossing`, around the place `centre`, in a run that begins at `epoch`.
     ///
     /// # Errors
-    /// If `epoch` is beyond what certificates can tell (2140).
+    /// If `epoch` is beyond the range of certificates (2140).
     pub fn new(
         crossing: Crossing,
         seed: &Seed,
@@ -77,7 +77,7 @@ impl Traffic {
         })
     }
 
-    /// Whom a receiver has to trust.
+    /// The root that a receiver has to trust.
     pub fn infrastructure(&self) -> &Infrastructure {
         &self.infrastructure
     }
@@ -92,7 +92,7 @@ impl Traffic {
         self.epoch.after(at.since(Time::ZERO))
     }
 
-    /// What is sent at a turn; `None` if it cannot be written.
+    /// The message of a turn; `None` if it cannot be encoded.
     fn message(&mut self, turn: &Turn) -> Option<Transmission> {
         let Turn { at, vehicle: slot, origin, has_certificate, dynamics, .. } = *turn;
         let time = self.time_of_day(at);
@@ -100,7 +100,7 @@ impl Traffic {
         let vehicle = Vehicle {
             heading_ddeg: dynamics.heading_ddeg,
             speed_cm_s: dynamics.speed_cm_s,
-            // Another name for every pseudonym.
+            // A new name for every pseudonym.
             ..Vehicle::car((turn.pseudonym as u32).wrapping_mul(0x9e37_79b1), dynamics.position)
         };
         let identification =

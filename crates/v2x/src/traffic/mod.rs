@@ -1,9 +1,9 @@
-//! What a crossing sends: messages of many vehicles, signed, in the order in which they come.
+//! The traffic of a crossing: signed messages of many vehicles, in the order of arrival.
 //!
-//! A [`Crossing`] has the parameters and says by arithmetic what they amount to; a [`Schedule`] is the
-//! iterator of whose turn it is, and [`Traffic`] that of the messages, the same for the same seed.
-//! [`CamTrigger`] decides when a vehicle sends a CAM. Arrivals are not a Poisson process: each sender has its phase and jitter, blockages make
-//! bursts, and changes of pseudonyms come in waves.
+//! A [`Crossing`] has the parameters and computes the resulting rates. A [`Schedule`] iterates over
+//! turns, and [`Traffic`] over messages, the same for the same seed. [`CamTrigger`] decides when a
+//! vehicle sends a CAM. Arrivals are not a Poisson process: each sender has its phase and jitter,
+//! blockages make bursts, and changes of pseudonyms come in waves.
 
 mod crossing;
 mod generator;

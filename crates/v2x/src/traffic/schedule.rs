@@ -1,4 +1,4 @@
-//! Whose turn it is in a crossing, and what for; nothing is signed here.
+//! The turns of a crossing; nothing is signed here.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,37 +10,36 @@ use super::crossing::{Crossing, Pace};
 use super::trigger::{CamTrigger, Due, Dynamics};
 use crate::location::Position;
 
-/// Who a message is from.
+/// The origin of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The vehicle that it says.
+    /// The claimed vehicle.
     Vehicle,
-    /// A vehicle, but its signature was made up.
+    /// A vehicle, but with a forged signature.
     Forged,
-    /// A stranger who repeats a message with a made-up signature.
+    /// An unknown sender who repeats a message with a forged signature.
     Flood,
 }
 
-/// A message that is to come, before anybody has written it.
+/// A scheduled message that is not written yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
-    /// When it comes.
+    /// Its arrival time.
     pub at: Time,
-    /// When it was to be sent: earlier than it comes by jitter and blockages.
+    /// Its scheduled time: earlier than its arrival by jitter and blockages.
     pub due: Time,
-    /// The place of its vehicle in the crossing, below [`Crossing::vehicles`]; that of whom it repeats
-    /// in a flood.
+    /// The place of its vehicle in the crossing, below [`Crossing::vehicles`]; in a flood, that of
+    /// the repeated vehicle.
     pub vehicle: u32,
-    /// The pseudonym under which its vehicle goes, another one for every vehicle that follows and
-    /// after every wave.
+    /// The pseudonym of its vehicle, a new one for every following vehicle and after every wave.
     pub pseudonym: u64,
-    /// Whether it should be believed.
+    /// Whether it is genuine.
     pub origin: Origin,
     /// Whether it has the certificate.
     pub has_certificate: bool,
-    /// Where its vehicle is, and how it moves.
+    /// The position and movement of its vehicle.
     pub dynamics: Dynamics,
-    /// The how-manieth of the vehicle's place it is, modulo 256.
+    /// The message count of the vehicle's place, modulo 256.
     pub count: u8,
     /// Whether a CAM's low-frequency container is due.
     pub low_frequency: bool,
@@ -54,14 +53,14 @@ pub struct Schedule {
     crossing: Crossing,
     centre: Position,
     slots: Vec<Slot>,
-    /// When each has its next turn; a flood is the slot behind the last.
+    /// The next turn of each; a flood is the slot after the last.
     turns: BinaryHeap<Reverse<(Time, u32, Time)>>,
     jitter: Rng,
     forged: Rng,
     last: Option<Turn>,
 }
 
-/// A place in the crossing, and the vehicle that has it just now.
+/// A place in the crossing, and its current vehicle.
 #[derive(Clone, Debug)]
 struct Slot {
     pseudonym: Option<u64>,
@@ -70,7 +69,7 @@ struct Slot {
     trigger: CamTrigger,
 }
 
-/// How far apart those may be who have waited for the end of a blockage.
+/// The maximum spread of the senders that waited for the end of a blockage.
 const BURST: Duration = Duration::from_millis(2);
 
 impl Schedule {
@@ -104,7 +103,7 @@ impl Schedule {
         }
     }
 
-    /// The turn of a slot that was due and comes at `at`; `None` where the vehicle has nothing to say.
+    /// The turn of a due slot, at `at`; `None` if the vehicle has nothing to send.
     fn turn(&mut self, slot: u32, due: Time, at: Time) -> Option<Turn> {
         let (position, follower) = self.place(slot, due);
         let dynamics = Dynamics {
@@ -147,8 +146,8 @@ impl Schedule {
         })
     }
 
-    /// Where the vehicle of a slot is, and the how manyth of the slot it is: lanes move on, and who
-    /// leaves the range is followed by another at its beginning.
+    /// The position of a slot's vehicle, and its number in the slot: lanes move on, and a vehicle
+    /// that leaves the range is replaced by another at its beginning.
     fn place(&self, slot: u32, at: Time) -> (Position, u64) {
         let crossing = &self.crossing;
         let per_lane = (crossing.range_m / crossing.spacing_m.max(1)).max(1);
@@ -157,7 +156,7 @@ impl Schedule {
         let driven_mm = u64::from(start_m) * 1_000
             + (u128::from(crossing.speed_m_s) * u128::from(at.as_nanos()) / 1_000_000) as u64;
         let along_m = (driven_mm % range_mm) as f64 / 1_000.0;
-        // Roads begin a range away and lead to the middle; lanes are 3 m wide.
+        // Roads begin one range away and lead to the centre; lanes are 3 m wide.
         let (north, east) = self.direction(slot);
         let lane = f64::from(slot / per_lane % crossing.lanes.max(1)) * 3.0;
         let left_m = f64::from(crossing.range_m) - along_m;
@@ -191,8 +190,7 @@ impl Schedule {
         u64::from(slot) | (follower & 0xffff) << 32 | (wave & 0xffff) << 48
     }
 
-    /// The time at which something that is due then goes on the air; `None` if a newer one will go in
-    /// its place.
+    /// The transmission time of a message that is due then; `None` if a newer one replaces it.
     fn release(&mut self, due: Time) -> Option<Time> {
         let at = due + self.jitter.span(Duration::ZERO, self.crossing.jitter);
         let Some(blockage) = self.crossing.blockage.filter(|one| !one.every.is_zero()) else {
@@ -228,10 +226,10 @@ impl Iterator for Schedule {
                 }
             }
             if at == due {
-                // Its turn: when does it go on the air?
+                // Its turn: computes the transmission time.
                 let next = due + interval(&self.crossing).max(Duration::from_micros(1));
                 self.turns.push(Reverse((next, slot, next)));
-                // One nanosecond later at least, to tell it from a turn.
+                // At least one nanosecond later, to distinguish it from a turn.
                 if let Some(at) = self.release(due) {
                     let at = at.max(due + Duration::from_nanos(1));
                     self.turns.push(Reverse((at, slot, due)));

@@ -6,32 +6,32 @@ use trackbed_core::Time;
 
 use crate::location::Position;
 
-/// How a vehicle moves, as far as triggers look at it.
+/// The movement of a vehicle, for triggers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dynamics {
-    /// Where it is.
+    /// Its position.
     pub position: Position,
-    /// Which way it faces, in tenths of a degree.
+    /// Its heading in tenths of a degree.
     pub heading_ddeg: u16,
-    /// How fast it goes, in cm/s.
+    /// Its speed in cm/s.
     pub speed_cm_s: u16,
 }
 
-/// That a CAM is due.
+/// A CAM is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
     /// Whether the low-frequency container is due too.
     pub low_frequency: bool,
 }
 
-/// The state behind a vehicle's CAMs. Ask it every 100 ms (`T_CheckCamGen`), or more often.
+/// The state of a vehicle's CAM generation. Call it every 100 ms (`T_CheckCamGen`), or more often.
 #[derive(Clone, Debug)]
 pub struct CamTrigger {
-    /// What congestion control allows (`T_GenCam_DCC`).
+    /// The limit of congestion control (`T_GenCam_DCC`).
     spacing_min: Duration,
-    /// The interval that holds where nothing changes (`T_GenCam`).
+    /// The interval without changes (`T_GenCam`).
     interval: Duration,
-    /// How often in a row that interval has been why (of `N_GenCam`).
+    /// How often in a row that interval was the trigger (of `N_GenCam`).
     repeats: u32,
     last: Option<(Time, Dynamics)>,
     last_low_frequency: Option<Time>,
@@ -46,8 +46,8 @@ const DISTANCE_M: f64 = 4.0;
 const SPEED_CM_S: u16 = 50;
 
 impl CamTrigger {
-    /// One that has sent nothing. `spacing_min` is what congestion control allows (`T_GenCam_DCC`,
-    /// TS 102 687), taken into 100 ms to 1 s.
+    /// A state without sent CAMs. `spacing_min` is the limit of congestion control (`T_GenCam_DCC`,
+    /// TS 102 687), clamped to 100 ms to 1 s.
     pub fn new(spacing_min: Duration) -> CamTrigger {
         CamTrigger {
             spacing_min: spacing_min.clamp(INTERVAL_MIN, INTERVAL_MAX),
@@ -98,7 +98,7 @@ fn has_changed(before: &Dynamics, now: &Dynamics) -> bool {
 mod tests {
     use super::*;
 
-    /// The times, in steps of 100 ms, at which CAMs are due over so many steps.
+    /// The times, in steps of 100 ms, at which CAMs are due over this many steps.
     fn due(steps: u64, dynamics: impl Fn(u64) -> Dynamics) -> Vec<(u64, bool)> {
         let mut trigger = CamTrigger::new(Duration::ZERO);
         (0..steps)

@@ -81,7 +81,7 @@ fn the_field_that_is_wrong_is_named() {
     cam["cam"]["camParameters"]["basicContainer"]["stationType"] = 256.into();
     let refused = cam::encode_cam(&cam).unwrap_err().to_string();
     let place = "cam.camParameters.basicContainer.stationType";
-    assert_eq!(refused, format!("the CAM is malformed: {place}: 256 is not within 0..255"));
+    assert_eq!(refused, format!("the CAM is malformed: {place}: 256 is not between 0 and 255"));
     let refused = cam::decode(&CAM[..12]).unwrap_err().to_string();
     let place = "cam.camParameters.basicContainer.referencePosition.latitude";
     assert_eq!(refused, format!("the CAM is malformed: {place}: the message ends here"));

@@ -1,5 +1,5 @@
-//! Messages and certificates against captures, other implementations, arithmetic, and whatever a
-//! stranger may send.
+//! Messages and certificates against captures, other implementations, arithmetic, and input from
+//! attackers.
 
 mod captures;
 mod certificates;

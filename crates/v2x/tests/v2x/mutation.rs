@@ -1,4 +1,4 @@
-//! What a change on the way does to a message: never believed, never a panic.
+//! The effect of changes in transit on a message: never accepted, never a panic.
 
 use trackbed_core::Seed;
 use trackbed_v2x::job::PortableVerifier;
@@ -7,8 +7,8 @@ use trackbed_v2x::{Certificate, PointForm, SignedMessage, json};
 
 use crate::world::{World, accept, sign};
 
-/// Every byte of a message by digest, each changed in one bit and wholly: it is refused, but for how
-/// the point R is written, which nobody signs (IEEE 1609.2 section 6.3.29 verifies its x alone).
+/// Every byte of a message by digest, changed in one bit and in all: it is refused, except for the
+/// form of the point R, which is not signed (IEEE 1609.2 section 6.3.29 verifies only its x).
 #[test]
 fn no_changed_byte_is_believed() {
     let world = World::new();

@@ -20,7 +20,7 @@ fn hours(hours: u64) -> Duration {
     Duration::from_secs(hours * 3_600)
 }
 
-/// What a receiver says to a CAM by a ticket of these terms.
+/// A receiver's decision on a CAM by a ticket of these terms.
 fn by_ticket(world: &World, terms: &Terms) -> Option<Refusal> {
     let ticket = world.infrastructure.ticket(&world.authority, 1, terms).unwrap();
     let payload = world.cam_payload();
@@ -132,7 +132,7 @@ fn certificates_are_valid_where_they_say() {
     let of_korea = world.infrastructure.ticket(&world.authority, 1, &terms).unwrap();
     let signed = sign(&of_korea, &world.cam(&payload));
     let refused = accept(&mut world.receiver(), &signed, world.now).unwrap_err();
-    assert_eq!(refused, Refusal::OutOfRegion, "nobody has said which country this is");
+    assert_eq!(refused, Refusal::OutOfRegion, "the country is unknown");
     let policy = Policy { countries: vec![410], ..world.policy() };
     accept(&mut world.receiver_with(policy), &signed, world.now).unwrap();
     let refused = by_ticket(&world, &terms.in_region(circle(1_000, 0.0)));
@@ -214,7 +214,7 @@ fn other_applications_are_not_served() {
 }
 
 #[test]
-fn strangers_are_refused() {
+fn unknown_senders_are_refused() {
     let world = World::new();
     let payload = world.cam_payload();
     let elsewhere = World { authority: other_authority(&world), ..World::new() };
@@ -256,7 +256,7 @@ fn other_authority(world: &World) -> Holder {
     world.infrastructure.authority(9, &Terms::new(world.start(), 1_000)).unwrap()
 }
 
-/// Says yes to everything.
+/// Accepts everything.
 struct Gullible;
 
 impl SignatureVerifier for Gullible {
@@ -342,7 +342,7 @@ fn forms_that_are_not_taken_have_names() {
 }
 
 #[test]
-fn a_quantity_of_nobody_knows_how_many_takes_no_memory() {
+fn a_huge_declared_quantity_takes_no_memory() {
     let world = World::new();
     let certificate = world.ticket.certificate().bytes().to_vec();
     // The list of permissions: one byte of how many there are, three.

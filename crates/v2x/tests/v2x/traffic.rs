@@ -50,7 +50,7 @@ fn messages_come_at_their_rates() {
     let certificates = measured.iter().filter(|message| message.has_certificate).count();
     assert!((36..=46).contains(&certificates), "{certificates}");
     assert!(messages.is_sorted_by_key(|message| message.at));
-    // Each vehicle's are 100 ms apart, but for the jitter.
+    // Each vehicle's are 100 ms apart, except for jitter.
     for vehicle in 0..20 {
         let times: Vec<Time> =
             messages.iter().filter(|one| one.vehicle == vehicle).map(|one| one.at).collect();
@@ -153,7 +153,7 @@ fn after_a_blockage_all_speak_at_once() {
     assert!(within(400, 550).is_empty());
     let burst = within(550, 553);
     let speakers: BTreeSet<u32> = burst.iter().copied().collect();
-    assert_eq!(speakers.len(), 20, "everybody");
+    assert_eq!(speakers.len(), 20, "all vehicles");
     assert!(burst.len() <= 22, "each the newest it has: {burst:?}");
 }
 

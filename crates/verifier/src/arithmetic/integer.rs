@@ -81,7 +81,7 @@ pub(crate) fn sub_borrow(a: &U256, b: &U256) -> (U256, u64) {
 #[inline(always)]
 pub(crate) fn reduce_once(low: &U256, high: u64, modulus: &U256) -> U256 {
     let (difference, borrow) = sub_borrow(low, modulus);
-    // All ones if the integer was below the modulus, and stays as it is.
+    // All ones if the integer was below the modulus and is unchanged.
     let keep = 0u64.wrapping_sub(u64::from(borrow > high));
     let mut reduced = [0; 4];
     for i in 0..4 {

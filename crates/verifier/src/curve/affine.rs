@@ -97,7 +97,7 @@ impl AffineSum {
 
 /// The sums, by the inverses of their denominators.
 ///
-/// They are worked out four at a time, step by step, so that products do not wait for one another.
+/// They are computed four at a time, step by step, so that products do not wait for one another.
 pub(crate) fn finish_all<'a>(
     sums: &'a [AffineSum],
     inverses: &'a [FieldElement],

@@ -14,12 +14,12 @@ use super::{Affine, Digit, Jacobian, Windows};
 #[repr(C, align(64))]
 pub(crate) struct Entry(pub [u64; 8]);
 
-/// In which form the coordinates of a table are: 2^256 a or 2^260 a modulo p.
+/// The form of a table's coordinates: 2^256 a or 2^260 a modulo p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// What [`FieldElement`] has.
     Portable,
-    /// What vectors of limbs of 52 bits want, still in limbs of 64 bits here.
+    /// The form for vectors with limbs of 52 bits, still in limbs of 64 bits here.
     Vector,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Table {
 /// The windows of G's tables: 28 additions a scalar, by 512 KiB, which a second-level cache holds.
 const GENERATOR_WINDOWS: Windows = Windows::new(9);
 
-/// The table of G, made when it is asked for first.
+/// The table of G, computed at first use.
 pub(crate) fn generator(form: Form) -> &'static Table {
     static PORTABLE: OnceLock<Table> = OnceLock::new();
     static VECTOR: OnceLock<Table> = OnceLock::new();
@@ -45,7 +45,7 @@ pub(crate) fn generator(form: Form) -> &'static Table {
 }
 
 impl Table {
-    /// Works out the table of `point`.
+    /// Computes the table of `point`.
     pub(crate) fn new(point: &Affine, windows: Windows, form: Form) -> Self {
         let bases = place_values(point, windows);
         let points = odd_multiples(&bases, windows);

@@ -1,13 +1,13 @@
-//! How many tasks a worker takes at once. Pure rules: [`super::model`] goes by them too.
+//! How many tasks a worker takes at once. Pure rules, shared with [`super::model`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// More at once would gain nothing.
+/// Larger batches gain nothing.
 pub const BATCH_MAX: usize = 128;
-/// No batch is to take longer, in nanoseconds.
+/// The maximum duration of a batch, in nanoseconds.
 pub const BATCH_NANOS_MAX: u64 = 1_000_000;
 
-/// How fast each worker is, as it was lately.
+/// The recent speed of each worker.
 #[derive(Debug)]
 pub struct Rates {
     /// Picoseconds that a task takes each worker; zero while unknown.
@@ -21,19 +21,20 @@ impl Rates {
         Self { task_picos: (0..workers).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Takes note that `worker` did `tasks` in `nanos`.
+    /// Records that `worker` did `tasks` in `nanos`.
     pub fn record(&self, worker: usize, tasks: usize, nanos: u64) {
         let Some(rate) = self.task_picos.get(worker) else { return };
         let Some(now) = nanos.saturating_mul(1_000).checked_div(tasks as u64) else { return };
         let before = rate.load(Ordering::Relaxed);
-        // An eighth of each new value: some batches, and one that was interrupted does little harm.
+        // An eighth of each new value: an average over some batches, in which one interrupted batch
+        // matters little.
         let after = if before == 0 { now } else { before - before / 8 + now / 8 };
         rate.store(after.max(1), Ordering::Relaxed);
     }
 
     /// How many of `queued` tasks `worker` takes, if `sharing` workers take from the queue: half of
-    /// its part, less if it is slower than they are on average, so that all come to their ends
-    /// together, and no more than it does in [`BATCH_NANOS_MAX`]. At least one.
+    /// its part, less if it is slower than the average, so that all finish together, and at most
+    /// what it verifies in [`BATCH_NANOS_MAX`]. At least one.
     #[must_use]
     pub fn batch(&self, worker: usize, sharing: usize, queued: usize) -> usize {
         let part = (queued / (2 * sharing.max(1))).clamp(1, BATCH_MAX) as u64;
@@ -52,7 +53,7 @@ impl Rates {
         usize::try_from(batch).unwrap_or(1)
     }
 
-    /// What a task takes the workers that share a queue, on average; none for one by itself.
+    /// The average time of a task for the workers that share a queue; none for a single worker.
     fn mean_picos(&self, sharing: usize) -> Option<u64> {
         if sharing < 2 {
             return None;

@@ -16,7 +16,7 @@ pub fn thread_cpu_nanos() -> u64 {
     nanos(ClockId::ThreadCPUTime)
 }
 
-/// Lets the calling thread rest.
+/// Puts the calling thread to sleep.
 pub(super) fn rest(nanos: u64) {
     #[expect(clippy::disallowed_methods, reason = "a worker's own time, on no substrate")]
     std::thread::sleep(Duration::from_nanos(nanos));

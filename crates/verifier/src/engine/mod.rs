@@ -1,12 +1,12 @@
 //! Verification on several threads: tasks with deadlines in, verdicts out.
 //!
-//! [`Split::Static`] gives each worker its share beforehand, as OpenMP does by default: on cores of
-//! unequal speed the fast ones wait for the slow. [`Split::Dynamic`] lets all workers take from one
-//! queue, ordered by deadline, in batches that are small when little is queued and that take every
-//! worker about the same time ([`batching`]). No worker waits for a batch to fill.
+//! [`Split::Static`] gives each worker its share in advance, as OpenMP does by default: on cores of
+//! unequal speed the fast ones wait for the slow ones. [`Split::Dynamic`] lets all workers take
+//! from one queue, ordered by deadline, in batches that are small when little is queued and that
+//! take every worker about the same time ([`batching`]). No worker waits for a batch to fill.
 //!
-//! What the workers may take of the machine can be limited ([`Options::budget_permille`]), and cores
-//! of unequal speed can be emulated on equal ones ([`Options::slowdown_permille`]). [`model`] runs the
+//! The workers' share of the machine can be limited ([`Options::budget_permille`]), and cores of
+//! unequal speed can be emulated on equal ones ([`Options::slowdown_permille`]). [`model`] runs the
 //! same rules in virtual time, for other machines.
 
 pub mod batching;
@@ -28,44 +28,44 @@ pub use tables::LaterTables;
 pub use task::{Done, Task};
 use worker::Worker;
 
-/// How tasks come to workers.
+/// How tasks are assigned to workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// In turn, whoever is free.
+    /// In turn, to free workers.
     Static,
-    /// To whoever is free.
+    /// To any free worker.
     Dynamic,
 }
 
-/// How an engine works.
+/// The options of an engine.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Threads, from 1 on.
     pub workers: usize,
-    /// How tasks come to them.
+    /// How tasks are assigned to them.
     pub split: Split,
-    /// The path that they go; the portable one if the processor cannot.
+    /// Their path; the portable one if the processor does not support it.
     pub path: Path,
-    /// Tasks that wait, at most; more are refused.
+    /// The maximum number of waiting tasks; more are refused.
     pub queue_max: usize,
-    /// Whether a task is dropped whose deadline has passed when it is its turn.
+    /// Whether to drop tasks whose deadline has passed at their turn.
     pub drops_late: bool,
-    /// What all workers may take of all processors together, from 1 to 1000.
+    /// The share of all processors that all workers may take, in thousandths, from 1 to 1000.
     pub budget_permille: u32,
-    /// For each worker how much slower it is to be, from 1000 (as it is) on; 1000 for the rest.
+    /// The slowdown of each worker, 1000 (unchanged) or more; 1000 for the rest.
     pub slowdown_permille: Vec<u32>,
 }
 
-/// What an engine has done.
+/// Statistics of an engine.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
     /// Processor time of each worker, in nanoseconds.
     pub cpu_nanos: Vec<u64>,
     /// Tasks that each worker has verified.
     pub verified: Vec<u64>,
-    /// Tasks that were dropped because they came too late to their turn.
+    /// Tasks dropped because their deadline had passed.
     pub late: u64,
-    /// Tasks that were refused because too many waited.
+    /// Tasks refused because too many were waiting.
     pub refused: u64,
 }
 
@@ -74,7 +74,7 @@ pub struct Summary {
 #[error("as many tasks wait as may")]
 pub struct Full;
 
-/// Workers, and the queues that they take from.
+/// Workers and their queues.
 pub struct Engine {
     /// One for all, or one for each.
     queues: Vec<Arc<Queue>>,
@@ -101,7 +101,7 @@ impl Engine {
     /// Starts the workers. Each calls `on_done` for every task, as soon as its batch is done.
     ///
     /// # Errors
-    /// The system's, if it gives no thread.
+    /// The system's, if the thread cannot be started.
     pub fn start(
         options: &Options,
         on_done: impl Fn(Done) + Send + Sync + 'static,
@@ -141,10 +141,10 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Hands a task to the workers.
+    /// Passes a task to the workers.
     ///
     /// # Errors
-    /// [`Full`] if as many wait as may.
+    /// [`Full`] if the queue is full.
     pub fn submit(&mut self, task: Task) -> Result<(), Full> {
         self.next = (self.next + 1) % self.queues.len();
         if self.queues[self.next].push(task) {
@@ -154,8 +154,8 @@ impl Engine {
         Err(Full)
     }
 
-    /// Hands many tasks over at once, before any worker begins with one; statically split, each
-    /// worker gets a run of tasks that follow one another. Returns how many were refused.
+    /// Passes many tasks at once, before any worker starts; with a static split, each worker gets
+    /// consecutive tasks. Returns the number of refused tasks.
     pub fn submit_all(&mut self, tasks: Vec<Task>) -> usize {
         let share = tasks.len().div_ceil(self.queues.len()).max(1);
         let mut tasks = tasks.into_iter();
@@ -167,20 +167,20 @@ impl Engine {
         refused
     }
 
-    /// Tasks that wait.
+    /// The number of waiting tasks.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.queues.iter().map(|queue| queue.len()).sum()
     }
 
-    /// Lets the workers finish what is queued, and ends them.
+    /// Ends the workers once they have finished the queued tasks.
     pub fn finish(mut self) -> Summary {
         for queue in &self.queues {
             queue.close();
         }
         let mut summary = Summary { refused: self.refused, ..Summary::default() };
         for worker in std::mem::take(&mut self.workers) {
-            // A worker that has panicked has done nothing that could be counted.
+            // A worker that has panicked reports nothing.
             let account = worker.join().unwrap_or_default();
             summary.cpu_nanos.push(account.cpu_nanos);
             summary.verified.push(account.verified);
@@ -198,7 +198,7 @@ impl Drop for Engine {
     }
 }
 
-/// What one of `workers` may take of a processor, in thousandths.
+/// The share of a processor for one of `workers`, in thousandths.
 fn worker_share(budget_permille: u32, workers: usize) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let share = u64::from(budget_permille.clamp(1, 1000)) * processors / workers as u64;

@@ -1,8 +1,7 @@
-//! The engine in virtual time: what a machine with other cores would do with the same rules.
+//! The engine in virtual time: the same rules on a machine with other cores.
 //!
-//! A [`Model`] is told of tasks and of the time, and says when it wants to be told again; nothing is
-//! verified in it. What a task takes is its own affair ([`Task::nanos`]), how fast a core is that of the
-//! [`Core`].
+//! A [`Model`] takes tasks and the time, and returns when it must be called again; it verifies
+//! nothing. [`Task::nanos`] is the cost of a task, [`Core`] the speed of a core.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -13,50 +12,50 @@ use super::{Full, Split};
 /// A core, and with it a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Core {
-    /// What a batch takes, whatever is in it, in nanoseconds of a core of speed 1000.
+    /// The fixed cost of a batch, in nanoseconds of a core of speed 1000.
     pub batch_nanos: u64,
-    /// How much slower it is than one to which times refer, in thousandths: 2000 is half as fast.
+    /// Its slowdown relative to the reference core, in thousandths: 2000 is half as fast.
     pub slowdown_permille: u32,
 }
 
 /// A signature to verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
-    /// For whoever asks.
+    /// For queries.
     pub tag: u64,
-    /// When the verdict should be there.
+    /// The deadline of the verdict.
     pub deadline_nanos: u64,
-    /// What it takes a core that is not slowed down.
+    /// Its time on a core without slowdown.
     pub nanos: u64,
 }
 
-/// A task that has been looked at.
+/// A finished task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done {
     /// The task's.
     pub tag: u64,
-    /// False if its deadline had passed before it was its turn, and such tasks are dropped.
+    /// False if it was dropped because its deadline had passed before its turn.
     pub is_verified: bool,
-    /// When the verdict was there.
+    /// The time of the verdict.
     pub finished_nanos: u64,
-    /// Which core it was.
+    /// The core.
     pub worker: usize,
 }
 
-/// How a model works; as [`super::Options`], for as many workers as there are cores.
+/// The options of a model; like [`super::Options`], with one worker per core.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// How tasks come to workers.
+    /// How tasks are assigned to workers.
     pub split: Split,
-    /// Tasks that wait, at most; more are refused.
+    /// The maximum number of waiting tasks; more are refused.
     pub queue_max: usize,
-    /// Whether a task is dropped whose deadline has passed when it is its turn.
+    /// Whether to drop tasks whose deadline has passed at their turn.
     pub drops_late: bool,
-    /// What each worker may take of its core, from 1 to 1000.
+    /// The share of its core that each worker may take, in thousandths, from 1 to 1000.
     pub share_permille: u32,
 }
 
-/// What came of a closed loop.
+/// The result of a closed loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Until the last worker was done.
@@ -75,7 +74,7 @@ pub struct Model {
     /// One for all, or one for each: what is due first comes first.
     queues: Vec<BinaryHeap<Reverse<Waiting>>>,
     queue_max: usize,
-    /// Whoever has nothing to do.
+    /// The idle workers.
     idle: BTreeSet<usize>,
     /// When each of the others has.
     events: BinaryHeap<Reverse<(u64, usize)>>,
@@ -88,7 +87,7 @@ pub struct Model {
 #[derive(Debug)]
 struct Worker {
     core: Core,
-    /// What it is about, and how long that takes; empty while it rests.
+    /// Its current batch and its duration; empty while it rests.
     batch: Vec<Task>,
     used_nanos: u64,
     rests_until: u64,
@@ -103,7 +102,7 @@ struct Waiting {
 }
 
 impl Core {
-    /// One of full speed whose batches cost nothing by themselves.
+    /// A core of full speed without a fixed cost per batch.
     pub const PLAIN: Core = Core { batch_nanos: 0, slowdown_permille: 1000 };
 
     fn takes(&self, tasks: &[Task]) -> u64 {
@@ -114,7 +113,7 @@ impl Core {
 }
 
 impl Rules {
-    /// All that cores can do, and as much waiting as comes.
+    /// Full use of the cores and an unlimited queue.
     #[must_use]
     pub const fn unbounded(split: Split) -> Rules {
         Rules { split, queue_max: usize::MAX, drops_late: false, share_permille: 1000 }
@@ -156,10 +155,10 @@ impl Model {
         }
     }
 
-    /// Hands a task to the workers at `now`, which never goes back.
+    /// Passes a task to the workers at `now`, which never decreases.
     ///
     /// # Errors
-    /// [`Full`] if as many wait as may.
+    /// [`Full`] if the queue is full.
     pub fn submit(&mut self, now: u64, task: Task) -> Result<(), Full> {
         self.advance(now);
         self.next = (self.next + 1) % self.queues.len();
@@ -172,8 +171,8 @@ impl Model {
         Ok(())
     }
 
-    /// Hands many tasks over before any worker begins; statically split, each gets a run of them.
-    /// Returns how many were refused.
+    /// Passes many tasks before any worker starts; with a static split, each gets consecutive ones.
+    /// Returns the number of refused tasks.
     pub fn submit_all(&mut self, now: u64, tasks: &[Task]) -> usize {
         self.advance(now);
         let share = tasks.len().div_ceil(self.queues.len()).max(1);
@@ -187,7 +186,7 @@ impl Model {
         refused
     }
 
-    /// Lets the time go on to `now`.
+    /// Advances the time to `now`.
     pub fn advance(&mut self, now: u64) {
         while let Some(Reverse((at, worker))) = self.events.peek().copied()
             && at <= now
@@ -197,24 +196,24 @@ impl Model {
         }
     }
 
-    /// When something will happen next.
+    /// The time of the next event.
     #[must_use]
     pub fn next_wake(&self) -> Option<u64> {
         self.events.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The next of the tasks that have been looked at.
+    /// The next finished task.
     pub fn next_done(&mut self) -> Option<Done> {
         self.done.pop_front()
     }
 
-    /// Tasks that wait.
+    /// The number of waiting tasks.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.queues.iter().map(BinaryHeap::len).sum()
     }
 
-    /// How long each worker has worked; what it is about counts when it is done.
+    /// How long each worker has worked; the current batch counts when it is done.
     #[must_use]
     pub fn busy_nanos(&self) -> Vec<u64> {
         self.workers.iter().map(|worker| worker.busy_nanos).collect()
@@ -225,7 +224,7 @@ impl Model {
         self.queues[queue].push(Reverse(Waiting { task, sequence: self.sequence }));
     }
 
-    /// Sets whoever is idle to work.
+    /// Gives idle workers work.
     fn wake(&mut self, now: u64) {
         for worker in self.idle.clone() {
             if !self.queues[worker % self.queues.len()].is_empty() {
@@ -257,7 +256,7 @@ impl Model {
         self.begin(number, now);
     }
 
-    /// Lets a worker take a batch, if there is anything for it.
+    /// Gives a worker a batch, if tasks are waiting.
     fn begin(&mut self, number: usize, now: u64) {
         let place = number % self.queues.len();
         let sharing = if self.queues.len() == 1 { self.workers.len() } else { 1 };
@@ -289,7 +288,7 @@ impl Model {
     }
 }
 
-/// Lets workers on these cores do `tasks` that all are there at the beginning and take `nanos` each.
+/// Runs `tasks` of `nanos` each, all queued at the start, on workers on these cores.
 #[must_use]
 pub fn closed_loop(tasks: usize, nanos: u64, cores: &[Core], rules: Rules) -> Outcome {
     let mut model = Model::new(cores, rules);

@@ -1,4 +1,4 @@
-//! Tasks that wait, ordered by deadline, for any number of workers.
+//! Waiting tasks, ordered by deadline, for any number of workers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,8 +16,8 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     /// When each is due, how many came before it, and its place: the first of them first. The tasks
-    /// themselves stay where they are, because a heap moves what it holds at every turn, and whoever
-    /// takes a batch keeps the others waiting.
+    /// themselves stay in place, because a heap moves its elements at every operation, and a worker
+    /// that takes a batch keeps the others waiting.
     order: BinaryHeap<Reverse<(u64, u64, usize)>>,
     places: Vec<Option<Task>>,
     /// Places that hold nothing.
@@ -43,7 +43,7 @@ impl Queue {
         true
     }
 
-    /// Adds all tasks that there is room for; returns how many there was none for.
+    /// Adds the tasks that fit; returns how many did not.
     pub(super) fn push_all(&self, tasks: impl Iterator<Item = Task>) -> usize {
         let mut refused = 0;
         let mut state = self.lock();
@@ -59,8 +59,8 @@ impl Queue {
         refused
     }
 
-    /// Waits for tasks, and takes as many as `size` says of those that wait; false if the queue is
-    /// closed and empty.
+    /// Waits for tasks, and takes the number that `size` returns; false if the queue is closed and
+    /// empty.
     pub(super) fn take(&self, size: impl Fn(usize) -> usize, batch: &mut Vec<Task>) -> bool {
         batch.clear();
         let mut state = self.lock();
@@ -95,7 +95,7 @@ impl Queue {
         self.has_more.notify_all();
     }
 
-    /// What is in the queue is whole whoever panicked meanwhile: nothing here can.
+    /// The queue is consistent after any panic elsewhere: nothing here can panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

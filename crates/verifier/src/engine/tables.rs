@@ -1,4 +1,4 @@
-//! Tables of keys that a thread of its own works out, so that nobody waits for them.
+//! Tables of keys, computed by a separate thread so that no worker waits for them.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
@@ -8,7 +8,7 @@ use super::clock::thread_cpu_nanos;
 use crate::cache::{KeyCache, SharedKey};
 use crate::{KeyTable, PublicKey};
 
-/// A [`KeyCache`] whose tables come later: until then their keys go without.
+/// A [`KeyCache`] with deferred tables: until they are ready, keys are used without one.
 pub struct LaterTables {
     cache: KeyCache,
     ask: SyncSender<PublicKey>,
@@ -23,7 +23,7 @@ impl LaterTables {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The system's, if it gives none.
+    /// The system's, if the thread cannot be started.
     pub fn start(cache: KeyCache) -> std::io::Result<Self> {
         let (ask, asked) = sync_channel::<PublicKey>(WAITING_MAX);
         let (done, ready) = channel();
@@ -40,13 +40,13 @@ impl LaterTables {
         Ok(Self { cache, ask, ready, builder: Some(builder) })
     }
 
-    /// The key, with its table if that is there by now.
+    /// The key, with its table if it is ready.
     pub fn get(&mut self, key: &PublicKey) -> SharedKey {
         while let Ok(table) = self.ready.try_recv() {
             self.cache.keep(table);
         }
         let (shared, is_wanted) = self.cache.look(key);
-        // A key that there is no room for asks again when it comes again.
+        // A key without room is requested again at its next use.
         if is_wanted && self.ask.try_send(*key).is_err() {
             self.cache.put_off(key);
         }
@@ -62,7 +62,7 @@ impl LaterTables {
     /// Ends the thread, and returns the processor time that it took, in nanoseconds.
     pub fn finish(mut self) -> u64 {
         let builder = self.builder.take();
-        // What is still asked for nobody wants: it ends with the table that it is about.
+        // Pending requests are no longer needed: the thread ends with its current table.
         drop(self);
         builder.and_then(|builder| builder.join().ok()).unwrap_or(0)
     }

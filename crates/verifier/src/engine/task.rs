@@ -1,4 +1,4 @@
-//! What goes into an engine, and what comes out.
+//! The input and output of an engine.
 
 use crate::cache::SharedKey;
 use crate::{Digest, Signature, Verdict};
@@ -6,29 +6,29 @@ use crate::{Digest, Signature, Verdict};
 /// A signature to verify.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Whose signature it should be.
+    /// The signer's key.
     pub key: SharedKey,
-    /// What should be signed.
+    /// The signed digest.
     pub digest: Digest,
-    /// What it was signed by.
+    /// The signature.
     pub signature: Signature,
-    /// When the verdict should be there: nanoseconds of [`monotonic_nanos`](super::monotonic_nanos).
+    /// The deadline of the verdict: nanoseconds of [`monotonic_nanos`](super::monotonic_nanos).
     pub deadline_nanos: u64,
-    /// For whoever asks.
+    /// For queries.
     pub tag: u64,
 }
 
-/// A task that has been looked at.
+/// A finished task.
 #[derive(Debug, Clone, Copy)]
 pub struct Done {
     /// The task's.
     pub tag: u64,
-    /// None if its deadline had passed before it was its turn, and such tasks are dropped.
+    /// None if it was dropped because its deadline had passed before its turn.
     pub verdict: Option<Verdict>,
-    /// When the verdict was there.
+    /// The time of the verdict.
     pub finished_nanos: u64,
     /// The task's.
     pub deadline_nanos: u64,
-    /// Which worker it was.
+    /// The worker.
     pub worker: usize,
 }

@@ -134,7 +134,7 @@ fn batches_follow_the_queue_the_rate_and_the_time() {
     assert_eq!((unequal.batch(0, 2, 200), unequal.batch(1, 2, 200)), (75, 37));
 }
 
-/// A core so much slower than the one to which times refer.
+/// A core this much slower than the reference core.
 fn slowed(slowdown_permille: u32) -> Core {
     Core { slowdown_permille, ..Core::PLAIN }
 }
@@ -202,7 +202,7 @@ fn one_core_does_what_comes_in_the_order_of_deadlines() {
     assert_eq!((model.next_wake(), model.queued()), (Some(210), 2));
     assert_eq!(run_out(&mut model), [(1, true, 210), (3, true, 310), (2, true, 410)]);
     assert_eq!(model.busy_nanos(), [400]);
-    // It was idle, and begins anew.
+    // It was idle, and starts again.
     assert_eq!(model.submit(1_000, task(4, 0, 1)), Ok(()));
     assert_eq!(run_out(&mut model), [(4, true, 1_002)]);
 }
@@ -271,7 +271,7 @@ fn tables_come_later_and_once() {
 }
 
 #[test]
-fn nobody_waits_at_the_end_for_tables_that_nobody_wants() {
+fn the_end_does_not_wait_for_unneeded_tables() {
     let policy = Policy::Lru { bytes: 4_000 * KeyTable::BYTES, after: 1 };
     let mut tables = LaterTables::start(KeyCache::new(policy, Path::Portable)).expect("a thread");
     let mut sum = crate::curve::Jacobian::INFINITY;

@@ -1,4 +1,4 @@
-//! One thread: takes a batch, verifies it, says so, and rests if it has to.
+//! One thread: takes a batch, verifies it, reports it, and rests if necessary.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::clock::{monotonic_nanos, rest, thread_cpu_nanos};
 use super::queue::Queue;
 use super::task::{Done, Task};
 
-/// What a worker is told.
+/// The configuration of a worker.
 pub(super) struct Worker {
     pub number: usize,
     pub queue: Arc<Queue>,
@@ -18,13 +18,13 @@ pub(super) struct Worker {
     pub path: Path,
     pub drops_late: bool,
     pub slowdown_permille: u32,
-    /// What it may take of a processor.
+    /// Its share of a processor.
     pub share_permille: u32,
     pub rates: Arc<Rates>,
     pub on_done: Arc<dyn Fn(Done) + Send + Sync>,
 }
 
-/// What a worker has done.
+/// Statistics of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     pub cpu_nanos: u64,
@@ -57,7 +57,8 @@ impl Worker {
         account
     }
 
-    /// Takes tasks out of the batch whose deadline has passed, and says so; returns how many.
+    /// Removes tasks whose deadline has passed from the batch, and reports them; returns their
+    /// number.
     fn drop_late(&self, batch: &mut Vec<Task>, now: u64) -> u64 {
         let before = batch.len();
         batch.retain(|task| {
@@ -82,7 +83,7 @@ impl Worker {
         verifier.verify(&items, verdicts);
     }
 
-    /// Takes so much more processor time that a slower core would have been as slow.
+    /// Burns additional processor time to emulate a slower core.
     fn slow_down(&self, used: u64) {
         let more = u64::from(self.slowdown_permille.saturating_sub(1000));
         let until = thread_cpu_nanos() + used.saturating_mul(more) / 1000;
@@ -108,7 +109,7 @@ impl Worker {
         });
     }
 
-    /// Rests until what it has used is no more than its share of the time since `begin`.
+    /// Rests until its processor time is within its share of the time since `begin`.
     fn keep_to_budget(&self, used: u64, begin: u64) {
         let share = u64::from(self.share_permille);
         if share >= 1000 {

@@ -3,7 +3,8 @@
 use super::lanes;
 use super::vector::{Mask, Vector};
 
-/// Products are worked out in so many independent chains: in one, each would wait for the last.
+/// Products are computed in this many independent chains: in a single one, each would wait for the
+/// last.
 const CHAINS: usize = 4;
 
 /// Chains of products, which take turns.

@@ -1,7 +1,7 @@
 //! The path by AVX-512 IFMA: eight signatures, or eight parts of one, at a time.
 //!
-//! Functions for this instruction set are safe to call from one another; who has an [`Ifma`] has
-//! asked the processor whether it has the set, and may call them from outside.
+//! Functions for this instruction set are safe to call from one another. An [`Ifma`] proves that
+//! the processor has the set, so its owner may call them from outside.
 
 mod inverses;
 mod lanes;
@@ -18,18 +18,18 @@ use crate::job::{Outcome, Scalars};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ifma(());
 
-/// Memory that is used again for each batch.
+/// Memory reused for each batch.
 #[derive(Default)]
 pub(crate) struct Scratch {
     tables: tables::Scratch,
     plain: plain::Scratch,
 }
 
-/// From so many signatures without tables on they are faster by eight lanes than one by one.
+/// The number of signatures without tables from which on eight lanes are faster than one by one.
 pub(crate) const PLAIN_WORTHWHILE: usize = 2;
 
 impl Ifma {
-    /// Asks the processor.
+    /// Checks the processor.
     pub(crate) fn detect() -> Option<Self> {
         let has = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma");
         has.then_some(Self(()))
@@ -42,7 +42,7 @@ impl Ifma {
         scratch: &mut Scratch,
         outcomes: &mut Vec<Outcome>,
     ) {
-        // SAFETY: `self` says that the processor has the instructions.
+        // SAFETY: `self` proves that the processor has the instructions.
         unsafe { tables::verify(jobs, &mut scratch.tables, outcomes) }
     }
 
@@ -53,13 +53,13 @@ impl Ifma {
         scratch: &mut Scratch,
         outcomes: &mut Vec<Outcome>,
     ) {
-        // SAFETY: `self` says that the processor has the instructions.
+        // SAFETY: `self` proves that the processor has the instructions.
         unsafe { plain::verify(jobs, &mut scratch.plain, outcomes) }
     }
 
-    /// Works out a table for this path.
+    /// Computes a table for this path.
     pub(crate) fn build_table(self, point: &Affine, windows: Windows) -> Table {
-        // SAFETY: `self` says that the processor has the instructions.
+        // SAFETY: `self` proves that the processor has the instructions.
         unsafe { table::build(point, windows) }
     }
 }

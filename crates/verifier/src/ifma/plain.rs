@@ -11,7 +11,7 @@ use super::points::{JacobianPoints, Points};
 use super::tables::compare;
 use super::vector::{Mask, Vector};
 
-/// Memory that is used again for each batch.
+/// Memory reused for each batch.
 #[derive(Default)]
 pub(super) struct Scratch {
     products: Vec<Vector>,

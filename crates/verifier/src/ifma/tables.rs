@@ -10,7 +10,7 @@ use super::lanes;
 use super::points::{JacobianPoints, Points};
 use super::vector::{Mask, Vector};
 
-/// Memory that is used again for each batch.
+/// Memory reused for each batch.
 #[derive(Default)]
 pub(super) struct Scratch {
     places: Vec<Place>,
@@ -35,7 +35,7 @@ struct Layout {
     vectors: usize,
 }
 
-/// A level of additions that shares one inversion pays from about so many vector additions on.
+/// The number of vector additions from which on a level with a shared inversion pays.
 const WORTHWHILE: usize = 18;
 
 /// Verifies all signatures by keys with tables in [`Form::Vector`] and the same windows.
@@ -221,7 +221,7 @@ fn denominator(first: &Points, second: &Points, failed: Mask) -> Vector {
     if failed == 0 { denominator } else { denominator.blend(&Vector::one(), failed) }
 }
 
-/// Holds the sums of eight lanes against their signatures.
+/// Compares the sums of eight lanes with their signatures.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn compare<T>(
     jobs: &[(Scalars, T)],

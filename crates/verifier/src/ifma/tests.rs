@@ -7,7 +7,7 @@ use super::points::{JacobianPoints, Points};
 use super::vector::Vector;
 use super::{Ifma, inverses, lanes};
 
-/// Runs what needs the instructions, or says that it does not.
+/// Runs code that needs the instructions, or reports a skip.
 fn with_ifma(test: unsafe fn()) {
     if Ifma::detect().is_none() {
         eprintln!("skipped: this processor has no AVX-512 IFMA");

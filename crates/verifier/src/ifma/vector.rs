@@ -1,9 +1,9 @@
 //! Eight field elements at a time: five limbs of 52 bits each, as 2^260 a modulo p (Montgomery's form
 //! for these limbs), by AVX-512 IFMA.
 //!
-//! Elements are not kept below p. Each operation says below which multiple of p its operands have to
-//! be, and its result is; all limbs but the last are below 2^52. That nothing is lost needs only that
-//! operands of products are below 2^260, about 16 p.
+//! Elements are not kept below p. Each operation documents the multiple of p that bounds its
+//! operands, and its result; all limbs but the last are below 2^52. That nothing is lost needs only
+//! that operands of products are below 2^260, about 16 p.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_madd52hi_epu64,

@@ -1,4 +1,4 @@
-//! Other implementations, which benchmarks and tests run beside this one.
+//! Other implementations, for comparison in benchmarks and tests.
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;

@@ -16,7 +16,7 @@ pub struct OpenSsl {
     functions: Arc<Functions>,
 }
 
-/// Those that a verification needs.
+/// The functions that a verification needs.
 struct Functions {
     read_key: unsafe extern "C" fn(*mut Handle, *mut *const c_uchar, c_long) -> Handle,
     free_key: unsafe extern "C" fn(Handle),
@@ -33,7 +33,7 @@ pub struct OpenSslKey {
     key: Handle,
 }
 
-/// What one thread verifies a key's signatures with.
+/// A verification context of one thread.
 pub struct OpenSslContext<'a> {
     key: &'a OpenSslKey,
     context: Handle,
@@ -44,15 +44,16 @@ pub struct OpenSslContext<'a> {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum OpenSslError {
-    #[error("no OpenSSL 1.1.0 or newer is installed (looked for {})", NAMES.join(", "))]
+    #[error("OpenSSL 1.1.0 or newer is not installed (looked for {})", NAMES.join(", "))]
     NotFound,
     #[error("it cannot be loaded")]
     Load(#[source] libloading::Error),
-    #[error("not OpenSSL 1.1.0 or newer: it has no function {0}")]
+    #[error("the library is not OpenSSL 1.1.0 or newer: function {0} is missing")]
     Function(&'static str),
 }
 
-/// File names of libcrypto, the newest first. A Mac ends programs that load the one without a number.
+/// File names of libcrypto, the newest first. macOS kills programs that load the one without a
+/// number.
 const NAMES: &[&str] = if cfg!(target_os = "macos") {
     &[
         "/opt/homebrew/opt/openssl@3/lib/libcrypto.3.dylib",
@@ -67,7 +68,7 @@ impl OpenSsl {
     /// Opens the system's libcrypto.
     ///
     /// # Errors
-    /// If there is none that has the functions that are needed.
+    /// If none has the required functions.
     pub fn open() -> Result<Self, OpenSslError> {
         let mut opened = NAMES.iter().filter_map(|name| Self::open_file(name.as_ref()).ok());
         opened.next().ok_or(OpenSslError::NotFound)
@@ -76,12 +77,12 @@ impl OpenSsl {
     /// Opens the libcrypto in `file`.
     ///
     /// # Errors
-    /// If it cannot be loaded, or lacks the functions that are needed.
+    /// If it cannot be loaded, or lacks a required function.
     pub fn open_file(file: &OsStr) -> Result<Self, OpenSslError> {
         Self::of(load(file).map_err(OpenSslError::Load)?)
     }
 
-    /// What it calls itself, such as "OpenSSL 3.0.19 27 Jan 2026".
+    /// Its version string, such as "OpenSSL 3.0.19 27 Jan 2026".
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -138,7 +139,7 @@ unsafe impl Send for OpenSslKey {}
 unsafe impl Sync for OpenSslKey {}
 
 impl OpenSslKey {
-    /// Makes ready to verify; none if OpenSSL has no memory for it.
+    /// Prepares a verification; none if OpenSSL has no memory for it.
     #[must_use]
     pub fn context(&self) -> Option<OpenSslContext<'_>> {
         // SAFETY: `key` is a key; the engine may be null.
@@ -165,19 +166,20 @@ impl OpenSslContext<'_> {
 
 impl Drop for OpenSslContext<'_> {
     fn drop(&mut self) {
-        // SAFETY: it is OpenSSL's, or null, and nobody uses it from here on.
+        // SAFETY: it is OpenSSL's, or null, and is not used after this.
         unsafe { (self.key.functions.free_context)(self.context) };
     }
 }
 
 impl Drop for OpenSslKey {
     fn drop(&mut self) {
-        // SAFETY: it is OpenSSL's, and nobody uses it from here on.
+        // SAFETY: it is OpenSSL's, and is not used after this.
         unsafe { (self.functions.free_key)(self.key) };
     }
 }
 
 fn load(name: &OsStr) -> Result<Library, libloading::Error> {
-    // SAFETY: libcrypto's initialisers have no requirements; whoever names another file runs it.
+    // SAFETY: libcrypto's initialisers have no requirements; a user who names another file runs its
+    // code.
     unsafe { Library::new(name) }
 }

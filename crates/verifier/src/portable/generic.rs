@@ -1,4 +1,4 @@
-//! One signature without a table of its key, by complete formulae: what all others fall back on.
+//! One signature without a table of its key, by complete formulae: the fallback of all other paths.
 
 use crate::arithmetic::{FieldElement, U256, invert_all, is_zero};
 use crate::curve::{Affine, Form, Jacobian, generator};

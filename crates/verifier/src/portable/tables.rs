@@ -5,7 +5,7 @@ use crate::curve::{Affine, AffineSum, Form, Jacobian, Table, finish_all, generat
 use crate::job::{Outcome, Scalars};
 use crate::places::{self, Place};
 
-/// Memory that is used again for each batch.
+/// Memory reused for each batch.
 #[derive(Default)]
 pub(crate) struct Scratch {
     places: Vec<Place>,
@@ -17,8 +17,8 @@ pub(crate) struct Scratch {
     failed: Vec<bool>,
 }
 
-/// A level of additions that shares one inversion pays from about so many additions on: each saves
-/// five multiplications, and an inversion takes a hundred.
+/// The number of additions from which on a level with a shared inversion pays: each saves five
+/// multiplications, and an inversion takes a hundred.
 const WORTHWHILE: usize = 20;
 
 /// Verifies all signatures by keys with tables in [`Form::Portable`] and the same windows.

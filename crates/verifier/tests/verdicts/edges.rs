@@ -10,7 +10,7 @@ use trackbed_verifier::{Digest, KeyError, PublicKey, Signature, SignatureError, 
 
 use crate::judges::{Case, Signer, assert_ours, openssl, others};
 
-/// Cases with signers of their own.
+/// Cases with separate signers.
 #[derive(Default)]
 struct Edges {
     signers: Vec<Signer>,

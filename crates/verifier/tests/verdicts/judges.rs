@@ -1,4 +1,4 @@
-//! The same question to everybody: the others, and each of our paths in each way.
+//! The same cases for all verifiers: the other libraries, and each of our paths in each way.
 
 use p256::ecdsa::VerifyingKey;
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
@@ -36,7 +36,7 @@ pub fn openssl() -> Option<OpenSsl> {
     opened.ok()
 }
 
-/// What p256 says of each case, and OpenSSL too if it is there.
+/// The verdicts of p256 on each case, and of OpenSSL if it exists.
 pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
     let keys = signers.iter().map(|signer| signer.key.to_sec1());
     let keys: Vec<[u8; 65]> = keys.collect();

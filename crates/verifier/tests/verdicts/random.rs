@@ -94,7 +94,7 @@ fn check(seed: u64, count: usize, sizes: &[usize]) {
 }
 
 #[test]
-fn ten_thousand_verdicts_are_those_of_others() {
+fn ten_thousand_verdicts_match_other_libraries() {
     check(1, 10_000, &[128]);
 }
 
@@ -126,7 +126,7 @@ fn verdicts_depend_on_no_neighbour_and_no_order() {
 /// Minutes: `cargo test --release -p trackbed-verifier -- --ignored`.
 #[test]
 #[ignore = "takes minutes, for release builds"]
-fn a_million_verdicts_are_those_of_others() {
+fn a_million_verdicts_match_other_libraries() {
     for seed in 0..20 {
         check(1_000 + seed, 50_000, &[128]);
     }

@@ -38,7 +38,7 @@ impl Case {
         setup.engine.script = script(&mut dice, budget);
         setup.kernel.script = script(&mut dice, budget);
         match dice.below(10) {
-            // A reset may get lost: whoever hears nothing asks now and then.
+            // A reset may get lost, so a silent side probes now and then.
             0 => {
                 setup.engine.script.end = End::Abort(dice.millis(50, 600));
                 setup.kernel.options.keep_alive = Some(KEEP_ALIVE);
@@ -72,7 +72,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// Who opens what, and how both are configured.
+/// The opening side, and the configuration of both.
 fn choose_ends(setup: &mut Setup, dice: &mut Dice) {
     setup.engine.config = engine(dice);
     setup.kernel.checksum = dice.one_in(4);

@@ -1,4 +1,4 @@
-//! Cases with a question each.
+//! Cases with one subject each.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::{is_possible, problems};
 use crate::app::Script;
 use crate::capture;
 
-/// A link of so many Mbit/s and so long a way.
+/// A link with this rate in Mbit/s and this delay.
 pub fn link(mbps: u64, delay_ms: u64) -> LinkSpec {
     LinkSpec::new()
         .with(Delay::fixed(Duration::from_millis(delay_ms)))
@@ -102,14 +102,15 @@ fn a_peer_without_multipath_is_spoken_to_in_plain_tcp() {
 #[test]
 fn a_backup_carries_nothing_while_there_is_another() {
     where_possible!();
-    // Whoever asks for it, and whoever opened the connection: the peer's data leaves the path.
+    // Whichever side asks for it, and whichever opened the connection: the peer's data leaves the
+    // path.
     for (engine_dials, engine_asks) in [(true, true), (false, true), (false, false)] {
         let mut setup = two_paths(engine_dials);
         let script = Script::sending(6_000_000);
         let at = Duration::from_millis;
         if engine_asks {
             setup.kernel.script = script;
-            // Something to send back, or the kernel opens no subflow any more.
+            // Something to send back, because otherwise the kernel opens no more subflows.
             setup.engine.script = Script { after_peer: true, ..Script::sending(1_000) };
             setup.engine.deeds = vec![(at(400), Deed::Backup(1, true))];
         } else {
@@ -122,7 +123,7 @@ fn a_backup_carries_nothing_while_there_is_another() {
         assert_eq!(outcome.counter(counter), 1, "{:?}", outcome.counters);
         let early =
             outcome.data_after(at(200), engine_asks) - outcome.data_after(at(400), engine_asks);
-        // What was on the path already takes a while to drain.
+        // Data already on the path takes a while to drain.
         let late = outcome.data_after(at(800), engine_asks);
         assert!(early > 50_000 && late == 0, "{engine_dials} {engine_asks}: {early}, {late}");
     }

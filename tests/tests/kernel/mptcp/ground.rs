@@ -1,5 +1,5 @@
-//! Where a case takes place: the kernel in a namespace with two interfaces, the engine inside the
-//! emulation, a link for each path; and how it is played.
+//! The setting of a case: the kernel in a namespace with two interfaces, the engine inside the
+//! emulation, a link for each path; and its execution.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -38,7 +38,7 @@ pub struct Setup {
 pub struct EngineSide {
     pub config: MultipathConfig,
     pub script: Script,
-    /// What it does at which time.
+    /// Its actions and their times.
     pub deeds: Vec<(Duration, Deed)>,
 }
 
@@ -74,7 +74,7 @@ impl Default for Setup {
     }
 }
 
-/// What a case leaves behind.
+/// The results of a case.
 #[derive(Debug)]
 pub struct Outcome {
     /// `None` if no connection reached the engine.
@@ -133,7 +133,7 @@ pub fn kernel_address(path: usize) -> IpAddr {
 /// Plays a case to its end, or gives up after [`PATIENCE`].
 ///
 /// # Panics
-/// If the machine, which allowed namespaces before, does not let us make something of them.
+/// If the machine allowed namespaces before, but refuses something in them.
 pub fn play(setup: &Setup) -> Outcome {
     let namespace = NetNamespace::new().expect("a namespace");
     let mut backstage = Backstage::new().expect("a namespace");
@@ -184,7 +184,7 @@ pub fn play(setup: &Setup) -> Outcome {
     Outcome { engine, kernel, packets: capture.take(), counters }
 }
 
-/// Calls `ip mptcp` when the time has come.
+/// Calls `ip mptcp` at its time.
 fn act(deeds: &[(Duration, String)], namespace: &NetNamespace, clock: Clock, over: &AtomicBool) {
     for (at, deed) in deeds {
         while clock.now() < Time::ZERO + *at {

@@ -55,8 +55,8 @@ pub struct Counts {
 }
 
 impl Host {
-    /// A host that says on `ends` what became of its connection, when the application is done and
-    /// nothing is left to be acknowledged, or when the host ends.
+    /// A host that reports the result of its connection on `ends`, when the application is done and
+    /// everything is acknowledged, or when the host ends.
     pub fn new(
         config: MultipathConfig,
         numbers: Rng,
@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// Drains the connection and lets the application do what it can.
+    /// Drains the connection and runs the application.
     fn work(&mut self, now: Time) {
         let Some(connection) = &mut self.connection else { return };
         while let Some(request) = connection.poll_join() {
@@ -163,7 +163,7 @@ impl Host {
     fn report(&mut self) {
         let Some(connection) = &self.connection else { return };
         if !std::mem::replace(&mut self.reported, true) {
-            // Nobody listens any more once a case is given up.
+            // The listener is closed once a case is given up.
             let _ = self.ends.send(Ended {
                 report: self.app.report.clone(),
                 state: connection.state(),
@@ -214,7 +214,7 @@ impl Resident for Host {
     }
 }
 
-/// Whoever was not done, is told of, too.
+/// Unfinished connections are reported too.
 impl Drop for Host {
     fn drop(&mut self) {
         self.app.fail(Time::ZERO, Failure::Stalled);

@@ -1,5 +1,5 @@
-//! The engine against the kernel's Multipath TCP: the kernel has two interfaces, the engine two addresses.
-//! Where the machine has no Multipath TCP or `ip mptcp`, the tests say so and pass.
+//! The engine against the kernel's Multipath TCP: the kernel has two interfaces, the engine two
+//! addresses. On a machine without Multipath TCP or `ip mptcp`, the tests report it and pass.
 
 mod case;
 mod directed;
@@ -30,13 +30,13 @@ fn random_cases_end_well() {
     assert!(!are_usual || met.everything(), "the cases spare something: {met:?}");
 }
 
-/// What is wrong with what a case left behind.
+/// The problems in the results of a case.
 fn problems(setup: &Setup, outcome: &Outcome) -> Vec<String> {
     let scripts = (&setup.engine.script, &setup.kernel.script);
     verdict::problems(scripts, outcome.engine.as_ref(), &outcome.kernel.report)
 }
 
-/// What the cases met with: what they do not meet, they do not test.
+/// What the cases covered: uncovered features are not tested.
 #[derive(Debug, Default)]
 struct Met {
     joined: AtomicUsize,
@@ -77,7 +77,7 @@ fn tell(case: &Case, outcome: &Outcome) {
     println!("packets: {} ({written:?})", path.display());
 }
 
-/// Whether this machine lets us play; says so if not.
+/// Whether this machine can play the cases; reports it if not.
 fn is_possible() -> bool {
     if !crate::is_possible() {
         return false;

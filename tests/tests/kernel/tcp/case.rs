@@ -46,7 +46,7 @@ impl Case {
         case
     }
 
-    /// A window that holds less than two segments may open only as fast as it is probed.
+    /// A window of less than two segments may open only at the rate of its probes.
     fn spare_small_buffers(&mut self) {
         let Setup { engine, kernel, .. } = &self.setup;
         let own = [engine.config.receive_buffer.max, engine.config.send_buffer.max];
@@ -114,7 +114,7 @@ impl Case {
             4 => (engine.send, kernel.send) = (0, 0),
             // Everything at once.
             5 => {}
-            // A reset at some moment. Whoever hears nothing asks now and then.
+            // A reset at some moment. A silent side probes now and then.
             6 => {
                 engine.end = End::Abort(dice.micros(0, 800_000));
                 self.setup.kernel.options.keep_alive = Some(KEEP_ALIVE);

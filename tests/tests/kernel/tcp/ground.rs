@@ -1,5 +1,5 @@
-//! Where a case takes place: the kernel in a namespace, the engine inside the emulation, and the
-//! link models between them; and how it is played.
+//! The setting of a case: the kernel in a namespace, the engine inside the emulation, and the link
+//! models between them; and its execution.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
@@ -81,7 +81,7 @@ impl Default for Setup {
     }
 }
 
-/// What a case leaves behind.
+/// The results of a case.
 #[derive(Debug)]
 pub struct Outcome {
     /// `None` if no connection reached the engine.
@@ -95,7 +95,7 @@ pub struct Outcome {
 /// Plays a case to its end, or gives up after [`PATIENCE`].
 ///
 /// # Panics
-/// If the machine, which allowed namespaces before, does not let us make something of them.
+/// If the machine allowed namespaces before, but refuses something in them.
 pub fn play(setup: &Setup) -> Outcome {
     let setup = &spoken_here(setup);
     let namespace = NetNamespace::new().expect("a namespace");
@@ -147,7 +147,7 @@ fn spoken_here(setup: &Setup) -> Setup {
     Setup { ipv6: setup.ipv6 && has_ipv6, ..setup.clone() }
 }
 
-/// The sockets that do not go away: TIME-WAIT may stay, and nobody listens any more.
+/// The sockets that do not go away: TIME-WAIT may stay, and no listener is left.
 fn leftovers(namespace: &NetNamespace) -> Vec<String> {
     let mut patience = GRACE;
     loop {

@@ -45,8 +45,8 @@ struct Client {
 }
 
 impl Host {
-    /// A host that says on `ends` what became of its connections: as soon as the application is
-    /// done and nothing is left to be acknowledged, or when the host ends.
+    /// A host that reports the results of its connections on `ends`: when the application is done
+    /// and everything is acknowledged, or when the host ends.
     pub fn new(
         config: Config,
         clock_offset: Duration,
@@ -166,7 +166,7 @@ impl Resident for Host {
     }
 }
 
-/// Whoever was not done, is told of, too.
+/// Unfinished connections are reported too.
 impl Drop for Host {
     fn drop(&mut self) {
         for client in self.connections.values_mut() {
@@ -177,7 +177,7 @@ impl Drop for Host {
 }
 
 impl Client {
-    /// Drains the connection and lets the application do what it can.
+    /// Drains the connection and runs the application.
     fn work(&mut self, time: Time, outgoing: &mut VecDeque<Packet>, ends: &Sender<Ended<Stats>>) {
         let Client { connection, app, .. } = self;
         let mut socket = Socket { connection, now: time, outgoing };
@@ -200,7 +200,7 @@ impl Client {
 
     fn report(&mut self, ends: &Sender<Ended<Stats>>) {
         if !std::mem::replace(&mut self.reported, true) {
-            // Nobody listens any more once a case is given up.
+            // The listener is closed once a case is given up.
             let _ = ends.send(Ended {
                 report: self.app.report.clone(),
                 state: self.connection.state(),

@@ -1,4 +1,5 @@
-//! The engine against the kernel's TCP, on the wire: what both sides send is held against the RFCs, too.
+//! The engine against the kernel's TCP, on the wire: what both sides send is also checked against
+//! the RFCs.
 
 mod case;
 mod directed;
@@ -30,7 +31,7 @@ fn random_cases_end_well() {
     assert!(!are_usual || met.everything(), "the cases spare something: {met:?}");
 }
 
-/// What is wrong with what a case left behind.
+/// The problems in the results of a case.
 fn problems(setup: &Setup, outcome: &Outcome) -> Vec<String> {
     let scripts = (&setup.engine.script, &setup.kernel.script);
     let ends = verdict::problems(scripts, outcome.engine.as_ref(), &outcome.kernel.report);
@@ -41,7 +42,7 @@ fn problems(setup: &Setup, outcome: &Outcome) -> Vec<String> {
     problems
 }
 
-/// What the cases met with: what they do not meet, they do not test.
+/// What the cases covered: uncovered features are not tested.
 #[derive(Debug, Default)]
 struct Met {
     lost: AtomicUsize,

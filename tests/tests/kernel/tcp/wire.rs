@@ -1,4 +1,4 @@
-//! What both sides may put on the wire, held against the capture.
+//! What both sides may put on the wire, compared with the capture.
 
 use trackbed_core::packet::Ecn;
 use trackbed_net::{Direction, Point};
@@ -8,7 +8,7 @@ use trackbed_tcp::{Flags, Segment, Seq};
 use super::ground::Setup;
 use crate::capture::Seen;
 
-/// What the packets of a case show to be wrong.
+/// The problems in the packets of a case.
 pub fn problems(setup: &Setup, packets: &[Seen]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut engine = Sender::new(setup.engine.config.mtu as usize);
@@ -46,7 +46,7 @@ pub fn sent(packets: &[Seen], direction: Direction) -> impl Iterator<Item = (&Se
     at(packets, direction, Point::Entered)
 }
 
-/// Segments of one direction at one point. What was damaged on the way is left out.
+/// Segments of one direction at one point. Damaged segments are left out.
 pub fn at(
     packets: &[Seen],
     direction: Direction,
@@ -88,7 +88,7 @@ fn options(setup: &Setup, packets: &[Seen]) -> Vec<String> {
     problems
 }
 
-/// One side: what it knows of its peer, and what it has said.
+/// One side: its knowledge of its peer, and what it has sent.
 struct Sender {
     mtu: usize,
     scales: [Option<u8>; 2],
@@ -184,5 +184,5 @@ impl Sender {
     }
 }
 
-/// So many problems are told of at most.
+/// The maximum number of reported problems.
 const MOST: usize = 5;

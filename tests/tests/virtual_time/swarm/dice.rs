@@ -13,7 +13,7 @@ impl Dice {
         Dice(Seed::of_run(seed, 0).stream("swarm"))
     }
 
-    /// True in so many of a hundred cases.
+    /// True in this many of a hundred cases.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.0.below(100) < percent
     }
@@ -40,7 +40,7 @@ impl Dice {
     }
 }
 
-/// So many millionths as a scenario writes them.
+/// This many millionths, as written in a scenario.
 pub fn share(millionths: u64) -> String {
     quoted(format_args!("{}.{:04} %", millionths / 10_000, millionths % 10_000))
 }

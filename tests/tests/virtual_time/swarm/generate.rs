@@ -9,25 +9,25 @@ use trackbed_protocols::{Congestion, Protocol, congestion, registry};
 use super::dice::{Dice, quoted};
 use super::links;
 
-/// A random scenario, and what is known of it beforehand.
+/// A random scenario, and its known properties.
 pub struct Case {
     pub seed: u64,
     pub class: Class,
     pub text: String,
     pub workload: Workload,
-    /// Equal seeds give equal runs. Some congestion controls of a library draw from randomness
-    /// that is not the seed's; `trackbed list` says which.
+    /// Equal seeds give equal runs. Some congestion controllers of a library draw randomness that
+    /// is not from the seed; `trackbed list` names them.
     pub repeatable: bool,
 }
 
-/// What may be asked of a case.
+/// The requirements of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// First faulty, then healed: each fault is either over in seconds or so mild that every
     /// protocol has to overcome it. The links carry the load several times within the patience of
     /// both ends. Everything has to succeed.
     Healing,
-    /// Anything. It may fail, but has to say so.
+    /// Anything. It may fail, but has to report it.
     Harsh,
 }
 
@@ -71,8 +71,8 @@ impl fmt::Display for Case {
 
 /// The keys of the two ends, and whether the runs repeat.
 fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
-    // CoAP gives a message up after four retransmissions, which is no failure where messages may be
-    // lost; it has a swarm of its own for the rest (crates/protocols/tests/track/coap.rs).
+    // CoAP gives up a message after four retransmissions, which is not a failure where messages may
+    // be lost; it has a separate swarm for the rest (crates/protocols/tests/track/coap.rs).
     let fits = |transport: Transport| may_lose || transport != Transport::Coap;
     let protocols = registry().iter().copied();
     let persistent = protocols.filter(|one| fits(one.capabilities().transport));
@@ -119,7 +119,7 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
     (text, repeatable)
 }
 
-/// The words that a protocol takes for a key.
+/// The values that a protocol accepts for a key.
 fn words(protocol: &dyn Protocol, key: &str) -> &'static [&'static str] {
     match protocol.parameters().iter().find(|parameter| parameter.name == key) {
         Some(Parameter { kind: Kind::Choice(words), .. }) => words,

@@ -212,7 +212,7 @@ fn loss(dice: &mut Dice, limits: &Limits) -> String {
     }
 }
 
-/// One to three spells, together at most so long, that begin within the first seconds: with an
+/// One to three spells, together at most this long, that begin within the first seconds: with an
 /// earlier session to set up, a run takes at least three.
 fn timetable(dice: &mut Dice, most_ms: u64) -> String {
     let spells = dice.between(1, 3);

@@ -1,12 +1,12 @@
 //! The swarm: random networks, faults, protocols and workloads, one for each seed.
 //!
 //! Half of the cases are first faulty and then healed, and have to succeed. The others may fail,
-//! but cleanly: without a panic, a stall or a wrong byte, and saying what was given up and why.
-//! A failure prints the scenario and the command that runs this one case again.
+//! but cleanly: without a panic, a stall or a wrong byte, and with a report of what was given up
+//! and why. A failure prints the scenario and the command that repeats this case.
 //!
-//! - `TRACKBED_SWARM_RUNS=20000` runs so many cases, beginning with seed 0.
-//! - `TRACKBED_SWARM_SEED=17` runs one case, and tells what became of it; with a number of cases,
-//!   it is the seed of the first.
+//! - `TRACKBED_SWARM_RUNS=20000` runs this many cases, beginning with seed 0.
+//! - `TRACKBED_SWARM_SEED=17` runs one case, and prints its result; with a number of cases, it is
+//!   the seed of the first.
 
 mod dice;
 mod generate;
@@ -60,8 +60,8 @@ fn random_scenarios_end_well() {
     assert!(cases < 100 || (succeeded * 2 > cases && succeeded < cases));
 }
 
-/// The cases to run: those that the environment asks for, or the first ones and those that have
-/// once found something.
+/// The cases to run: those selected by the environment, or the first ones and those that once found
+/// a bug.
 fn seeds() -> Vec<u64> {
     match (setting("TRACKBED_SWARM_SEED"), setting("TRACKBED_SWARM_RUNS")) {
         (None, None) => (0..CASES).chain(FINDINGS).collect(),
@@ -73,7 +73,7 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// What is to be said of a case.
+/// The report of a case.
 struct Verdict {
     problems: Vec<String>,
     outcome: String,
@@ -130,7 +130,7 @@ fn workers() -> NonZeroUsize {
 
 const CASES: u64 = 500;
 
-/// They mean something else after a change of the generator; then the list begins anew.
+/// A change of the generator changes their meaning; then start a new list.
 const FINDINGS: [u64; 18] = [
     311, 2_624, 2_688, 5_306, 6_303, 7_392, 13_039, 14_381, 15_616, 16_666, 20_603, 21_996, 22_734,
     24_663, 24_730, 27_562, 36_233, 91_186,
@@ -138,7 +138,7 @@ const FINDINGS: [u64; 18] = [
 
 const FAILURES_MAX: u32 = 10;
 
-/// One case in so many is run twice.
+/// One case in this many is run twice.
 const REPEAT_EVERY: u64 = 8;
 
 const SUCCEEDED: &str = "succeeded";

@@ -1,4 +1,4 @@
-//! What every run has to keep to, held against its events.
+//! The rules of every run, checked against its events.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use trackbed_measure::metrics;
 
 use super::generate::{Case, Class, Workload};
 
-/// What is wrong with a run that came to its end.
+/// The problems of a finished run.
 pub fn problems(case: &Case, records: &[Record]) -> Vec<String> {
     let mut problems = Problems::default();
     if records.windows(2).any(|pair| pair[0].at > pair[1].at) {
@@ -96,7 +96,7 @@ fn numbers_are_finite(records: &[Record], problems: &mut Problems) {
 }
 
 /// A network that loses, delays and damages packets makes connections fail, but no end breaks the
-/// protocol or refuses what the other said: checksums keep what is damaged away from both.
+/// protocol or refuses the other's messages: checksums discard damaged data.
 fn reasons_are_clean(records: &[Record], problems: &mut Problems) {
     for record in records {
         let Event::Failed { phone, message, reason } = &record.event else { continue };
@@ -106,13 +106,14 @@ fn reasons_are_clean(records: &[Record], problems: &mut Problems) {
     }
 }
 
-/// Words of errors that no network causes.
-const NEVER: [&str; 3] = ["violated the protocol", "answered with status", "longer than"];
+/// Texts of errors that no network causes.
+const NEVER: [&str; 4] =
+    ["violated the protocol", "answered with status", "longer than", "maximum packet size"];
 
 /// Without sessions to resume there is no measured part.
 fn nothing_happened_unmeasured(records: &[Record], problems: &mut Problems) {
     if !records.iter().any(|record| matches!(record.event, Event::Failed { .. })) {
-        problems.add("nothing was measured, and nobody says why");
+        problems.add("nothing was measured, and no reason is given");
     }
     if let Some(stray) = records
         .iter()
@@ -122,7 +123,7 @@ fn nothing_happened_unmeasured(records: &[Record], problems: &mut Problems) {
     }
 }
 
-/// What became of each message, by phone and number.
+/// The fate of each message, by phone and number.
 #[derive(Default)]
 struct Messages(BTreeMap<(u32, u32), Fate>);
 
@@ -193,8 +194,8 @@ impl Messages {
     }
 }
 
-/// Each phone's data arrives whole, once, or the phone says why not. Of an upload, both may be: the
-/// data arrives, and the word that it did is lost.
+/// Each phone's data arrives whole, once, or the phone reports why not. For an upload, both may
+/// happen: the data arrives, and its acknowledgment is lost.
 fn transfers(records: &[Record], phones: u32, bytes: u64, problems: &mut Problems) {
     for phone in 0..phones {
         let (mut arrived, mut failed) = (0, 0);

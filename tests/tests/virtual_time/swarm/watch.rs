@@ -1,4 +1,4 @@
-//! A guard against cases that never come back, of which otherwise nobody would learn the seed.
+//! A guard against cases that never return; it prints their seed.
 
 use std::collections::BTreeSet;
 use std::process;
@@ -10,7 +10,7 @@ use super::command;
 use super::generate::Case;
 
 /// Ends the process when no case has begun or ended for long while some are under way. It guards
-/// and measures nothing: how long cases take is no matter of success.
+/// and measures nothing: the duration of cases does not affect success.
 pub struct Watch(Sender<Note>);
 
 enum Note {
@@ -18,7 +18,7 @@ enum Note {
     Ended(u64),
 }
 
-/// Says that a case is over when it goes, also in a panic.
+/// Reports the end of a case when dropped, also in a panic.
 pub struct Guard<'a> {
     watch: &'a Watch,
     seed: u64,
@@ -42,7 +42,7 @@ impl Watch {
     }
 
     pub fn guard(&self, seed: u64) -> Guard<'_> {
-        // The watch listens as long as there is someone to tell it anything.
+        // The watch runs while any sender exists.
         let _ = self.0.send(Note::Begun(seed));
         Guard { watch: self, seed }
     }

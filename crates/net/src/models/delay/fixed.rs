@@ -12,7 +12,7 @@ use crate::spec::ModelEntry;
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay",
     summary: "the same delay for every packet",
-    parameters: &[Parameter::required("delay", Kind::Time, "how long a packet is on the way")],
+    parameters: &[Parameter::required("delay", Kind::Time, "the one-way delay of a packet")],
     has_queue: false,
     example: &[("delay", "10 ms")],
     read: |arguments| Ok(Arc::new(Delay::fixed(arguments.need("delay")))),

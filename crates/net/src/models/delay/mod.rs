@@ -1,5 +1,4 @@
-//! Delay: every packet spends some time on the way. The laws by which the time is chosen are
-//! files of their own.
+//! Delay: every packet is delayed. Each delay law has its own file.
 
 pub(crate) mod fixed;
 pub(crate) mod normal;
@@ -26,7 +25,7 @@ pub use timetable::Timetable;
 pub use trace::parse_delay_trace;
 pub use uniform::Uniform;
 
-/// Holds every packet for a time that a law gives.
+/// Delays every packet by a time from a law.
 #[derive(Clone, Debug)]
 pub struct Delay {
     law: Arc<dyn DelayLaw>,
@@ -34,8 +33,8 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// A delay by `law`. A packet that would overtake its predecessor leaves together with it,
-    /// right behind.
+    /// A delay by `law`. A packet that would overtake its predecessor leaves right after it, at the
+    /// same time.
     pub fn new(law: impl DelayLaw + 'static) -> Delay {
         Delay { law: Arc::new(law), keep_order: true }
     }
@@ -45,7 +44,7 @@ impl Delay {
         Delay::new(Fixed(delay))
     }
 
-    /// The same delay, with packets free to overtake one another.
+    /// The same delay, but packets may overtake one another.
     pub fn with_overtaking(self) -> Delay {
         Delay { keep_order: false, ..self }
     }
@@ -53,7 +52,8 @@ impl Delay {
 
 /// A law that gives each packet its delay.
 pub trait DelayLaw: fmt::Debug + Send + Sync {
-    /// The delay of a packet that sets out at `now`. A law draws equally often for every packet.
+    /// The delay of a packet that is sent at `now`. A law makes the same number of draws for every
+    /// packet.
     fn draw(&self, now: Time, rng: &mut Rng) -> Duration;
 
     /// A bound below which no delay ever falls.
@@ -61,7 +61,7 @@ pub trait DelayLaw: fmt::Debug + Send + Sync {
         Duration::ZERO
     }
 
-    /// Whether packets that set out at one time have one delay.
+    /// Whether packets sent at the same time have the same delay.
     fn is_the_same_at_once(&self) -> bool {
         false
     }
@@ -147,8 +147,8 @@ const OVERTAKING: Parameter = Parameter::with_default(
     "overtaking",
     Kind::Flag,
     "false",
-    "whether packets may overtake one another; if not, a packet that would do so leaves right \
-     behind the one before",
+    "whether packets may overtake one another; if false, such a packet leaves right after the one \
+     before it",
 );
 
 fn delay_with_order(law: impl DelayLaw + 'static, arguments: &Arguments) -> Delay {

@@ -1,4 +1,4 @@
-//! A delay by the normal distribution.
+//! A delay from the normal distribution.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,14 @@ use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay-normal",
-    summary: "a random delay by the normal distribution; a negative one counts as zero",
+    summary: "a random delay from the normal distribution; negative values become zero",
     parameters: &[
         Parameter::required("mean", Kind::Time, "the mean, before negative delays become zero"),
-        Parameter::required("deviation", Kind::Time, "the standard deviation, likewise"),
+        Parameter::required(
+            "deviation",
+            Kind::Time,
+            "the standard deviation, before negative delays become zero",
+        ),
         OVERTAKING,
     ],
     has_queue: false,
@@ -25,7 +29,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
-/// A delay by the normal distribution; one that would be negative is zero.
+/// A delay from the normal distribution; negative values become zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Normal {
     /// The mean, before negative delays become zero.

@@ -11,16 +11,21 @@ use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay-pareto",
-    summary: "a random delay with a heavy tail, by the Pareto distribution",
+    summary: "a random delay with a heavy tail, from the Pareto distribution",
     parameters: &[
-        Parameter::required("least", Kind::Time, "the least delay, from which the tail begins"),
+        Parameter::required("least", Kind::Time, "the minimum delay, where the tail begins"),
         Parameter::required(
             "shape",
             Kind::Number,
             "how fast the tail falls: P(delay > d) = (least / d)^shape; the mean is least * shape \
              / (shape - 1) for a shape above 1",
         ),
-        Parameter::with_default("most", Kind::Time, "60 s", "a longer delay counts as this"),
+        Parameter::with_default(
+            "most",
+            Kind::Time,
+            "60 s",
+            "the maximum delay; longer delays become this value",
+        ),
         OVERTAKING,
     ],
     has_queue: false,
@@ -47,7 +52,7 @@ impl Pareto {
     /// If `shape` is not a positive number, or `least` exceeds `most`.
     pub fn new(least: Duration, shape: f64, most: Duration) -> Result<Pareto, SpecError> {
         if !(shape.is_finite() && shape > 0.0) {
-            return Err(SpecError::new("shape must be a positive number; write 3, for example"));
+            return Err(SpecError::new("shape must be a positive number, for example 3"));
         }
         if least > most {
             return Err(SpecError::new("least exceeds most; write a larger most"));

@@ -16,7 +16,8 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
         Parameter::required(
             "delays",
             Kind::Timetable,
-            "from when on which delay holds, the first one from 0 s on; the last one holds for good",
+            "pairs of a start time and a delay; the first time is 0 s, and the last delay holds \
+             until the end",
         ),
         OVERTAKING,
     ],
@@ -29,16 +30,16 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
-/// A delay that changes at given times. What counts is the time at which a packet sets out.
+/// A delay that changes at given times. The time at which a packet is sent decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timetable {
     rows: Arc<[(Time, Duration)]>,
-    /// The shortest delay of all rows: it is asked for with every packet.
+    /// The minimum delay of all rows, stored because it is needed for every packet.
     least: Duration,
 }
 
 impl Timetable {
-    /// From each time on, the delay beside it; the last one for good.
+    /// Pairs of a start time and a delay; the last delay holds until the end.
     ///
     /// # Errors
     /// If there is no row, the first one is not at time zero, or a time is not after the one
@@ -47,18 +48,21 @@ impl Timetable {
         let rows: Arc<[(Time, Duration)]> = rows.into_iter().collect();
         match rows.first() {
             None => {
-                return Err(SpecError::new("there is no delay; give at least one, from 0 s on"));
+                return Err(SpecError::new(
+                    "the list of delays is empty; give at least one, from 0 s on",
+                ));
             }
             Some((Time::ZERO, _)) => {}
             Some((first, _)) => {
                 return Err(SpecError::new(format!(
-                    "the first delay holds from {first} on; let it begin at 0 s"
+                    "the first delay starts at {first}; start it at 0 s"
                 )));
             }
         }
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(SpecError::new(format!(
-                "the delay from {} on comes after the one from {} on; give them in order of time",
+                "the delay from {} on is listed after the one from {} on; give them in order of \
+                 time",
                 pair[1].0, pair[0].0
             )));
         }

@@ -11,14 +11,14 @@ use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay-trace",
-    summary: "a delay that changes as a trace file says",
+    summary: "a delay that follows a trace file",
     parameters: &[
         Parameter::required(
             "trace",
             Kind::File,
-            "a file with a line for each change: the time since the start and the delay from then \
-             on, both in milliseconds, decimals allowed; the first time is 0, the last delay holds \
-             for good; lines that begin with # are comments",
+            "a file with one line per change: the time since the start and the delay from then on, \
+             both in milliseconds, decimals allowed; the first time is 0, and the last delay holds \
+             until the end; lines that begin with # are comments",
         ),
         OVERTAKING,
     ],
@@ -59,8 +59,12 @@ pub fn parse_delay_trace(text: &str) -> Result<Timetable, SpecError> {
         };
         let time = Time::ZERO + time;
         match rows.last() {
-            None if time > Time::ZERO => return Err(refuse("is the first and not at time 0")),
-            Some((last, _)) if *last >= time => return Err(refuse("is not after the one before")),
+            None if time > Time::ZERO => {
+                return Err(refuse("is the first line, and its time is not 0"));
+            }
+            Some((last, _)) if *last >= time => {
+                return Err(refuse("is not later than the line before"));
+            }
             _ => rows.push((time, delay)),
         }
     }

@@ -1,4 +1,4 @@
-//! A delay between two bounds, each value as likely as the other.
+//! A delay from the uniform distribution between two bounds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay-uniform",
-    summary: "a random delay between two bounds, each value as likely as the other",
+    summary: "a random delay from the uniform distribution between two bounds",
     parameters: &[
         Parameter::required("least", Kind::Time, "the lower bound"),
         Parameter::required("most", Kind::Time, "the upper bound"),
@@ -25,7 +25,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
-/// A delay between two bounds, both included, each nanosecond as likely as the other.
+/// A delay from the uniform distribution between two bounds, both included, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uniform {
     least: Duration,

@@ -10,8 +10,12 @@ use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss",
-    summary: "loses each packet with the same probability, whatever happens to the others",
-    parameters: &[Parameter::required("loss", Kind::Share, "the share of packets that is lost")],
+    summary: "loses each packet with the same probability, independently of the others",
+    parameters: &[Parameter::required(
+        "loss",
+        Kind::Share,
+        "the probability that a packet is lost",
+    )],
     has_queue: false,
     example: &[("loss", "0.3 %")],
     read: |arguments| Ok(Arc::new(Loss::bernoulli(arguments.need("loss")))),

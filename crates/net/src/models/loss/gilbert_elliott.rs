@@ -41,12 +41,12 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
-/// Loses packets in bursts. Each packet meets the present state; then the state may change. With
-/// the default losses (all in the bad state, none in the good one) the share `p / (p + r)` is lost, in
-/// bursts of `1 / r` packets in the mean.
+/// Loses packets in bursts. The current state applies to each packet; then the state may change.
+/// With the default losses (all in the bad state, none in the good one) the share `p / (p + r)` is
+/// lost, in bursts of `1 / r` packets in the mean.
 ///
-/// The first state is drawn from the share of time that each has in the long run, so that the
-/// beginning of a run is like any other part. Draws twice for each packet.
+/// The first state is drawn from the share of time that each has in the long run, so that the start
+/// of a run is not special. Draws twice for each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GilbertElliott {
     /// The probability, at each packet, to go from the good state to the bad one.

@@ -1,4 +1,4 @@
-//! Loss: some packets do not arrive. The laws by which they are chosen are files of their own.
+//! Loss: some packets do not arrive. Each loss law has its own file.
 
 pub(crate) mod bernoulli;
 pub(crate) mod gilbert_elliott;
@@ -23,8 +23,8 @@ pub use periodic::Periodic;
 pub use sojourn::Sojourn;
 pub use timetable::LossTimetable;
 
-/// Loses the packets that a law chooses. In the default order it comes behind queue and rate: a
-/// lost packet has been sent.
+/// Loses the packets that a law chooses. In the default order it comes after queue and rate: a lost
+/// packet has been sent.
 #[derive(Clone, Debug)]
 pub struct Loss {
     law: Arc<dyn LossLaw>,
@@ -36,7 +36,7 @@ impl Loss {
         Loss { law: Arc::new(law) }
     }
 
-    /// Each packet with the same probability, whatever happens to the others.
+    /// Each packet with the same probability, independently of the others.
     pub fn bernoulli(probability: Ratio) -> Loss {
         Loss::new(Bernoulli { probability })
     }
@@ -44,13 +44,14 @@ impl Loss {
 
 /// The description of a law of loss.
 pub trait LossLaw: fmt::Debug + Send + Sync {
-    /// A run of the law, to which packets come one after the other.
+    /// A new instance of the law, for a sequence of packets.
     fn begin(&self, rng: Rng) -> Box<dyn LossProcess>;
 }
 
-/// A law of loss at work.
+/// An instance of a loss law.
 pub trait LossProcess: fmt::Debug + Send {
-    /// True if the packet that comes next, at `now`, is lost. A random law draws equally often for each packet.
+    /// True if the next packet, at `now`, is lost. A random law makes the same number of draws for
+    /// each packet.
     fn loses_next(&mut self, now: Time) -> bool;
 
     /// Takes a new probability of loss, if the law has just one.

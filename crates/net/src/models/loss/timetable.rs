@@ -15,9 +15,9 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     parameters: &[Parameter::required(
         "losses",
         Kind::File,
-        "a file with a line for each change: the time, a comma and the share of packets that is \
-         lost from then on, as \"5 s, 30 %\"; nothing is lost before the first one, and the last \
-         one holds for good; lines that begin with # are comments",
+        "a file with one line per change: the time, a comma and the loss probability from then on, \
+         as in \"5 s, 30 %\"; nothing is lost before the first time, and the last value holds \
+         until the end; lines that begin with # are comments",
     )],
     has_queue: false,
     example: &[("losses", "0 s, 1 %\n5 s, 30 %\n7 s, 1 %\n")],
@@ -36,7 +36,7 @@ pub struct LossTimetable {
 }
 
 impl LossTimetable {
-    /// From each time on, the probability beside it; zero before the first one.
+    /// Pairs of a start time and a probability; zero before the first one.
     ///
     /// # Errors
     /// If a time is not after the one before.

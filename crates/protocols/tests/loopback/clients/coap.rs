@@ -124,7 +124,7 @@ fn clients_of_libcoap_are_answered() {
     }
 }
 
-/// A program that ends with this.
+/// A program that is stopped on drop.
 struct Running(Child);
 
 impl Drop for Running {
@@ -171,7 +171,7 @@ fn openssl_agrees_with_our_server_on_every_cipher() {
     }
 }
 
-/// A server of others that listens at a port of its own, with a certificate that our client trusts.
+/// A third-party server on its own port, with a certificate that our client trusts.
 struct Foreign {
     _running: Running,
     _files: [Scratch; 2],
@@ -264,7 +264,7 @@ fn our_client_is_answered_by_libcoap() {
                 let (status, page) = ask("/", vec![]).await;
                 assert_eq!(status, 200);
                 assert!(page.starts_with(b"This is a test server made with libcoap"), "{page:?}");
-                // An answer after a second, in a message of its own.
+                // A response after a second, in a separate message.
                 let (status, done) = ask("/async?1", vec![]).await;
                 assert_eq!((status, &done[..]), (200, &b"done"[..]));
                 assert_eq!(ask("/nowhere-at-all", vec![]).await.0, 404);

@@ -109,7 +109,7 @@ fn files_come_one_after_the_other_on_one_connection() {
 }
 
 #[test]
-fn a_large_file_arrives_as_it_is() {
+fn a_large_file_arrives_unchanged() {
     for_each_version(|curl| {
         let (content, lines, status) = curl.ask(&[], &["/noise"], "%{response_code}");
         assert_eq!((lines, status), (vec!["200".to_owned()], 0));
@@ -119,7 +119,7 @@ fn a_large_file_arrives_as_it_is() {
 
 /// curl asks leave for a long body (RFC 9110 section 10.1.1) over HTTP/1.1.
 #[test]
-fn a_large_upload_arrives_as_it_is() {
+fn a_large_upload_arrives_unchanged() {
     for_each_version(|curl| {
         let upload = curl.certificate.with_extension("upload");
         fs::File::create(&upload).unwrap().write_all(&noise()).unwrap();

@@ -19,7 +19,7 @@ fn nothing_deviates_from_the_specification() {
     assert!(failed.is_empty(), "{failed:#?}\n{said}");
 }
 
-/// That the suite finds fault where there is one.
+/// Checks that the suite detects an error.
 #[test]
 fn a_server_that_never_answers_fails() {
     let Some(h2spec) = provide(Path::new(env!("CARGO_TARGET_TMPDIR"))) else { return };
@@ -28,7 +28,7 @@ fn a_server_that_never_answers_fails() {
     assert!(!cases.is_empty() && cases.iter().all(|case| !case.passed), "{said}");
 }
 
-/// What h2spec says of `server` in the sections that `words` name, or in all.
+/// The results of h2spec for `server` in the sections named by `words`, or in all.
 fn judge(h2spec: &Path, server: &Server, words: &[&str]) -> (Vec<Case>, String) {
     let name = format!("h2spec-{}-{}.xml", std::process::id(), server.address.port());
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

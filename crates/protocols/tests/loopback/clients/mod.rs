@@ -1,6 +1,6 @@
-//! Our HTTP and CoAP ends on the kernel's sockets, judged by programs of others: a conformance suite and
-//! a client that everybody has. What is missing is said and skipped; with `CI=true` that is a
-//! failure.
+//! Our HTTP and CoAP ends on the kernel's sockets, tested by third-party programs: a conformance
+//! suite and a common client. Tests of missing programs are reported and skipped; with `CI=true`
+//! that is a failure.
 
 mod coap;
 mod curl;

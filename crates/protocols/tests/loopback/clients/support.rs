@@ -1,4 +1,4 @@
-//! A server of ours on the loopback interface, and the programs that ask it.
+//! Our server on the loopback interface, and its client programs.
 
 use std::io::{PipeWriter, pipe};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,11 +12,11 @@ use trackbed_core::Time;
 use trackbed_protocols::{ServerConfig, TlsParameters, TransportParameters, Trust, find};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
-/// A server that runs on a thread of its own until this is dropped.
+/// A server on a separate thread, until this is dropped.
 pub struct Server {
     pub address: SocketAddr,
     pub trust: Trust,
-    /// The server ends when nobody holds this any more.
+    /// The server ends when the last handle is dropped.
     stop: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
@@ -38,7 +38,7 @@ impl Server {
         let serve = async move |machine: Machine| {
             let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
             let host = machine.host("server", [here]);
-            // The one algorithm that every kernel has and lets everybody use.
+            // The one algorithm that every kernel has and does not restrict.
             let transport = TransportParameters {
                 congestion: "reno".to_owned(),
                 ..TransportParameters::default()
@@ -68,13 +68,13 @@ impl Drop for Server {
     }
 }
 
-/// The program called `name`, if a folder of `PATH` has it.
+/// The program called `name`, if it is in a folder of `PATH`.
 pub fn look_for(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// Says that a test cannot be done here.
+/// Reports that a test cannot run here.
 pub fn skip(why: &str) {
     let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     assert!(!is_ci, "{why}");

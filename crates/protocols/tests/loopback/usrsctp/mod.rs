@@ -44,7 +44,7 @@ fn start(program: &Path, words: &[String]) -> Running {
     Running(child.unwrap())
 }
 
-/// A port that nobody has right now.
+/// A port that is currently free.
 fn free_port() -> u16 {
     UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port()
 }

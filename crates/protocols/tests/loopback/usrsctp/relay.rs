@@ -42,7 +42,7 @@ impl Relay {
                     continue;
                 }
                 if let Some(to) = to {
-                    // Who has gone does not hear it.
+                    // A client that is gone does not receive it.
                     let _gone = socket.send_to(&buffer[..len], to);
                 }
             }

@@ -1,4 +1,4 @@
-//! What is altered on the way, in every part of what a client says, and noise.
+//! Altered bytes in every part of a client's traffic, and noise.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::ground::{Ground, SERVER, STRANGERS, Witness, for_each_protocol, say};
 use super::relay::{Manner, Then, stranger};
 
 #[test]
-fn who_is_not_understood_harms_nobody() {
+fn invalid_clients_do_no_harm() {
     for_each_protocol(|ground| async move {
         let witness = Witness::new(&ground).await;
         let wholes: &[usize] = match ground.is_over_tcp() {
@@ -40,7 +40,7 @@ fn who_is_not_understood_harms_nobody() {
     });
 }
 
-/// Bytes of no meaning, of all lengths; a few hundred pieces.
+/// Random bytes of all lengths; a few hundred pieces.
 async fn noise(ground: &Rc<Ground>) {
     let mut rng = ground.seed.stream("test/noise");
     for number in 0..300_u16 {

@@ -1,4 +1,4 @@
-//! A day of one message a second of 512 bytes: what both ends and the network hold of it.
+//! A day of one message of 512 bytes per second: the memory of both ends and the network.
 
 use std::time::Duration;
 

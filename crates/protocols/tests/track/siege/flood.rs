@@ -1,4 +1,4 @@
-//! Crowds: of connections that ask for nothing, and of first packets from addresses that nobody hears.
+//! Floods: of connections without requests, and of first packets from addresses that never respond.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -67,7 +67,7 @@ async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
     join_all((0..CROWD).map(one)).await
 }
 
-/// What so many clients say first, heard at a port where nobody answers.
+/// The first packets of this many clients, captured at a port that does not respond.
 async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
     let nowhere = SocketAddr::new(STRANGERS, 7);
     let listener = ground.stranger.bind_udp(nowhere).unwrap();
@@ -85,7 +85,7 @@ async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
     words
 }
 
-/// Says each from a port of its own, where nobody listens any more afterwards.
+/// Sends each from a separate port, which is closed afterwards.
 async fn shout(ground: &Rc<Ground>, words: &[Vec<u8>], again: u16) {
     for (number, words) in (0..).zip(words) {
         let port = 2_000 + again * 2_000 + number;

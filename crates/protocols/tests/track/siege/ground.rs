@@ -1,5 +1,5 @@
-//! A server, an honest client, a host of strangers and one of clients that come by a stranger, each
-//! 25 ms from a router in the middle.
+//! A server, an honest client, a host of attackers and a host of clients behind an attacker, each
+//! 25 ms from a central router.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -20,10 +20,10 @@ use trackbed_substrate::{Datagram, Host, UdpSocket, now};
 
 use super::memory::held;
 
-/// From the client, or a stranger, to the server and back.
+/// From the client, or an attacker, to the server and back.
 pub const RTT: Duration = Duration::from_millis(100);
 
-/// What the servers of these tests take: little, so that few strangers are too many.
+/// The servers of these tests have low limits, so that a few attackers exceed them.
 pub const LIMITS: ServerLimits =
     ServerLimits { connections: 48, handshakes: 16, opening: Duration::from_secs(20) };
 
@@ -34,7 +34,7 @@ pub const SERVER: SocketAddr =
 /// Longer than a day.
 const LIMIT: Time = Time::from_millis(25 * 3_600_000);
 
-/// Where strangers come from.
+/// The address of the attackers.
 pub const STRANGERS: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
 
 fn network(seed: &Seed) -> Network {
@@ -56,7 +56,7 @@ pub struct Ground {
     pub server: ServerHandle,
     pub client: Arc<dyn Host>,
     pub stranger: Arc<dyn Host>,
-    /// Where clients are that a stranger stands in front of.
+    /// The address of clients behind an attacker.
     pub dupe: Arc<dyn Host>,
     pub seed: Seed,
 }
@@ -106,7 +106,7 @@ impl Ground {
     }
 }
 
-/// Exchanges `len` bytes, and says how long that took.
+/// Exchanges `len` bytes, and returns the duration.
 pub async fn ask(connection: &dyn Connection, len: usize) -> Result<Duration, Error> {
     let start = now();
     let request = Request::new("/echo", body::full(vec![7; len]));
@@ -145,12 +145,12 @@ impl Witness {
         assert!(present <= LIMITS.connections, "{name}, {when}: {present} connections");
     }
 
-    /// How much more memory there is than at its beginning.
+    /// The growth of memory since its beginning.
     pub fn memory(&self) -> isize {
         held() - self.before
     }
 
-    /// Asserts that there is at most so much more memory than before.
+    /// Asserts that memory has grown by at most this much.
     pub fn check_memory(&self, when: &str, most: isize) {
         let more = self.memory();
         eprintln!("  {when}: {} kB more", more / 1_000);

@@ -13,12 +13,12 @@ thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, and an account.
+/// The system's allocator, with a counter.
 struct Counting;
 
 impl Counting {
     fn count(change: isize) {
-        // While a thread ends there is no account any more.
+        // While a thread ends the counter no longer exists.
         let _gone = HELD.try_with(|held| held.set(held.get() + change));
     }
 }

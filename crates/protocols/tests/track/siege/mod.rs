@@ -1,6 +1,6 @@
-//! Servers among strangers, in virtual time: whoever dawdles, floods or damages, an honest client is
-//! answered within a few round trips, and what the server keeps is bounded. The registry says which
-//! protocols there are, so a new one is covered too.
+//! Servers under attack, in virtual time. Attackers are slow, flood the server or damage packets;
+//! still an honest client gets its response within a few round trips, and the server's state is
+//! bounded. The test runs over all protocols of the registry, including new ones.
 
 mod damage;
 mod day;

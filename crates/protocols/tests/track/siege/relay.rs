@@ -1,5 +1,5 @@
-//! Clients that speak to the server as they should, through somebody who lets only a part of it pass:
-//! so every protocol's own words stop, drip or break wherever one likes.
+//! Correct clients behind a relay that forwards only a part of the traffic: so a valid exchange of
+//! every protocol stops, drips or breaks at any chosen place.
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
@@ -16,15 +16,15 @@ use trackbed_substrate::{ReceivedMeta, Task, TcpOptions, UdpSocket, sleep, spawn
 
 use super::ground::{Ground, SERVER, STRANGERS, say};
 
-/// What becomes of what a client says.
+/// What happens to a client's traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
-    /// So many bytes over TCP, or datagrams, pass as they are.
+    /// This many bytes over TCP, or datagrams, pass unchanged.
     pub whole: usize,
     pub then: Then,
 }
 
-/// What becomes of the rest.
+/// What happens to the rest.
 #[derive(Clone, Copy, Debug)]
 pub enum Then {
     /// Nothing of it arrives.

@@ -16,7 +16,7 @@ const BYTES: [usize; 20] = [
 const DATAGRAMS: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
 
 #[test]
-fn who_dawdles_holds_up_nobody() {
+fn slow_clients_block_no_others() {
     for_each_protocol(|ground| async move {
         let witness = Witness::new(&ground).await;
         let cuts: &[usize] = if ground.is_over_tcp() { &BYTES } else { &DATAGRAMS };
@@ -49,8 +49,8 @@ fn who_dawdles_holds_up_nobody() {
     });
 }
 
-/// Over TCP those who have not come to a request are sent away in time; who has said nothing at all
-/// inside, and who has been answered, may stay.
+/// Over TCP, clients with an unfinished request are disconnected in time; clients that sent nothing
+/// inside, and clients that got a response, may stay.
 #[test]
 fn who_begins_and_does_not_go_on_is_sent_away() {
     for_each_protocol(|ground| async move {

@@ -112,7 +112,7 @@ fn completion(program: &Path, ends: Ends, link: &LinkSpec, bytes: u64, seed: u64
     took.as_secs_f64()
 }
 
-/// A link whose queue takes so many packets.
+/// A link whose queue holds this many packets.
 fn link(mbps: u64, delay_ms: u64, packets: u64) -> LinkSpec {
     let queue = DropTail::of_bytes(ByteSize::from_bytes(packets * 1_500));
     LinkSpec::simple(Bitrate::from_mbps(mbps), queue, Duration::from_millis(delay_ms))

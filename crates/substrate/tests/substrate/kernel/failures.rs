@@ -1,4 +1,4 @@
-//! Runs that cannot go on, and what is told of them.
+//! Stalled runs and their diagnosis.
 
 use std::future::{pending, poll_fn};
 use std::net::IpAddr;
@@ -22,7 +22,7 @@ fn stalled<T>(result: Result<T, RunError>) -> (Time, StallReason, String) {
 #[test]
 fn nothing_to_wait_for_is_a_stall() {
     let (at, reason, diagnosis) = stalled(execute(|machine| async move {
-        // Sockets that nobody waits for wake nobody.
+        // Sockets without waiting tasks wake no task.
         let _idle = loopback(&machine).bind_udp(address("127.0.0.1", 0)).unwrap();
         spawn_named("lost", pending::<()>()).detach();
         sleep(Duration::from_millis(3)).await;
@@ -57,7 +57,7 @@ fn a_run_ends_at_its_limit_and_says_who_waits_for_what() {
     for line in [
         "to accept from TCP listener 127.0.0.1:",
         "to receive from UDP 127.0.0.1:",
-        ", Established, 0 B to be sent first",
+        ", Established, 0 B not sent yet",
         "0 datagrams lost",
     ] {
         assert!(diagnosis.contains(line), "{line}\nis missing in\n{diagnosis}");
@@ -168,5 +168,5 @@ fn a_host_without_an_address_of_the_family_says_so() {
         let connecting = host.connect_tcp(None, address("127.0.0.1", 9), &defaults());
         connecting.await.err().unwrap()
     });
-    assert!(error.unwrap().to_string().contains("mute has no address of the family"));
+    assert!(error.unwrap().to_string().contains("mute has no address of the same IP version"));
 }

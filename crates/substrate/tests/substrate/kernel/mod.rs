@@ -1,5 +1,5 @@
 //! The kernel's sockets as the users of the seam meet them, over the loopback interface. No test
-//! holds a duration against an upper bound: the machine may be busy.
+//! checks a duration against an upper bound: the machine may be busy.
 
 mod failures;
 mod peers;
@@ -33,7 +33,7 @@ fn loopback(machine: &Machine) -> Arc<dyn Host> {
     machine.host("here", ["127.0.0.1", "::1"].map(|address| address.parse().unwrap()))
 }
 
-/// The defaults, but for the one algorithm that every kernel has and lets everybody use.
+/// The defaults, except for the one algorithm that every kernel has and does not restrict.
 fn defaults() -> TcpOptions {
     TcpOptions { congestion: "reno".to_owned(), ..TcpOptions::default() }
 }

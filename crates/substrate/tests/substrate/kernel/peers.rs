@@ -14,7 +14,7 @@ const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 
 #[test]
-fn connections_of_strangers_are_closed() {
+fn connections_of_unknown_peers_are_closed() {
     let run = execute(|machine| async move {
         let server = machine.host_for("server", [SERVER], PEER);
         let listener = server.listen_tcp(SocketAddr::new(SERVER, 0), &defaults()).unwrap();
@@ -38,7 +38,7 @@ async fn read(stream: &mut Box<dyn TcpStream>) -> Result<usize, ErrorKind> {
 }
 
 #[test]
-fn datagrams_of_strangers_are_thrown_away() {
+fn datagrams_of_unknown_peers_are_discarded() {
     let run = execute(|machine| async move {
         let server = machine.host_for("server", [SERVER], PEER);
         let socket = server.bind_udp(SocketAddr::new(SERVER, 0)).unwrap();

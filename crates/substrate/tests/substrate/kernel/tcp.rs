@@ -29,7 +29,7 @@ fn v4() -> SocketAddr {
     address("127.0.0.1", 0)
 }
 
-/// Bytes in which every place can be told from its neighbours.
+/// Bytes in which every position differs from its neighbours.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
@@ -112,7 +112,7 @@ fn closing_ends_one_direction_and_leaves_the_other() {
 
 /// What has arrived before the end must come out, however it is read.
 #[test]
-fn the_end_is_found_behind_data_that_was_there_before_anybody_read() {
+fn the_end_is_found_after_data_that_arrived_before_the_first_read() {
     run(|host| async move {
         let (mut ours, mut theirs) = connected(&*host, v4()).await;
         theirs.write_all(&pattern(1_000)).await.unwrap();
@@ -175,7 +175,7 @@ fn an_abort_is_a_reset_to_the_peer_and_wakes_who_waits() {
 fn dropping_what_was_not_read_is_a_reset() {
     run(|host| async move {
         let (mut ours, theirs) = connected(&*host, v4()).await;
-        ours.write_all(b"nobody reads this").await.unwrap();
+        ours.write_all(b"no one reads this").await.unwrap();
         sleep(Duration::from_millis(5)).await;
         drop(theirs);
         let told = ours.read(&mut [0; 10]).await.unwrap_err();
@@ -286,7 +286,7 @@ fn a_port_is_free_again_as_soon_as_its_listener_has_gone() {
 #[test]
 fn giving_an_attempt_up_leaves_nothing_behind() {
     run(|host| async move {
-        // 192.0.2.0/24 is nobody's (RFC 5737), so nothing answers, or there is no route to it.
+        // 192.0.2.0/24 is unassigned (RFC 5737), so nothing responds, or there is no route to it.
         let nowhere = host.connect_tcp(
             Some("0.0.0.0".parse().unwrap()),
             address("192.0.2.1", 9),

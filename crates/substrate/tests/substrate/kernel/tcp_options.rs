@@ -83,7 +83,7 @@ fn what_the_kernel_can_do_it_does() {
         let listener = host.listen_tcp(address("127.0.0.1", 0), &options).unwrap();
         let mut ours = host.connect_tcp(None, listener.local_addr(), &options).await.unwrap();
         let theirs = listener.accept().await.unwrap();
-        // Small buffers hold little of what nobody reads.
+        // Small buffers hold little unread data.
         let mut written = 0;
         while let Some(count) = ours.write(&[0; 10_000]).now_or_never() {
             written += count.unwrap();

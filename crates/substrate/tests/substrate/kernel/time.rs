@@ -88,7 +88,7 @@ fn before_its_origin_a_run_stands_at_zero() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "held against the system's own time of day")]
+#[expect(clippy::disallowed_methods, reason = "compared with the system's own time of day")]
 fn the_time_of_day_and_the_randomness_are_the_systems() {
     let since_1970 = || {
         let now = std::time::SystemTime::now();

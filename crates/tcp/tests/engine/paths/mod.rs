@@ -1,5 +1,5 @@
 //! A small test track with several paths: two hosts with Multipath TCP, a link for each path and
-//! direction, an event loop, and somebody in the middle who may do what he likes.
+//! direction, an event loop, and a middlebox that may do anything.
 #![allow(dead_code, reason = "every test uses another part")]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +11,7 @@ use trackbed_core::{Bitrate, Packet, Ratio, Rng, Seed, Time};
 use trackbed_tcp::multipath::{Key, MultipathConfig, MultipathConnection, join_token, refuse_join};
 use trackbed_tcp::{Flags, Segment, reset_reply};
 
-/// What somebody on a path makes of a segment: `true` for one from the client.
+/// What a middlebox on a path does with a segment: `true` for one from the client.
 pub type Middlebox = Box<dyn FnMut(bool, Segment) -> Vec<Segment> + Send>;
 
 /// One path in both directions.
@@ -21,7 +21,7 @@ pub struct Lane {
     /// Packets that wait at most, in each direction.
     pub queue: usize,
     pub loss: Ratio,
-    /// Some packets are held back for up to so long.
+    /// Some packets are delayed by up to this time.
     pub jitter: Duration,
     pub jittered: Ratio,
     /// Packets that enter in one of these spans are lost.

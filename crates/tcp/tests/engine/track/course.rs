@@ -13,7 +13,7 @@ pub trait Station {
     /// The next packet to send, if there is one; the application may act here.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When `handle_timeout` is to be called.
+    /// When to call `handle_timeout`.
     fn poll_timeout(&self) -> Option<Time>;
 
     fn handle_timeout(&mut self, now: Time);
@@ -89,7 +89,7 @@ impl<S: Station> Course<S> {
         }
     }
 
-    /// Lets the next event happen, unless it is later than `deadline`.
+    /// Processes the next event, unless it is later than `deadline`.
     fn step(&mut self, deadline: Time) -> bool {
         let link =
             (0..self.links.len()).filter_map(|link| Some((self.links[link].next()?, link))).min();
@@ -128,7 +128,7 @@ impl<S: Station> Course<S> {
 }
 
 /// One end of a connection on a single path: a client that reads, or a server that writes without
-/// end as soon as it is connected.
+/// end once it is connected.
 pub struct Plain {
     pub connection: Option<Connection>,
     config: trackbed_tcp::Config,

@@ -86,8 +86,8 @@ impl Condition {
         counts.iter().sum::<f64>() / counts.len() as f64
     }
 
-    /// How far from the mean still counts as agreement: 3 %, or the spread of the kernel's own
-    /// repetitions where that is larger.
+    /// The deviation from the mean that still counts as agreement: 3 %, or the spread of the
+    /// kernel's own repetitions where that is larger.
     pub fn tolerance(&self) -> f64 {
         let (low, high) = self.range();
         (high - low).max(0.03 * self.mean())
@@ -139,6 +139,6 @@ impl Condition {
     }
 }
 
-/// What it costs a real machine to start a transfer: by so much the measured transfers take longer
-/// than ours where nothing is lost and every packet is the same, whatever the round-trip time: the median.
+/// The cost of starting a transfer on a real machine: the median by which measured transfers take
+/// longer than ours without losses and with identical packets, at any round-trip time.
 const START_COST_MS: f64 = 2.6;

@@ -40,7 +40,7 @@ pub struct Link {
     pub packets: u64,
     pub bytes: u64,
     pub dropped: u64,
-    /// The machine takes its packets off the link up to so much later, at random.
+    /// The machine takes its packets off the link up to this much later, at random.
     pub jitter: Option<(Duration, Box<Rng>)>,
     /// When each packet with data entered, if that is wanted, and its length.
     pub log: Option<Vec<(Time, usize, bool)>>,
@@ -177,7 +177,7 @@ impl Track {
         links.chain(timers).min()
     }
 
-    /// Goes to the next event and lets it happen; returns the end that it happened to.
+    /// Processes the next event; returns the end that it concerns.
     pub fn step(&mut self) -> Option<usize> {
         let at = self.next_event()?;
         self.now = self.now.max(at);
@@ -211,12 +211,12 @@ impl Track {
     }
 }
 
-/// Lets everything happen for so long.
+/// Processes everything for this long.
 pub fn run_for(track: &mut Track, span: Duration) {
     run(track, track.now + span);
 }
 
-/// Lets everything happen up to `until`.
+/// Processes everything up to `until`.
 pub fn run(track: &mut Track, until: Time) {
     while track.next_event().is_some_and(|at| at <= until) {
         track.step();
@@ -275,7 +275,7 @@ impl<'a> Exchange<'a> {
             connection.write(now, &[0; REQUEST_LEN]).expect("it is open");
         }
         while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
-            assert!(!data.is_empty(), "nobody closes");
+            assert!(!data.is_empty(), "no side closes");
             self.got += data.len();
         }
         self.track.flush(0);

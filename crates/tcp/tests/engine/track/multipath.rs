@@ -6,7 +6,7 @@ use trackbed_tcp::multipath::{Key, MultipathConfig, MultipathConnection, join_to
 
 use super::course::Station;
 
-/// One end: a client that reads, or a server that writes without end as soon as it is connected.
+/// One end: a client that reads, or a server that writes without end once it is connected.
 pub struct Ends {
     pub connection: Option<MultipathConnection>,
     config: MultipathConfig,

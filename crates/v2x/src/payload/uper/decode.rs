@@ -85,7 +85,7 @@ impl Reader<'_> {
                 let (extended, index) = self.index(names.len(), added.is_some())?;
                 let names = if extended { added.unwrap_or_default() } else { names };
                 let name = names.get(index);
-                Value::Name(name.ok_or_else(|| Fault::new(format!("name {index} is not known")))?)
+                Value::Name(name.ok_or_else(|| Fault::new(format!("name {index} is unknown")))?)
             }
             Type::BitString(bounds) => {
                 let size = self.size(*bounds)? as u32;
@@ -128,7 +128,7 @@ impl Reader<'_> {
             Type::Choice(Fields { root, extensible }) => {
                 let (extended, index) = self.index(root.len(), *extensible)?;
                 let field = root.get(index).filter(|_| !extended);
-                let field = field.ok_or(Fault::new("its alternative is not known"))?;
+                let field = field.ok_or(Fault::new("its alternative is unknown"))?;
                 Value::Fields(vec![(field.name, self.field(field)?)])
             }
         })

@@ -103,7 +103,7 @@ impl Writer {
                 };
                 let octets = unhex(bits)?;
                 if octets.len() != size.div_ceil(8) {
-                    return Err(Fault::new(format!("it is not of {size} bits")));
+                    return Err(Fault::new(format!("it does not have {size} bits")));
                 }
                 self.size(*bounds, size)?;
                 self.octets(size, &octets);
@@ -137,7 +137,7 @@ impl Writer {
             Type::Sequence(fields) => self.sequence(fields, value)?,
             Type::Choice(Fields { root, extensible }) => {
                 let index = root.iter().position(|field| value.get(field.name).is_some());
-                let index = index.ok_or(Fault::new("its alternative is not known"))?;
+                let index = index.ok_or(Fault::new("its alternative is unknown"))?;
                 self.bits((*extensible).into(), 0);
                 self.bits(index_width(root.len()), index as u64);
                 let field = &root[index];
@@ -152,7 +152,7 @@ impl Writer {
         let given = value.as_object().ok_or(Fault::new("it is not an object"))?;
         if let Some(name) = given.keys().find(|name| fields.root.iter().all(|it| it.name != **name))
         {
-            return Err(Fault::new("no such field is known").within(name));
+            return Err(Fault::new("unknown field").within(name));
         }
         self.bits(fields.extensible.into(), 0);
         let mut present = Vec::with_capacity(fields.root.len());

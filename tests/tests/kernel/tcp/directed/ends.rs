@@ -77,7 +77,7 @@ fn idle_connections_are_kept_alive_by_either_side() {
     }
 }
 
-/// Both FINs are on the way at the same time (RFC 9293 section 3.6, case 3).
+/// Both FINs are in flight at the same time (RFC 9293 section 3.6, case 3).
 #[test]
 fn both_sides_may_close_at_once() {
     where_possible!();

@@ -1,4 +1,4 @@
-//! One subject each: what the wire must show of it.
+//! One subject each, checked on the wire.
 
 mod ends;
 mod signals;
@@ -35,7 +35,7 @@ fn sending(mut setup: Setup, from_engine: u64, from_kernel: u64) -> Setup {
     setup
 }
 
-/// Plays it, and holds it to what every case has to keep to.
+/// Plays it, and checks the rules of every case.
 fn played(setup: &Setup) -> Outcome {
     let outcome = play(setup);
     let problems = super::problems(setup, &outcome);

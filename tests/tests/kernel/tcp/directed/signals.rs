@@ -1,4 +1,4 @@
-//! What both ends, or a router between them, tell each other: marks, options, sizes.
+//! Signals between both ends, or from a router: marks, options, sizes.
 
 use trackbed_core::packet::{Ecn, protocol};
 use trackbed_core::{Bitrate, Ratio};
@@ -33,7 +33,7 @@ fn congestion_is_marked(from_engine: bool) {
     let echoed = |segment: &Segment| segment.has(Flags::ECE) && !segment.has(Flags::SYN);
     assert!(segments(&outcome, echoes).iter().any(echoed), "no mark was echoed");
     let reduced = |segment: &Segment| segment.has(Flags::CWR) && !segment.has(Flags::SYN);
-    assert!(segments(&outcome, data).iter().any(reduced), "nobody says that it has reduced");
+    assert!(segments(&outcome, data).iter().any(reduced), "no side reports that it has reduced");
     let capable = |segment: &Segment| segment.ecn == Ecn::Ect0 && !segment.payload.is_empty();
     assert!(segments(&outcome, data).iter().any(capable));
     // Behind the first echo less is in flight: CUBIC keeps 717/1024 (RFC 9438 section 4.6).
@@ -95,7 +95,7 @@ fn options_are_used_only_where_both_offer_them() {
     }
 }
 
-/// RFC 1191, RFC 8201: a router in between says that packets are too big, to either sender.
+/// RFC 1191, RFC 8201: a router in between reports packets that are too big, to either sender.
 #[test]
 fn a_narrower_path_is_learnt_by_either_side() {
     where_possible!();
