@@ -252,7 +252,7 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
 }
 
 /// Quantiles over all samples, the mean and its interval over the runs' means: the samples of one
-/// run share its misfortunes and are not independent.
+/// run share its seed and are not independent.
 ///
 /// The interval of the mean ends where the metric does: few runs of which one took long say nothing of
 /// times below zero, and what cannot be is left out at no cost to how often the interval is right.

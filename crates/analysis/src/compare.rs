@@ -43,7 +43,7 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
     if let Some(name) = unknown {
         return Err(CompareError::NoMetric(name.clone()));
     }
-    let shared = [&first, &second].iter().all(|side| side.document.shares_misfortunes());
+    let shared = [&first, &second].iter().all(|side| side.document.shares_seeds());
     let paired = shared && first.document.seed == second.document.seed;
     let (mut found, mut incomparable) = (Vec::new(), Vec::new());
     let mut missing = Vec::new();

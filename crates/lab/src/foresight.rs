@@ -34,7 +34,7 @@ pub(crate) fn set(foresight: &Foresight, multipath: &mut Multipath) {
 /// The end that acts; `None` if no end foresees handovers.
 pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
     match foresight.kind() {
-        ForesightKind::Nobody | ForesightKind::Reactive => None,
+        ForesightKind::Off | ForesightKind::Reactive => None,
         ForesightKind::PhaD => Some(WhoActs::Client),
         ForesightKind::Pha | ForesightKind::Oracle => Some(WhoActs::Server),
     }
@@ -75,7 +75,7 @@ fn forecast(
 ) -> Option<Forecast> {
     let lead = foresight.lead();
     match foresight.kind() {
-        ForesightKind::Nobody | ForesightKind::Reactive => None,
+        ForesightKind::Off | ForesightKind::Reactive => None,
         ForesightKind::Oracle => Some(Forecast::Truth { lead }),
         ForesightKind::Pha | ForesightKind::PhaD => {
             let (railway, ride) = ride?;

@@ -20,7 +20,7 @@ pub fn first_schema() -> u32 {
 pub struct RunResult {
     /// The cell's place in the plan, from 0.
     pub cell: u32,
-    /// The run's number, from 0: run k of every cell meets the same misfortunes.
+    /// The run's number, from 0: run k of every cell has the same seed, so the same losses.
     pub run: u32,
     /// The samples of each metric, or why the run failed.
     pub outcome: Outcome,
@@ -131,7 +131,7 @@ pub struct Document {
 impl Document {
     /// Whether the seed decides what befalls packets, so that run k of two cells can be told to have met the
     /// same: between two machines the network does.
-    pub fn shares_misfortunes(&self) -> bool {
+    pub fn shares_seeds(&self) -> bool {
         self.substrate != LIVE
     }
 }

@@ -17,12 +17,12 @@ pub fn render(advice: &Advice) -> String {
 
 fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
     let needs = advice.needs.join(" and ");
+    writeln!(out, "{}\n", conclusion(advice))?;
     writeln!(out, "{}, {} substrate: {needs}", advice.scenario, advice.substrate)?;
     if let Some(model) = &advice.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
     }
     writeln!(out)?;
-    writeln!(out, "{}\n", conclusion(advice))?;
     write!(out, "{}", table(advice))?;
     writeln!(out)?;
     for cell in &advice.cells {
@@ -55,8 +55,8 @@ fn conclusion(advice: &Advice) -> String {
         open => format!("; {open} more are undecided"),
     };
     match advice.best() {
-        Some(best) => format!("{meet} of {all} cells meet it{open}; the best is {}", best.name),
-        None => format!("none of {all} cells certainly meets it{open}"),
+        Some(best) => format!("Best: {}. {meet} of {all} cells meet the need{open}.", best.name),
+        None => format!("None of {all} cells certainly meets the need{open}."),
     }
 }
 

@@ -1,7 +1,5 @@
 //! How well two substrates agree, as a table.
 
-use std::fmt::Write as _;
-
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 
 use crate::number::Decimals;
@@ -29,17 +27,14 @@ pub fn render(cells: &[Agreement]) -> String {
         ]);
     }
     let count = |verdict| cells.iter().filter(|cell| cell.verdict == verdict).count();
-    let mut text = format!("{table}");
-    writeln!(
-        text,
-        "\n{} of {} cells equivalent, {} different, {} undecided",
+    format!(
+        "Virtual time and the kernel: {} of {} cells equivalent within the margin, {} different, {} \
+         undecided.\n\n{table}",
         count(AgreementVerdict::Equivalent),
         cells.len(),
         count(AgreementVerdict::Different),
         count(AgreementVerdict::Undecided),
     )
-    .expect("a String takes everything");
-    text
 }
 
 fn verdict(verdict: AgreementVerdict) -> &'static str {

@@ -20,8 +20,8 @@ pub fn render(contrast: &Contrast) -> String {
 
 fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     let Contrast { first, second, .. } = contrast;
-    writeln!(out, "{} compared with {}", second.directory, first.directory)?;
-    writeln!(out, "\n{}\n", verdict(contrast))?;
+    writeln!(out, "{}\n", verdict(contrast))?;
+    writeln!(out, "{} compared with {}\n", second.directory, first.directory)?;
     let metrics = contrast.cells.iter().fold(Vec::new(), |mut names, cell| {
         if !names.contains(&cell.metric.as_str()) {
             names.push(&cell.metric);
@@ -75,8 +75,8 @@ fn verdict(contrast: &Contrast) -> String {
         many => format!("{many} results are worse by more than {margin} %, or fail more often"),
     };
     match contrast.cells.len() {
-        0 => format!("nothing could be compared: {end}"),
-        count => format!("of {count} comparisons {}: {end}", told.join(", ")),
+        0 => format!("Nothing could be compared: {end}."),
+        count => format!("Of {count} comparisons, {}: {end}.", told.join(", ")),
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fm
         [only] => numbered(section.document, only.against),
         _ => "the best cell under the same conditions".to_owned(),
     };
-    let pairs = match section.document.shares_misfortunes() {
+    let pairs = match section.document.shares_seeds() {
         true => "same seeds, same losses",
         false => "in turn over the same network",
     };

@@ -33,7 +33,7 @@ pub struct Foresight {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForesightKind {
     /// No foresight.
-    Nobody,
+    Off,
     /// The sender, by a table.
     Pha,
     /// The receiver, by a table.
@@ -51,7 +51,7 @@ impl Foresight {
     /// The foresight called `name`; default for `lead`: that of the kind.
     pub fn new(name: &str, lead: Option<Duration>, rides: u32) -> Option<Foresight> {
         let kinds = [
-            ForesightKind::Nobody,
+            ForesightKind::Off,
             ForesightKind::Pha,
             ForesightKind::PhaD,
             ForesightKind::Oracle,
@@ -62,7 +62,7 @@ impl Foresight {
         let lead = lead.unwrap_or(match kind {
             ForesightKind::PhaD => LEAD_OF_RECEIVER,
             ForesightKind::Oracle => LEAD_OF_ORACLE,
-            ForesightKind::Nobody | ForesightKind::Pha | ForesightKind::Reactive => Duration::ZERO,
+            ForesightKind::Off | ForesightKind::Pha | ForesightKind::Reactive => Duration::ZERO,
         });
         Some(Foresight { kind, lead, rides, drift: Ratio::ZERO, table: Arc::default() })
     }

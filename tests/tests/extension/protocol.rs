@@ -1,5 +1,5 @@
 //! A TCP connection for each exchange. A request is its path, a newline and its body; an answer is
-//! its status in two bytes and its body. Whoever has said everything closes.
+//! its status in two bytes and its body. The side that has sent everything closes.
 
 use std::io;
 use std::net::SocketAddr;

@@ -5,6 +5,7 @@ mod circles;
 mod floors;
 mod names;
 mod tree;
+mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -88,7 +88,7 @@ fn closed(interval: Interval) -> Option<[f64; 2]> {
 }
 
 /// From so many pairs on a direction is judged by means, which the studies print; of fewer by quotients.
-pub const MANY: usize = 30;
+pub const MANY: usize = 120;
 
 /// Two cells, each with its metric.
 struct Sides<'a> {

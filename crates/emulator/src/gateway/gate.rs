@@ -155,8 +155,8 @@ impl Drop for Gate {
     fn drop(&mut self) {
         // The worker notices it by the closed channel a moment later; the channel is replaced by
         // one without a reader, so that the worker does not check too early.
-        let (nobody, _) = std::sync::mpsc::sync_channel(0);
-        self.knocks = nobody;
+        let (closed, _) = std::sync::mpsc::sync_channel(0);
+        self.knocks = closed;
         let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
     }
 }

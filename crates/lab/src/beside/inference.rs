@@ -76,7 +76,7 @@ impl Inference {
                 Err(format!("the inference was not ready after {limit} minutes"))
             }
             Ok(Said::Frame(_) | Said::End { .. }) | Err(RecvTimeoutError::Disconnected) => {
-                Err(self.obituary(None))
+                Err(self.exit_reason(None))
             }
         }
     }
@@ -87,9 +87,9 @@ impl Inference {
             match self.said.try_recv() {
                 Ok(Said::Frame(frame)) => self.frames.push(frame),
                 Ok(Said::Ready { .. }) => {}
-                Ok(Said::End { reason }) => return Err(self.obituary(Some(&reason))),
+                Ok(Said::End { reason }) => return Err(self.exit_reason(Some(&reason))),
                 Err(mpsc::TryRecvError::Empty) => return Ok(()),
-                Err(mpsc::TryRecvError::Disconnected) => return Err(self.obituary(None)),
+                Err(mpsc::TryRecvError::Disconnected) => return Err(self.exit_reason(None)),
             }
         }
     }
@@ -124,7 +124,7 @@ impl Inference {
     }
 
     /// Why it ended too early.
-    fn obituary(&mut self, reason: Option<&str>) -> String {
+    fn exit_reason(&mut self, reason: Option<&str>) -> String {
         self.stop();
         let words = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
         let words = words.trim();

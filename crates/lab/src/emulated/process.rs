@@ -110,7 +110,7 @@ impl Ends {
                 Heard::Report(Report::Alive) => {}
                 Heard::Report(Report::Failed(why)) => return Err(why),
                 Heard::Report(_) => return Err(out_of_turn(role)),
-                Heard::Gone(why) => return Err(self.told(role).obituary(&why)),
+                Heard::Gone(why) => return Err(self.told(role).exit_reason(&why)),
             }
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Ends {
                 Ok((role, Heard::Report(report))) => return Ok((role, report)),
                 // Clients that have finished may exit.
                 Ok((role, Heard::Gone(_))) if self.told(role).is_done => {}
-                Ok((role, Heard::Gone(why))) => return Err(self.told(role).obituary(&why)),
+                Ok((role, Heard::Gone(why))) => return Err(self.told(role).exit_reason(&why)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             self.check_silence()?;
@@ -215,7 +215,7 @@ impl Process {
     }
 
     /// Why a process ended unexpectedly.
-    fn obituary(&mut self, why: &str) -> String {
+    fn exit_reason(&mut self, why: &str) -> String {
         let _ = self.child.kill();
         let mut last_words = String::new();
         if let Some(errors) = self.child.stderr.take() {

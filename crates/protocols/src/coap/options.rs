@@ -49,8 +49,8 @@ pub(super) fn not_understood(packet: &Packet) -> Option<(u16, bool)> {
     let known = [URI_HOST, URI_PORT, URI_PATH, URI_QUERY, ACCEPT, BLOCK1, BLOCK2];
     let is_critical = |number: u16| number % 2 == 1;
     let mut numbers = packet.options().map(|(&number, _)| number);
-    let stranger = numbers.find(|number| is_critical(*number) && !known.contains(number))?;
-    Some((stranger, [PROXY_URI, PROXY_SCHEME].contains(&stranger)))
+    let unknown = numbers.find(|number| is_critical(*number) && !known.contains(number))?;
+    Some((unknown, [PROXY_URI, PROXY_SCHEME].contains(&unknown)))
 }
 
 /// Whether a response has a critical option that is not understood here.

@@ -72,7 +72,7 @@ struct Server {
 impl Server {
     async fn run(self: Rc<Self>, guests: Guests) {
         let mut turn = 0;
-        while let Ok((peer, datagram)) = self.peers.stranger().await {
+        while let Ok((peer, datagram)) = self.peers.unknown().await {
             if let Some(admission) = self.greet(peer, &datagram) {
                 let below = self.peers.admit(peer, Some(datagram));
                 let standing = Standing::new(peer.ip());

@@ -42,7 +42,7 @@ impl Peers {
     ///
     /// # Errors
     /// If the socket no longer works.
-    pub(crate) async fn stranger(&self) -> io::Result<(SocketAddr, Bytes)> {
+    pub(crate) async fn unknown(&self) -> io::Result<(SocketAddr, Bytes)> {
         loop {
             for _ in 0..TURN {
                 let (source, datagram) = poll_fn(|cx| self.0.socket.poll_recv(cx)).await?;

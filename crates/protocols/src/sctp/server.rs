@@ -49,7 +49,7 @@ pub(super) fn serve(
     let guests = Guests::new(config.limits.connections);
     let count = guests.count();
     running.spawn(async move {
-        while let Ok((peer, packet)) = server.peers.stranger().await {
+        while let Ok((peer, packet)) = server.peers.unknown().await {
             let (standing, server) = (Standing::new(peer.ip()), Rc::clone(&server));
             if let Some(gate) = &server.gate {
                 if let Some(admission) = server.greet(gate, peer, &packet) {

@@ -32,6 +32,9 @@ pub(crate) struct Material<'a> {
     pub limits: &'a [Limit],
 }
 
+/// The element of the answer's figure.
+pub(crate) const ANSWER: &str = "figures-answer";
+
 impl<'a> Material<'a> {
     pub fn new(
         section: &'a Section<'a>,
@@ -59,6 +62,15 @@ impl<'a> Material<'a> {
     /// The element that contains the section's figures.
     pub fn place(&self) -> String {
         format!("figures-{}", self.number)
+    }
+
+    /// The element that contains the figure of the answer: the page's first card, where the page has one
+    /// section.
+    pub fn first_place(&self) -> String {
+        match self.section.title {
+            None => ANSWER.to_owned(),
+            Some(_) => self.place(),
+        }
     }
 
     /// The metrics for which `has` holds in at least one cell.

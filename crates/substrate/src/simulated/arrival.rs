@@ -20,7 +20,7 @@ impl World {
         match self.flows.get(&flow) {
             Some(&key) if self.gives_way(key, &segment) => {
                 match self.tcp[key as usize].owner {
-                    Owner::Nobody => self.tcp_remove(key),
+                    Owner::Orphan => self.tcp_remove(key),
                     Owner::Stream | Owner::Listener(_) => self.tcp_release(key),
                 }
                 self.deliver_unexpected(node, &segment);
@@ -29,7 +29,7 @@ impl World {
                 let now = clock::now();
                 let tcp = &mut self.tcp[key as usize];
                 tcp.connection.handle_segment(now, segment);
-                if tcp.owner == Owner::Nobody && tcp.has_unread(now) {
+                if tcp.owner == Owner::Orphan && tcp.has_unread(now) {
                     // Data that will never be read (RFC 9293 section 3.6.1).
                     tcp.connection.abort(now);
                 }

@@ -48,7 +48,7 @@ pub(super) enum Owner {
     /// A listener: the connection is being established or waits to be accepted.
     Listener(u32),
     /// No owner: it closes in the background.
-    Nobody,
+    Orphan,
 }
 
 impl Tcp {

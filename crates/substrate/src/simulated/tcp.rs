@@ -154,7 +154,7 @@ impl World {
     pub(super) fn tcp_orphan(&mut self, key: u32) {
         let now = clock::now();
         let tcp = &mut self.tcp[key as usize];
-        tcp.owner = Owner::Nobody;
+        tcp.owner = Owner::Orphan;
         if tcp.connection.state() == State::SynSent {
             return self.tcp_remove(key);
         }
@@ -191,10 +191,10 @@ impl World {
                 tcp.owner = Owner::Stream;
                 self.listeners[listener as usize].push_established(key);
             }
-            Owner::Nobody | Owner::Listener(_) if closed => self.tcp_remove(key),
+            Owner::Orphan | Owner::Listener(_) if closed => self.tcp_remove(key),
             // The stream keeps it to report the error, but the ports are free again.
             Owner::Stream if closed => self.tcp_release(key),
-            Owner::Stream | Owner::Nobody | Owner::Listener(_) => {}
+            Owner::Stream | Owner::Orphan | Owner::Listener(_) => {}
         }
     }
 
@@ -232,7 +232,7 @@ impl World {
 
     /// Resets a connection that will have no owner.
     pub(super) fn tcp_reset(&mut self, key: u32) {
-        self.tcp[key as usize].owner = Owner::Nobody;
+        self.tcp[key as usize].owner = Owner::Orphan;
         self.tcp_act(key, |connection, now| connection.abort(now));
     }
 

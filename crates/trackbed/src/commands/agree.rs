@@ -17,7 +17,7 @@ use crate::output::{self, shell_word, tell};
 /// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  trackbed agree vru --set link.delay=50ms
+  trackbed agree vru --quick --set link.delay=50ms
   trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
 
 For each cell, the mean completion time on the emulated substrate is divided by that in virtual time. The

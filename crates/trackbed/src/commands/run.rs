@@ -21,7 +21,7 @@ Examples:
   trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
   trackbed run my.toml --runs 1000 --out big --shard 1/2     half of it (see trackbed merge)
   trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
-  trackbed run vru --substrate emulated --set protocol=http2 --set server=trackbed,nginx
+  trackbed run vru --quick --substrate emulated --set protocol=http2 --set server=trackbed,nginx
 
 A setting with several values becomes an axis. Each combination of values is a cell. Run k of every cell
 has the same losses and delays, so differences between cells are paired by run. Intervals are 95 %

@@ -21,7 +21,7 @@ fn the_cell_that_meets_a_need_is_named_with_its_reason() {
     };
     let Ended { stdout: text, status, .. } = advise("", "completion < 35 ms");
     assert_eq!(status, 0, "{text}");
-    assert!(text.contains("1 of 2 cells meet it; the best is quic"), "{text}");
+    assert!(text.contains("Best: quic. 1 of 2 cells meet the need."), "{text}");
     assert!(text.contains("quic meets it: mean completion 31."), "{text}");
     assert!(text.contains("http2 fails it: mean completion 40."), "{text}");
 

@@ -73,7 +73,7 @@ fn arguments_are_refused_with_advice() {
         ("run a.toml --set link.loss", "write key=value, for example link.loss=0.3%"),
         ("run a.toml --set link.loss=150%", "a share is between 0 and 1"),
         ("run a.toml --set link.los=1%", "did you mean \"loss\"?"),
-        ("run a.toml --runs 0", "write a whole number from 1 on"),
+        ("run a.toml --runs 0", "write a whole number, 1 or more"),
         ("run a.toml --jobs many", "write a whole number from 1 to"),
         ("run a.toml --seed -1", "write a whole number from 0 on"),
         ("run a.toml --seed x", "write a whole number from 0 on"),

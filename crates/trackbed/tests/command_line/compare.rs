@@ -136,7 +136,7 @@ fn a_cell_whose_runs_all_fail_is_not_passed_over() {
     let expected = ["\"completion_ms\"", "[12,0]", "[0,12]"];
     assert_eq!(lost.iter().map(told).collect::<Vec<_>>(), [expected; 2]);
     let text = scratch.trackbed("compare good dead").stdout;
-    assert!(text.contains("nothing could be compared: 2 are worse"), "{text}");
+    assert!(text.contains("Nothing could be compared: 2 results are worse"), "{text}");
     assert!(
         text.contains(
             "quic: completion_ms before in 12 runs, and 0 failed; now in 0 runs, and 12 failed"

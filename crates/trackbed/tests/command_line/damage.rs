@@ -203,7 +203,7 @@ fn results_are_not_written_over_through_links() {
         "replay good 0 0 --out s3://bucket/b",
         "report good --out s3://bucket/c",
     ] {
-        scratch.refuse(words, &["on this machine", "--out"]);
+        scratch.refuse(words, &["local directory", "--out"]);
     }
     assert!(!scratch.path("s3:").exists());
 }

@@ -61,7 +61,7 @@ fn a_table_is_shown_as_ranges_and_as_a_picture() {
     for part in [
         "track of 6.0 km; 5 rides forward, 5 backward; margin 10 m",
         "operator  direction  from km",
-        "ranges of B take",
+        "ranges of B cover",
         " dBm  ",
         " forward  ..",
         "backward  ..",

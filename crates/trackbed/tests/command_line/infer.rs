@@ -53,7 +53,7 @@ fn libraries_that_are_no_onnx_runtime_are_refused_with_the_remedy() {
     };
     let cases = [
         ("other.so", "int nothing(void) { return 0; }".to_owned(), "another library"),
-        ("old.so", base("1.9.3", "0"), "1.9.3, and 1.17 or newer is needed"),
+        ("old.so", base("1.9.3", "0"), "1.9.3, but 1.17 or newer is needed"),
         ("null.so", "const void *OrtGetApiBase(void) { return 0; }".to_owned(), "cannot be used"),
         ("empty.so", base("1.99.0", "0"), "cannot be used"),
         ("odd.so", base("a word", "0"), "or newer is needed"),

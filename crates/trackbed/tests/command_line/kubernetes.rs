@@ -52,7 +52,7 @@ fn what_cannot_be_spread_is_refused() {
         scratch.refuse(words, &[why]);
     }
     let ended = scratch.succeed("plan vru --set link.loss=0,1%");
-    let units = "cells, 30 runs each";
+    let units = "cells, 200 runs each";
     assert!(ended.stdout.contains(units) && ended.stdout.contains("http2"), "{}", ended.stdout);
     assert!(!scratch.path("trackbed-out").exists(), "nothing is run");
 }

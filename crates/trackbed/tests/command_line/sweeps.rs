@@ -48,7 +48,7 @@ fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
     }
     let ended = scratch.trackbed("merge big");
     assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("15 of 21 runs are there; results: big"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("15 of 21 runs exist; results: big"), "{}", ended.stderr);
     shard(&scratch, "2/4");
     shard(&scratch, "2/4");
     let ended = scratch.succeed("merge big --json");

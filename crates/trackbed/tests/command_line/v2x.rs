@@ -28,7 +28,7 @@ fn what_is_no_message_is_refused() {
     let scratch = Scratch::new();
     scratch.write("text", "a text");
     for (words, part) in [
-        ("v2x decode text", "text is no signed message or certificate"),
+        ("v2x decode text", "text is not a signed message or certificate"),
         ("v2x decode nothing", "cannot read nothing"),
     ] {
         let ended = scratch.trackbed(words);

@@ -88,7 +88,7 @@ fn bad_input_is_refused_with_what_would_do() {
         ("--threads -1", &["'-1'", "from 1 to 1024"]),
         ("--library opensll", &["'opensll'", "similar", "'openssl'"]),
         ("--division statik", &["'statik'", "similar", "'static'"]),
-        ("--count 0", &["'0'", "from 1 on"]),
+        ("--count 0", &["'0'", "1 or more"]),
         ("--slow-cores 100000", &["--slow-cores 100000", "one must run at full speed"]),
         ("--slow-cores 1 --slowdown 1", &["1 is not in 2..=16"]),
         ("--slowdown 2", &["--slow-cores"]),

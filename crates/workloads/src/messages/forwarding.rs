@@ -86,9 +86,9 @@ impl Forwarding {
         state.bytes += encoded.len();
         state.kept.push_back(Kept { id: (phone, message), encoded });
         state.forget();
-        for whoever in state.waiting.drain(..) {
+        for waiter in state.waiting.drain(..) {
             // The listener may be gone.
-            let _ = whoever.send(());
+            let _ = waiter.send(());
         }
     }
 
@@ -102,9 +102,9 @@ impl Forwarding {
                 if let Some(kept) = state.kept.get(place) {
                     return kept.encoded.clone();
                 }
-                let (whoever, next) = oneshot::channel();
+                let (waiter, next) = oneshot::channel();
                 state.waiting.retain(|waiting| !waiting.is_canceled());
-                state.waiting.push(whoever);
+                state.waiting.push(waiter);
                 next
             };
             // A sender is dropped only when it has sent.

@@ -91,7 +91,7 @@ fn view(
         one.labels.push(label(cell, names));
         let shown = difference.headline();
         one.x.push(shown.value);
-        one.interval(difference.n, shown.ci95.unwrap_or([shown.value; 2]), ["low", "high"]);
+        one.interval(difference.n, shown.ci95.unwrap_or([f64::NAN; 2]), ["low", "high"]);
         one.add("n", f64::from(difference.n));
         one.add("cell", f64::from(difference.cell));
         one.add("against", f64::from(difference.against));

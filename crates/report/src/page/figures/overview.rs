@@ -1,5 +1,6 @@
-//! Every cell's mean with its interval and tail quantiles.
+//! Every cell's median or mean with its interval, and tail quantiles.
 
+use trackbed_measure::metrics;
 use trackbed_measure::results::CellResult;
 
 use crate::page::factors::Split;
@@ -40,11 +41,12 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     }
     vec![Figure {
         id: material.id("overview"),
-        place: material.place(),
+        place: material.first_place(),
         shape: Shape::Dots,
-        title: "Means and tails".to_owned(),
-        note: "The dot is the mean over runs, the bar its 95 % confidence interval. p50, p95 and p99 are \
-               quantiles over all samples: 50 %, 95 % and 99 % of the samples are at or below them."
+        title: "Cells compared".to_owned(),
+        note: "The dot is the median for times by which cells are compared, else the mean over runs; the bar \
+               is its 95 % confidence interval. p50, p95 and p99 are quantiles over all samples: 50 %, 95 % \
+               and 99 % of the samples are at or below them."
             .to_owned(),
         choosers: material.choosers(&metrics, &split),
         views,
@@ -63,8 +65,14 @@ fn rows(
         let Some(summary) = cell.metrics.get(metric) else { continue };
         let one = material.look(&mut series, cell);
         one.labels.push(label(cell, names));
-        one.x.push(summary.mean);
-        one.interval(summary.n, summary.ci95, ["low", "high"]);
+        let compared = metrics::compared(metric);
+        let value = compared.map_or(summary.mean, |compared| compared.center(summary));
+        let ends = match compared {
+            Some(compared) => compared.interval(summary).unwrap_or([f64::NAN; 2]),
+            None => summary.ci95,
+        };
+        one.x.push(value);
+        one.interval(summary.n, ends, ["low", "high"]);
         let more = [
             ("p50", summary.p50),
             ("p95", summary.p95),

@@ -5,6 +5,7 @@ use trackbed_measure::results::CellResult;
 
 use super::Page;
 use crate::cells;
+use crate::page::material::ANSWER;
 use crate::section::Section;
 use crate::summary::extent;
 
@@ -55,6 +56,9 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
             @for (section, lines) in all.iter().filter(|(_, lines)| !lines.is_empty()) {
                 @if let Some(title) = &section.title { h3 { (title) } }
                 @for line in lines { p.line { (sentence(line)) } }
+            }
+            @if page.sections.iter().any(|section| section.title.is_none()) {
+                div.figures.full #(ANSWER) {}
             }
             (counts(page))
         }

@@ -32,7 +32,7 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
                     h3 { "Differences of " (metric) }
                     p.note {
                         "Compared with the best cell under the same conditions, paired by run: run k of every cell "
-                        @if section.document.shares_misfortunes() { "had the same seed and the same losses." }
+                        @if section.document.shares_seeds() { "had the same seed and the same losses." }
                         @else { "ran right after run k of the others." }
                     }
                     (tables::table(&table, &format!("Differences: {title}")))

@@ -76,9 +76,9 @@ impl Processors {
         let mut state = self.state.borrow_mut();
         state.model.advance(here);
         while let Some(done) = state.model.next_done() {
-            if let Some(whoever) = state.waiting.remove(&done.tag) {
+            if let Some(waiter) = state.waiting.remove(&done.tag) {
                 // A message may have been given up with its connection.
-                let _ = whoever.send(());
+                let _ = waiter.send(());
             }
         }
         state.alarm = state.alarm.filter(|at| *at > here);
@@ -99,11 +99,11 @@ impl State {
     fn submit(&mut self, deadline_nanos: u64, nanos: u64) -> oneshot::Receiver<()> {
         let tag = self.submitted;
         self.submitted += 1;
-        let (whoever, verdict) = oneshot::channel();
+        let (waiter, verdict) = oneshot::channel();
         let task = Task { tag, deadline_nanos, nanos };
         // The queue is unbounded; a refused task would drop its channel and be done at once.
         if self.model.submit(now().as_nanos(), task).is_ok() {
-            self.waiting.insert(tag, whoever);
+            self.waiting.insert(tag, waiter);
         }
         verdict
     }
