@@ -123,8 +123,10 @@ pub enum Cipher {
 /// What a server is to be.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// A folder of its own, which exists.
+    /// The folder with its files, which it reads.
     pub folder: &'a Path,
+    /// A folder that it may fill as it likes. Trackbed neither reads nor writes there.
+    pub scratch: PathBuf,
     /// Its certificate chain in PEM.
     pub certificate: PathBuf,
     /// The key of it in PEM (PKCS #8).
@@ -151,6 +153,7 @@ impl<'a> Setup<'a> {
     pub fn within(folder: &'a Path) -> Setup<'a> {
         Setup {
             folder,
+            scratch: folder.join("scratch"),
             certificate: folder.join("certificate.pem"),
             key: folder.join("key.pem"),
             site: folder.join("site"),

@@ -9,7 +9,7 @@ use trackbed_core::Time;
 /// What a client is to do.
 #[derive(Clone, Debug)]
 pub struct Visit<'a> {
-    /// A folder of its own, which exists.
+    /// A folder that it may fill as it likes.
     pub folder: &'a Path,
     /// The server's certificate in PEM.
     pub certificate: PathBuf,
