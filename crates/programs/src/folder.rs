@@ -130,8 +130,8 @@ impl Folder {
             let mut output = io::BufWriter::new(File::create(&file)?);
             content(&mut output)?;
             io::Write::flush(&mut output)?;
-            let folders = file.ancestors().skip(1).take_while(|above| *above != site);
-            folders.map(|folder| self.share(folder, 0o750)).collect::<io::Result<()>>()?;
+            let mut folders = file.ancestors().skip(1).take_while(|above| *above != site);
+            folders.try_for_each(|folder| self.share(folder, 0o750))?;
             self.share(&file, 0o640)
         };
         write().map_err(|why| ProgramError::File(file.clone(), why))
