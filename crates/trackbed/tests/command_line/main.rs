@@ -30,6 +30,8 @@ mod schemas;
 mod slurm;
 #[cfg(all(unix, feature = "store"))]
 mod store;
+#[cfg(all(unix, feature = "store"))]
+mod store_faults;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
