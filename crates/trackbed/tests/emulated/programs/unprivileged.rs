@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::process::geteuid;
 
+use super::support::descendants;
 use crate::Scratch;
-use crate::support::Ended;
+use crate::support::{Ended, eventually, start};
 
 /// A command that says what it may do, and fails.
 const TELL: &str = "\
@@ -83,4 +84,36 @@ fn a_private_folder_for_temporary_files_is_no_obstacle() {
     let tls = ["--set", "protocol=http2", "--set", "tls=1.3"];
     Ended::of(&mut scratch.emulated(&tls)).says(0, &[]);
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
+}
+
+/// Each server while it waits for clients, with every process that it has started.
+#[test]
+#[ignore = "thorough: third-party programs"]
+fn servers_by_name_are_not_root_either() {
+    for server in ["nginx", "caddy", "nghttpd", "mosquitto", "coap-server"] {
+        let Some(_is_root) = scratch("client-command = \"true\"", "") else { return };
+        let text = format!(
+            "server = \"{server}\"\nclient-command = \"sleep 1\"\nruns = 1\n[link]\ndelay = \"1 ms\"\n"
+        );
+        let Some(scratch) = Scratch::with(&[server], &text) else { continue };
+        let mut command = scratch.emulated(&[]);
+        command.env("SUDO_UID", "4321").env("SUDO_GID", "1234");
+        let child = start(command);
+        let root = child.id();
+        let found = eventually("the client waits", || {
+            let all = descendants(root);
+            all.iter().any(|(_, name)| name == "sleep").then_some(all)
+        });
+        let users: Vec<String> = found
+            .iter()
+            .filter(|(_, name)| server.starts_with(name.as_str()) || name.starts_with(server))
+            .map(|(pid, _)| fs::read_to_string(format!("/proc/{pid}/status")).unwrap())
+            .map(|status| status.lines().find(|line| line.starts_with("Uid:")).unwrap().to_owned())
+            .collect();
+        let ended = Ended::from(child.wait_with_output().unwrap());
+        assert_eq!(ended.status, 0, "{server}: {}", ended.stderr);
+        assert!(!users.is_empty(), "{server}: {found:?}");
+        let expected = "Uid:\t4321\t4321\t4321\t4321";
+        assert!(users.iter().all(|user| user == expected), "{server}: {users:?}");
+    }
 }
