@@ -10,6 +10,8 @@ mod continuing;
 #[cfg(target_os = "linux")]
 mod crashes;
 mod damage;
+#[cfg(target_os = "linux")]
+mod endless;
 mod export;
 mod files;
 mod handover;
