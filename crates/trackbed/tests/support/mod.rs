@@ -87,7 +87,8 @@ impl Ended {
     /// Asserts that nothing was done, and that one message says why, with all of these parts.
     pub fn refused(&self, parts: &[&str]) {
         assert_eq!((self.status, self.stdout.as_str()), (2, ""), "{}", self.stderr);
-        assert_eq!(self.stderr.matches("error:").count(), 1, "{}", self.stderr);
+        let errors = self.stderr.lines().filter(|line| line.starts_with("error:")).count();
+        assert_eq!(errors, 1, "{}", self.stderr);
         self.says(2, parts);
     }
 
