@@ -93,7 +93,7 @@ impl Guests {
 
 impl Present {
     fn add(&mut self, key: u64, standing: Standing, task: Task<()>) {
-        // So that the list stays short where nobody has to go.
+        // So that the list stays short where no guest has to go.
         self.put_risen_in_order();
         let placed = standing.known.shown.get();
         let _of_another_house = standing.known.house.set((Rc::downgrade(&self.risen), key));

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use trackbed_core::Time;
 
 /// Guests of one kind, by the address that they came from. Times may lag behind what guests have done
-/// since: a guest that turns out to have asked later is put further back by whoever looks.
+/// since: a guest that turns out to have asked later is put further back when it is looked at.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     len: usize,
