@@ -30,10 +30,11 @@ pub struct Seen {
     pub bars: Vec<Bar>,
 }
 
-/// Repeats run `run` of `cell` under the root seed `root`; `None` if it does not reach its end.
-pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
+/// Repeats run `run` of `cell` under the root seed `root`; `None` if it does not reach its end, or not
+/// before `cancel`.
+pub fn of(cell: &Cell, root: u64, run: u32, cancel: &Cancel) -> Option<Seen> {
     let notes = Notes::default();
-    let runner = Runner::new(Cancel::new());
+    let runner = Runner::new(cancel.clone());
     let records = runner.watched(cell, root, run, &notes).ok()?;
     let mut timeline = Timeline { curves: notes.throughput(), ..Timeline::default() };
     timeline.curves.extend(round_trips(&records));
@@ -191,7 +192,7 @@ mod tests {
         let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
         let plan = scenario::load(&Source::named(scenario), &overrides);
         let plan = plan.unwrap_or_else(|why| panic!("{why}"));
-        of(&plan.cells[0], plan.seed, 0).unwrap()
+        of(&plan.cells[0], plan.seed, 0, &Cancel::new()).unwrap()
     }
 
     fn points(seen: &Seen, chart: Chart, name: &str) -> Vec<(f64, f64)> {

@@ -15,6 +15,7 @@ mod sys;
 pub mod sysctl;
 pub mod tcp_info;
 mod tun;
+pub mod unprivileged;
 mod virtio;
 
 pub use descriptors::{allow_descriptors, inherited};

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,19 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// As [`open`], and if it is not UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
+}
+
+/// The bytes of the file at `path`, at most `limit`.
+///
+/// # Errors
+/// As [`open`], and if it is longer.
+pub fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::Error::other(format!("it is larger than {} MB", limit / 1_000_000))),
+        false => Ok(bytes),
+    }
 }
 
 /// Opens a file for reading and appending; creates it if it does not exist.
@@ -219,5 +232,20 @@ mod tests {
             assert!(why.unwrap().to_string().contains("is not a regular file"));
         }
         assert!(open(scratch.path()).unwrap_err().to_string().contains("is a folder"));
+        assert!(read_bounded(&pipe, 9).unwrap_err().to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_not_read_to_its_end() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("hole");
+        create(&path).unwrap().set_len(1 << 40).unwrap();
+        let why = read_bounded(&path, 2_000_000).unwrap_err().to_string();
+        assert_eq!(why, "it is larger than 2 MB");
+        fs::write(&path, "abc").unwrap();
+        assert_eq!(
+            (read_bounded(&path, 3).unwrap(), read_bounded(&path, 2).is_err()),
+            (b"abc".to_vec(), true)
+        );
     }
 }

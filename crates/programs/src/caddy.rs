@@ -42,7 +42,7 @@ impl Program for Caddy {
                 "--config".into(),
                 configuration.into(),
             ],
-            environment: home.map(|name| (name.into(), setup.folder.into())).into(),
+            environment: home.map(|name| (name.into(), setup.scratch.clone().into())).into(),
             files: vec![(CONFIGURATION, configure(setup))],
             listens: Listens { transport: Some(last_transport(setup)), port: setup.port },
         }
@@ -53,7 +53,7 @@ impl Program for Caddy {
 /// the body in a variable makes it read all of it.
 fn configure(setup: &Setup<'_>) -> String {
     let Setup { address, port, name, .. } = setup;
-    let (site, folder) = (setup.site.display(), setup.folder.display());
+    let (site, scratch) = (setup.site.display(), setup.scratch.display());
     let (certificate, key) = (setup.certificate.display(), setup.key.display());
     let mut tls = String::new();
     if let Some(version) = setup.tls {
@@ -77,7 +77,7 @@ fn configure(setup: &Setup<'_>) -> String {
          auto_https off\n\
          default_sni {name}\n\
          default_bind {address}\n\
-         storage file_system \"{folder}/storage\"\n\
+         storage file_system \"{scratch}/storage\"\n\
          log {{\nlevel WARN\n}}\n\
          servers {{\nprotocols {protocols}\n}}\n\
          }}\n\

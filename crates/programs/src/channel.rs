@@ -30,6 +30,7 @@ impl Channel {
         let paths = ["commands", "messages"].map(|name| folder.path().join(name));
         let make = |path: &PathBuf| {
             mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+            folder.hand_over(path)?;
             // Opened for reading and writing, a pipe does not wait for the other end (fifo(7)).
             OpenOptions::new().read(true).write(true).custom_flags(NONBLOCKING).open(path)
         };

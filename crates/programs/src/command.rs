@@ -146,7 +146,7 @@ impl Program for CustomCommand {
             ("name", setup.name.to_owned()),
             ("certificate", setup.certificate.display().to_string()),
             ("key", setup.key.display().to_string()),
-            ("directory", setup.folder.display().to_string()),
+            ("directory", setup.scratch.display().to_string()),
             ("site", setup.site.display().to_string()),
         ];
         Launch {

@@ -1,13 +1,16 @@
-//! A private folder for the files of a program.
+//! A private folder for the files of programs. Programs of another user than Trackbed's can read it, but
+//! write only to a folder inside, where Trackbed neither reads nor writes: so it never follows a symbolic
+//! link of theirs.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::geteuid;
+use trackbed_linux::unprivileged::User;
 
 use crate::certificate::{Certificate, pem_of};
 use crate::error::ProgramError;
@@ -19,6 +22,8 @@ use crate::program::Setup;
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// Who runs the programs, if not we.
+    user: Option<User>,
     _lock: File,
 }
 
@@ -29,13 +34,18 @@ impl Folder {
     /// If it cannot be created.
     pub fn new() -> Result<Folder, ProgramError> {
         static SWEPT: Once = Once::new();
-        let temporary = std::env::temp_dir();
+        let user = User::in_place_of_root();
+        let temporary = temporary(user);
         SWEPT.call_once(|| sweep(&temporary));
         let make = || {
             let path = make_unique(&temporary)?;
             let lock = lock(&path)?;
-            let folder = Folder { path, _lock: lock };
+            let folder = Folder { path, user, _lock: lock };
+            folder.share(&folder.path, 0o710)?;
             fs::create_dir(folder.setup().site)?;
+            folder.share(&folder.setup().site, 0o750)?;
+            DirBuilder::new().mode(0o700).create(folder.scratch())?;
+            folder.hand_over(&folder.scratch())?;
             Ok(folder)
         };
         make().map_err(|why| ProgramError::File(temporary.join(PREFIX), why))
@@ -44,6 +54,16 @@ impl Folder {
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The folder inside that programs may write to.
+    pub fn scratch(&self) -> PathBuf {
+        self.setup().scratch
+    }
+
+    /// The user of the programs, if it is not that of this process.
+    pub(crate) fn user(&self) -> Option<User> {
+        self.user
     }
 
     /// The setup of a server whose files are here.
@@ -74,16 +94,25 @@ impl Folder {
     /// If it cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ProgramError> {
         let path = self.path.join(name);
-        fs::write(&path, content).map_err(|why| ProgramError::File(path, why))
+        let written = fs::write(&path, content).and_then(|()| self.share(&path, 0o640));
+        written.map_err(|why| ProgramError::File(path, why))
     }
 
-    /// Creates a file in the folder.
+    /// Creates a file in the folder, for a program to write to.
     ///
     /// # Errors
     /// If it cannot be created.
     pub fn create(&self, name: &str) -> Result<File, ProgramError> {
         let path = self.path.join(name);
-        File::create(&path).map_err(|why| ProgramError::File(path, why))
+        let create = || {
+            let file = File::create(&path)?;
+            // Programs open it again as /dev/stderr.
+            if let Some(User { uid, gid }) = self.user {
+                fchown(&file, Some(uid), Some(gid))?;
+            }
+            Ok(file)
+        };
+        create().map_err(|why| ProgramError::File(path, why))
     }
 
     /// Adds a file to the site: `path` as in a URL, `content` writes its content.
@@ -95,12 +124,16 @@ impl Folder {
         path: &str,
         content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) -> Result<(), ProgramError> {
-        let file = self.setup().site.join(path.trim_start_matches('/'));
+        let site = self.setup().site;
+        let file = site.join(path.trim_start_matches('/'));
         let write = || {
             file.parent().map(fs::create_dir_all).transpose()?;
             let mut output = io::BufWriter::new(File::create(&file)?);
             content(&mut output)?;
-            io::Write::flush(&mut output)
+            io::Write::flush(&mut output)?;
+            let mut folders = file.ancestors().skip(1).take_while(|above| *above != site);
+            folders.try_for_each(|folder| self.share(folder, 0o750))?;
+            self.share(&file, 0o640)
         };
         write().map_err(|why| ProgramError::File(file.clone(), why))
     }
@@ -115,6 +148,19 @@ impl Folder {
 }
 
 impl Folder {
+    /// Lets programs of another user read `path`.
+    fn share(&self, path: &Path, mode: u32) -> io::Result<()> {
+        let Some(User { gid, .. }) = self.user else { return Ok(()) };
+        chown(path, None, Some(gid))?;
+        fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+
+    /// Gives `path` to the user of the programs.
+    pub(crate) fn hand_over(&self, path: &Path) -> io::Result<()> {
+        let Some(User { uid, gid }) = self.user else { return Ok(()) };
+        chown(path, Some(uid), Some(gid))
+    }
+
     /// The end of a file, which may be growing.
     fn end_of(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut file = File::open(self.path.join(name))?;
@@ -136,6 +182,12 @@ impl Drop for Folder {
         // If it cannot be removed now, the next process removes it.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// The system's folder for temporary files, or the one that all users share where `user` cannot get there.
+fn temporary(user: Option<User>) -> PathBuf {
+    let ours = std::env::temp_dir();
+    if user.is_none_or(|user| user.may_reach(&ours)) { ours } else { SHARED.into() }
 }
 
 fn make_unique(temporary: &Path) -> io::Result<PathBuf> {
@@ -180,19 +232,23 @@ fn is_abandoned(folder: &Path) -> bool {
 }
 
 const PREFIX: &str = "trackbed-programs-";
+const SHARED: &str = "/tmp";
 const LOCK: &str = "lock";
 const TAIL_LINES: usize = 5;
 const TAIL_BYTES: u64 = 4_096;
 
 #[cfg(test)]
 mod tests {
+    use trackbed_linux::unprivileged::demote;
+
     use super::*;
 
     #[test]
     fn a_folder_is_private_holds_what_it_is_given_and_goes() {
         let folder = Folder::new().unwrap();
         let path = folder.path().to_owned();
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        let others = fs::metadata(&path).unwrap().mode() & 0o007;
+        assert_eq!(others, 0);
         let certificate = Certificate::for_names(["a.test".to_owned(), "10.0.0.1".to_owned()]);
         folder.keep_certificate(&certificate.unwrap()).unwrap();
         folder.publish("/bulk/3", |file| file.write_all(b"abc")).unwrap();
@@ -205,6 +261,37 @@ mod tests {
         assert_eq!(folder.tail("said"), "2\n3\n4\n5\n6");
         drop(folder);
         assert!(!path.exists());
+    }
+
+    /// This process tries what a program of that user could do.
+    #[test]
+    fn another_user_reads_the_folder_and_writes_only_inside_its_own() {
+        let folder = Folder::new().unwrap();
+        let Some(user) = folder.user() else {
+            return eprintln!("SKIPPED: only root runs programs as another user");
+        };
+        folder.write("key.pem", b"key").unwrap();
+        folder.publish("/a/b", |file| file.write_all(b"page")).unwrap();
+        drop(folder.create("server.stderr").unwrap());
+        let does = |line: &str| {
+            let mut shell = std::process::Command::new("/bin/sh");
+            shell.args(["-c", line]).current_dir(folder.path()).stderr(std::process::Stdio::null());
+            demote(&mut shell, user).status().unwrap().success()
+        };
+        assert!(does("cat key.pem site/a/b && : > scratch/file && : > server.stderr"));
+        for line in [
+            ": > new",
+            "ln -s /etc/passwd client.stdout",
+            "mv server.stderr scratch",
+            "mv scratch other",
+            "rm key.pem",
+            ": > key.pem",
+            ": > lock",
+            ": > site/new",
+            "chmod 777 .",
+        ] {
+            assert!(!does(line), "{line}");
+        }
     }
 
     #[test]

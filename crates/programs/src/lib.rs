@@ -46,6 +46,7 @@ pub use program::{
     Abilities, About, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
 };
 pub use running::{Running, Used};
+pub use trackbed_linux::unprivileged::User;
 
 /// Every server program, in list order. To add one, create its file and add a line here.
 pub fn registry() -> &'static [&'static dyn Program] {

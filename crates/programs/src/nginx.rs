@@ -39,7 +39,7 @@ impl Program for Nginx {
                 "-e".into(),
                 "stderr".into(),
                 "-p".into(),
-                setup.folder.into(),
+                setup.scratch.clone().into(),
                 "-c".into(),
                 configuration.into(),
             ],
@@ -55,7 +55,7 @@ impl Program for Nginx {
 /// into a success.
 fn configure(setup: &Setup<'_>) -> String {
     let Setup { address, port, name, .. } = setup;
-    let (folder, site) = (setup.folder.display(), setup.site.display());
+    let (scratch, site) = (setup.scratch.display(), setup.site.display());
     let (certificate, key) = (setup.certificate.display(), setup.key.display());
     let early_data = if setup.early_data { "on" } else { "off" };
     let mut tls = String::new();
@@ -74,13 +74,13 @@ fn configure(setup: &Setup<'_>) -> String {
     }
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
-        .map(|what| format!("{what}_temp_path \"{folder}/{what}\";\n"))
+        .map(|what| format!("{what}_temp_path \"{scratch}/{what}\";\n"))
         .collect();
     format!(
         "daemon off;\n\
          user root;\n\
          worker_processes 1;\n\
-         pid \"{folder}/nginx.pid\";\n\
+         pid \"{scratch}/nginx.pid\";\n\
          error_log stderr warn;\n\
          events {{ worker_connections 4096; }}\n\
          http {{\n\

@@ -122,8 +122,10 @@ pub enum Cipher {
 /// The setup of a server.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// Its working folder, which exists.
+    /// The folder with its files, which it reads.
     pub folder: &'a Path,
+    /// A folder that it may write to. Trackbed neither reads nor writes there.
+    pub scratch: PathBuf,
     /// Its certificate chain in PEM.
     pub certificate: PathBuf,
     /// The certificate's key in PEM (PKCS #8).
@@ -150,6 +152,7 @@ impl<'a> Setup<'a> {
     pub fn within(folder: &'a Path) -> Setup<'a> {
         Setup {
             folder,
+            scratch: folder.join("scratch"),
             certificate: folder.join("certificate.pem"),
             key: folder.join("key.pem"),
             site: folder.join("site"),

@@ -12,7 +12,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use trackbed_core::Time;
 use trackbed_emulator::Clock;
 use trackbed_emulator::enclosure::{Account, Enclosed, Enclosure, Output, Reaped};
-use trackbed_emulator::namespace::NetNamespace;
+use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
 
 use crate::channel::Channel;
 use crate::environment::environment;
@@ -98,8 +98,15 @@ impl Running {
         };
         let mut command = vec![executable.into()];
         command.extend(launch.arguments.iter().cloned());
-        let environment = [environment(), launch.environment.clone()].concat();
-        let enclosed = Enclosed { command: enclose(command), environment, resolver: None };
+        let user = folder.user();
+        let mut environment = environment(user);
+        if user.is_some() {
+            environment.push(("HOME".into(), folder.scratch().into()));
+            namespace.run(open_to_all_users).map_err(ProgramError::Start)?;
+        }
+        environment.extend(launch.environment.iter().cloned());
+        let command = enclose(command);
+        let enclosed = Enclosed { command, environment, resolver: None, user };
         let enclosure =
             Enclosure::start_apart(namespace, &enclosed, output).map_err(ProgramError::Start)?;
         let end = descriptor(enclosure.root()).map_err(ProgramError::Lost)?;
@@ -250,6 +257,13 @@ impl Drop for Running {
             self.wait_for_end(PERIOD);
         }
     }
+}
+
+/// Lets users other than root listen on ports below 1024, and send echo requests without raw sockets:
+/// ip-sysctl.rst of the kernel. A kernel without such a setting has to do without.
+fn open_to_all_users() {
+    let _ = set_sysctl("ipv4/ip_unprivileged_port_start", "0");
+    let _ = set_sysctl("ipv4/ping_group_range", "0 2147483647");
 }
 
 fn stdout(label: &str) -> String {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use trackbed_core::parameter::Value;
+use trackbed_outward::files;
 
 /// The contents of files that have been read.
 #[derive(Debug, Default)]
@@ -43,7 +44,9 @@ impl Files {
         if let Some(contents) = self.0.get(path) {
             return Ok(Arc::clone(contents));
         }
-        let contents: Arc<[u8]> = read_bounded(path, FILE_BYTES_MAX)?.into();
+        let contents = files::read_bounded(path, FILE_BYTES_MAX);
+        let contents = contents.map_err(|why| format!("cannot read {}: {why}", path.display()))?;
+        let contents: Arc<[u8]> = contents.into();
         self.0.insert(path.to_owned(), Arc::clone(&contents));
         Ok(contents)
     }

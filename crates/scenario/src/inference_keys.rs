@@ -61,11 +61,13 @@ impl Reader<'_> {
         Some(self.value(name)?.and_then(T::from_value))
     }
 
-    /// The text of a file, and its name in the scenario.
+    /// The text of a file, and its name without its folder, so that results do not depend on the folder.
     pub fn contents(&mut self, name: &str) -> Option<Option<(Arc<str>, String)>> {
         let Some(value) = self.value(name)? else { return Some(None) };
         let path = match value {
-            Value::File(path) => path.display().to_string(),
+            Value::File(path) => {
+                path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+            }
             other => other.to_string(),
         };
         match self.files.with_contents(value) {

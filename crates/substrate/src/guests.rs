@@ -1,8 +1,9 @@
 //! The clients that a server serves: a limited number, and those without a request are displaced
 //! first.
 
-use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
+mod order;
+
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,6 +13,7 @@ use trackbed_core::Time;
 
 use crate::clock::now;
 use crate::executor::{Task, spawn};
+use order::Order;
 
 /// The tasks of a server's clients. When it is dropped, they are cancelled.
 #[derive(Debug)]
@@ -25,12 +27,18 @@ struct Present {
     next: u64,
     exhausted: u64,
     all: BTreeMap<u64, Guest>,
+    newcomers: Order,
+    known: Order,
+    /// Newcomers that have asked since this was looked at last.
+    risen: Rc<RefCell<Vec<u64>>>,
 }
 
 #[derive(Debug)]
 struct Guest {
     standing: Standing,
     task: Task<()>,
+    /// What it had shown when it was put in order.
+    placed: Shown,
 }
 
 impl Guests {
@@ -49,11 +57,11 @@ impl Guests {
         let all = Rc::downgrade(&self.present);
         let task = spawn(async move {
             attending.await;
-            let guest = all.upgrade().and_then(|all| all.borrow_mut().all.remove(&key));
+            let guest = all.upgrade().and_then(|all| all.borrow_mut().remove(key));
             // The task has reached its end; there is nothing left to cancel.
             guest.into_iter().for_each(|guest| guest.task.detach());
         });
-        present.all.insert(key, Guest { standing, task });
+        present.add(key, standing, task);
     }
 
     /// A shared counter of the clients present.
@@ -76,23 +84,69 @@ impl Guests {
 
     fn dismiss_one(&self) -> bool {
         let mut present = self.present.borrow_mut();
-        let mut peers: BTreeMap<(bool, IpAddr), usize> = BTreeMap::new();
-        for Guest { standing, .. } in present.all.values() {
-            *peers.entry((standing.has_asked(), standing.source)).or_default() += 1;
-        }
-        let newcomers = present.all.values().filter(|guest| !guest.standing.has_asked()).count();
-        let spares_newcomers = newcomers < present.all.len() / NEWCOMERS;
-        let rank = |(_, Guest { standing, .. }): &(&u64, &Guest)| {
-            let Shown { has_asked, last } = standing.shown.get();
-            let alike = peers.get(&(has_asked, standing.source)).copied();
-            (has_asked != spares_newcomers, Reverse(alike), last)
-        };
-        let lowest = present.all.iter().min_by_key(rank);
-        let key = lowest.map(|(&key, _)| key);
-        let gone = key.and_then(|key| present.all.remove(&key));
+        let key = present.lowest();
+        let gone = key.and_then(|key| present.remove(key));
         drop(present);
         // Its destructor may access the others.
         gone.map(drop).is_some()
+    }
+}
+
+impl Present {
+    fn add(&mut self, key: u64, standing: Standing, task: Task<()>) {
+        // Keeps the list short while no guest is displaced.
+        self.put_risen_in_order();
+        let placed = standing.known.shown.get();
+        let _of_another_house = standing.known.house.set((Rc::downgrade(&self.risen), key));
+        self.order_of(placed).add(standing.source, placed.last, key);
+        self.all.insert(key, Guest { standing, task, placed });
+    }
+
+    fn remove(&mut self, key: u64) -> Option<Guest> {
+        let guest = self.all.remove(&key)?;
+        self.order_of(guest.placed).remove(guest.standing.source, guest.placed.last, key);
+        Some(guest)
+    }
+
+    fn order_of(&mut self, shown: Shown) -> &mut Order {
+        if shown.has_asked { &mut self.known } else { &mut self.newcomers }
+    }
+
+    /// The lowest-ranked client. Times only grow, so the first by an old time that has not changed since is
+    /// the first.
+    fn lowest(&mut self) -> Option<u64> {
+        self.put_risen_in_order();
+        loop {
+            let spares_newcomers = self.newcomers.len() < self.all.len() / NEWCOMERS;
+            let key = match spares_newcomers {
+                true => self.known.first().or_else(|| self.newcomers.first()),
+                false => self.newcomers.first().or_else(|| self.known.first()),
+            }?;
+            if !self.put_in_order(key) {
+                return Some(key);
+            }
+        }
+    }
+
+    fn put_risen_in_order(&mut self) {
+        let risen = std::mem::take(&mut *self.risen.borrow_mut());
+        for key in risen {
+            self.put_in_order(key);
+        }
+    }
+
+    /// Moves a guest to its current rank; returns whether it moved.
+    fn put_in_order(&mut self, key: u64) -> bool {
+        let Some(guest) = self.all.get_mut(&key) else { return false };
+        let shown = guest.standing.known.shown.get();
+        let before = std::mem::replace(&mut guest.placed, shown);
+        let source = guest.standing.source;
+        if before == shown {
+            return false;
+        }
+        self.order_of(before).remove(source, before.last, key);
+        self.order_of(shown).add(source, shown.last, key);
+        true
     }
 }
 
@@ -127,10 +181,17 @@ impl GuestCount {
 #[derive(Clone, Debug)]
 pub struct Standing {
     source: IpAddr,
-    shown: Rc<Cell<Shown>>,
+    known: Rc<Known>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
+struct Known {
+    shown: Cell<Shown>,
+    /// Where to tell of the first request, and as whom.
+    house: OnceCell<(Weak<RefCell<Vec<u64>>>, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shown {
     has_asked: bool,
     last: Time,
@@ -143,22 +204,29 @@ impl Standing {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),
             v4 @ IpAddr::V4(_) => v4,
         };
-        let shown = Shown { has_asked: false, last: now() };
-        Standing { source, shown: Rc::new(Cell::new(shown)) }
+        let shown = Cell::new(Shown { has_asked: false, last: now() });
+        Standing { source, known: Rc::new(Known { shown, house: OnceCell::new() }) }
     }
 
     /// Records a request that is complete enough for the service.
     pub fn asked(&self) {
-        self.shown.set(Shown { has_asked: true, last: now() });
+        let before = self.known.shown.replace(Shown { has_asked: true, last: now() });
+        if before.has_asked {
+            return;
+        }
+        let house = self.known.house.get();
+        if let Some((risen, key)) = house.and_then(|(risen, key)| Some((risen.upgrade()?, key))) {
+            risen.borrow_mut().push(*key);
+        }
     }
 
     /// Whether there was a request.
     pub fn has_asked(&self) -> bool {
-        self.shown.get().has_asked
+        self.known.shown.get().has_asked
     }
 
     /// The time of its last request, or of its arrival.
     pub fn last(&self) -> Time {
-        self.shown.get().last
+        self.known.shown.get().last
     }
 }

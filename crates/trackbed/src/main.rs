@@ -9,6 +9,7 @@ mod help;
 mod interrupt;
 mod options;
 mod output;
+mod patience;
 mod progress;
 mod shard;
 

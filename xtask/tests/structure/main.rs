@@ -2,6 +2,7 @@
 //! import each other in circles.
 
 mod circles;
+mod clocks;
 mod floors;
 mod names;
 mod tree;

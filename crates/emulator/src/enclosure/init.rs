@@ -14,6 +14,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use trackbed_linux::inherited;
+use trackbed_linux::unprivileged::{User, demote};
 
 use super::account::Account;
 use super::resolver;
@@ -21,10 +22,17 @@ use crate::clock::Clock;
 
 /// The arguments that start this program as an init, before those of the command. `lifeline` is the
 /// number of the descriptor whose end ends everything, `account` that of the descriptor for the
-/// resources used by the command; `resolver` is the new text of /etc/resolv.conf, if there is one.
-pub(super) fn arguments(lifeline: i32, account: i32, resolver: Option<&str>) -> [String; 4] {
+/// resources used by the command. `resolver` is the new text of /etc/resolv.conf, if there is one, and
+/// `user` the user of the command, if it is another.
+pub(super) fn arguments(
+    lifeline: i32,
+    account: i32,
+    resolver: Option<&str>,
+    user: Option<User>,
+) -> [String; 5] {
     let resolver = resolver.unwrap_or_default().to_owned();
-    [INIT.to_owned(), lifeline.to_string(), account.to_string(), resolver]
+    let user = user.map_or_else(String::new, |User { uid, gid }| format!("{uid}:{gid}"));
+    [INIT.to_owned(), lifeline.to_string(), account.to_string(), resolver, user]
 }
 
 /// If this process was started as an init, does its work and returns the exit code; otherwise
@@ -35,10 +43,27 @@ pub fn init(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut descriptor = || arguments.next()?.into_string().ok()?.parse().ok();
     let (lifeline, account) = (descriptor()?, descriptor()?);
     let resolver = arguments.next()?.into_string().ok()?;
-    Some(serve(lifeline, account, &resolver, &arguments.collect::<Vec<_>>()))
+    let user = match arguments.next()?.to_str()? {
+        "" => None,
+        // What is not understood must not run as root.
+        text => Some(user(text)?),
+    };
+    let command: Vec<OsString> = arguments.collect();
+    Some(serve(lifeline, account, &resolver, user, &command))
 }
 
-fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u8 {
+fn user(text: &str) -> Option<User> {
+    let (uid, gid) = text.split_once(':')?;
+    Some(User { uid: uid.parse().ok()?, gid: gid.parse().ok()? })
+}
+
+fn serve(
+    lifeline: i32,
+    account: i32,
+    resolver: &str,
+    user: Option<User>,
+    command: &[OsString],
+) -> u8 {
     let (Ok(lifeline), Ok(account)) = (inherited(lifeline), inherited(account)) else {
         return FAILED;
     };
@@ -50,7 +75,12 @@ fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u
     thread::spawn(move || follow(&lifeline));
     let Some((program, arguments)) = command.split_first() else { return FAILED };
     let begin = Clock::since(0).now();
-    match Command::new(program).args(arguments).spawn() {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if let Some(user) = user {
+        demote(&mut command, user);
+    }
+    match command.spawn() {
         Ok(child) => {
             let child = Pid::from_child(&child);
             thread::spawn(move || pass_on(signals, child));
@@ -59,7 +89,8 @@ fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u
             code
         }
         Err(why) => {
-            eprintln!("trackbed: cannot run {}: {why}", program.display());
+            let user = user.map(|user| format!(" as user {}", user.uid)).unwrap_or_default();
+            eprintln!("trackbed: cannot run {}{user}: {why}", program.display());
             if why.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
         }
     }

@@ -20,6 +20,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 use trackbed_linux::namespaces::{Kind, unshare};
 use trackbed_linux::reaping::reap;
+use trackbed_linux::unprivileged::User;
 
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
@@ -46,6 +47,8 @@ pub struct Enclosed {
     pub environment: Vec<(OsString, OsString)>,
     /// The text of its /etc/resolv.conf, if it differs from the machine's.
     pub resolver: Option<String>,
+    /// As whom it runs, without any rights; without it, as we do.
+    pub user: Option<User>,
 }
 
 /// The output files of a command that runs apart from our terminal.
@@ -103,7 +106,12 @@ impl Enclosure {
             let mut init = Command::new("/proc/self/exe");
             let resolver = enclosed.resolver.as_deref();
             prepare(&mut init)
-                .args(init::arguments(watched.as_raw_fd(), told.as_raw_fd(), resolver))
+                .args(init::arguments(
+                    watched.as_raw_fd(),
+                    told.as_raw_fd(),
+                    resolver,
+                    enclosed.user,
+                ))
                 .args(&enclosed.command)
                 .envs(enclosed.environment.iter().map(|(name, value)| (name, value)))
                 .spawn()

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 use trackbed_linux::parent::die_with_parent;
+use trackbed_linux::unprivileged::{User, demote};
 
 use trackbed_scenario::Work;
 
@@ -167,7 +168,11 @@ fn tell(work: &Work, command: &mut Command) {
             }
         }
         Work::Command(text) => {
-            command.env_clear().envs(trackbed_programs::environment());
+            let user = User::in_place_of_root();
+            command.env_clear().envs(trackbed_programs::environment(user));
+            if let Some(user) = user {
+                demote(command, user);
+            }
             command.args(["--exec", "--", "sh", "-c", text]);
         }
     }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::Deserialize;
+use trackbed_linux::unprivileged::{User, demote};
 
 use super::{ClientProgram, Does, Fetched, Session, Visit, Visited};
 use crate::error::ProgramError;
@@ -36,7 +37,11 @@ impl ClientProgram for Curl {
             "http3" => "HTTP3",
             _ => return Ok(()),
         };
-        let asked = Command::new(executable).arg("--version").stdin(Stdio::null()).output();
+        let mut command = Command::new(executable);
+        if let Some(user) = User::in_place_of_root() {
+            demote(&mut command, user);
+        }
+        let asked = command.arg("--version").stdin(Stdio::null()).output();
         let said = asked.map_err(|why| format!("{} does not run: {why}", executable.display()))?;
         let said = String::from_utf8_lossy(&said.stdout);
         let features = said.lines().find_map(|line| line.strip_prefix("Features:"));

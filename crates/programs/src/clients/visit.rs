@@ -9,7 +9,7 @@ use trackbed_core::Time;
 /// A client's task.
 #[derive(Clone, Debug)]
 pub struct Visit<'a> {
-    /// Its working folder, which exists.
+    /// Its working folder, which it may write to.
     pub folder: &'a Path,
     /// The server's certificate in PEM.
     pub certificate: PathBuf,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use trackbed_outward::printable_line;
 use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
 use trackbed_railway::motion::Direction;
 
@@ -114,7 +115,7 @@ fn curve(text: &mut String, signal: &Signal, x: impl Fn(f64) -> f64, y: impl Fn(
 }
 
 fn escaped(name: &str) -> String {
-    name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable_line(name).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

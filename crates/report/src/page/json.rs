@@ -1,10 +1,14 @@
 //! Data embedded in a page.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
+use trackbed_outward::printable;
 
-/// `data` as JSON for a `<script>`: without `<`, which could end the element or open a comment, and
-/// with numbers rounded to seven significant digits, more than a figure can show.
+/// `data` as JSON for a `<script>`: without `<`, which could end the element or open a comment, with
+/// numbers rounded to seven significant digits, more than a figure can show, and with texts that are
+/// [`printable()`].
 pub(crate) fn embedded(data: &impl Serialize) -> String {
     let mut value = serde_json::to_value(data).expect("plain data is JSON");
     shorten(&mut value);
@@ -20,8 +24,17 @@ fn shorten(value: &mut Value) {
             }
         }
         Value::Array(list) => list.iter_mut().for_each(shorten),
-        Value::Object(fields) => fields.values_mut().for_each(shorten),
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
+        Value::Object(fields) => {
+            let all = std::mem::take(fields).into_iter();
+            *fields = all.map(|(name, value)| (printable(&name).into_owned(), value)).collect();
+            fields.values_mut().for_each(shorten);
+        }
+        Value::String(text) => {
+            if let Cow::Owned(shown) = printable(text) {
+                *text = shown;
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -42,11 +55,18 @@ mod tests {
 
     #[test]
     fn nothing_ends_the_script_and_the_text_comes_back() {
-        let hostile = "</script><!--<img src=x onerror=alert(1)>\u{2028}";
+        let hostile = "</script><!--<img src=x onerror=alert(1)>";
         let text = embedded(&json!({ "name": hostile }));
         assert!(!text.contains('<'), "{text}");
         let back: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(back["name"], hostile);
+    }
+
+    #[test]
+    fn what_changes_directions_is_shown_and_not_done() {
+        let text = embedded(&json!({ "a\u{202e}b": ["c\u{2066}d\u{1b}", "zwölf\n"] }));
+        let back: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, json!({ "a\\u202eb": ["c\\u2066d\\u001b", "zwölf\n"] }));
     }
 
     #[test]

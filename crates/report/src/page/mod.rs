@@ -78,7 +78,9 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// Starts a page about `document`.
-    pub fn new(document: &'a Document, origin: Origin) -> Builder<'a> {
+    pub fn new(document: &'a Document, mut origin: Origin) -> Builder<'a> {
+        // Line ends of a file from Windows are not control characters to be escaped.
+        origin.scenario = origin.scenario.replace("\r\n", "\n");
         let sections = Section::all(document);
         let budget = Budget::of(document);
         let metrics = sections.iter().map(|section| material::telling(section, budget.metrics));

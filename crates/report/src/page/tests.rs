@@ -191,6 +191,28 @@ fn hostile_names_are_text() {
     assert!(page.contains("\\u003c/script>\\u003cimg"));
 }
 
+/// A name that reads from right to left is shown with the character that turns it, wherever it stands.
+#[test]
+fn names_do_not_change_the_direction_of_the_page() {
+    let turned: Vec<char> =
+        "\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}\u{61c}".chars().collect();
+    let hostile: String = ["a", &turned.iter().collect::<String>(), "b"].concat();
+    let mut document = document(&[&hostile, "http2"], 2, 6);
+    document.scenario = hostile.clone();
+    document.model = Some(hostile.clone());
+    document.environment.insert(hostile.clone(), hostile.clone());
+    let text = || hostile.clone();
+    let scenario = format!("# {hostile}\r\nruns = 6\r\n");
+    let origin =
+        Origin { command: text(), replay: text(), scenario, notes: vec![(text(), text())] };
+    let page = Builder::new(&document, origin).finish();
+    assert!(!page.contains(|character| turned.contains(&character)));
+    let shown = "a\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069\\u061cb";
+    assert!(page.matches(shown).count() > 6, "in HTML");
+    assert!(page.contains(&shown.replace('\\', "\\\\")), "in the data of the script");
+    assert!(page.contains(&format!("# {shown}\nruns = 6\n")), "ends of lines stay");
+}
+
 #[test]
 fn ten_thousand_runs_make_a_small_page() {
     for (protocols, loads, runs, samples) in

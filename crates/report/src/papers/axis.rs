@@ -1,5 +1,7 @@
 //! Axes of pictures.
 
+use trackbed_outward::printable_line;
+
 use crate::number::significant;
 
 /// A linear axis, or a logarithmic one if values are positive and far apart.
@@ -69,7 +71,7 @@ pub(super) fn tick_text(tick: f64) -> String {
 const LOG_FROM: f64 = 30.0;
 
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

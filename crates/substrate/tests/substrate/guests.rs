@@ -100,6 +100,109 @@ fn who_has_asked_stays_but_for_a_quarter_that_is_for_newcomers() {
     });
 }
 
+/// A guest as the rule has it: number, address, whether it has asked, and when it was heard of last.
+type Rule = (u64, usize, bool, u64);
+
+/// The number of the one that goes, found by a look at all of them.
+fn lowest(all: &[Rule]) -> u64 {
+    let newcomers = all.iter().filter(|guest| !guest.2).count();
+    let spares_newcomers = newcomers < all.len() / 4;
+    let rank = |guest: &&Rule| {
+        let alike = all.iter().filter(|other| (other.1, other.2) == (guest.1, guest.2)).count();
+        (guest.2 != spares_newcomers, std::cmp::Reverse(alike), guest.3, guest.0)
+    };
+    all.iter().min_by_key(rank).unwrap().0
+}
+
+/// Arrivals from five addresses, requests and departures, drawn by chance.
+#[test]
+fn the_guest_that_goes_is_the_one_that_a_look_at_all_finds() {
+    const PLACES: usize = 40;
+    run(|| async {
+        let guests = Guests::new(PLACES);
+        let mut draws = fastrand::Rng::with_seed(7);
+        let mut all: Vec<(Rule, Standing)> = Vec::new();
+        let present = Rc::new(RefCell::new(std::collections::BTreeSet::new()));
+        for number in 0..4_000 {
+            sleep(Duration::from_millis(1)).await;
+            let at = now().as_nanos();
+            for _ in 0..draws.usize(0..4) {
+                let place = draws.usize(0..all.len().max(1));
+                if let Some((guest, standing)) = all.get_mut(place) {
+                    standing.asked();
+                    (guest.2, guest.3) = (true, at);
+                }
+            }
+            if all.len() == PLACES {
+                let rules: Vec<Rule> = all.iter().map(|(guest, _)| *guest).collect();
+                let gone = lowest(&rules);
+                all.retain(|(guest, _)| guest.0 != gone);
+            }
+            let source = draws.usize(0..5);
+            let standing = Standing::new(IpAddr::from([192, 0, 2, source as u8]));
+            let (own, leaves) = (Rc::clone(&present), draws.usize(0..8) == 0);
+            present.borrow_mut().insert(number);
+            let stay = Stay(number, own);
+            guests.admit(standing.clone(), async move {
+                let _stay = stay;
+                if !leaves {
+                    pending::<()>().await;
+                }
+            });
+            if !leaves {
+                all.push(((number, source, false, at), standing));
+            }
+            yield_now().await;
+            let expected: Vec<u64> = all.iter().map(|(guest, _)| guest.0).collect();
+            let found: Vec<u64> = present.borrow().iter().copied().collect();
+            assert_eq!(found, expected, "after {number} arrivals");
+        }
+    });
+}
+
+/// Takes a number off the list when its task is dropped.
+struct Stay(u64, Rc<RefCell<std::collections::BTreeSet<u64>>>);
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        self.1.borrow_mut().remove(&self.0);
+    }
+}
+
+/// A look at all of 16,384 for each of 20,000 arrivals takes minutes; this takes less than a second. Guests
+/// from one address each are the worst for what is kept by address.
+#[cfg(target_os = "linux")]
+#[test]
+fn arrivals_at_a_full_house_are_cheap() {
+    run(|| async {
+        let guests = Guests::new(16_384);
+        let come = |number: u32| {
+            let standing = Standing::new(IpAddr::from(number.to_be_bytes()));
+            guests.admit(standing.clone(), pending());
+            standing
+        };
+        let full: Vec<Standing> = (0..16_384).map(come).collect();
+        full.iter().step_by(2).for_each(Standing::asked);
+        yield_now().await;
+        let begin = processor();
+        for number in 0..20_000 {
+            come(1_000_000 + number);
+            yield_now().await;
+        }
+        let took = processor() - begin;
+        println!("20,000 arrivals: {took:?}");
+        assert!(took < Duration::from_secs(15), "{took:?}");
+        assert_eq!(guests.count().get(), 16_384);
+    });
+}
+
+/// What this thread has used.
+#[cfg(target_os = "linux")]
+fn processor() -> Duration {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+}
+
 /// A listener of an exhausted machine: each answer is an error of accept(2), or a long wait.
 struct Exhausted(RefCell<VecDeque<i32>>);
 

@@ -15,6 +15,7 @@ use trackbed_report::summary;
 use trackbed_report::summary::Options;
 use trackbed_scenario::papers::EDGE;
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
+use trackbed_substrate::Cancel;
 
 use super::campaign::{self, Finished};
 use crate::ending::Ending;
@@ -211,13 +212,20 @@ fn held(name: &str, finished: &Finished) -> anyhow::Result<Held> {
     let Finished { plan, document, .. } = finished;
     let held = finished.held(name)?;
     let held = held.with_context(|| format!("the scenario {} has no paper", plan.name))?;
-    Ok(with_single_runs(held, name, plan, document))
+    Ok(with_single_runs(held, name, plan, document, &Cancel::new()))
 }
 
-/// Adds the study's figures of single runs, which are executed again; this requires virtual time.
-pub fn with_single_runs(mut held: Held, name: &str, plan: &Plan, document: &Document) -> Held {
+/// Adds the study's figures of single runs, which are executed again; this requires virtual time. Runs that
+/// `cancel` ends are left out.
+pub fn with_single_runs(
+    mut held: Held,
+    name: &str,
+    plan: &Plan,
+    document: &Document,
+    cancel: &Cancel,
+) -> Held {
     if document.substrate == VIRTUAL {
-        let again = |cell: usize, run| timeline::of(&plan.cells[cell], plan.seed, run);
+        let again = |cell: usize, run| timeline::of(&plan.cells[cell], plan.seed, run, cancel);
         let of_runs =
             paper::over_time(name, document, |cell, run| Some(again(cell, run)?.timeline));
         held.charts.splice(..0, of_runs);

@@ -19,6 +19,7 @@ use trackbed_scenario::Plan;
 use super::paper::with_single_runs;
 use crate::ending::Ending;
 use crate::output::{no_place, shell_word, tell, write_file, write_own};
+use crate::patience::Patience;
 
 /// The help after the options.
 pub const EXAMPLES: &str = "\
@@ -88,10 +89,18 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     match Recorded::read(directory) {
         Ok(recorded) => {
+            let patience = Patience::begin();
             limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
-            study(&recorded.plan, &document, &runs)?.into_iter().for_each(|held| page.study(held));
+            study(&recorded.plan, &document, &runs, &patience)?
+                .into_iter()
+                .for_each(|held| page.study(held));
             if is_repeatable {
-                watch(&recorded.plan, &mut page)?;
+                watch(&recorded.plan, &mut page, &patience)?;
+            }
+            if patience.is_over() {
+                tell(
+                    "note: single runs that take long to repeat are not shown; `trackbed replay` repeats one",
+                );
             }
         }
         // Runs of directories from other versions cannot be repeated.
@@ -110,10 +119,15 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
 }
 
 /// The comparison of the scenario's study with the runs.
-fn study(plan: &Plan, document: &Document, runs: &RecordedRuns) -> anyhow::Result<Option<Held>> {
+fn study(
+    plan: &Plan,
+    document: &Document,
+    runs: &RecordedRuns,
+    patience: &Patience,
+) -> anyhow::Result<Option<Held>> {
     let Some(name) = &plan.paper else { return Ok(None) };
     let held = paper::hold(name, plan, document, runs, false)?;
-    Ok(held.map(|held| with_single_runs(held, name, plan, document)))
+    Ok(held.map(|held| with_single_runs(held, name, plan, document, patience.cancel())))
 }
 
 /// The deadline of answers and verdicts, if it is the same for all cells.
@@ -132,9 +146,9 @@ fn limits(plan: &Plan) -> Vec<Limit> {
 }
 
 /// Repeats a typical run of a few cells for the figures of single runs.
-fn watch(plan: &Plan, page: &mut Builder<'_>) -> anyhow::Result<()> {
+fn watch(plan: &Plan, page: &mut Builder<'_>, patience: &Patience) -> anyhow::Result<()> {
     for (cell, run) in page.typical_runs() {
-        let seen = timeline::of(&plan.cells[cell as usize], plan.seed, run);
+        let seen = timeline::of(&plan.cells[cell as usize], plan.seed, run, patience.cancel());
         let Some(Seen { timeline, bars }) = seen else { continue };
         page.run(&Watched { cell, run, timeline, bars })?;
     }

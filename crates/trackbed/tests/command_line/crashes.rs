@@ -75,6 +75,48 @@ fn crash(kills: u32, full_disks: u32) {
     println!("{died} of {kills} kills and {refused} of {full_disks} full disks at work");
 }
 
+/// By the calls of each thread: the file is flushed, takes its name, and the folder is flushed.
+#[test]
+fn files_are_flushed_before_they_take_their_names_and_their_folder_after() {
+    let scratch = Scratch::new();
+    scratch.write("a.toml", SCENARIO);
+    let plain = scratch.command(&format!("{RUN} --report --out whole"));
+    let mut strace = Command::new("strace");
+    strace.args(["-ff", "-qq", "-y", "-e", "signal=none", "-o", "calls"]);
+    strace.arg("--trace=fsync,rename,renameat,renameat2");
+    strace.arg(plain.get_program()).args(plain.get_args()).current_dir(scratch.folder());
+    strace.stdin(Stdio::null()).stdout(Stdio::null());
+    let is_traced = strace.status().is_ok_and(|status| status.success());
+    if !is_traced {
+        return skip("strace(1) cannot trace here (Debian package strace)");
+    }
+    let files = std::fs::read_dir(scratch.folder()).unwrap().map(|entry| entry.unwrap().path());
+    let traces = files.filter(|path| path.file_stem().is_some_and(|stem| stem == "calls"));
+    let mut named = std::collections::BTreeSet::new();
+    for trace in traces {
+        let text = std::fs::read_to_string(trace).unwrap();
+        let calls: Vec<&str> = text.lines().collect();
+        for (place, call) in calls.iter().enumerate().filter(|(_, call)| call.starts_with("rename"))
+        {
+            // Between quotation marks stand the old name and the new one.
+            let [_, from, _, to, _] = call.split('"').collect::<Vec<_>>()[..] else {
+                panic!("{call}")
+            };
+            let last = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+            let flushed = format!("/{}>)", last(from));
+            let is_flush = |call: &&str, end: &str| {
+                call.starts_with("fsync(") && call.contains(end) && call.ends_with("= 0")
+            };
+            let before = calls[..place].iter().any(|call| is_flush(call, &flushed));
+            let after = calls.get(place + 1).is_some_and(|call| is_flush(call, "/whole>)"));
+            assert!(before && after, "{call}\n{text}");
+            named.insert(last(to));
+        }
+    }
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    assert_eq!(named, ["about.json", "report.html", "run.json", "runs.jsonl", "samples.csv"]);
+}
+
 #[test]
 fn nothing_finished_is_lost_by_kills_at_writes_and_full_disks() {
     crash(12, 4);

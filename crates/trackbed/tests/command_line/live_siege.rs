@@ -15,6 +15,7 @@ use trackbed_substrate::before;
 use trackbed_substrate::kernel::{Execution, Origin};
 
 use super::live::Server;
+use super::support::resident;
 
 /// A server with this limit of descriptors.
 fn besieged() -> Server {
@@ -78,13 +79,6 @@ fn askers(address: &str, certificate: &[u8], count: usize) {
     asked.unwrap();
 }
 
-/// The peak resident memory, in bytes (`VmHWM` of proc_pid_status(5)).
-fn resident(server: &Server) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
-}
-
 fn besiege(attempts: usize) {
     let server = besieged();
     let certificate = server.certificate();
@@ -113,7 +107,7 @@ fn besiege(attempts: usize) {
     });
     // And after all of it.
     genuine(&server);
-    let resident = resident(&server);
+    let resident = resident(server.process.id());
     assert!(resident < 150_000_000, "{resident} bytes");
     let tried = tried.load(Ordering::Relaxed);
     println!("{tried} attempts, {resident} bytes");

@@ -10,6 +10,8 @@ mod continuing;
 #[cfg(target_os = "linux")]
 mod crashes;
 mod damage;
+#[cfg(target_os = "linux")]
+mod endless;
 mod export;
 mod files;
 mod handover;
@@ -30,6 +32,8 @@ mod schemas;
 mod slurm;
 #[cfg(all(unix, feature = "store"))]
 mod store;
+#[cfg(all(unix, feature = "store"))]
+mod store_faults;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,15 +1,19 @@
 //! `trackbed relay` and malicious clients, on loopback.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+use rustix::net::{
+    AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket, socket_with,
+};
 use serde_json::Value;
+use trackbed_linux::allow_descriptors;
 
 use super::Scratch;
-use super::support::wait_until;
+use super::support::{resident, wait_until};
 
 /// A relay with a SOCKS5 front.
 struct Relay {
@@ -39,13 +43,17 @@ impl Relay {
         let mut stream = TcpStream::from(socket);
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let SocketAddr::V4(to) = to else { panic!("IPv4") };
-        let request =
-            [b"\x05\x01\x00\x05\x01\x00\x01", &to.ip().octets()[..], &to.port().to_be_bytes()];
-        stream.write_all(&request.concat()).unwrap();
+        stream.write_all(&request(to)).unwrap();
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).unwrap();
         (stream, answer[3])
     }
+}
+
+/// What a client says that wants to get to `to` (RFC 1928 sections 3 and 4).
+fn request(to: SocketAddrV4) -> Vec<u8> {
+    let (ip, port) = (to.ip().octets(), to.port().to_be_bytes());
+    [b"\x05\x01\x00\x05\x01\x00\x01", &ip[..], &port].concat()
 }
 
 impl Drop for Relay {
@@ -71,22 +79,26 @@ fn the_relays_own_addresses_and_metadata_are_out_of_reach_unless_allowed() {
     listener.accept().unwrap();
 }
 
-/// A client with all connections loses those that other clients need; the others lose none.
-#[test]
-fn one_client_cannot_hold_all_places() {
+/// A server that sends back what it is sent, until the test ends.
+fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let echo = listener.local_addr().unwrap();
+    let place = listener.local_addr().unwrap();
     let _server = std::thread::spawn(move || {
-        let mut held = Vec::new();
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            held.push(stream.try_clone().unwrap());
             std::thread::spawn(move || {
                 let mut byte = [0];
                 while stream.read_exact(&mut byte).is_ok() && stream.write_all(&byte).is_ok() {}
             });
         }
     });
+    place
+}
+
+/// A client that holds every place loses the places that others need, and no other client does.
+#[test]
+fn one_client_cannot_hold_all_places() {
+    let echo = echo();
     let relay = Relay::start("--allow 127.0.0.1 --connections 20");
     let hold = |count: usize| -> Vec<TcpStream> {
         (0..count).map(|_| relay.ask("127.0.0.1", echo).0).collect()
@@ -109,6 +121,78 @@ fn one_client_cannot_hold_all_places() {
     };
     wait_until("those that were silent for longest go", || is_reset(&held[0]));
     drop((held, more));
+}
+
+/// A listener on an address of the loopback network that completes no handshake: its queue is full, and what
+/// comes then is dropped (listen(2)).
+fn unanswering(address: &str) -> (OwnedFd, Vec<OwnedFd>, SocketAddr) {
+    let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&listener, &SocketAddr::new(address.parse().unwrap(), 0)).unwrap();
+    listen(&listener, 0).unwrap();
+    let place = SocketAddr::try_from(getsockname(&listener).unwrap()).unwrap();
+    let fill = |_| {
+        let flags = SocketFlags::NONBLOCK;
+        let filler = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+        let _in_progress = connect(&filler, &place);
+        filler
+    };
+    let filling = (0..4).map(fill).collect();
+    (listener, filling, place)
+}
+
+/// Clients that say nothing, that stop in the middle of their request, and that ask for a destination that does
+/// not answer: `count` of each, from one address. Another address is served meanwhile.
+fn half_open(count: usize) {
+    allow_descriptors();
+    let echo = echo();
+    let (_listener, _filling, silent) = unanswering("127.0.0.9");
+    let relay = Relay::start("--allow 127.0.0.1 --allow 127.0.0.9 --connect-timeout 60s");
+    let mut held = Vec::new();
+    for number in 0..3 * count {
+        let mut stream = TcpStream::connect(relay.front).unwrap();
+        let SocketAddr::V4(to) = silent else { panic!("IPv4") };
+        let whole = request(to);
+        let said: &[u8] = match number % 3 {
+            0 => b"",
+            1 => &whole[..7],
+            _ => &whole,
+        };
+        // It may have been thrown out already.
+        let _gone = stream.write_all(said);
+        held.push(stream);
+        if number % 1_000 == 0 {
+            exchanges(&relay, echo);
+        }
+    }
+    for _ in 0..20 {
+        exchanges(&relay, echo);
+    }
+    let resident = resident(relay.process.id());
+    println!("{} half-open connections, {resident} bytes", held.len());
+    assert!(resident < 200_000_000, "{resident} bytes");
+    drop(held);
+    exchanges(&relay, echo);
+}
+
+/// A client from elsewhere gets through.
+fn exchanges(relay: &Relay, echo: SocketAddr) {
+    let (mut honest, said) = relay.ask("127.0.0.2", echo);
+    assert_eq!(said, 0);
+    honest.write_all(b"x").unwrap();
+    let mut byte = [0];
+    honest.read_exact(&mut byte).unwrap();
+    assert_eq!(byte, *b"x");
+}
+
+#[test]
+fn three_thousand_half_open_connections_displace_themselves() {
+    half_open(1_000);
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn fifteen_thousand_half_open_connections_displace_themselves() {
+    half_open(5_000);
 }
 
 /// RFC 1928 section 6: connection not allowed by ruleset.

@@ -91,13 +91,13 @@ fn what_a_store_cannot_do_is_said_with_a_remedy() {
 }
 
 /// A server of S3 with an empty bucket, which ends with the test.
-struct Server {
+pub struct Server {
     child: Child,
-    port: u16,
+    pub port: u16,
 }
 
 impl Server {
-    fn start(folder: &Path) -> Option<Server> {
+    pub fn start(folder: &Path) -> Option<Server> {
         let python = python(&["moto", "flask", "flask_cors"])?;
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = fs::File::create(folder.join("server.log")).unwrap();
@@ -126,7 +126,7 @@ impl Server {
         answer
     }
 
-    fn trackbed(&self, scratch: &Scratch, words: &str) -> Command {
+    pub fn trackbed(&self, scratch: &Scratch, words: &str) -> Command {
         let mut command = scratch.command(words);
         command.env("AWS_ENDPOINT", format!("http://127.0.0.1:{}", self.port));
         command.env("AWS_ALLOW_HTTP", "true").env("AWS_REGION", "us-east-1");

@@ -136,7 +136,86 @@ fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     }
 }
 
+/// A pipe that has no other end.
+fn pipe(scratch: &Scratch, name: &str) {
+    let _ = fs::remove_file(scratch.path(name));
+    fs::create_dir_all(scratch.path(name).parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(scratch.path(name)).status().unwrap().success());
+}
+
+#[test]
+fn a_pipe_in_a_shard_is_refused_at_once() {
+    for name in ["about.json", "runs.jsonl"] {
+        let scratch = Scratch::new();
+        scratch.write("a.toml", SCENARIO);
+        for shard in ["1/2", "2/2"] {
+            scratch.succeed(&format!("run a.toml --out theirs --shard {shard}"));
+        }
+        pipe(&scratch, &format!("theirs/shard-2-of-2/{name}"));
+        refused_at_once(&scratch, "merge theirs --out merged", name);
+    }
+    // A link in place of a shard is read like one, and nothing is written there.
+    let scratch = scratch();
+    fs::create_dir(scratch.path("folder")).unwrap();
+    fs::rename(scratch.path("theirs"), scratch.path("elsewhere")).unwrap();
+    symlink(scratch.path("elsewhere"), scratch.path("folder/shard-1-of-2")).unwrap();
+    let listed = |name: &str| {
+        let mut names: Vec<_> =
+            fs::read_dir(scratch.path(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        names.iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect::<Vec<_>>()
+    };
+    let before = listed("elsewhere");
+    scratch.succeed("merge folder");
+    assert!(listed("elsewhere") == before);
+}
+
+/// Traces, archives, manifests, payloads and measured frames.
+#[test]
+fn a_pipe_that_a_scenario_names_is_refused_at_once() {
+    for keys in [
+        "[link.rate.trace]\ntrace = \"pipe\"\n[workload]\nkind = \"bulk\"",
+        "[link.delay.trace]\ntrace = \"pipe\"\n[workload]\nkind = \"bulk\"",
+        "[link]\n[environment]\ntimeline = \"pipe\"\n[workload]\nkind = \"bulk\"",
+        "[link]\n[workload]\nkind = \"page\"\nhar = \"pipe\"",
+        "[link]\n[workload]\nkind = \"page\"\nmanifest = \"pipe\"",
+        "[link]\n[workload]\nkind = \"messages\"\npayload = \"pipe\"",
+        "[link]\n[inference]\nkind = \"detector\"\ndurations = \"pipe\"\n[workload]\nkind = \"idle\"",
+    ] {
+        let scratch = Scratch::new();
+        pipe(&scratch, "pipe");
+        scratch.write("b.toml", &format!("protocol = \"http2\"\n{keys}\n"));
+        refused_with(&scratch, "run ./b.toml", "pipe is not a file");
+    }
+}
+
+/// A file with a hole is as long as its author likes.
+#[test]
+fn a_piece_of_media_without_end_is_no_end_of_a_run() {
+    let scratch = Scratch::new();
+    for resolution in ["hd", "fhd", "qhd"] {
+        let name = format!("media/{resolution}/0000.m4s");
+        scratch.write_below(&name, "");
+        fs::File::options()
+            .write(true)
+            .open(scratch.path(&name))
+            .unwrap()
+            .set_len(1 << 42)
+            .unwrap();
+    }
+    scratch.write(
+        "b.toml",
+        "protocol = \"http2\"\nruns = 1\n[link]\n[workload]\nkind = \"streaming\"\nmedia = \"media\"\n",
+    );
+    refused_with(&scratch, "run ./b.toml", "more than 256 MB");
+}
+
 fn refused_at_once(scratch: &Scratch, words: &str, name: &str) {
+    refused_with(scratch, words, &format!("{name} is not a regular file"));
+}
+
+/// It takes less than ten seconds.
+fn refused_with(scratch: &Scratch, words: &str, why: &str) {
     let mut child = start(scratch.command(words));
     let mut looks = 0;
     let status = eventually(words, || {
@@ -146,9 +225,9 @@ fn refused_at_once(scratch: &Scratch, words: &str, name: &str) {
         }
         child.try_wait().unwrap()
     });
-    assert_eq!(status.code(), Some(2), "{words}, {name}: it waits, or succeeds");
+    assert_eq!(status.code(), Some(2), "{words}, {why}: it waits, or succeeds");
     let ended = Ended::from(child.wait_with_output().unwrap());
-    ended.refused(&[&format!("{name} is not a regular file")]);
+    ended.refused(&[why]);
 }
 
 #[test]

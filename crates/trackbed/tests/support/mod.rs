@@ -31,6 +31,12 @@ impl Scratch {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// The same in a folder, which is made.
+    pub fn write_below(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        self.write(name, text);
+    }
+
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
     }
@@ -81,7 +87,8 @@ impl Ended {
     /// Asserts that the command failed without output, and that its single message has all of these parts.
     pub fn refused(&self, parts: &[&str]) {
         assert_eq!((self.status, self.stdout.as_str()), (2, ""), "{}", self.stderr);
-        assert_eq!(self.stderr.matches("error:").count(), 1, "{}", self.stderr);
+        let errors = self.stderr.lines().filter(|line| line.starts_with("error:")).count();
+        assert_eq!(errors, 1, "{}", self.stderr);
         self.says(2, parts);
     }
 
@@ -141,6 +148,13 @@ pub fn printed(command: &mut Command) -> String {
     let ended = Ended::of(command.stdin(Stdio::null()));
     assert_eq!(ended.status, 0, "{command:?}: {}", ended.stderr);
     ended.stdout
+}
+
+/// The most of a process that was resident at once, in bytes (`VmHWM` of proc_pid_status(5)).
+pub fn resident(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
 }
 
 /// The Python that has these modules.

@@ -7,9 +7,11 @@ use std::process::Command;
 #[test]
 fn units_are_confined() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/systemd");
+    let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let unit = entry.unwrap().path();
         let text = fs::read_to_string(&unit).unwrap();
+        names.push(unit.file_stem().unwrap().to_string_lossy().into_owned());
         for key in ["MemoryMax=", "StartLimitIntervalSec=", "StartLimitBurst=", "UMask=0077"] {
             assert!(text.contains(&format!("\n{key}")), "{} has no {key}", unit.display());
         }
@@ -23,4 +25,6 @@ fn units_are_confined() {
             _ => eprintln!("SKIPPED: there is no systemd-analyze of version 250 or later"),
         }
     }
+    names.sort();
+    assert_eq!(names, ["trackbed-phad", "trackbed-relay", "trackbed-serve"]);
 }

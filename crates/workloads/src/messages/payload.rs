@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde::de::IgnoredAny;
 use trackbed_connection::Error;
 use trackbed_core::{ByteSize, Seed, Time};
+use trackbed_outward::files;
 use trackbed_v2x::Refusal;
 
 use super::denm::Denm;
@@ -59,7 +60,8 @@ impl Payload {
             )
         };
         let content = Bytes::from(
-            std::fs::read(path).map_err(|why| refuse(format!("cannot be read: {why}")))?,
+            files::read_bounded(path, FILE_BYTES_MAX)
+                .map_err(|why| refuse(format!("cannot be read: {why}")))?,
         );
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
         let (messages, form) = match extension.to_ascii_lowercase().as_str() {
@@ -142,7 +144,10 @@ fn lines(content: &Bytes) -> Vec<Bytes> {
     text.filter(|line| !line.is_empty()).map(|line| content.slice_ref(line)).collect()
 }
 
-/// The longest message: both endpoints hold it in memory.
+/// Of all messages in a file, as for other files of scenarios.
+const FILE_BYTES_MAX: u64 = 256_000_000;
+
+/// The longest message: it is held in memory, at both ends.
 pub(super) const MESSAGE_BYTES_MAX: usize = 10_000_000;
 
 #[cfg(test)]

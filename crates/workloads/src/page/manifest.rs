@@ -25,6 +25,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 use trackbed_core::ByteSize;
 use trackbed_core::units::parse_duration;
+use trackbed_outward::files;
 
 use super::model::{Found, Kind, Object, Page, path_fault};
 use crate::contract::WorkloadError;
@@ -35,8 +36,9 @@ pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
         let advice = format!("{} {why}; write the path of a page manifest", file.display());
         WorkloadError::new(PARAMETER, advice)
     };
-    let text = std::fs::read(file).map_err(|why| refuse(format!("cannot be read: {why}")))?;
-    let text = String::from_utf8(text).map_err(|_| refuse("is not valid UTF-8".to_owned()))?;
+    let text = files::read_bounded(file, FILE_BYTES_MAX)
+        .map_err(|why| refuse(format!("cannot be read: {why}")))?;
+    let text = String::from_utf8(text).map_err(|_| refuse("is not a text in UTF-8".to_owned()))?;
     parse(&text).map_err(|Refusal { at, what }| {
         let line = text[..at.min(text.len())].matches('\n').count() + 1;
         WorkloadError::new(PARAMETER, format!("{}, line {line}: {what}", file.display()))
@@ -210,6 +212,9 @@ fn bytes(value: &Spanned<Value>, key: &str) -> Result<u64, Refusal> {
 
 /// For longer transfers, there is the workload `bulk`.
 pub(super) const OBJECT_BYTES_MAX: u64 = 1_000_000_000;
+
+/// Of a manifest or an archive.
+pub(super) const FILE_BYTES_MAX: u64 = 256_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use trackbed_connection::{Body, body};
 use trackbed_core::Ratio;
+use trackbed_outward::files;
 
 use super::resolution::Resolution;
 use crate::contract::SiteFile;
@@ -99,9 +100,10 @@ impl Storage {
                 is_known.then(|| Ok(body::zeros(bytes)))
             }
             Storage::Folder(folder) => {
-                let files = &folder.pieces[resolution.index()];
-                let place = files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
-                Some(fs::read(&files[place].path).map(|bytes| body::full(Bytes::from(bytes))))
+                let pieces = &folder.pieces[resolution.index()];
+                let place = pieces.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
+                let bytes = files::read_bounded(&pieces[place].path, PIECE_BYTES_MAX);
+                Some(bytes.map(|bytes| body::full(Bytes::from(bytes))))
             }
         }
     }
@@ -135,7 +137,7 @@ fn zeros_file(path: String, bytes: u64) -> SiteFile {
 fn copied_file(base: &str, file: &File) -> SiteFile {
     let source = file.path.clone();
     let content =
-        move |file: &mut dyn io::Write| io::copy(&mut fs::File::open(&source)?, file).map(drop);
+        move |file: &mut dyn io::Write| io::copy(&mut files::open(&source)?, file).map(drop);
     SiteFile { path: format!("{base}{}", file.name), content: Arc::new(content) }
 }
 
@@ -210,6 +212,10 @@ fn files(folder: &Path) -> Result<Vec<File>, String> {
                 "{path} cannot be part of a URL; use letters, digits, dots, - and _"
             ));
         }
+        if metadata.len() > PIECE_BYTES_MAX {
+            let (path, limit) = (path.display(), PIECE_BYTES_MAX / 1_000_000);
+            return Err(format!("{path} has more than {limit} MB; a piece is a second of media"));
+        }
         files.push(File { path, name, bytes: metadata.len() });
     }
     match files.is_empty() || files.len() > PIECES_MAX as usize {
@@ -226,6 +232,9 @@ const ROOT: &str = "/media/";
 
 /// The number of different sizes of generated pieces of one resolution.
 const STEPS: u64 = 9;
+
+/// Of a piece, which is read as a whole.
+const PIECE_BYTES_MAX: u64 = 256_000_000;
 
 /// A day of media.
 pub(super) const PIECES_MAX: u32 = 86_400;

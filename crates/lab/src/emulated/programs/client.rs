@@ -40,7 +40,7 @@ pub(super) fn run(
     let ForeignClient { program, timeout } = client;
     let wanted = wanted(cell)?;
     let visit = Visit {
-        folder: place.folder.path(),
+        folder: &place.folder.scratch(),
         certificate: place.folder.setup().certificate,
         trust: &place.trust,
         address: IpVersion::V4.server().ip(),

@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trackbed_analysis::paper::Held;
 use trackbed_measure::results::Document;
+use trackbed_outward::printable;
 
 use super::assets;
 use super::certificates::Certificates;
@@ -40,7 +41,7 @@ pub(crate) struct Page<'a> {
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/// The whole page.
+/// The whole page. Characters that change the direction of a text are shown as in a terminal.
 pub(crate) fn page(page: &Page<'_>) -> String {
     let document = page.document;
     let title = format!("{} - Trackbed", document.scenario);
@@ -82,7 +83,7 @@ pub(crate) fn page(page: &Page<'_>) -> String {
             }
         }
     };
-    markup.into_string()
+    printable(&markup.into_string()).into_owned()
 }
 
 fn footer(document: &Document) -> Markup {

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _};
 use anyhow::bail;
 use rustix::process::geteuid;
 use trackbed_outward::printable_line;
+use trackbed_programs::User;
 use trackbed_scenario::{Home, Plan};
 
 use crate::options::{RunOptions, SubstrateArgument};
@@ -24,7 +25,11 @@ pub fn ask(plan: &Plan, options: &RunOptions) -> anyhow::Result<()> {
     if plan.commands.is_empty() || is_virtual {
         return Ok(());
     }
-    let rights = if geteuid().is_root() { "as root" } else { "with your permissions" };
+    let rights = match User::in_place_of_root() {
+        Some(user) => format!("as user {}", user.uid),
+        None if geteuid().is_root() => "as root".to_owned(),
+        None => "with your permissions".to_owned(),
+    };
     let commands: String =
         plan.commands.iter().map(|command| format!("\n  {}", printable_line(command))).collect();
     let what = format!("this scenario contains commands, which run {rights}:{commands}");

@@ -48,6 +48,7 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
         command: command(arguments),
         environment: vec![passage.environment().context("cannot mark the passage")?],
         resolver: passage.resolver(),
+        user: None,
     };
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
     signals::pass_on(enclosure.forwarder())?;

@@ -6,3 +6,4 @@ mod http;
 mod mqtt;
 mod support;
 mod trouble;
+mod unprivileged;

@@ -1,6 +1,7 @@
 //! Helpers of the tests.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -16,6 +17,8 @@ impl Scratch {
         scratch.scenario = Some("a.toml");
         // Browsers make sockets in it, whose paths have 107 bytes at the most (unix(7)).
         fs::create_dir(scratch.path("tmp")).unwrap();
+        // Programs run as another user than root, who has to get there.
+        fs::set_permissions(scratch.folder(), Permissions::from_mode(0o711)).unwrap();
         scratch.write("a.toml", scenario);
         Some(scratch)
     }

@@ -19,7 +19,9 @@ mod instant;
 use std::path::Path as FilePath;
 use std::time::Duration;
 
-use super::manifest::OBJECT_BYTES_MAX;
+use trackbed_outward::files;
+
+use super::manifest::{FILE_BYTES_MAX, OBJECT_BYTES_MAX};
 use super::model::{Found, Kind, Object, Page};
 use crate::contract::WorkloadError;
 use format::{Archive, Entry};
@@ -30,8 +32,8 @@ pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
         let advice = format!("{}: {why}", file.display());
         WorkloadError::new("har", advice)
     };
-    let text = std::fs::read(file)
-        .map_err(|why| refuse(format!("cannot be read: {why}; write the path of a .har file")))?;
+    let text = files::read_bounded(file, FILE_BYTES_MAX)
+        .map_err(|why| refuse(format!("cannot be read: {why}; give the path of a .har file")))?;
     parse(&text).map_err(refuse)
 }
 

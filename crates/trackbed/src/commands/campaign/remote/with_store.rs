@@ -43,8 +43,11 @@ impl Remote {
         let opened = opened.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
         let tried_again =
             |why: &trackbed_store::StoreError| tell(format_args!("note: {why}; retrying"));
-        let mirror = Some(restored.mirror(PERIOD, tried_again)?);
-        Ok((opened, Remote { address: store.address().to_owned(), mirror, directory }))
+        let mirror = restored.mirror(PERIOD, tried_again);
+        // What is here came from the store, and there is nothing else yet.
+        let mirror = mirror.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
+        let address = store.address().to_owned();
+        Ok((opened, Remote { address, mirror: Some(mirror), directory }))
     }
 
     /// The URL of the run directory.

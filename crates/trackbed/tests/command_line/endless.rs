@@ -1,0 +1,114 @@
+//! Scenarios and run directories from elsewhere that ask for more than any machine can do: a clear error, at
+//! once and in little memory, or an end.
+
+use std::process::Command;
+
+use super::support::{resident, start, wait_until};
+use super::{Ended, SCENARIO, Scratch};
+
+/// A run directory whose scenario is `text` in place of its own.
+fn directory(scratch: &Scratch, text: &str) {
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --out theirs");
+    let about = scratch.read("theirs/about.json");
+    let mut about: serde_json::Value = serde_json::from_str(&about).unwrap();
+    about["text"] = text.into();
+    scratch.write("theirs/about.json", &about.to_string());
+}
+
+/// What it says, with 2 GB of memory and ten seconds of processor time.
+fn bounded(scratch: &Scratch, words: &str) -> Ended {
+    let plain = scratch.command(words);
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -v 2000000 && ulimit -t 10 && exec \"$@\"", "sh"]);
+    command.arg(plain.get_program()).args(plain.get_args()).current_dir(scratch.folder());
+    Ended::of(&mut command)
+}
+
+#[test]
+fn plans_without_end_are_refused_with_their_limit() {
+    let thousand = |unit: &str| {
+        let all: Vec<String> = (1..=1_000).map(|number| format!("\"{number} {unit}\"")).collect();
+        format!("[{}]", all.join(", "))
+    };
+    let (delays, rates, sizes) = (thousand("ms"), thousand("Mbit/s"), thousand("kB"));
+    let link = "protocol = \"tcp\"\n[link]\ndelay = \"1 ms\"\n[workload]\n";
+    for (text, limit) in [
+        (SCENARIO.replacen("runs = 2", "runs = 4000000000", 1), "at most 10000000 runs"),
+        (SCENARIO.replacen("runs = 2", "runs = 18446744073709551615", 1), "at most 10000000 runs"),
+        (
+            format!(
+                "protocol = \"tcp\"\n[link]\ndelay = {delays}\nrate = {rates}\n[workload]\n\
+                 kind = \"bulk\"\nsize = {sizes}\n"
+            ),
+            "too many combinations",
+        ),
+        (format!("{link}kind = \"telemetry\"\nduration = \"87600 h\"\n"), "up to 24 h"),
+        (
+            format!("{link}kind = \"telemetry\"\nrate = \"1000 /s\"\nduration = \"24 h\"\n"),
+            "86400000 messages are more than one run can hold",
+        ),
+    ] {
+        let scratch = Scratch::new();
+        directory(&scratch, &text);
+        scratch.write("endless.toml", &text);
+        for words in [
+            "run ./endless.toml",
+            "plan ./endless.toml",
+            "replay theirs 0 0",
+            "verify-results theirs",
+        ] {
+            println!("{words}");
+            bounded(&scratch, words).says(2, &[limit]);
+        }
+        // The page of results needs no plan; single runs and deadlines do.
+        bounded(&scratch, "report theirs").says(0, &["no single runs are shown", limit]);
+    }
+}
+
+/// A transfer of 900 GB: a run that takes days of a processor. The directory claims results of it.
+#[test]
+#[ignore = "thorough: real time"]
+fn a_run_that_comes_to_no_end_is_left_out_of_the_page() {
+    let scratch = Scratch::new();
+    let bulk = |size: &str| {
+        format!(
+            "protocol = \"tcp\"\nruns = 1\n[link]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n[workload]\n\
+             kind = \"bulk\"\nsize = \"{size}\"\n"
+        )
+    };
+    scratch.write("bulk.toml", &bulk("1 MB"));
+    scratch.succeed("run ./bulk.toml --out theirs");
+    scratch.write("bulk.toml", &bulk("900 GB"));
+    let mut begun = start(scratch.command("run ./bulk.toml --out begun"));
+    wait_until("a directory", || scratch.path("begun/about.json").exists());
+    begun.kill().unwrap();
+    begun.wait().unwrap();
+    let plan = |name: &str| {
+        let about: serde_json::Value =
+            serde_json::from_str(&scratch.read(&format!("{name}/about.json"))).unwrap();
+        about["plan"].as_str().unwrap().to_owned()
+    };
+    let claimed = scratch.read("theirs/run.json").replace(&plan("theirs"), &plan("begun"));
+    scratch.write("theirs/run.json", &claimed);
+    std::fs::copy(scratch.path("begun/about.json"), scratch.path("theirs/about.json")).unwrap();
+    let mut report = start(scratch.command("report theirs"));
+    let mut memory = 0;
+    // A minute, and what a busy machine adds.
+    for _ in 0..2 {
+        let mut looks = 0;
+        wait_until("the page, or a minute", || {
+            looks += 1;
+            let is_over = report.try_wait().unwrap().is_some();
+            if !is_over && looks % 100 == 0 {
+                memory = resident(report.id());
+            }
+            is_over || looks > 50_000
+        });
+    }
+    assert!(report.try_wait().unwrap().is_some(), "it goes on");
+    let ended = Ended::from(report.wait_with_output().unwrap());
+    ended.says(0, &["note: single runs that take long to repeat are not shown"]);
+    println!("{memory} bytes");
+    assert!(memory < 500_000_000, "{memory}");
+}
