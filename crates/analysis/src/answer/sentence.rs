@@ -17,7 +17,9 @@ pub(super) struct Sentence<'a> {
     names: Names,
     /// Those that the runs do not tell from the best one.
     level: Vec<&'a Difference>,
-    /// Those that are worse, the best of them first.
+    /// Those that are worse by less than a percent.
+    near: Vec<&'a Difference>,
+    /// Those that are worse by more, the best of them first.
     worse: Vec<&'a Difference>,
     /// Those that would be better, but have failed runs.
     failing: Vec<&'a Difference>,
@@ -47,13 +49,18 @@ impl<'a> Sentence<'a> {
         let of = |wanted: &dyn Fn(Verdict) -> bool| -> Vec<&'a Difference> {
             real.iter().copied().filter(|one| wanted(one.headline().verdict)).collect()
         };
+        let is_near = |one: &&Difference| {
+            one.headline().percent.is_some_and(|percent| percent.abs() < NEAR_PERCENT)
+        };
+        let (near, worse) = of(&|verdict| verdict == is_worse).into_iter().partition(is_near);
         Some(Sentence {
             cells,
             compared,
             best,
             names,
             level: of(&|verdict| matches!(verdict, Verdict::Equal | Verdict::Undecided)),
-            worse: of(&|verdict| verdict == is_worse),
+            near,
+            worse,
             failing: of(&|verdict| {
                 matches!(verdict, Verdict::Lower | Verdict::Higher) && verdict != is_worse
             }),
@@ -70,7 +77,8 @@ impl<'a> Sentence<'a> {
             let runs = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
             parts.push(format!("{runs} too few for a comparison; use --runs {MIN_RUNS} or more."));
         } else {
-            parts.extend(self.level());
+            parts.extend(self.list("No significant difference", &self.level));
+            parts.extend(self.list("Less than 1 % behind", &self.near));
             parts.extend(self.behind());
         }
         parts.extend(self.failing.first().map(|one| self.failing(one)));
@@ -96,9 +104,7 @@ impl<'a> Sentence<'a> {
             _ if summary.min == summary.max && summary.n >= MIN_RUNS => {
                 format!(" in all {} runs", summary.n)
             }
-            Some([low, high]) => {
-                format!(" (95 % CI {} to {})", decimals.text(low), decimals.text(high))
-            }
+            Some(ends) => span(ends.map(|end| decimals.text(end)), &value),
             None => String::new(),
         };
         let tail =
@@ -112,15 +118,16 @@ impl<'a> Sentence<'a> {
         )
     }
 
-    fn level(&self) -> Option<String> {
-        let names: Vec<String> = self.level.iter().map(|one| self.name_of(one)).collect();
+    /// `No significant difference: HTTP/3, 0-RTT.`
+    fn list(&self, title: &str, differences: &[&Difference]) -> Option<String> {
+        let names: Vec<String> = differences.iter().map(|one| self.name_of(one)).collect();
         let list = match names.as_slice() {
             [] => return None,
             [only] => only.clone(),
             [first, second] => format!("{first}; {second}"),
             [first, rest @ ..] => format!("{first}; {} others", rest.len()),
         };
-        Some(format!("No significant difference: {list}."))
+        Some(format!("{title}: {list}."))
     }
 
     /// `Then QUIC, resumed: 10.0 ms (9 %) more (95 % CI 9.8 to 10.2); slowest HTTP/2: 30.0 ms (28 %) more (...).`
@@ -146,8 +153,8 @@ impl<'a> Sentence<'a> {
         };
         let interval = match shown.ci95.map(|ends| ends.map(|end| end * shown.value.signum())) {
             Some([low, high]) => {
-                let [low, high] = [low.min(high), low.max(high)].map(|end| decimals.text(end));
-                format!(" (95 % CI {low} to {high})")
+                let ends = [low.min(high), low.max(high)].map(|end| decimals.text(end));
+                span(ends, &decimals.text(shown.value.abs()))
             }
             None => String::new(),
         };
@@ -208,3 +215,14 @@ impl<'a> Sentence<'a> {
         cell.map_or_else(String::new, |cell| self.name(cell))
     }
 }
+
+/// ` (95 % CI 104.2 to 109.0)`; nothing where both ends are the value, as far as it is shown.
+fn span([low, high]: [String; 2], value: &str) -> String {
+    match low == value && high == value {
+        true => String::new(),
+        false => format!(" (95 % CI {low} to {high})"),
+    }
+}
+
+/// Behind by less, a cell is as good for most purposes, however significant the difference is.
+const NEAR_PERCENT: f64 = 1.0;

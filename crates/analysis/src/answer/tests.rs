@@ -69,6 +69,16 @@ fn the_best_comes_first_then_what_may_be_as_good_then_the_rest() {
     assert_eq!(texts(&cells, &differences), [expected]);
 }
 
+/// Certain, and of no consequence.
+#[test]
+fn less_than_a_percent_is_not_behind() {
+    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
+    let cells = [of("quic", 100.0), of("http3", 100.2), of("http2", 120.0)];
+    let found = texts(&cells, &[difference(1, 0, 0.2, 0.0), difference(2, 0, 20.0, 0.0)]);
+    let expected = "Less than 1 % behind: HTTP/3. Then HTTP/2: 20.0 ms (20 %) more.";
+    assert!(found[0].ends_with(expected), "{found:?}");
+}
+
 #[test]
 fn each_condition_has_its_sentence_with_its_unit() {
     let of = |protocol: &str, loss: f64, center| {

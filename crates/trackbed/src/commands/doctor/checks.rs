@@ -163,7 +163,10 @@ fn detection() -> Finding {
         .collect();
     let works = !Runtime::is_missing(&search);
     let detail = if found.is_empty() { "no runtime".to_owned() } else { found.join("; ") };
-    let remedy = "pip install onnxruntime (faster), or a build with --features trackbed/rten";
+    let remedy = match works {
+        true => "for several times the speed: pip install onnxruntime",
+        false => "pip install onnxruntime, or build with --features trackbed/rten",
+    };
     finding("object detection", works, detail, library.is_none().then_some(remedy))
 }
 
