@@ -18,12 +18,13 @@ pub fn bar(total: u64, done: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() || output::is_quiet() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {rate}, {eta} left")
-        .expect("the template is valid")
-        .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
-            // Writing to this buffer does not fail.
-            let _ = write!(text, "{:.1}/s", state.per_sec());
-        });
+    let style =
+        ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {rate}, {eta} left, {msg}")
+            .expect("the template is valid")
+            .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
+                // Writing to this buffer does not fail.
+                let _ = write!(text, "{:.1}/s", state.per_sec());
+            });
     bar.set_style(style);
     bar.set_position(done);
     bar.reset_eta();
@@ -76,7 +77,7 @@ impl Watch {
 fn line(bar: &ProgressBar) -> String {
     let (done, total) = (bar.position(), bar.length().unwrap_or(0));
     let (rate, left) = (bar.per_sec(), HumanDuration(bar.eta()));
-    format!("{done} of {total} runs, {rate:.1} runs/s, {left} left")
+    format!("{done} of {total} runs, {rate:.1} runs/s, {left} left, {}", bar.message())
 }
 
 /// Truncates a line to `width`.

@@ -124,7 +124,7 @@ impl Verdict {
 
     /// Whether it needs an explanation.
     pub fn differs(self) -> bool {
-        matches!(self, Verdict::OtherSize | Verdict::Opposite)
+        matches!(self, Verdict::OtherSize | Verdict::Opposite | Verdict::Undecided)
     }
 }
 

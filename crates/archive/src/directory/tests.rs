@@ -276,7 +276,7 @@ fn what_cannot_be_written_by_the_systems_fault_comes_with_a_remedy_and_a_link_wi
     std::os::unix::fs::symlink("/nowhere", scratch.0.join(LOCK)).unwrap();
     let why = refusal(&scratch.0, about("a"));
     assert!(
-        why.ends_with(".lock is a symbolic link, which may lead anywhere; remove it or rename it"),
+        why.ends_with(".lock is a symbolic link, which may point anywhere; remove it or rename it"),
         "{why}"
     );
 }

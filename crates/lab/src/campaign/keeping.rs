@@ -29,8 +29,8 @@ pub trait Progress {
     /// Sets the total number of runs and how many are done.
     fn set(&mut self, total: u64, done: u64);
 
-    /// Another run has finished.
-    fn finished(&mut self);
+    /// Another run has finished, one of this cell.
+    fn finished(&mut self, cell: u32);
 
     /// The results so far were summarised.
     fn summed_up(&mut self, document: &Document, directory: &Path);
@@ -56,7 +56,7 @@ impl Keeping<'_> {
             if self.backend.lost().is_some() {
                 return self.execution.cancel.cancel();
             }
-            progress.finished();
+            progress.finished(result.cell);
             if kept.is_ok() {
                 kept = directory.append(&result);
                 done += 1;

@@ -318,6 +318,6 @@ mod tests {
         let begun = |least, most| Rounds::new(&plan, "rtt_ms 1%".parse().unwrap(), least, most);
         assert!(begun(3, 40).is_err());
         assert!(begun(30, 3_333_333).is_ok());
-        assert!(begun(30, 3_333_334).unwrap_err().contains("at most 10000000 fit one plan"));
+        assert!(begun(30, 3_333_334).unwrap_err().contains("at most 10000000 runs fit one plan"));
     }
 }

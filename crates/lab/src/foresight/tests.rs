@@ -128,9 +128,15 @@ fn what_quic_has_not_is_refused_with_what_it_has() {
         scenario::load(&Source::recorded("a.toml", &text), &[]).unwrap_err().to_string()
     };
     let refused = refusal("scheduler = \"ecf\"", "none");
-    assert!(refused.contains("no scheduler ecf; it has minrtt, roundrobin"), "{refused}");
+    assert!(
+        refused.contains("does not support scheduler ecf; it supports minrtt, roundrobin"),
+        "{refused}"
+    );
     let refused = refusal("congestion = \"lia\"", "none");
-    assert!(refused.contains("no congestion control lia; it has cubic, reno, bbr3"), "{refused}");
+    assert!(
+        refused.contains("does not support congestion control lia; it supports cubic, reno, bbr3"),
+        "{refused}"
+    );
     let refused = refusal("", "reactive");
     assert!(refused.contains("foresight = \"reactive\" is for mptcp"), "{refused}");
 }

@@ -38,7 +38,7 @@ function lookOf(shape, series) {
 /** Elements besides the series, with their meaning. */
 const KEYS = {
   dots: (view) => [
-    [{ band: true }, "95 % confidence interval of the mean"],
+    [{ band: true }, "95 % confidence interval"],
     ...(view.series.some((series) => series.more.p50)
       ? [
           [{ tick: true }, "p50"],

@@ -28,7 +28,7 @@ fn vru_has_eleven_cells() {
         })
         .collect();
     assert_eq!(factors(&plan), expected);
-    assert_eq!((plan.runs, plan.seed, plan.paper.as_deref()), (30, 1, Some("vru")));
+    assert_eq!((plan.runs, plan.seed, plan.paper.as_deref()), (200, 1, Some("vru")));
     assert_eq!(plan.cells[0].network.round_trip_time(), Some(Duration::from_millis(10)));
     assert_eq!(plan.cells[0].network.link.rate, Some(Bitrate::from_mbps(50)));
     assert!(plan.notes.iter().any(|note| note.contains("quic runs over TLS 1.3 only")));

@@ -108,8 +108,11 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
         (detector(format!("durations = {short:?}")), ["below 100 us", "a.toml:6"]),
         (detector(format!("durations = {negative:?}")), ["line 3: \"-5\"", "trackbed infer"]),
         (detector(format!("costs = {none:?}")), ["line 1", "trackbed-costs 1"]),
-        (detector(format!("costs = {mqtt:?}")), ["what http2 costs", "protocol http2 MESSAGE"]),
-        (detector(format!("costs = {bare:?}")), ["what aes128gcm costs", "cipher aes128gcm BYTE"]),
+        (detector(format!("costs = {mqtt:?}")), ["no entry for http2", "protocol http2 MESSAGE"]),
+        (
+            detector(format!("costs = {bare:?}")),
+            ["no entry for aes128gcm", "cipher aes128gcm BYTE"],
+        ),
         (detector("packet-cost = \"2 s\"".to_owned()), ["more than one second", "a.toml:6"]),
         (format!("durations = {short:?}"), ["durations has no effect", "kind = \"detector\""]),
     ] {

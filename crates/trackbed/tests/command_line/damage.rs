@@ -203,7 +203,7 @@ fn results_are_not_written_over_through_links() {
         "replay good 0 0 --out s3://bucket/b",
         "report good --out s3://bucket/c",
     ] {
-        scratch.refuse(words, &["local directory", "--out"]);
+        scratch.refuse(words, &["object store", "--out"]);
     }
     assert!(!scratch.path("s3:").exists());
 }

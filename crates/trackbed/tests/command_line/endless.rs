@@ -62,7 +62,8 @@ fn plans_without_end_are_refused_with_their_limit() {
             bounded(&scratch, words).says(2, &[limit]);
         }
         // The page of results needs no plan; single runs and deadlines do.
-        bounded(&scratch, "report theirs").says(0, &["no single runs are shown", limit]);
+        bounded(&scratch, "report theirs")
+            .says(0, &["the report lacks deadlines and single runs", limit]);
     }
 }
 

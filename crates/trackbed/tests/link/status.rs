@@ -74,7 +74,7 @@ fn what_is_no_link_is_refused_with_advice() {
         (&["--nosuch"], "--nosuch"),
         (
             &["--set", "loss={ periodic = { every = 10 } }", "--at", "1s loss=1%"],
-            "write --loss in its place",
+            "use --loss instead of the model",
         ),
     ] {
         let output = trackbed(User::Current, &[&["link"], arguments, &["--", "true"]].concat())

@@ -28,7 +28,8 @@ impl Progress for View {
         self.bar.set_position(done);
     }
 
-    fn finished(&mut self) {
+    fn finished(&mut self, cell: u32) {
+        self.bar.set_message(format!("cell {cell}"));
         self.bar.inc(1);
     }
 
