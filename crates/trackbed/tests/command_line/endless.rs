@@ -46,7 +46,7 @@ fn plans_without_end_are_refused_with_their_limit() {
         (format!("{link}kind = \"telemetry\"\nduration = \"87600 h\"\n"), "up to 24 h"),
         (
             format!("{link}kind = \"telemetry\"\nrate = \"1000 /s\"\nduration = \"24 h\"\n"),
-            "86400000 messages are more than one run can hold",
+            "86400000 messages exceed the limit of a run",
         ),
     ] {
         let scratch = Scratch::new();

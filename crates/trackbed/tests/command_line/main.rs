@@ -10,6 +10,7 @@ mod continuing;
 #[cfg(target_os = "linux")]
 mod crashes;
 mod damage;
+mod doctor;
 #[cfg(target_os = "linux")]
 mod endless;
 mod export;

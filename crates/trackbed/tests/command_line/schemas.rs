@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{SCENARIO, Scratch};
 
-const SCHEMAS: [&str; 11] = [
+const SCHEMAS: [&str; 12] = [
     "scenario",
     "run",
     "runs",
@@ -19,6 +19,7 @@ const SCHEMAS: [&str; 11] = [
     "plan",
     "verify-results",
     "verify",
+    "doctor",
 ];
 
 /// `docs/schema` matches the registries and the types of results; `cargo xtask reference` updates it.

@@ -105,7 +105,9 @@ pub fn execute(arguments: &ListArguments) -> anyhow::Result<Ending> {
         (Some(ListKind::Schema), of) => format!("{:#}\n", schema(file(of)?)),
         (Some(ListKind::Keys), of) => keys::text(of)?,
         (Some(_), Some(of)) => {
-            anyhow::bail!("only keys and schema take a word more; leave {of} out")
+            anyhow::bail!(
+                "{of} goes with keys and schema only: trackbed list keys {of}, trackbed list schema {of}"
+            )
         }
         (Some(kind), None) => section(kind),
         (None, _) => overview(),

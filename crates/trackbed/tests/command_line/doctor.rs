@@ -1,0 +1,48 @@
+//! What a machine can do, completions and manual pages.
+
+use super::support::Scratch;
+
+#[test]
+fn the_doctor_names_what_is_missing_and_its_document_fits_its_schema() {
+    let scratch = Scratch::new();
+    let text = scratch.succeed("doctor").stdout;
+    assert!(text.starts_with("This machine can do everything"), "{text}");
+    assert!(text.contains("\nvirtual time "), "{text}");
+    let schema = serde_json::from_str(&scratch.succeed("list schema doctor").stdout).unwrap();
+    let document = serde_json::from_str(&scratch.succeed("doctor --json").stdout).unwrap();
+    assert!(jsonschema::is_valid(&schema, &document), "{document}");
+    let findings = document["findings"].as_array().unwrap();
+    for finding in findings.iter().filter(|finding| finding["works"] == false) {
+        assert!(finding["remedy"].is_string(), "{finding}");
+    }
+}
+
+/// Every command has a page, and every shell a script that names them.
+#[test]
+fn completions_and_manual_pages_have_every_command() {
+    let scratch = Scratch::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = scratch.succeed(&format!("completions {shell}")).stdout;
+        for command in ["run", "verify-results", "doctor"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+    scratch.refuse("completions fihs", &["fish"]);
+    scratch.succeed("man pages/man1");
+    for page in ["trackbed", "trackbed-run", "trackbed-handover-build", "trackbed-doctor"] {
+        assert!(scratch.read(&format!("pages/man1/{page}.1")).contains(".TH "), "{page}");
+    }
+    scratch.write("file", "");
+    scratch.refuse("man file/pages", &["cannot write manual pages into file/pages"]);
+}
+
+#[test]
+fn keys_are_listed_by_table_and_removed_by_name() {
+    let scratch = Scratch::new();
+    assert!(scratch.succeed("list keys link.loss").stdout.contains("  link.loss = \"0.3 %\""));
+    scratch.refuse("list keys link.lss", &["did you mean link.loss?"]);
+    let plain = scratch.succeed("plan vru --set link.loss=0").stdout;
+    assert_eq!(scratch.succeed("plan vru --unset link.loss").stdout, plain);
+    scratch.refuse("plan vru --unset link.los", &["--unset", "did you mean link.loss?"]);
+    scratch.refuse("plan vru --unset link.loss --set link.loss=1%", &["both set and removed"]);
+}
