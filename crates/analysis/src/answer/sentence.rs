@@ -79,6 +79,7 @@ impl<'a> Sentence<'a> {
         } else {
             parts.extend(self.list("No significant difference", &self.level));
             parts.extend(self.list("Less than 1 % behind", &self.near));
+            parts.extend(self.tails());
             parts.extend(self.behind());
         }
         parts.extend(self.failing.first().map(|one| self.failing(one)));
@@ -110,7 +111,7 @@ impl<'a> Sentence<'a> {
         let tail =
             match summary.tail().filter(|_| self.compared.by_median() && summary.min < summary.max)
             {
-                Some((name, value)) => format!(", {name} {} {unit}", decimals.text(value)),
+                Some((name, value)) => format!(", {name} {} {unit}", digits(value)),
                 None => String::new(),
             };
         format!(
@@ -128,6 +129,29 @@ impl<'a> Sentence<'a> {
             [first, rest @ ..] => format!("{first}; {} others", rest.len()),
         };
         Some(format!("{title}: {list}."))
+    }
+
+    /// How far the tails of those are apart that are level in the middle: `Tails: p99 261.0 ms (QUIC) to 461.2 ms
+    /// (HTTP/2).`
+    fn tails(&self) -> Option<String> {
+        let level = self.level.iter().chain(&self.near);
+        let level = level.filter_map(|one| self.cells.get(one.cell as usize)).chain([self.best]);
+        let summary = |cell: &'a CellResult| cell.metrics.get(self.compared.name);
+        let tails: Vec<(&str, f64, &CellResult)> = level
+            .filter_map(|cell| {
+                let (name, value) = summary(cell)?.tail().filter(|_| self.compared.by_median())?;
+                Some((name, value, cell))
+            })
+            .collect();
+        let by_value =
+            |a: &&(&str, f64, &CellResult), b: &&(&str, f64, &CellResult)| a.1.total_cmp(&b.1);
+        let (least, most) = (tails.iter().min_by(by_value)?, tails.iter().max_by(by_value)?);
+        let is_told = least.0 == most.0 && most.1 > TAILS_FROM * least.1;
+        let unit = unit(self.compared);
+        let end = |(_, value, cell): &(&str, f64, &CellResult)| {
+            format!("{} {unit} ({})", digits(*value), self.name(cell))
+        };
+        is_told.then(|| format!("Tails: {} {} to {}.", least.0, end(least), end(most)))
     }
 
     /// `Then QUIC, resumed: 10.0 ms (9 %) more (95 % CI 9.8 to 10.2); slowest HTTP/2: 30.0 ms (28 %) more (...).`
@@ -224,5 +248,13 @@ fn span([low, high]: [String; 2], value: &str) -> String {
     }
 }
 
+/// Tails that are closer together are not worth a sentence.
+const TAILS_FROM: f64 = 1.1;
+
 /// Behind by less, a cell is as good for most purposes, however significant the difference is.
 const NEAR_PERCENT: f64 = 1.0;
+
+/// Four significant digits.
+fn digits(value: f64) -> String {
+    Decimals::of([value]).text(value)
+}

@@ -79,6 +79,19 @@ fn less_than_a_percent_is_not_behind() {
     assert!(found[0].ends_with(expected), "{found:?}");
 }
 
+/// Who is level in the middle may not be in the tail.
+#[test]
+fn tails_tell_those_apart_that_are_level() {
+    let of = |protocol: &str, tail: f64| {
+        cell(json!({ "protocol": protocol }), "completion_ms", 100.0, [99.0, tail])
+    };
+    let cells = [of("quic", 200.0), of("http2", 460.0)];
+    let found = texts(&cells, &[difference(1, 0, 0.0, 1.0)]);
+    let expected =
+        "No significant difference: HTTP/2. Tails: p95 200.0 ms (QUIC) to 460.0 ms (HTTP/2).";
+    assert!(found[0].ends_with(expected), "{found:?}");
+}
+
 #[test]
 fn each_condition_has_its_sentence_with_its_unit() {
     let of = |protocol: &str, loss: f64, center| {
