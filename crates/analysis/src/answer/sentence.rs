@@ -169,7 +169,8 @@ impl<'a> Sentence<'a> {
         let shown = difference.headline();
         let decimals = Decimals::significant(shown.value, 3);
         let word = if shown.value > 0.0 { "more" } else { "less" };
-        let percent = match shown.percent {
+        // Beyond ten times, a percentage is no help.
+        let percent = match shown.percent.filter(|percent| percent.abs() < 1000.0) {
             Some(percent) => {
                 format!(" ({} %)", Decimals::significant(percent, 2).text(percent.abs()))
             }
