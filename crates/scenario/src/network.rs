@@ -31,10 +31,10 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
 
 /// Whether the command line sets a direction's own key beside one of the file for both.
 fn is_overruled(spec: &Spec, link: &str, key: &str, common: &Setting) -> bool {
-    let by_command = |direction: &&str| {
+    let by_command = |direction: &str| {
         spec.get(&format!("{link}.{direction}.{key}")).is_some_and(|own| own.place.origin > 0)
     };
-    common.place.origin == 0 && ["up", "down"].iter().any(|direction| by_command(&direction))
+    common.place.origin == 0 && ["up", "down"].iter().any(|direction| by_command(direction))
 }
 
 /// What keys of the command line leave of keys of the file, in words.
@@ -44,9 +44,9 @@ pub(crate) fn notes(spec: &Spec) -> Vec<String> {
         if !is_overruled(spec, link, key, setting) {
             return None;
         }
-        let is_open = |direction: &&str| spec.get(&format!("{link}.{direction}.{key}")).is_none();
+        let is_open = |direction: &str| spec.get(&format!("{link}.{direction}.{key}")).is_none();
         let path = &setting.path;
-        Some(match ["up", "down"].iter().find(|direction| is_open(&direction)) {
+        Some(match ["up", "down"].iter().find(|direction| is_open(direction)) {
             Some(open) => format!("{path} of the scenario holds for {link}.{open} only"),
             None => format!("{path} of the scenario has no effect: both directions are set"),
         })

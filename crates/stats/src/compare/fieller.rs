@@ -4,9 +4,8 @@ use super::{MeanRatio, Sides};
 use crate::pivot::{Pivot, largest};
 use crate::sample::mean;
 
-/// The ratio of means and its interval: from the estimate outwards, up to where the test of (second
-/// - ratio x first) rejects. `None` if the interval of the first mean includes zero, since the
-/// interval of the ratio is then unbounded, or if one end exceeds any ordinary ratio.
+/// The ratio of means and its interval: from the estimate outwards, up to where the test of second minus
+/// ratio x first rejects. `None` if the interval of the first mean includes zero, since the interval of the ratio is then unbounded, or if one end exceeds any ordinary ratio.
 pub(super) fn ratio(sides: &Sides, confidence: f64) -> Option<MeanRatio> {
     if !Pivot::of_mean(&sides.first, largest(&sides.first)).excludes_zero(confidence) {
         return None;
