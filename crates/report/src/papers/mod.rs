@@ -199,6 +199,6 @@ mod tests {
         );
         assert!(page.contains(" | **opposite** |\n"), "{page}");
         assert!(page.contains("\n## vru: A study of pipes | tubes\n"), "{page}");
-        assert!(page.contains("**s-2**: The study's machine is slower.\n"), "{page}");
+        assert!(page.contains("**s-2, s-3**: The study's machine is slower.\n"), "{page}");
     }
 }

@@ -56,7 +56,9 @@ fn tables_fit_a_terminal() {
     assert!(line.contains("150.0           ──────┃━━━━━━━━  8"), "{wide}");
     assert!(!of_width(80).contains('┃'));
     assert!(
-        of_width(80).lines().all(|line| line.chars().count() <= 80 || line.contains("against"))
+        of_width(80)
+            .lines()
+            .all(|line| line.chars().count() <= 80 || line.contains("paired by run"))
     );
 }
 
@@ -70,14 +72,14 @@ Fastest: QUIC.
 vru: 2 cells, 8 runs each, virtual substrate, seed 1
 
                 completion
-cell  protocol   median ms          95 % CI    p95  n  failed
-   0  quic           100.0         constant  100.0  8       0
+cell  protocol   median ms         95 % CI    p95  n  failed
+   0  quic           100.0        constant  100.0  8       0
    1  http2          131.2  [120.0, 150.0]  150.0  8       0
 
 Difference in completion time from cell 0, quic: median, paired by run (same seeds, same losses)
 
                 difference
-cell  protocol          ms          95 % CI       %  n  verdict
+cell  protocol          ms           95 % CI       %  n  verdict
    1  http2         +31.25  [+20.00, +50.00]  +31.25  8  slower
 ";
     assert_eq!(render(&document, OPTIONS), expected);

@@ -93,7 +93,7 @@ fn decoded(text: &str) -> Vec<u8> {
 }
 
 fn summary(mean: f64) -> Value {
-    json!({ "mean": mean, "ci95": [mean * 0.9, mean * 1.2], "p50": mean * 0.8, "p95": mean * 2.0,
+    json!({ "mean": mean, "ci95": [mean * 0.9, mean * 1.2], "p50": mean * 0.8, "p50_ci95": [mean * 0.7, mean * 0.9], "p95": mean * 2.0,
             "p99": mean * 3.0, "min": mean * 0.5, "max": mean * 4.0, "n": 30, "samples": 300 })
 }
 
@@ -273,7 +273,10 @@ fn values_are_read_by_keys() {
     }
     let overview = figures.iter().find(|figure| figure["id"] == "overview-0").unwrap();
     let first = overview["heard"][0].as_str().unwrap();
-    assert!(first.contains("rtt: 0.8000 ms") && first.contains("n = 30"), "{first}");
+    assert!(
+        first.contains("rtt: 0.8000 ms [0.7000, 0.9000]") && first.contains("n = 30"),
+        "{first}"
+    );
 }
 
 /// A choice shows another view, a click on a name hides its series, and the theme changes colours.
