@@ -348,7 +348,7 @@ impl Resolver<'_> {
         lines: &mut Vec<String>,
     ) -> Option<(&'static str, Arc<dyn Prepared>)> {
         let Some(kind) = self.spec.get("workload.kind") else {
-            // It was required unless programs of others are at both ends.
+            // It was required unless third-party programs are at both ends.
             return Some((foreign::WORKLOAD, Arc::new(foreign::NoWorkload)));
         };
         let name = kind.pick(selection).chosen.text();
