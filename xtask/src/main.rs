@@ -38,7 +38,7 @@ Chores:
   swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)
   bench             all benchmarks; writes the figures to stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: Trackbed's TCP against the kernel's
-  agreement         regenerates docs/agreement.md: the virtual against the emulated substrate substrate; takes half
+  agreement         regenerates docs/agreement.md: virtual compared with emulated; takes half
                     an hour on an idle machine
   agreement rest    continues an interrupted `agreement`, with the same build (target/agreement)
   agreement short   prints a few rows of the table
