@@ -206,8 +206,8 @@ fn run_values(
 /// The best cell of `group`. One with failed runs is the best only if all have some: its other
 /// runs are a selection of the easier ones. A bound is no choice, unless there is nothing else.
 fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
-    let has = |metric: &str| group.iter().any(|cell| cells[*cell].metrics.contains_key(metric));
-    let compared = metrics::COMPARED.iter().find(|compared| has(compared.name))?;
+    let part = cells[*group.first()?].factor_text(PART);
+    let compared = metrics::headline(cells.iter().filter(|cell| cell.factor_text(PART) == part))?;
     let rank = |index: &usize| {
         let cell = &cells[*index];
         let summary = cell.metrics.get(compared.name)?;

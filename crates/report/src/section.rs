@@ -69,7 +69,6 @@ impl<'a> Section<'a> {
 
     /// The metric by which its cells are ranked.
     pub fn headline(&self) -> Option<&'static str> {
-        let has = |name: &str| self.results().any(|cell| cell.metrics.contains_key(name));
-        metrics::COMPARED.iter().map(|compared| compared.name).find(|name| has(name))
+        metrics::headline(self.results()).map(|compared| compared.name)
     }
 }

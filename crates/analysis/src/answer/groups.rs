@@ -15,9 +15,7 @@ pub(super) struct Section {
 impl Section {
     /// The metric by which its cells are ranked.
     pub fn headline(&self, cells: &[CellResult]) -> Option<&'static Compared> {
-        let has =
-            |name: &str| self.cells.iter().any(|cell| cells[*cell].metrics.contains_key(name));
-        metrics::COMPARED.iter().find(|compared| has(compared.name))
+        metrics::headline(self.cells.iter().map(|cell| &cells[*cell]))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Sentence<'a> {
     near: Vec<&'a Difference>,
     /// Those that are worse by more, the best of them first.
     worse: Vec<&'a Difference>,
-    /// Those that would be better, but have failed runs.
+    /// Those that are better run by run, but have failed runs or a worse median.
     failing: Vec<&'a Difference>,
     bound: Option<&'a Difference>,
     too_few: bool,
@@ -189,6 +189,10 @@ impl<'a> Sentence<'a> {
 
     fn failing(&self, difference: &Difference) -> String {
         let failed = self.cells.get(difference.cell as usize).map_or(0, |cell| cell.failed);
+        if failed == 0 {
+            // The medians of the cells and that of the pairs need not agree.
+            return format!("But paired by run, {}.", self.distance(difference));
+        }
         let runs = if failed == 1 { "1 run".to_owned() } else { format!("{failed} runs") };
         format!("In the runs that succeeded, {}; but {runs} failed.", self.distance(difference))
     }

@@ -193,6 +193,30 @@ fn failed_runs_are_counted() {
     assert!(found.ends_with(expected), "{found}");
 }
 
+/// Messages at a given rate: the last answer comes at the end, whatever the protocol.
+#[test]
+fn what_tells_no_cell_from_another_ranks_none() {
+    let of = |protocol: &str, rtt: f64| {
+        let mut cell = time(json!({ "protocol": protocol }), 59_940.0);
+        let rtt = serde_json::from_value(summary("rtt_ms", rtt, [rtt - 1.0, rtt + 1.0])).unwrap();
+        cell.metrics.insert("rtt_ms".to_owned(), rtt);
+        cell
+    };
+    let mut slower = difference(1, 0, 20.0, 1.0);
+    slower.metric = "rtt_ms".to_owned();
+    let found = texts(&[of("quic", 40.0), of("http2", 60.0)], &[slower]);
+    assert!(found[0].starts_with("Fastest: QUIC: median round-trip time 40.00 ms"), "{found:?}");
+}
+
+/// The medians of two cells may stand the other way round than that of their pairs.
+#[test]
+fn a_cell_that_is_ahead_pair_by_pair_is_named() {
+    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
+    let found = texts(&[of("tcp", 100.0), of("quic", 110.0)], &[difference(1, 0, -5.0, 1.0)]);
+    assert!(found[0].contains("But paired by run, QUIC: 5.00 ms (5.0 %) less"), "{found:?}");
+    assert!(!found[0].contains("failed"), "{found:?}");
+}
+
 #[test]
 fn few_runs_compare_nothing() {
     let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);

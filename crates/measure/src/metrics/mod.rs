@@ -39,7 +39,7 @@ mod tests;
 
 use trackbed_core::event::Record;
 
-use crate::results::{MIN_RUNS, MetricSummary};
+use crate::results::{CellResult, MIN_RUNS, MetricSummary};
 
 pub use account::{Account, account};
 pub use outcome::outcome;
@@ -105,6 +105,24 @@ pub const COMPARED: &[Compared] = &[
 /// The metric called `name`, if cells are compared by it.
 pub fn compared(name: &str) -> Option<&'static Compared> {
     COMPARED.iter().find(|compared| compared.name == name)
+}
+
+/// The metric that ranks `cells`: the first that they have and in which they differ by a percent, or else the
+/// first that they have. Messages at a given rate complete at the same time, however late each answer is.
+pub fn headline<'a>(
+    cells: impl Iterator<Item = &'a CellResult> + Clone,
+) -> Option<&'static Compared> {
+    let centers = |compared: &Compared| -> Vec<f64> {
+        let summaries = cells.clone().filter_map(|cell| cell.metrics.get(compared.name));
+        summaries.map(|summary| compared.center(summary)).collect()
+    };
+    let differs = |compared: &&Compared| {
+        let centers = centers(compared);
+        let least = centers.iter().copied().fold(f64::INFINITY, f64::min);
+        centers.iter().any(|center| center - least > 0.01 * least.abs())
+    };
+    let has = |compared: &&Compared| !centers(compared).is_empty();
+    COMPARED.iter().find(differs).or_else(|| COMPARED.iter().find(has))
 }
 
 const fn less(name: &'static str, title: &'static str) -> Compared {
