@@ -44,7 +44,8 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         return Err(CompareError::NoMetric(name.clone()));
     }
     let shared = [&first, &second].iter().all(|side| side.document.shares_seeds());
-    let paired = shared && first.document.seed == second.document.seed;
+    let same = |of: fn(&Document) -> u64| of(&first.document) == of(&second.document);
+    let paired = shared && same(|it| it.seed) && same(|it| it.results_version.into());
     let (mut found, mut incomparable) = (Vec::new(), Vec::new());
     let mut missing = Vec::new();
     let mut matched = vec![false; second.document.cells.len()];
@@ -68,8 +69,9 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
     if found.is_empty() && incomparable.is_empty() {
         return Err(CompareError::NothingInCommon([first.path, second.path]));
     }
-    Ok(Contrast {
+    let mut contrast = Contrast {
         schema: SCHEMA,
+        answer: String::new(),
         changes: changes(&first, &second),
         added: added.collect(),
         first: first.side(),
@@ -80,7 +82,9 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         cells: judged(found),
         incomparable,
         missing,
-    })
+    };
+    contrast.answer = sentence(&contrast);
+    Ok(contrast)
 }
 
 /// A run directory as it was left.
@@ -100,7 +104,8 @@ impl Opened {
     }
 
     fn side(&self) -> Side {
-        let Document { trackbed, scenario, substrate, seed, runs, .. } = &self.document;
+        let Document { trackbed, scenario, substrate, seed, runs, results_version, .. } =
+            &self.document;
         Side {
             directory: self.path.display().to_string(),
             trackbed: trackbed.clone(),
@@ -108,6 +113,7 @@ impl Opened {
             substrate: substrate.clone(),
             seed: *seed,
             runs: *runs,
+            results_version: *results_version,
         }
     }
 
@@ -245,6 +251,11 @@ fn changes(first: &Opened, second: &Opened) -> Vec<Change> {
     };
     let (one, two) = (&first.document, &second.document);
     change("version of trackbed", one.trackbed.clone(), two.trackbed.clone());
+    change(
+        "version of results (the same seeds give other results; see CHANGELOG)",
+        one.results_version.to_string(),
+        two.results_version.to_string(),
+    );
     change("scenario", one.scenario.clone(), two.scenario.clone());
     change("substrate", one.substrate.clone(), two.substrate.clone());
     change("seed", one.seed.to_string(), two.seed.to_string());
@@ -304,4 +315,36 @@ pub enum CompareError {
          or run both with the same axes", .0[0].display(), .0[1].display()
     )]
     NothingInCommon([PathBuf; 2]),
+}
+
+/// The answer: how many results are worse, and how the comparisons ended.
+fn sentence(contrast: &Contrast) -> String {
+    let margin = contrast.margin * 100.0;
+    let count = |verdict: ContrastVerdict| {
+        contrast.cells.iter().filter(|cell| cell.verdict == verdict).count()
+    };
+    let parts = [
+        (ContrastVerdict::Equal, "equal"),
+        (ContrastVerdict::Equivalent, "equivalent"),
+        (ContrastVerdict::Lower, "lower"),
+        (ContrastVerdict::Higher, "higher"),
+        (ContrastVerdict::Undecided, "undecided"),
+    ];
+    let counted = parts.map(|(verdict, word)| (count(verdict), word));
+    let told: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let worse = contrast.count_worse();
+    let end = match worse {
+        0 if contrast.is_no_worse() => format!("no result is worse by more than {margin} %"),
+        0 => format!("no result is significantly worse by more than {margin} %"),
+        1 => format!("1 result is worse by more than {margin} %, or fails more often"),
+        many => format!("{many} results are worse by more than {margin} %, or fail more often"),
+    };
+    match contrast.cells.len() {
+        0 => format!("Nothing could be compared: {end}."),
+        count => format!("Of {count} comparisons, {}: {end}.", told.join(", ")),
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trackbed_archive::{Counted, DirectoryError, Results, VERSION};
-use trackbed_measure::results::{Check, Document, LIVE, SCHEMA};
+use trackbed_measure::results::{Check, Document, LIVE, RESULTS_VERSION, SCHEMA};
 use trackbed_scenario::Plan;
 
 use crate::{aggregate, answer, checks};
@@ -48,6 +48,7 @@ pub fn document(
     Ok(Document {
         schema: SCHEMA,
         trackbed: VERSION.to_owned(),
+        results_version: RESULTS_VERSION,
         scenario: plan.name.clone(),
         substrate: origin.substrate.clone(),
         environment: origin.environment.clone(),

@@ -12,6 +12,7 @@ pub mod calibration;
 mod checks;
 pub mod compare;
 mod document;
+pub mod groups;
 pub mod number;
 pub mod paper;
 

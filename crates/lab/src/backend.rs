@@ -55,7 +55,12 @@ pub struct Virtual(Runner);
 impl Virtual {
     /// The virtual substrate. A run that has begun is always finished.
     pub fn new() -> Virtual {
-        Virtual(Runner::new(Cancel::new()))
+        Virtual::until(Cancel::new())
+    }
+
+    /// The same, whose runs end early when `cancel` fires.
+    pub fn until(cancel: Cancel) -> Virtual {
+        Virtual(Runner::new(cancel))
     }
 }
 

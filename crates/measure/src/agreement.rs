@@ -13,6 +13,8 @@ pub struct AgreementDocument {
     /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
+    /// The answer in a sentence.
+    pub answer: String,
     /// The version of the tool.
     pub trackbed: String,
     /// The scenario's name.
@@ -50,6 +52,19 @@ pub struct Agreement {
     pub margin: f64,
     /// The verdict of the interval.
     pub verdict: AgreementVerdict,
+}
+
+/// The answer: how many cells agree.
+pub fn sentence(cells: &[Agreement]) -> String {
+    let count = |verdict| cells.iter().filter(|cell| cell.verdict == verdict).count();
+    format!(
+        "Virtual time and the kernel: {} of {} cells equivalent within the margin, {} different, {} \
+         undecided.",
+        count(AgreementVerdict::Equivalent),
+        cells.len(),
+        count(AgreementVerdict::Different),
+        count(AgreementVerdict::Undecided),
+    )
 }
 
 /// A verdict about agreement.

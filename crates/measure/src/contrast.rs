@@ -12,6 +12,9 @@ pub struct Contrast {
     /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
+    /// The answer in a sentence.
+    #[serde(default)]
+    pub answer: String,
     /// The first directory: the baseline.
     pub first: Side,
     /// The second directory.
@@ -50,6 +53,9 @@ pub struct Side {
     pub seed: u64,
     /// Runs of each cell.
     pub runs: u32,
+    /// The version of its results: pairs need the same version.
+    #[serde(default)]
+    pub results_version: u32,
 }
 
 /// A difference between the two sides.

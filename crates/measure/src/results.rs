@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 /// goes up when a field goes, is renamed or means something else; one that is added leaves it as it is.
 pub const SCHEMA: u32 = 1;
 
+/// The version of results in virtual time: it rises when the same plan and seed give other numbers.
+pub const RESULTS_VERSION: u32 = 1;
+
 /// What was written before forms had numbers is of the first.
 pub fn first_schema() -> u32 {
     1
@@ -100,6 +103,10 @@ pub struct Document {
     pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
+    /// The version of results in virtual time: runs of one seed correspond only within a version. 0 for
+    /// directories of versions before 0.2.0.
+    #[serde(default)]
+    pub results_version: u32,
     /// The scenario's name.
     pub scenario: String,
     /// What the runs ran on: `virtual`, `emulated` or `live`.

@@ -17,7 +17,7 @@ pub fn render(advice: &Advice) -> String {
 
 fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
     let needs = advice.needs.join(" and ");
-    writeln!(out, "{}\n", conclusion(advice))?;
+    writeln!(out, "{}\n", advice.answer)?;
     writeln!(out, "{}, {} substrate: {needs}", advice.scenario, advice.substrate)?;
     if let Some(model) = &advice.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
@@ -43,21 +43,6 @@ fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
         writeln!(out, "\nbaseline: {word} {}", cells.join(", "))?;
     }
     Ok(())
-}
-
-fn conclusion(advice: &Advice) -> String {
-    let count = |verdict| advice.cells.iter().filter(|cell| cell.verdict == verdict).count();
-    let (meet, open) = (count(Verdict::Meets), count(Verdict::CannotTell));
-    let all = advice.cells.len();
-    let open = match open {
-        0 => String::new(),
-        1 => "; 1 more is undecided".to_owned(),
-        open => format!("; {open} more are undecided"),
-    };
-    match advice.best() {
-        Some(best) => format!("Best: {}. {meet} of {all} cells meet the need{open}.", best.name),
-        None => format!("None of {all} cells certainly meets the need{open}."),
-    }
 }
 
 /// A row for each cell, the best first: number, name, findings and verdict.

@@ -5,8 +5,8 @@ use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use crate::number::Decimals;
 use crate::table::{Align, Table};
 
-/// Renders the comparison for the terminal.
-pub fn render(cells: &[Agreement]) -> String {
+/// Renders the comparison for the terminal, the answer first.
+pub fn render(answer: &str, cells: &[Agreement]) -> String {
     let titles =
         ["cell", "virtual", "emulated", "n", "ratio", "90 % interval", "margin", "verdict"];
     let mut table = Table::new(titles.map(|title| match title {
@@ -26,15 +26,7 @@ pub fn render(cells: &[Agreement]) -> String {
             verdict(cell.verdict).to_owned(),
         ]);
     }
-    let count = |verdict| cells.iter().filter(|cell| cell.verdict == verdict).count();
-    format!(
-        "Virtual time and the kernel: {} of {} cells equivalent within the margin, {} different, {} \
-         undecided.\n\n{table}",
-        count(AgreementVerdict::Equivalent),
-        cells.len(),
-        count(AgreementVerdict::Different),
-        count(AgreementVerdict::Undecided),
-    )
+    format!("{answer}\n\n{table}")
 }
 
 fn verdict(verdict: AgreementVerdict) -> &'static str {

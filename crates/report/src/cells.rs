@@ -38,7 +38,7 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
     let cells: &[&CellResult] = &section.results().collect::<Vec<_>>();
     let headline = section.headline();
     let left = |title: String, texts| Column { title, align: Align::Left, texts };
-    let mut columns = vec![right("cell", section.cells.iter().map(|index| index.to_string()))];
+    let mut columns = vec![right("cell", section.cells().iter().map(|index| index.to_string()))];
     for name in section.factors() {
         let texts = cells.iter().map(|cell| cell.factor_text(&name)).collect();
         columns.push(left(name, texts));

@@ -20,7 +20,7 @@ pub fn render(contrast: &Contrast) -> String {
 
 fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     let Contrast { first, second, .. } = contrast;
-    writeln!(out, "{}\n", verdict(contrast))?;
+    writeln!(out, "{}\n", contrast.answer)?;
     writeln!(out, "{} compared with {}\n", second.directory, first.directory)?;
     let metrics = contrast.cells.iter().fold(Vec::new(), |mut names, cell| {
         if !names.contains(&cell.metric.as_str()) {
@@ -48,42 +48,12 @@ fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     write_changes(&contrast.changes, out)
 }
 
-/// The conclusion in a sentence.
-fn verdict(contrast: &Contrast) -> String {
-    let margin = contrast.margin * 100.0;
-    let count = |verdict: ContrastVerdict| {
-        contrast.cells.iter().filter(|cell| cell.verdict == verdict).count()
-    };
-    let parts = [
-        (ContrastVerdict::Equal, "equal"),
-        (ContrastVerdict::Equivalent, "equivalent"),
-        (ContrastVerdict::Lower, "lower"),
-        (ContrastVerdict::Higher, "higher"),
-        (ContrastVerdict::Undecided, "undecided"),
-    ];
-    let counted = parts.map(|(verdict, word)| (count(verdict), word));
-    let told: Vec<String> = counted
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    let worse = contrast.count_worse();
-    let end = match worse {
-        0 if contrast.is_no_worse() => format!("no result is worse by more than {margin} %"),
-        0 => format!("no result is significantly worse by more than {margin} %"),
-        1 => format!("1 result is worse by more than {margin} %, or fails more often"),
-        many => format!("{many} results are worse by more than {margin} %, or fail more often"),
-    };
-    match contrast.cells.len() {
-        0 => format!("Nothing could be compared: {end}."),
-        count => format!("Of {count} comparisons, {}: {end}.", told.join(", ")),
-    }
-}
-
 fn how(contrast: &Contrast) -> String {
     let confidence = contrast.confidence * 100.0;
     let pairs = if contrast.paired {
         "paired by run (same seeds, same losses)"
+    } else if contrast.first.results_version != contrast.second.results_version {
+        "as independent runs (other versions of results: the same seed does not give the same losses)"
     } else if contrast.first.seed == contrast.second.seed {
         "as independent runs (a real network does not follow a seed)"
     } else {

@@ -2,52 +2,27 @@
 
 use std::fmt::{self, Write as _};
 
+use trackbed_analysis::groups::Group;
 use trackbed_measure::metrics;
-use trackbed_measure::results::{Difference, Verdict};
+use trackbed_measure::results::Verdict;
 
 use crate::number::{Decimals, dash};
 use crate::section::Section;
 use crate::table::{Align, Table};
 use crate::words::{numbered, split_unit};
 
-/// The differences of one metric from one cell, those nearest to it first.
-pub(crate) struct Group<'a> {
-    /// The cell that all are compared with.
-    pub against: u32,
-    /// What the others differ by.
-    pub differences: Vec<&'a Difference>,
-}
-
-/// The differences of `metric`, by the cell that they are compared with.
-pub(crate) fn groups<'a>(section: &Section<'a>, metric: &str) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    for difference in section.differences(metric) {
-        match groups.iter_mut().find(|group| group.against == difference.against) {
-            Some(group) => group.differences.push(difference),
-            None => {
-                groups.push(Group { against: difference.against, differences: vec![difference] })
-            }
-        }
-    }
-    for group in &mut groups {
-        let distance = |one: &&Difference| one.headline().value.abs();
-        group.differences.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-    }
-    groups
-}
-
 /// One table for all groups, if anything was compared.
 pub(crate) fn of(section: &Section<'_>, metric: &str) -> Option<Table> {
-    let groups = groups(section, metric);
+    let groups = section.groups(metric);
     (!groups.is_empty()).then(|| table(section, metric, &groups))
 }
 
 /// Writes one table for all groups.
 pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fmt::Result {
-    let groups = groups(section, metric);
+    let groups = section.groups(metric);
     let against = match groups.as_slice() {
         [] => return Ok(()),
-        [only] => numbered(section.document, only.against),
+        [only] => numbered(section.document, only.best),
         _ => "the best cell under the same conditions".to_owned(),
     };
     let pairs = match section.document.shares_seeds() {

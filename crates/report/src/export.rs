@@ -144,7 +144,13 @@ impl<'a> Exporter<'a> {
             for (metric, s) in &cell.metrics {
                 let mut row = self.head(index as u32);
                 row.extend([json!(metric), json!(s.mean), json!(s.ci95[0]), json!(s.ci95[1])]);
-                row.extend([s.p50, s.p95, s.p99, s.min, s.max].map(|value| json!(value)));
+                let median = s.p50_ci95;
+                row.extend([
+                    json!(s.p50),
+                    json!(median.map(|it| it[0])),
+                    json!(median.map(|it| it[1])),
+                ]);
+                row.extend([s.p95, s.p99, s.min, s.max].map(|value| json!(value)));
                 row.extend([json!(s.n), json!(s.samples), json!(cell.failed), json!(cell.invalid)]);
                 self.row(row)?;
             }
@@ -158,6 +164,10 @@ impl<'a> Exporter<'a> {
             let mut row = vec![json!(d.metric), json!(d.cell), json!(d.against), json!(d.mean)];
             row.extend([json!(d.ci95[0]), json!(d.ci95[1]), json!(d.percent), json!(d.n)]);
             row.push(json!(d.verdict));
+            let (median, ends) = (d.median, d.median.and_then(|median| median.ci95));
+            row.extend([json!(median.map(|it| it.value)), json!(ends.map(|it| it[0]))]);
+            row.extend([json!(ends.map(|it| it[1])), json!(median.and_then(|it| it.percent))]);
+            row.push(json!(median.map(|it| it.verdict)));
             self.row(row)?;
         }
         Ok(())
@@ -216,12 +226,14 @@ const SAMPLE_COLUMNS: [(&str, Kind); 4] = [
 ];
 const RUN_COLUMNS: [(&str, Kind); 3] =
     [("run", Kind::Whole), ("outcome", Kind::Text), ("reason", Kind::Text)];
-const CELL_COLUMNS: [(&str, Kind); 13] = [
+const CELL_COLUMNS: [(&str, Kind); 15] = [
     ("metric", Kind::Text),
     ("mean", Kind::Number),
     ("ci95_low", Kind::Number),
     ("ci95_high", Kind::Number),
     ("p50", Kind::Number),
+    ("p50_ci95_low", Kind::Number),
+    ("p50_ci95_high", Kind::Number),
     ("p95", Kind::Number),
     ("p99", Kind::Number),
     ("min", Kind::Number),
@@ -231,7 +243,7 @@ const CELL_COLUMNS: [(&str, Kind); 13] = [
     ("failed", Kind::Whole),
     ("invalid", Kind::Whole),
 ];
-const DIFFERENCE_COLUMNS: [(&str, Kind); 9] = [
+const DIFFERENCE_COLUMNS: [(&str, Kind); 14] = [
     ("metric", Kind::Text),
     ("cell", Kind::Whole),
     ("against", Kind::Whole),
@@ -241,4 +253,9 @@ const DIFFERENCE_COLUMNS: [(&str, Kind); 9] = [
     ("percent", Kind::Number),
     ("n", Kind::Whole),
     ("verdict", Kind::Text),
+    ("median", Kind::Number),
+    ("median_ci95_low", Kind::Number),
+    ("median_ci95_high", Kind::Number),
+    ("median_percent", Kind::Number),
+    ("median_verdict", Kind::Text),
 ];

@@ -1,52 +1,48 @@
 //! A document section by section: each part of its scenario has tables of its own.
 
-use trackbed_measure::metrics;
+use trackbed_analysis::groups::{self, Group};
 use trackbed_measure::results::{CellResult, Difference, Document, factor_names};
 
 /// The cells of one part of a scenario, or all where it has no parts.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
-    /// The part's name.
-    pub title: Option<String>,
     /// The whole document, in which cells are numbered.
     pub document: &'a Document,
-    /// The numbers of the section's cells, ascending.
-    pub cells: Vec<u32>,
+    inner: groups::Section,
 }
-
-/// The factor that says to which part a cell belongs.
-const PART: &str = "part";
 
 impl<'a> Section<'a> {
     /// The sections of `document` in the order of its cells.
     pub fn all(document: &'a Document) -> Vec<Section<'a>> {
-        let mut sections: Vec<Section<'a>> = Vec::new();
-        for (index, cell) in document.cells.iter().enumerate() {
-            let title = Some(cell.factor_text(PART)).filter(|title| !title.is_empty());
-            match sections.iter_mut().find(|section| section.title == title) {
-                Some(section) => section.cells.push(index as u32),
-                None => sections.push(Section { title, document, cells: vec![index as u32] }),
-            }
-        }
-        sections
+        let all = groups::Section::all(&document.cells).into_iter();
+        all.map(|inner| Section { document, inner }).collect()
+    }
+
+    /// The part's name.
+    pub fn title(&self) -> Option<&str> {
+        self.inner.part.as_deref()
+    }
+
+    /// The numbers of the section's cells, ascending.
+    pub fn cells(&self) -> &[u32] {
+        &self.inner.cells
     }
 
     /// The results of the section's cells.
     pub fn results(&self) -> impl Iterator<Item = &'a CellResult> + Clone {
-        let document = self.document;
-        self.cells.iter().map(|index| &document.cells[*index as usize])
+        self.inner.results(&self.document.cells)
     }
 
     /// What its runs say, a sentence for each condition.
     pub fn answer(&self) -> impl Iterator<Item = &'a str> {
         let all = self.document.answer.iter();
-        all.filter(|answer| answer.part == self.title).map(|answer| answer.text.as_str())
+        all.filter(|answer| answer.part == self.inner.part).map(|answer| answer.text.as_str())
     }
 
     /// The factors of its cells, without that which is the same in all.
     pub fn factors(&self) -> Vec<String> {
         let mut names = factor_names(self.results());
-        names.retain(|name| name != PART);
+        names.retain(|name| name != groups::PART);
         names
     }
 
@@ -63,12 +59,16 @@ impl<'a> Section<'a> {
 
     /// The differences of `metric` between its cells.
     pub fn differences(&self, metric: &str) -> impl Iterator<Item = &'a Difference> {
-        let all = self.document.differences.iter();
-        all.filter(move |d| d.metric == metric && self.cells.binary_search(&d.cell).is_ok())
+        self.inner.differences(&self.document.differences, metric)
+    }
+
+    /// The differences of `metric` by the cell that the others are compared with.
+    pub fn groups(&self, metric: &str) -> Vec<Group<'a>> {
+        self.inner.groups(&self.document.differences, metric)
     }
 
     /// The metric by which its cells are ranked.
     pub fn headline(&self) -> Option<&'static str> {
-        metrics::headline(self.results()).map(|compared| compared.name)
+        self.inner.headline(&self.document.cells).map(|compared| compared.name)
     }
 }

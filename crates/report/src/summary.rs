@@ -48,7 +48,7 @@ pub(crate) fn extent(document: &Document) -> String {
 
 fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
     let sections = Section::all(document);
-    let is_whole = sections.iter().all(|section| section.title.is_none());
+    let is_whole = sections.iter().all(|section| section.title().is_none());
     for line in sections.iter().filter(|_| is_whole).flat_map(Section::answer) {
         writeln!(out, "{line}")?;
     }
@@ -83,13 +83,13 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
 /// What one part of the scenario says.
 fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) -> fmt::Result {
     let model = section.document.model.as_ref().map(|_| "model of a device");
-    match (&section.title, model) {
+    match (section.title(), model) {
         (Some(title), Some(model)) => writeln!(out, "== {title} ({model})\n")?,
         (Some(title), None) => writeln!(out, "== {title}\n")?,
         (None, Some(model)) => writeln!(out, "== {model}\n")?,
         (None, None) => {}
     }
-    if section.title.is_some() {
+    if section.title().is_some() {
         let lines: Vec<&str> = section.answer().collect();
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         if !lines.is_empty() {

@@ -226,6 +226,15 @@ pub struct NetworkPlan {
     pub access: Option<LinkPlan>,
 }
 
+impl NetworkPlan {
+    /// Whether a link has a model whose state changes only with packets ([`Model::waits_for_packets`]).
+    pub fn waits_for_packets(&self) -> bool {
+        let links = [Some(&self.link), self.second.as_ref(), self.access.as_ref()];
+        let directions = links.into_iter().flatten().flat_map(|link| [&link.up, &link.down]);
+        directions.flat_map(LinkSpec::models).any(|model| model.waits_for_packets())
+    }
+}
+
 /// A link with both directions.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {

@@ -1,4 +1,4 @@
-//! How long runs are repeated for a page, whose reader waits.
+//! How long runs may take whose user waits.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use trackbed_substrate::Cancel;
 
-/// Cancels runs that are repeated when a minute is over. A scenario from elsewhere may have runs without end.
+/// Cancels runs when a time is over. A scenario from elsewhere may have runs without end.
 pub struct Patience {
     cancel: Cancel,
     _until_dropped: Sender<()>,
@@ -14,12 +14,12 @@ pub struct Patience {
 
 impl Patience {
     /// Begins to wait.
-    pub fn begin() -> Patience {
+    pub fn begin(limit: Duration) -> Patience {
         let cancel = Cancel::new();
         let (until_dropped, dropped) = mpsc::channel::<()>();
         let ours = cancel.clone();
         thread::spawn(move || {
-            if dropped.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            if dropped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                 ours.cancel();
             }
         });
@@ -36,5 +36,3 @@ impl Patience {
         self.cancel.is_cancelled()
     }
 }
-
-const LIMIT: Duration = Duration::from_secs(60);

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 use trackbed_lab::replay::{self, Replay};
+use trackbed_measure::results::RESULTS_VERSION;
 use trackbed_tests::{document_of, plan, run};
 
 const VRU: &[&str] = &["runs=3", "link.loss=3%"];
@@ -57,8 +59,9 @@ fn captures(name: &str, overrides: &[&str], folder: &Path) -> BTreeMap<String, S
 /// The digests of results and captures, compared with those recorded by another build. The debug
 /// and the release build both run this test, on any machine.
 ///
-/// A change of results is a change of the interface: update it with `TRACKBED_BLESS=1 cargo test -p
-/// trackbed-tests --test virtual_time determinism` and record it in the changelog.
+/// A change of results is a change of the interface: raise `RESULTS_VERSION`, update the file with
+/// `TRACKBED_BLESS=1 cargo test -p trackbed-tests --test virtual_time determinism` and record it in the
+/// changelog.
 #[test]
 fn results_and_captures_are_those_of_every_other_build() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,11 +78,14 @@ fn results_and_captures_are_those_of_every_other_build() {
     for kind in ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tls-keys.log", ".sqlog"] {
         assert!(digests.keys().any(|name| name.ends_with(kind)), "{kind} in {digests:?}");
     }
-    let text: String = digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
+    let version = format!("results version {RESULTS_VERSION}\n");
+    let lines = digests.iter().map(|(name, digest)| format!("{digest}  {name}\n"));
+    let text: String = iter::once(version.clone()).chain(lines).collect();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/digests.txt");
-    if std::env::var_os("TRACKBED_BLESS").is_some() {
-        fs::write(&golden, &text).unwrap();
-    }
     let expected = fs::read_to_string(&golden).expect("the golden file is committed");
+    if std::env::var_os("TRACKBED_BLESS").is_some() && text != expected {
+        assert!(!expected.starts_with(&version), "results changed: raise RESULTS_VERSION");
+        return fs::write(&golden, &text).unwrap();
+    }
     assert_eq!(text, expected, "results changed: see the comment of this test");
 }

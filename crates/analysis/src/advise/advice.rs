@@ -31,6 +31,8 @@ pub struct Advice {
     /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
+    /// The answer in a sentence.
+    pub answer: String,
     /// The scenario.
     pub scenario: String,
     /// The substrate of the runs.
@@ -126,6 +128,21 @@ impl Advice {
     }
 }
 
+fn sentence(advice: &Advice) -> String {
+    let count = |verdict| advice.cells.iter().filter(|cell| cell.verdict == verdict).count();
+    let (meet, open) = (count(Verdict::Meets), count(Verdict::CannotTell));
+    let all = advice.cells.len();
+    let open = match open {
+        0 => String::new(),
+        1 => "; 1 more is undecided".to_owned(),
+        open => format!("; {open} more are undecided"),
+    };
+    match advice.best() {
+        Some(best) => format!("Best: {}. {meet} of {all} cells meet the need{open}.", best.name),
+        None => format!("None of {all} cells certainly meets the need{open}."),
+    }
+}
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -200,8 +217,9 @@ impl Asked<'_> {
                 .then(a.cell.cmp(&b.cell))
         });
         let Need::All(needs) = &self.needs else { unreachable!("needs are joined") };
-        Advice {
+        let mut advice = Advice {
             schema: SCHEMA,
+            answer: String::new(),
             scenario: self.cells.document.scenario.clone(),
             substrate: self.cells.document.substrate.clone(),
             model: self.cells.document.model.clone(),
@@ -209,7 +227,9 @@ impl Asked<'_> {
             objectives: objectives.iter().map(|(_, objective)| objective.clone()).collect(),
             cells,
             baselines: baselines.into_iter().map(|cell| cell as u32).collect(),
-        }
+        };
+        advice.answer = sentence(&advice);
+        advice
     }
 
     /// The distinct quantities in the needs.

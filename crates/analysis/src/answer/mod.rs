@@ -1,25 +1,24 @@
 //! The answer: a sentence for each condition that a user can quote.
 
-mod groups;
 mod names;
 mod sentence;
 
 use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{Answer, CellResult, Difference};
 
-use groups::Section;
+use crate::groups::Section;
 use sentence::Sentence;
 
 /// What `differences` between `cells` say: for each part and condition which cell is best, which ones do not
 /// differ significantly from it, and how far the others are behind. Empty where nothing was compared.
 pub(crate) fn of(cells: &[CellResult], differences: &[Difference]) -> Vec<Answer> {
-    let sections = groups::sections(cells);
+    let sections = Section::all(cells);
     sections.iter().flat_map(|section| of_section(cells, differences, section)).collect()
 }
 
 fn of_section(cells: &[CellResult], all: &[Difference], section: &Section) -> Vec<Answer> {
     let Some(compared) = section.headline(cells) else { return Vec::new() };
-    let groups = groups::groups(all, section, compared);
+    let groups = section.groups(all, compared.name);
     let text = |group| Sentence::new(cells, section, compared, group).map(|one| one.text());
     let mut texts: Vec<String> = groups.iter().take(SENTENCES_MAX).filter_map(text).collect();
     if groups.len() > SENTENCES_MAX {

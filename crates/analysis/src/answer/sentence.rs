@@ -3,9 +3,9 @@
 use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, Verdict};
 
-use super::groups::{Group, Section};
 use super::names::Names;
 use super::unit;
+use crate::groups::{Group, Section};
 use crate::number::Decimals;
 
 pub(super) struct Sentence<'a> {
@@ -35,10 +35,10 @@ impl<'a> Sentence<'a> {
         compared: &'a Compared,
         group: &Group<'a>,
     ) -> Option<Self> {
-        let best = cells.get(group.best)?;
+        let best = cells.get(group.best as usize)?;
         let others = group.differences.iter().filter_map(|one| cells.get(one.cell as usize));
         let members: Vec<&CellResult> = std::iter::once(best).chain(others).collect();
-        let all: Vec<&CellResult> = section.cells.iter().map(|cell| &cells[*cell]).collect();
+        let all: Vec<&CellResult> = section.results(cells).collect();
         let names = Names::new(&members, &all);
         let (bounds, real): (Vec<&Difference>, Vec<&Difference>) = group
             .differences

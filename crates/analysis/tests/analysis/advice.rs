@@ -47,6 +47,7 @@ impl Results {
         Document {
             schema: trackbed_measure::results::SCHEMA,
             trackbed: "0.1.0".to_owned(),
+            results_version: 1,
             scenario: "test".to_owned(),
             substrate: "virtual".to_owned(),
             environment: BTreeMap::new(),

@@ -19,6 +19,12 @@ pub trait Model: fmt::Debug + Send + Sync {
 
     /// Builds the model around `inner`. Only this model draws from `rng`.
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link>;
+
+    /// Whether its state changes only with packets, so that a sender that backs off meets a bad state for
+    /// minutes.
+    fn waits_for_packets(&self) -> bool {
+        false
+    }
 }
 
 impl<M: Model + ?Sized> Model for Arc<M> {
@@ -28,6 +34,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
         (**self).wrap(rng, inner)
+    }
+
+    fn waits_for_packets(&self) -> bool {
+        (**self).waits_for_packets()
     }
 }
 

@@ -43,7 +43,7 @@ impl<'a> Material<'a> {
         distributions: &'a BTreeMap<(u32, &'static str), Distribution>,
         limits: &'a [Limit],
     ) -> Material<'a> {
-        let cells: Numbered<'a> = section.cells.iter().copied().zip(section.results()).collect();
+        let cells: Numbered<'a> = section.cells().iter().copied().zip(section.results()).collect();
         let results: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
         let factors = section.telling_factors();
         let looks = Looks::new(&results, &factors);
@@ -67,7 +67,7 @@ impl<'a> Material<'a> {
     /// The element that contains the figure of the answer: the page's first card, where the page has one
     /// section.
     pub fn first_place(&self) -> String {
-        match self.section.title {
+        match self.section.title() {
             None => ANSWER.to_owned(),
             Some(_) => self.place(),
         }

@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
         let metrics = sections.iter().map(|section| material::telling(section, budget.metrics));
         let mut section_of = vec![0; document.cells.len()];
         for (number, section) in sections.iter().enumerate() {
-            section.cells.iter().for_each(|cell| section_of[*cell as usize] = number);
+            section.cells().iter().for_each(|cell| section_of[*cell as usize] = number);
         }
         Builder {
             document,
@@ -184,7 +184,7 @@ impl<'a> Builder<'a> {
             return Err(PageError::NoSuchCell { index: *index, cells: self.document.cells.len() });
         };
         let section = &self.sections[self.section_of[*index as usize]];
-        let part = section.title.as_ref().map_or_else(String::new, |title| format!("{title}, "));
+        let part = section.title().map_or_else(String::new, |title| format!("{title}, "));
         let name =
             format!("{part}{}, run {run}", material::label(cell, &section.telling_factors()));
         for timeline in run::timelines(&name, timeline) {

@@ -68,7 +68,7 @@ fn extremes(section: &Section<'_>) -> Vec<u32> {
         let cell = &section.document.cells[cell as usize];
         Some(compared?.center(cell.metrics.get(compared?.name)?))
     };
-    let known = section.cells.iter().filter_map(|cell| Some((value(*cell)?, *cell)));
+    let known = section.cells().iter().filter_map(|cell| Some((value(*cell)?, *cell)));
     let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0);
     let (least, most) = (known.clone().min_by(order), known.max_by(order));
     let mut cells: Vec<u32> = least.into_iter().chain(most).map(|(_, cell)| cell).collect();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use trackbed_analysis::agreement;
-use trackbed_measure::agreement::{AgreementDocument, AgreementVerdict};
+use trackbed_measure::agreement::{AgreementDocument, AgreementVerdict, sentence};
 use trackbed_measure::results::{Document, SCHEMA};
 use trackbed_report::agreement as table;
 
@@ -59,10 +59,12 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     let emulated = run(SubstrateArgument::Emulated, "emulated")?;
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;
     let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?);
+    let answer = sentence(&cells);
     if arguments.options.json {
         let Document { trackbed, scenario, seed, runs, environment, .. } = &emulated.document;
         output::print_json(&serde_json::to_value(AgreementDocument {
             schema: SCHEMA,
+            answer,
             trackbed: trackbed.clone(),
             scenario: scenario.clone(),
             seed: *seed,
@@ -71,7 +73,7 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
             cells: cells.clone(),
         })?)?;
     } else {
-        output::print(&table::render(&cells))?;
+        output::print(&table::render(&answer, &cells))?;
     }
     let invalid: u32 = emulated.document.cells.iter().map(|cell| cell.invalid).sum();
     if invalid > 0 {

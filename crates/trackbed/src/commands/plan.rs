@@ -1,5 +1,7 @@
 //! `trackbed plan`
 
+mod trial;
+
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -28,9 +30,12 @@ Examples:
   trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
     --secret bucket-key --out s3://bucket/sweep > sweep.yaml
 
-Nothing is executed. With --for, the output is a job description that executes the runs in --shards shards;
-submit it to the cluster unchanged. All machines need this version of trackbed and shared storage: an
-object store (s3://, gs://, az://), a shared folder (Slurm), or a volume that several pods can write to
+Prints the cells, and on standard error an estimate of the time that the runs will take in virtual time on
+this machine, from a few trial runs of at most three seconds.
+
+With --for, nothing is executed, and the output is a job description that executes the runs in --shards
+shards; submit it to the cluster unchanged. All machines need this version of trackbed and shared storage:
+an object store (s3://, gs://, az://), a shared folder (Slurm), or a volume that several pods can write to
 (Kubernetes). Credentials of a store come from the environment of the submission (Slurm), or from a secret
 with entries such as AWS_ACCESS_KEY_ID (Kubernetes). Files named with --set need absolute paths, or paths
 relative to the folder of the submission.";
@@ -83,12 +88,16 @@ pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Ending> {
     let source = Source::named(&arguments.scenario);
     let plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
     plan.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
+    let options = &arguments.options;
     let text = match arguments.cluster {
-        None if arguments.options.json => {
+        None if options.json => {
             output::print_json(&serde_json::to_value(document(&plan))?)?;
             return Ok(Ending::Success);
         }
-        None => overview(&plan),
+        None => {
+            trial::tell_cost(&plan, options);
+            overview(&plan)
+        }
         Some(cluster) => {
             let job = job(arguments, &source, &plan)?;
             let PlanArguments { image, claim, secret, .. } = arguments.clone();

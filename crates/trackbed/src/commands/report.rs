@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -89,7 +90,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     match Recorded::read(directory) {
         Ok(recorded) => {
-            let patience = Patience::begin();
+            let patience = Patience::begin(REPEATING);
             limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
             study(&recorded.plan, &document, &runs, &patience)?
                 .into_iter()
@@ -164,3 +165,6 @@ pub fn open(path: &Path) {
         tell(format_args!("cannot find {opener}; open {} yourself", path.display()));
     }
 }
+
+/// Runs of a page are repeated for at most this long.
+const REPEATING: Duration = Duration::from_secs(60);

@@ -68,6 +68,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
         }
     }
     let is_json = arguments.options.json;
+    finished.warn_of_stranded_senders();
     let text = match is_json {
         true => output::json(&serde_json::to_value(&finished.document)?),
         false => tables(&finished, arguments)?,

@@ -45,6 +45,7 @@ fn cells_runs_and_differences_have_the_numbers_of_the_document() {
             (&row["ci95_low"], &row["ci95_high"]),
             (&summary["ci95"][0], &summary["ci95"][1])
         );
+        assert_eq!(row["p50_ci95_low"], summary["p50_ci95"][0]);
     }
     let runs = lines(&scratch.succeed("export out --table runs --format ndjson").stdout);
     assert_eq!(runs.len(), 20);
@@ -54,7 +55,12 @@ fn cells_runs_and_differences_have_the_numbers_of_the_document() {
     assert!((mean / 5.0 - expected).abs() < 1e-9);
     let differences =
         lines(&scratch.succeed("export out --table differences --format ndjson").stdout);
-    assert_eq!(differences.len(), document["differences"].as_array().unwrap().len());
+    let known = document["differences"].as_array().unwrap();
+    assert_eq!(differences.len(), known.len());
+    for (row, difference) in differences.iter().zip(known) {
+        assert_eq!(row["median"], difference["median"]["value"]);
+        assert_eq!(row["median_verdict"], difference["median"]["verdict"]);
+    }
     // Failed runs are rows too.
     scratch.trackbed("run a.toml --set link.loss=1 --set workload.timeout=1s --out lost");
     let csv = scratch.succeed("export lost --table runs").stdout;

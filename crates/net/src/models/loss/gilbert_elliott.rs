@@ -66,6 +66,10 @@ impl LossLaw for GilbertElliott {
         let bad = rng.unit() * (p + r) < p;
         Box::new(Process { law: *self, bad, rng })
     }
+
+    fn waits_for_packets(&self) -> bool {
+        true
+    }
 }
 
 #[derive(Debug)]

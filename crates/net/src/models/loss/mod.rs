@@ -46,6 +46,11 @@ impl Loss {
 pub trait LossLaw: fmt::Debug + Send + Sync {
     /// A new instance of the law, for a sequence of packets.
     fn begin(&self, rng: Rng) -> Box<dyn LossProcess>;
+
+    /// Whether its state changes only with packets: see [`Model::waits_for_packets`].
+    fn waits_for_packets(&self) -> bool {
+        false
+    }
 }
 
 /// An instance of a loss law.
@@ -68,6 +73,10 @@ impl Model for Loss {
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
         Box::new(Gated { gate: LossGate(self.law.begin(rng)), inner })
+    }
+
+    fn waits_for_packets(&self) -> bool {
+        self.law.waits_for_packets()
     }
 }
 

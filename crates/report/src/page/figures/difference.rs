@@ -1,8 +1,8 @@
 //! Differences from the best cell, paired by run.
 
+use trackbed_analysis::groups::Group;
 use trackbed_measure::results::{CellResult, Verdict};
 
-use crate::differences::{Group, groups};
 use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Series, Shape, View};
 use crate::page::material::{Material, axis, label};
 use crate::page::{factors, words};
@@ -18,7 +18,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let mut options: Vec<String> = Vec::new();
     let mut views = Vec::new();
     for (place, metric) in metrics.iter().enumerate() {
-        let all = groups(material.section, metric);
+        let all = material.section.groups(metric);
         if !apart {
             let names = &material.factors;
             views.extend(view(material, metric, vec![place], &all, names));
@@ -26,7 +26,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         }
         for group in all {
             let (varying, fixed) = parted(material, &group);
-            let against = material.section.document.cells.get(group.against as usize);
+            let against = material.section.document.cells.get(group.best as usize);
             let condition = against.map_or_else(String::new, |cell| label(cell, &fixed));
             let option = options.iter().position(|option| *option == condition);
             let option = option.unwrap_or_else(|| {
@@ -67,7 +67,7 @@ fn parted(material: &Material<'_>, group: &Group<'_>) -> (Vec<String>, Vec<Strin
         .differences
         .iter()
         .map(|difference| difference.cell)
-        .chain([group.against])
+        .chain([group.best])
         .filter_map(|index| cells.get(index as usize))
         .collect();
     let names = material.factors.iter().cloned();
@@ -102,7 +102,7 @@ fn view(
     let pairs = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let best: Vec<String> = groups
         .iter()
-        .filter_map(|group| Some(label(cells.get(group.against as usize)?, &material.factors)))
+        .filter_map(|group| Some(label(cells.get(group.best as usize)?, &material.factors)))
         .collect();
     let best = match best.as_slice() {
         [only] => format!("Best: {only}. "),

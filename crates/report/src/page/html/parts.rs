@@ -8,7 +8,7 @@ use crate::{cells, differences};
 
 /// A part of the scenario, or the whole scenario if it has no parts.
 pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
-    let title = section.title.as_deref().unwrap_or("Results");
+    let title = section.title().unwrap_or("Results");
     let headline = section.headline();
     html! {
         section #{ "part-" (number) } aria-labelledby={ "part-title-" (number) } {
@@ -16,7 +16,7 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
             @if section.document.model.is_some() {
                 p.label role="note" { "Model of a device, no measurement." }
             }
-            @if section.title.is_some() {
+            @if section.title().is_some() {
                 @for line in section.answer() { p.line { (line) } }
             }
             div.figures #{ "figures-" (number) } {}

@@ -1,0 +1,100 @@
+//! An estimate of what a plan costs, from trial runs.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use trackbed_lab::backend::{Backend as _, Virtual};
+use trackbed_scenario::{Home, Plan};
+
+use crate::options::{RunOptions, SubstrateArgument};
+use crate::output::tell;
+use crate::patience::Patience;
+use crate::progress::Stopwatch;
+
+/// Trial runs end after this time.
+const BUDGET: Duration = Duration::from_secs(3);
+
+/// Tells how long the runs of `plan` will take in virtual time. Says nothing of other substrates, on which a
+/// run takes as long as its events.
+pub fn tell_cost(plan: &Plan, options: &RunOptions) {
+    let substrate = options.substrate.unwrap_or(match plan.home {
+        Home::Virtual => SubstrateArgument::Virtual,
+        Home::Emulated => SubstrateArgument::Emulated,
+    });
+    if substrate != SubstrateArgument::Virtual {
+        return tell("time: unknown; on this substrate a run takes as long as what happens in it");
+    }
+    let patience = Patience::begin(BUDGET);
+    let backend = Virtual::until(patience.cancel().clone());
+    if backend.check(plan).is_err() {
+        return;
+    }
+    let trials = trials(plan, &backend);
+    let cores = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
+    let cores = cores.unwrap_or_else(|| backend.jobs()).get();
+    let Some(total) = total(plan, &trials) else {
+        return tell(format_args!("time: a run takes more than {} s", BUDGET.as_secs()));
+    };
+    let (time, count) = (in_words(total / cores as f64), trials.len());
+    tell(format_args!(
+        "time: about {time} on {cores} cores in virtual time, by {count} trial runs"
+    ));
+}
+
+/// The durations in seconds of a run of cells that are spread over the plan, each with its cell.
+fn trials(plan: &Plan, backend: &Virtual) -> Vec<(usize, f64)> {
+    let mut trials = Vec::new();
+    for cell in spread(plan.cells.len()) {
+        let clock = Stopwatch::start();
+        match backend.execute(plan, cell as u32, 0) {
+            Ok(_) => trials.push((cell, clock.elapsed().as_secs_f64())),
+            Err(_) => break,
+        }
+    }
+    trials
+}
+
+/// All numbers below `count`, the early ones spread evenly: every 64th, then the rest of every 32nd, and so on.
+fn spread(count: usize) -> impl Iterator<Item = usize> {
+    let step = count.next_power_of_two();
+    let steps = std::iter::successors(Some(step), |step| (*step > 1).then_some(step / 2));
+    steps.flat_map(move |step| {
+        let is_new = move |number: &usize| step >= count || number % (2 * step) != 0;
+        (0..count).step_by(step).filter(is_new)
+    })
+}
+
+/// The seconds of one core for all runs; cells without a trial take the mean of the others.
+fn total(plan: &Plan, trials: &[(usize, f64)]) -> Option<f64> {
+    let mean = trials.iter().map(|(_, seconds)| seconds).sum::<f64>() / trials.len() as f64;
+    let of =
+        |cell: usize| trials.iter().find(|(tried, _)| *tried == cell).map_or(mean, |(_, it)| *it);
+    let cells = plan.cells.iter().enumerate();
+    let total = cells.map(|(index, cell)| of(index) * f64::from(cell.runs)).sum();
+    (!trials.is_empty()).then_some(total)
+}
+
+/// `less than a second`, `40 s`, `12 min`, `3.5 h`.
+fn in_words(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => "less than a second".to_owned(),
+        ..90.0 => format!("{seconds:.0} s"),
+        ..5400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_is_tried_once() {
+        for count in 0..70 {
+            let mut all: Vec<usize> = spread(count).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..count).collect::<Vec<_>>(), "{count}");
+        }
+        assert_eq!(spread(8).collect::<Vec<_>>(), [0, 4, 2, 6, 1, 3, 5, 7]);
+    }
+}
