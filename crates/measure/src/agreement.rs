@@ -56,9 +56,14 @@ pub struct Agreement {
 
 /// The answer: how many cells agree.
 pub fn sentence(cells: &[Agreement]) -> String {
+    if cells.is_empty() {
+        return "Nothing could be compared: no cell has a judged metric in runs of both substrates.".to_owned();
+    }
+    let one_each = cells.windows(2).all(|pair| pair[0].cell != pair[1].cell);
+    let what = if one_each { "cells" } else { "comparisons" };
     let count = |verdict| cells.iter().filter(|cell| cell.verdict == verdict).count();
     format!(
-        "Virtual time and the kernel: {} of {} cells equivalent within the margin, {} different, {} \
+        "Virtual time and the kernel: {} of {} {what} equivalent within the margin, {} different, {} \
          undecided.",
         count(AgreementVerdict::Equivalent),
         cells.len(),

@@ -7,16 +7,26 @@ use crate::table::{Align, Table};
 
 /// Renders the comparison for the terminal, the answer first.
 pub fn render(answer: &str, cells: &[Agreement]) -> String {
-    let titles =
-        ["cell", "virtual", "emulated", "n", "ratio", "90 % interval", "margin", "verdict"];
+    let titles = [
+        "cell",
+        "metric",
+        "virtual",
+        "emulated",
+        "n",
+        "ratio",
+        "90 % interval",
+        "margin",
+        "verdict",
+    ];
     let mut table = Table::new(titles.map(|title| match title {
-        "cell" | "verdict" => (title, Align::Left),
+        "cell" | "metric" | "verdict" => (title, Align::Left),
         _ => (title, Align::Right),
     }));
     for cell in cells {
         let decimals = Decimals::of([cell.virtually, cell.emulated]);
         table.row([
             format!("{} {}", cell.cell, cell.name),
+            cell.metric.clone(),
             decimals.text(cell.virtually),
             decimals.text(cell.emulated),
             cell.pairs.to_string(),
