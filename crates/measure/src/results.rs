@@ -270,11 +270,18 @@ pub struct MetricSummary {
 impl MetricSummary {
     /// The farthest percentile that so many samples tell, with its name.
     pub fn tail(&self) -> Option<(&'static str, f64)> {
-        match self.samples {
-            P99_FROM.. => Some(("p99", self.p99)),
-            P95_FROM.. => Some(("p95", self.p95)),
-            _ => None,
-        }
+        let p99 = self.known_p99().map(|value| ("p99", value));
+        p99.or_else(|| self.known_p95().map(|value| ("p95", value)))
+    }
+
+    /// The 95th percentile, if there are enough samples for it.
+    pub fn known_p95(&self) -> Option<f64> {
+        (self.samples >= P95_FROM).then_some(self.p95)
+    }
+
+    /// The 99th percentile, if there are enough samples for it.
+    pub fn known_p99(&self) -> Option<f64> {
+        (self.samples >= P99_FROM).then_some(self.p99)
     }
 }
 
