@@ -213,7 +213,12 @@ fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
         let summary = cell.metrics.get(compared.name)?;
         let costs = match compared.by_median() {
             true => [summary.p50, summary.p95, summary.mean],
-            false => [summary.mean; 3],
+            // Of equal shares of missed deadlines, the shorter round trip decides.
+            false => {
+                let rtt = cell.metrics.get("rtt_ms").filter(|_| compared.is_share());
+                let [median, tail] = rtt.map_or([0.0; 2], |rtt| [rtt.p50, rtt.p95]);
+                [summary.mean, median, tail]
+            }
         };
         let costs = costs.map(|cost| if compared.less_is_better { cost } else { -cost });
         Some(((cell.is_bound, cell.failed > 0), costs, *index))

@@ -70,15 +70,34 @@ pub(crate) enum Entry {
 }
 
 impl Model {
-    /// How a scenario writes it, with its required parameters.
+    /// How a scenario writes it, with its required parameters or else those of the registry's example.
     pub fn example(&self) -> String {
-        let fields = self.fields.iter().filter(|field| field.is_required());
+        let any = self.fields.iter().any(Field::is_required);
+        let is_shown =
+            |field: &&Field| if any { field.is_required() } else { self.value(field).is_some() };
+        let fields = self.fields.iter().filter(is_shown);
         let fields: Vec<String> =
-            fields.map(|field| format!("{} = {}", field.name, field.example())).collect();
+            fields.map(|field| format!("{} = {}", field.name, self.example_of(field))).collect();
         match fields.is_empty() {
             true => format!("\"{}\"", self.name),
             false => format!("{{ {} = {{ {} }} }}", self.name, fields.join(", ")),
         }
+    }
+
+    /// A parameter's value as written in a scenario.
+    pub fn example_of(&self, field: &Field) -> String {
+        self.value(field).map_or_else(|| field.example(), |value| format!("\"{value}\""))
+    }
+
+    /// Its value in the registry's example, unless that is the content of a file.
+    fn value(&self, field: &Field) -> Option<&'static str> {
+        let Entry::Link(entry) = self.entry else { return None };
+        let is_quantity = matches!(
+            field.shape,
+            Shape::Fixed(Kind::Share | Kind::Time) | Shape::Swept(Kind::Share | Kind::Time)
+        );
+        let found = entry.example.iter().find(|(name, _)| *name == field.target);
+        found.filter(|_| is_quantity).map(|(_, value)| *value)
     }
 
     /// The parameter that suffices alone, if the others are optional.

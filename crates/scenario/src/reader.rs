@@ -106,10 +106,18 @@ impl Reader<'_> {
     }
 
     fn unknown_key(&mut self, section: &Section, entry: &Entry, fields: &[Field]) {
-        let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        // Two protocols may have parameters of one name.
+        let mut seen = BTreeSet::new();
+        let names = fields.iter().map(|field| field.name.as_str());
+        let known: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
         let guess = suggest::key(&section.prefix, &kebab(&entry.key), &known);
         let list = match known.is_empty() {
             true => format!("{} has no keys", section.title),
+            false if known.len() > LISTED_MAX => {
+                let command =
+                    format!("trackbed list keys {}", section.prefix.trim_end_matches('.'));
+                format!("`{}` shows the keys", command.trim_end())
+            }
             false => format!("{} takes {}", section.title, known.join(", ")),
         };
         let help = match guess {
@@ -282,3 +290,6 @@ fn list_text(items: &[Node]) -> Option<String> {
     let rows: Vec<String> = items.iter().map(row).collect::<Option<_>>()?;
     (!rows.is_empty()).then(|| rows.join(", "))
 }
+
+/// More keys are no help in a message.
+const LISTED_MAX: usize = 15;

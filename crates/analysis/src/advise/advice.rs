@@ -12,7 +12,7 @@ use crate::advise::cells::Cells;
 use crate::advise::front::{Cost, front};
 use crate::advise::judge::{Judgement, Verdict, judge};
 use crate::advise::need::{Comparison, Names, Need, NeedError, Relation};
-use crate::advise::words;
+use crate::advise::{conditions, words};
 
 /// A question about results.
 #[derive(Clone, Debug, Default)]
@@ -228,7 +228,9 @@ impl Asked<'_> {
             cells,
             baselines: baselines.into_iter().map(|cell| cell as u32).collect(),
         };
-        advice.answer = sentence(&advice);
+        let across = conditions::sentence(self.cells.document, &advice.cells);
+        advice.answer =
+            [Some(sentence(&advice)), across].into_iter().flatten().collect::<Vec<_>>().join(" ");
         advice
     }
 

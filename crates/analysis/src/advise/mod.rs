@@ -12,6 +12,7 @@
 mod advice;
 mod baseline;
 pub(crate) mod cells;
+mod conditions;
 mod front;
 mod judge;
 mod need;

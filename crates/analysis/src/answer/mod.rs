@@ -37,8 +37,14 @@ fn unit(compared: &Compared) -> &'static str {
         "mbps" => "Mbit/s",
         "hz" => "per second",
         "fps" => "frames/s",
+        "ratio" => "%",
         _ => "ms",
     }
+}
+
+/// By what values are multiplied to be in [`unit`].
+fn scale(compared: &Compared) -> f64 {
+    if compared.is_share() { 100.0 } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What a group of cells says.
 
 use trackbed_measure::metrics::Compared;
-use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, Verdict};
+use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, MedianDifference, Verdict};
 
 use super::names::Names;
-use super::unit;
+use super::{scale, unit};
 use crate::groups::{Group, Section};
 use crate::number::Decimals;
 
@@ -17,6 +17,8 @@ pub(super) struct Sentence<'a> {
     names: Names,
     /// Those that the runs do not tell from the best one.
     level: Vec<&'a Difference>,
+    /// Those that look much worse, and that too few runs tell from the best one.
+    open: Vec<&'a Difference>,
     /// Those that are worse by less than a percent.
     near: Vec<&'a Difference>,
     /// Those that are worse by more, the best of them first.
@@ -49,16 +51,30 @@ impl<'a> Sentence<'a> {
         let of = |wanted: &dyn Fn(Verdict) -> bool| -> Vec<&'a Difference> {
             real.iter().copied().filter(|one| wanted(one.headline().verdict)).collect()
         };
-        let is_near = |one: &&Difference| {
-            one.headline().percent.is_some_and(|percent| percent.abs() < NEAR_PERCENT)
+        let is_near = |one: &&Difference| match compared.is_share() {
+            true => one.headline().value.abs() * 100.0 < NEAR_PERCENT,
+            false => one.headline().percent.is_some_and(|percent| percent.abs() < NEAR_PERCENT),
         };
         let (near, worse) = of(&|verdict| verdict == is_worse).into_iter().partition(is_near);
+        let center = |cell: &CellResult| Some(compared.center(cell.metrics.get(compared.name)?));
+        let is_open = |one: &&Difference| {
+            let center_of = cells.get(one.cell as usize).and_then(center).zip(center(best));
+            let is_far = center_of.is_some_and(|(here, best)| {
+                let whole = if compared.is_share() { 1.0 } else { best.abs() };
+                (here - best).abs() > OPEN_SHARE * whole
+            });
+            is_far && one.headline().verdict == Verdict::Undecided
+        };
+        let (open, level) = of(&|verdict| matches!(verdict, Verdict::Equal | Verdict::Undecided))
+            .into_iter()
+            .partition(is_open);
         Some(Sentence {
             cells,
             compared,
             best,
             names,
-            level: of(&|verdict| matches!(verdict, Verdict::Equal | Verdict::Undecided)),
+            level,
+            open,
             near,
             worse,
             failing: of(&|verdict| {
@@ -73,14 +89,17 @@ impl<'a> Sentence<'a> {
     pub fn text(&self) -> String {
         let mut parts = vec![self.lead()];
         if self.too_few {
-            let runs = self.level.iter().map(|one| one.n).max().unwrap_or(0);
+            let runs = self.level.iter().chain(&self.open).map(|one| one.n).max().unwrap_or(0);
             let runs = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
             parts.push(format!("{runs} too few for a comparison; use --runs {MIN_RUNS} or more."));
         } else {
             parts.extend(self.list("No significant difference", &self.level));
-            parts.extend(self.list("Less than 1 % behind", &self.near));
+            let near = if self.compared.is_share() { "percentage point" } else { "%" };
+            parts.extend(self.list(&format!("Less than 1 {near} behind"), &self.near));
             parts.extend(self.tails());
+            parts.extend(self.fastest_of_level());
             parts.extend(self.behind());
+            parts.extend(self.undecided());
         }
         parts.extend(self.failing.first().map(|one| self.failing(one)));
         parts.extend(self.bound.and_then(|one| self.bound(one)));
@@ -90,14 +109,18 @@ impl<'a> Sentence<'a> {
 
     /// `Fastest at loss 1 %: QUIC, 0-RTT: median completion time 106.8 ms (95 % CI 104.2 to 109.0), p95 148.8 ms.`
     fn lead(&self) -> String {
-        let superlative = if self.compared.less_is_better { "Fastest" } else { "Highest" };
+        let superlative = match self.compared.less_is_better {
+            _ if self.compared.is_share() => "Fewest missed deadlines",
+            true => "Fastest",
+            false => "Highest",
+        };
         let so_far = if self.too_few { " so far" } else { "" };
         let condition = self.names.condition(self.best);
         let place = if condition.is_empty() { String::new() } else { format!(" at {condition}") };
         let name = self.name(self.best);
         let Compared { name: metric, title, .. } = self.compared;
         let Some(summary) = self.best.metrics.get(*metric) else { return format!("{name}.") };
-        let center = self.compared.center(summary);
+        let center = self.compared.center(summary) * scale(self.compared);
         let decimals = Decimals::of([center]);
         let statistic = if self.compared.by_median() { "median" } else { "mean" };
         let (value, unit) = (decimals.text(center), unit(self.compared));
@@ -105,7 +128,7 @@ impl<'a> Sentence<'a> {
             _ if summary.min == summary.max && summary.n >= MIN_RUNS => {
                 format!(" in all {} runs", summary.n)
             }
-            Some(ends) => span(ends.map(|end| decimals.text(end)), &value),
+            Some(ends) => span(ends.map(|end| decimals.text(end * scale(self.compared))), &value),
             None => String::new(),
         };
         let tail =
@@ -114,9 +137,12 @@ impl<'a> Sentence<'a> {
                 Some((name, value)) => format!(", {name} {} {unit}", digits(value)),
                 None => String::new(),
             };
-        format!(
-            "{superlative}{so_far}{place}: {name}: {statistic} {title} {value} {unit}{interval}{tail}."
-        )
+        match self.compared.is_share() {
+            true => format!("{superlative}{so_far}{place}: {name}: {value} {unit}{interval}."),
+            false => format!(
+                "{superlative}{so_far}{place}: {name}: {statistic} {title} {value} {unit}{interval}{tail}."
+            ),
+        }
     }
 
     /// `No significant difference: HTTP/3, 0-RTT.`
@@ -154,6 +180,46 @@ impl<'a> Sentence<'a> {
         is_told.then(|| format!("Tails: {} {} to {}.", least.0, end(least), end(most)))
     }
 
+    /// Of cells that miss as many deadlines, the one with the shortest round trip: `Fastest of these: QUIC: median
+    /// round-trip time 20.5 ms, p99 87.0 ms.`
+    fn fastest_of_level(&self) -> Option<String> {
+        let rtt = |cell: &'a CellResult| Some((cell, cell.metrics.get("rtt_ms")?));
+        let level = self.level.iter().chain(&self.near);
+        let level = level.filter_map(|one| self.cells.get(one.cell as usize)).chain([self.best]);
+        let known = level.filter_map(rtt).filter(|_| self.compared.is_share());
+        let (cell, rtt) = known.min_by(|a, b| a.1.p50.total_cmp(&b.1.p50))?;
+        let tail = rtt
+            .tail()
+            .map_or_else(String::new, |(name, value)| format!(", {name} {} ms", digits(value)));
+        let start = match self.level.len() + self.near.len() {
+            0 => "Its".to_owned(),
+            _ => format!("Fastest of these: {}:", self.name(cell)),
+        };
+        Some(format!("{start} median round-trip time {} ms{tail}.", digits(rtt.p50)))
+    }
+
+    /// `Undecided after 10 runs: HTTP/2, 226.2 ms.`
+    fn undecided(&self) -> Option<String> {
+        let n = self.open.iter().map(|one| one.n).min()?;
+        let names: Vec<String> = self.open.iter().take(2).map(|one| self.center_of(one)).collect();
+        let more = match self.open.len() - names.len() {
+            0 => String::new(),
+            more => format!("; {more} others"),
+        };
+        Some(format!("Undecided after {n} runs: {}{more}.", names.join("; ")))
+    }
+
+    /// `HTTP/2, median 226.2 ms`
+    fn center_of(&self, difference: &Difference) -> String {
+        let cell = self.cells.get(difference.cell as usize);
+        let summary = cell.and_then(|cell| cell.metrics.get(self.compared.name));
+        let value = summary.map_or(f64::NAN, |summary| self.compared.center(summary))
+            * scale(self.compared);
+        let statistic = if self.compared.by_median() { "median " } else { "" };
+        let (name, unit) = (self.name_of(difference), unit(self.compared));
+        format!("{name}: {statistic}{} {unit}", digits(value))
+    }
+
     /// `Then QUIC, resumed: 10.0 ms (9 %) more (95 % CI 9.8 to 10.2); slowest HTTP/2: 30.0 ms (28 %) more (...).`
     fn behind(&self) -> Option<String> {
         let (next, last) = (self.worse.first()?, self.worse.last()?);
@@ -161,16 +227,33 @@ impl<'a> Sentence<'a> {
         if self.worse.len() == 1 {
             return Some(format!("Then {next_text}."));
         }
-        let word = if self.compared.less_is_better { "slowest" } else { "lowest" };
+        let word = match self.compared.less_is_better {
+            _ if self.compared.is_share() => "most",
+            true => "slowest",
+            false => "lowest",
+        };
         Some(format!("Then {next_text}; {word} {}.", self.distance(last)))
     }
 
     fn distance(&self, difference: &Difference) -> String {
+        match self.is_unlike(difference) {
+            true => self.center_of(difference),
+            false => self.paired_distance(difference),
+        }
+    }
+
+    fn paired_distance(&self, difference: &Difference) -> String {
         let shown = difference.headline();
+        let shown = MedianDifference {
+            value: shown.value * scale(self.compared),
+            ci95: shown.ci95.map(|ends| ends.map(|end| end * scale(self.compared))),
+            ..shown
+        };
         let decimals = Decimals::significant(shown.value, 3);
         let word = if shown.value > 0.0 { "more" } else { "less" };
         // Beyond ten times, a percentage is no help.
-        let percent = match shown.percent.filter(|percent| percent.abs() < 1000.0) {
+        let is_told = |percent: &f64| percent.abs() < 1000.0 && !self.compared.is_share();
+        let percent = match shown.percent.filter(is_told) {
             Some(percent) => {
                 format!(" ({} %)", Decimals::significant(percent, 2).text(percent.abs()))
             }
@@ -183,18 +266,33 @@ impl<'a> Sentence<'a> {
             }
             None => String::new(),
         };
-        let (name, unit) = (self.name_of(difference), unit(self.compared));
+        let unit = if self.compared.is_share() { "percentage points" } else { unit(self.compared) };
+        let name = self.name_of(difference);
         format!("{name}: {} {unit}{percent} {word}{interval}", decimals.text(shown.value.abs()))
+    }
+
+    /// Whether the median of the pairs' differences is far from the difference of the medians: then it does not
+    /// add up with what the table shows.
+    fn is_unlike(&self, difference: &Difference) -> bool {
+        let of =
+            |cell: &CellResult| Some(self.compared.center(cell.metrics.get(self.compared.name)?));
+        let cell = self.cells.get(difference.cell as usize);
+        let apart = cell.and_then(of).zip(of(self.best)).map(|(here, best)| here - best);
+        let paired = difference.headline().value;
+        apart.is_some_and(|apart| (apart - paired).abs() > UNLIKE_SHARE * paired.abs())
     }
 
     fn failing(&self, difference: &Difference) -> String {
         let failed = self.cells.get(difference.cell as usize).map_or(0, |cell| cell.failed);
         if failed == 0 {
             // The medians of the cells and that of the pairs need not agree.
-            return format!("But paired by run, {}.", self.distance(difference));
+            return format!("But paired by run, {}.", self.paired_distance(difference));
         }
         let runs = if failed == 1 { "1 run".to_owned() } else { format!("{failed} runs") };
-        format!("In the runs that succeeded, {}; but {runs} failed.", self.distance(difference))
+        format!(
+            "In the runs that succeeded, {}; but {runs} failed.",
+            self.paired_distance(difference)
+        )
     }
 
     /// How much of the way from nothing to a bound the best cell goes, where there is a cell that has
@@ -258,6 +356,13 @@ const TAILS_FROM: f64 = 1.1;
 
 /// Behind by less, a cell is as good for most purposes, however significant the difference is.
 const NEAR_PERCENT: f64 = 1.0;
+
+/// Farther from the best one, a cell is called undecided where the runs do not tell them apart: as a share of the
+/// best value.
+const OPEN_SHARE: f64 = 0.1;
+
+/// By more, the median of differences does not add up with the medians: as a share of it.
+const UNLIKE_SHARE: f64 = 0.1;
 
 /// Four significant digits.
 fn digits(value: f64) -> String {

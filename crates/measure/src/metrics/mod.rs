@@ -74,6 +74,11 @@ impl Compared {
         self.name.ends_with("_ms")
     }
 
+    /// Whether it is a share, from 0 to 1.
+    pub fn is_share(&self) -> bool {
+        self.name.ends_with("_ratio")
+    }
+
     /// The value that is shown, and ranks cells.
     pub fn center(&self, summary: &MetricSummary) -> f64 {
         if self.by_median() { summary.p50 } else { summary.mean }
@@ -94,6 +99,7 @@ pub const COMPARED: &[Compared] = &[
     less("completion_ms", "completion time"),
     less("plt_ms", "page load time"),
     less("loading_delay_ms", "loading delay"),
+    less("deadline_miss_ratio", "missed deadlines"),
     less("rtt_ms", "round-trip time"),
     less("verdict_ms", "time to a verdict"),
     more("signature_rate_hz", "signature rate"),
@@ -107,8 +113,9 @@ pub fn compared(name: &str) -> Option<&'static Compared> {
     COMPARED.iter().find(|compared| compared.name == name)
 }
 
-/// The metric that ranks `cells`: the first that they have and in which they differ by a percent, or else the
-/// first that they have. Messages at a given rate complete at the same time, however late each answer is.
+/// The metric that ranks `cells`: the first that they have and in which they differ by a percent (shares: by a
+/// percentage point), or else the first that they have. Messages at a given rate complete at the same time,
+/// however late each answer is.
 pub fn headline<'a>(
     cells: impl Iterator<Item = &'a CellResult> + Clone,
 ) -> Option<&'static Compared> {
@@ -119,7 +126,8 @@ pub fn headline<'a>(
     let differs = |compared: &&Compared| {
         let centers = centers(compared);
         let least = centers.iter().copied().fold(f64::INFINITY, f64::min);
-        centers.iter().any(|center| center - least > 0.01 * least.abs())
+        let whole = if compared.is_share() { 1.0 } else { least.abs() };
+        centers.iter().any(|center| center - least > 0.01 * whole)
     };
     let has = |compared: &&Compared| !centers(compared).is_empty();
     COMPARED.iter().find(differs).or_else(|| COMPARED.iter().find(has))

@@ -26,7 +26,7 @@ pub fn outcome(records: &[Record]) -> Result<(), String> {
 }
 
 fn failure(record: &Record) -> Option<String> {
-    let at = record.at;
+    let at = format!("{} s", (record.at.as_secs_f64() * 1e3).round() / 1e3);
     match &record.event {
         Event::Failed { phone, message, reason } => {
             Some(format!("at {at}, phone {phone} gave up message {message}: {reason}"))

@@ -144,7 +144,7 @@ fn what_is_given_up_misses_its_deadline_and_fails_the_run() {
     close(&compute("deadline_miss_ratio", &records), &[0.75]);
     close(&compute("failed_count", &records), &[2.0]);
     let why = outcome(&records).unwrap_err();
-    assert_eq!(why, "at 500.000000 ms, phone 0 gave up message 1: no answer (and 1 more)");
+    assert_eq!(why, "at 0.5 s, phone 0 gave up message 1: no answer (and 1 more)");
 }
 
 #[test]

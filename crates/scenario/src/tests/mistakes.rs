@@ -37,7 +37,10 @@ fn unknown_keys() {
     );
     expect(&link("bandwidth = 5"), "bandwidth", "unknown key \"bandwidth\"", keys);
     let error = plan_with(&scenario("loss = \"1 %\""), &[]).unwrap_err().to_string();
-    assert!(error.contains("did you mean \"link.loss\"? a scenario takes name, "), "{error}");
+    assert!(
+        error.contains("did you mean \"link.loss\"? `trackbed list keys` shows the keys"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -378,6 +378,12 @@ fn open(
         Some(path) => RunDirectory::continue_or_create(path, about)?,
         None => {
             let path = Path::new("trackbed-out").join(&plan.name);
+            if path.join("run.json").exists() {
+                tell(format_args!(
+                    "note: replaces the earlier results in {}; --out DIR keeps both",
+                    shell_word(&path)
+                ));
+            }
             RunDirectory::create_anew(&path, about)
                 .context("the default run directory cannot be used; give one with --out DIR")?
         }
