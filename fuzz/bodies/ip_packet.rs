@@ -6,7 +6,6 @@ use trackbed_core::Packet;
 use trackbed_core::packet::{TooBig, UdpDatagram};
 use trackbed_tcp::{QuotedSegment, Segment, reset_reply};
 
-/// One input.
 pub fn run(data: &[u8]) {
     let Ok(packet) = Packet::parse(Bytes::copy_from_slice(data)) else { return };
     let _ = UdpDatagram::parse(&packet);

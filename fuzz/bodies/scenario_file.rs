@@ -2,7 +2,6 @@
 
 use trackbed_scenario::{self as scenario, Source};
 
-/// One input.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let source = Source::recorded("fuzz.toml", text);

@@ -15,14 +15,27 @@ use trackbed_core::Seed;
 use trackbed_core::packet::Ecn;
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, registry};
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, find, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, Host, TcpOptions, sleep};
 
-/// One input.
+#[allow(dead_code, reason = "each target runs one")]
 pub fn run(data: &[u8]) {
     let Some((&which, pieces)) = data.split_first() else { return };
     let protocol = registry()[usize::from(which) % registry().len()];
+    let limits = ServerLimits { connections: 4, handshakes: 2, ..ServerLimits::default() };
+    serve(protocol, limits, pieces);
+}
+
+/// The same for `coap` if the first byte is even, and for `coap+dtls` otherwise, with room.
+#[allow(dead_code, reason = "each target runs one")]
+pub fn run_coap(data: &[u8]) {
+    let Some((&kind, pieces)) = data.split_first() else { return };
+    let name = if kind % 2 == 0 { "coap" } else { "coap+dtls" };
+    serve(find(name).expect("it is registered"), ServerLimits::default(), pieces);
+}
+
+fn serve(protocol: &dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
     let seed = Seed::of_run(1, 0);
     let mut builder = NetworkBuilder::new();
     let (client, server) = (builder.host("client"), builder.host("server"));
@@ -30,13 +43,14 @@ pub fn run(data: &[u8]) {
     let end = |node, number: u8| End::new(node, [[10, 0, 0, number].into()]);
     builder.connect(end(client, 1), end(server, 2), Duplex::new(&link, &link, &seed));
     let network = builder.build().expect("two hosts and a link are a network");
-    let outcome = Simulation::new().run(seed, network, |hosts| talk(hosts, protocol, pieces));
+    let outcome =
+        Simulation::new().run(seed, network, |hosts| talk(hosts, protocol, limits, pieces));
     outcome.expect("the run ends");
 }
 
-async fn talk(hosts: Hosts, protocol: &dyn Protocol, pieces: &[u8]) {
+async fn talk(hosts: Hosts, protocol: &dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
     let host = |name| hosts.get(name).expect("it was made");
-    let limits = ServerLimits { connections: 4, handshakes: 2, ..ServerLimits::default() };
+    let most = limits.connections;
     let config = ServerConfig { limits, ..ServerConfig::default() };
     let echo = async |request: Request| Response { status: 200, body: request.body };
     let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo));
@@ -46,7 +60,7 @@ async fn talk(hosts: Hosts, protocol: &dyn Protocol, pieces: &[u8]) {
         Transport::Tcp => write(&client, pieces).await,
         Transport::Udp | Transport::Coap | Transport::Sctp => shout(&client, pieces).await,
     }
-    assert!(server.connections() <= 4, "{} connections", server.connections());
+    assert!(server.connections() <= most, "{} connections", server.connections());
     let config = ClientConfig { trust: server.trust().cloned(), ..ClientConfig::default() };
     let dialer = protocol.dialer(client, &config).expect("it is supported");
     let connection = dialer.connect(SERVER).await.expect("it connects");

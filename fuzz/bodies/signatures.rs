@@ -5,7 +5,6 @@ use trackbed_verifier::{
     Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verdict, Verifier,
 };
 
-/// A key, a digest and a signature.
 type Record = (PublicKey, Digest, Signature);
 
 /// One input: records of a length and a key in SEC 1's form, a length and a signature in DER or as r

@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../bodies/coap_datagrams.rs"]
+#[path = "../bodies/server_words.rs"]
 mod body;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run_coap(data));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::SCHEMA;
 
+use crate::VERSION;
 use crate::files::{DOCUMENT, RUNS};
-use crate::version::VERSION;
 
 /// Why a run directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -71,9 +71,7 @@ impl DirectoryError {
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.problem, Problem::Missing)
     }
-}
 
-impl DirectoryError {
     /// Whether the only problem is that there is no summary yet.
     pub fn is_not_summed_up(&self) -> bool {
         matches!(self.problem, Problem::NotSummedUp)

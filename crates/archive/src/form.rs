@@ -10,7 +10,8 @@ use trackbed_outward::files::{Fresh, read_to_string};
 
 use crate::error::Problem;
 
-/// Reads a file in the run directory at `path`, if its format is known.
+/// Reads a file in the run directory at `path`, if its format is known; `absent` is the error if it is
+/// missing.
 pub(crate) fn read_json<T: DeserializeOwned>(
     path: &Path,
     file: &'static str,
@@ -22,7 +23,12 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         #[serde(default = "first_schema")]
         schema: u32,
     }
-    let text = read_text(path, file, absent)?;
+    let text = read_to_string(&path.join(file)).map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound => absent(),
+        io::ErrorKind::NotADirectory => Problem::NoDirectory,
+        io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
+        _ => Problem::Unreadable(file, why),
+    })?;
     let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
     let form: Form = serde_json::from_str(&text).map_err(damaged)?;
     match form.schema {
@@ -30,20 +36,6 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
         other => Err(Problem::OtherForm(file, other)),
     }
-}
-
-/// The text of a file in the run directory at `path`; `absent` is the error if it is missing.
-fn read_text(
-    path: &Path,
-    file: &'static str,
-    absent: impl FnOnce() -> Problem,
-) -> Result<String, Problem> {
-    read_to_string(&path.join(file)).map_err(|why| match why.kind() {
-        io::ErrorKind::NotFound => absent(),
-        io::ErrorKind::NotADirectory => Problem::NoDirectory,
-        io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
-        _ => Problem::Unreadable(file, why),
-    })
 }
 
 /// A crash never leaves half a document.

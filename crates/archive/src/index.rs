@@ -1,7 +1,6 @@
 //! The positions of results in `runs.jsonl`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
@@ -78,7 +77,6 @@ impl RecordedRuns {
         }
     }
 
-    /// No results.
     pub(crate) fn none(directory: &Path) -> RecordedRuns {
         RecordedRuns { directory: directory.to_owned(), file: None, cells: Vec::new(), end: 0 }
     }
@@ -193,15 +191,6 @@ impl RecordedRuns {
             all.extend(self.of(cell)?.into_owned());
         }
         Ok(all)
-    }
-
-    /// The lines of a cell by the numbers of their runs.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn lines_of(&self, cell: u32) -> Result<BTreeMap<u32, Vec<u8>>, DirectoryError> {
-        let refuse = |why| self.refuse(why);
-        self.lines(cell).map(|line| line.map_err(refuse)).collect()
     }
 }
 

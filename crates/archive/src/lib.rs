@@ -16,7 +16,6 @@ mod refresh;
 pub mod results;
 mod timelines;
 mod units;
-mod version;
 
 pub use about::{About, read_about};
 pub use directory::{RunDirectory, check_complete, is_part, is_run_directory, read_document};
@@ -27,4 +26,6 @@ pub use refresh::Refresh;
 pub use results::{Counted, Results};
 pub use timelines::{keep_timeline, keep_timelines};
 pub use units::{Shard, Units};
-pub use version::VERSION;
+
+/// The version of the tool, as in results and captures; results are only meaningful with it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

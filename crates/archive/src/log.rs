@@ -13,7 +13,6 @@ use crate::error::{DirectoryError, Problem};
 use crate::files::RUNS;
 use crate::index::RecordedRuns;
 
-/// An open log.
 #[derive(Debug)]
 pub(crate) struct RunLog {
     file: Arc<File>,

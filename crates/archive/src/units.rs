@@ -169,11 +169,8 @@ mod tests {
         assert_eq!(units, [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2)]);
         assert_eq!((plan.units(), plan.runs), (5, 3));
         assert_eq!(plan.runs_in_words(), "2 to 3 runs each");
-        assert_eq!(
-            load(&["runs=4".parse().unwrap()]).units(),
-            8,
-            "the command line takes precedence"
-        );
+        let more = load(&["runs=4".parse().unwrap()]);
+        assert_eq!(more.units(), 8, "the command line takes precedence");
     }
 
     #[test]

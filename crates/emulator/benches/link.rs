@@ -32,29 +32,27 @@ fn main() {
     if wanted("idle") {
         idle();
     }
-    if wanted("one") {
-        throughput(1, Lab::new(DELAY));
+    for (name, flows) in [("one", 1), ("four", 4)] {
+        if wanted(name) {
+            throughput(flows, Lab::new());
+        }
     }
-    if wanted("four") {
-        throughput(4, Lab::new(DELAY));
-    }
+    let both = |title: &str, lab: &dyn Fn() -> Lab| {
+        println!("{title}:");
+        [1, 4].into_iter().for_each(|flows| throughput(flows, lab()));
+    };
     if wanted("wide") {
-        println!("64 MB of buffers:");
-        throughput(1, Lab::new(DELAY).wide());
-        throughput(4, Lab::new(DELAY).wide());
+        both("64 MB of buffers", &|| Lab::new().wide());
     }
+    let supers = SuperPackets { from_host: true, to_host: true };
     for (name, device) in [("super", DeviceKind::Veth), ("tun", DeviceKind::Tun)] {
         if wanted(name) {
-            println!("{device:?}, super-packets:");
-            let supers = SuperPackets { from_host: true, to_host: true };
-            throughput(1, Lab::with(DELAY, supers, device).wide());
-            throughput(4, Lab::with(DELAY, supers, device).wide());
+            let title = format!("{device:?}, super-packets");
+            both(&title, &|| Lab::with(supers, device).wide());
         }
     }
     if wanted("tun") {
-        println!("TUN, single packets:");
-        throughput(1, Lab::with(DELAY, SuperPackets::default(), DeviceKind::Tun));
-        throughput(4, Lab::with(DELAY, SuperPackets::default(), DeviceKind::Tun));
+        both("TUN, single packets", &|| Lab::with(SuperPackets::default(), DeviceKind::Tun));
     }
     if wanted("mahimahi") {
         mahimahi();
@@ -64,7 +62,7 @@ fn main() {
 /// What a link adds to the 20 ms of a round trip, and what a bare relay adds at the same time: the
 /// latter share is the machine's.
 fn added_delay(count: u32) {
-    let lab = Lab::new(DELAY);
+    let lab = Lab::new();
     let server = lab.far.run(|| UdpSocket::bind((FAR, PORT)).unwrap()).unwrap();
     let client = lab.near.run(|| UdpSocket::bind((NEAR, 0)).unwrap()).unwrap();
     let loopback = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -117,7 +115,7 @@ fn added(client: &UdpSocket, server: SocketAddr) -> f64 {
 
 /// Processor time while nothing happens.
 fn idle() {
-    let lab = Lab::new(DELAY);
+    let lab = Lab::new();
     thread::sleep(Duration::from_secs(2));
     let certificate = lab.stop();
     let share = certificate.processor.as_secs_f64() / certificate.elapsed.as_secs_f64();
@@ -177,13 +175,10 @@ fn receive(mut stream: TcpStream) -> u64 {
 fn mahimahi() {
     let ping = "ping -q -c 200 -i 0.02 $MAHIMAHI_BASE | tail -1";
     let output = Command::new("mm-delay").args(["10", "sh", "-c", ping]).output();
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     match output {
-        Ok(output) if output.status.success() => {
-            println!("mahimahi, ping: {}", String::from_utf8_lossy(&output.stdout).trim());
-        }
-        Ok(output) => {
-            println!("mahimahi: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
+        Ok(done) if done.status.success() => println!("mahimahi, ping: {}", said(&done.stdout)),
+        Ok(failed) => println!("mahimahi: {}", said(&failed.stderr)),
         Err(why) => println!("mahimahi: mm-delay does not run here: {why}"),
     }
 }
@@ -197,11 +192,11 @@ struct Lab {
 }
 
 impl Lab {
-    fn new(delay: Duration) -> Lab {
-        Lab::with(delay, SuperPackets::default(), DeviceKind::Veth)
+    fn new() -> Lab {
+        Lab::with(SuperPackets::default(), DeviceKind::Veth)
     }
 
-    fn with(delay: Duration, supers: SuperPackets, device: DeviceKind) -> Lab {
+    fn with(supers: SuperPackets, device: DeviceKind) -> Lab {
         let (near, far) = (NetNamespace::new().unwrap(), NetNamespace::new().unwrap());
         let mut backstage = Backstage::new().unwrap();
         let mut builder = NetworkBuilder::new();
@@ -212,7 +207,7 @@ impl Lab {
             host.run(|| Interface::named("link")?.add_address((address, 24))).unwrap().unwrap();
             ports.push((builder.edge(name), port));
         }
-        let spec = LinkSpec::new().then(Delay::fixed(delay));
+        let spec = LinkSpec::new().then(Delay::fixed(DELAY));
         let link = Duplex::new(&spec, &spec, &Seed::of_run(1, 0));
         builder.connect(End::new(ports[0].0, []), End::new(ports[1].0, []), link);
         let network = builder.build().unwrap();

@@ -22,7 +22,6 @@ pub(crate) struct Alarm {
     clock: Clock,
 }
 
-/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// A source is ready, or a signal arrived.
@@ -32,7 +31,6 @@ pub(crate) enum Woken {
 }
 
 impl Alarm {
-    /// An alarm for times of `clock`.
     pub(crate) fn new(clock: Clock) -> io::Result<Alarm> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -42,7 +40,6 @@ impl Alarm {
         Ok(alarm)
     }
 
-    /// Wakes when `source` is readable.
     pub(crate) fn watch(&self, source: impl AsFd) -> io::Result<()> {
         self.watch_as(source, SOURCE)
     }

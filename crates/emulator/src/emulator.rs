@@ -198,7 +198,6 @@ impl Emulator {
         Ok(Finished { network: self.network, certificate: self.certificate })
     }
 
-    /// Executes the remote's commands; false after a stop.
     fn obey(&mut self) -> bool {
         loop {
             match self.commands.try_recv() {
@@ -305,7 +304,6 @@ impl Emulator {
         sent
     }
 
-    /// The next time at which the network or a resident is due.
     fn next_wake(&self) -> Option<Time> {
         let residents = self.residents.iter().filter_map(|(_, resident)| resident.next_wake());
         residents.chain(self.network.next_wake()).min()
@@ -363,7 +361,6 @@ impl Remote {
         self.tell(Command::Change(link, direction, change));
     }
 
-    /// Forwards an order of the gateway.
     pub(crate) fn order(&self, order: Order) {
         self.tell(Command::Gate(order));
     }

@@ -130,13 +130,11 @@ impl Store {
         Ok(all)
     }
 
-    /// The parts of an object's name below this address.
     pub(crate) fn parts_of(&self, location: &Path) -> Vec<String> {
         let parts = location.prefix_match(&self.root).into_iter().flatten();
         parts.map(|part| part.as_ref().to_owned()).collect()
     }
 
-    /// The location of the object with these name parts.
     pub(crate) fn location(&self, parts: &[&str]) -> Path {
         parts.iter().fold(self.root.clone(), |path, part| path.join(*part))
     }
@@ -150,7 +148,6 @@ impl Store {
         self.runtime.block_on(what)
     }
 
-    /// The error for `location`.
     pub(crate) fn failed(&self, location: &Path, why: object_store::Error) -> StoreError {
         let parts = self.parts_of(location);
         let address = [vec![self.address.clone()], parts].concat().join("/");

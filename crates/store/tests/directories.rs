@@ -87,7 +87,8 @@ fn another_machine_continues_what_a_process_left() {
     mirror.stop().unwrap();
     assert_eq!(scratch.objects().len(), 3, "another piece, without old lines");
     // Sorted, summarised and finished.
-    fs::write(second.join("runs.jsonl"), "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n").unwrap();
+    let finished = "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n";
+    fs::write(second.join("runs.jsonl"), finished).unwrap();
     fs::create_dir(second.join("timelines")).unwrap();
     for (name, text) in
         [("run.json", "{}"), ("timelines/0.csv", "t\n"), (".lock", ""), ("x.partial", "")]
@@ -104,10 +105,7 @@ fn another_machine_continues_what_a_process_left() {
     let fetched = scratch.store().fetch(&third).unwrap();
     assert_eq!(fetched.objects, 4);
     let text = fs::read_to_string(third.join("runs.jsonl")).unwrap();
-    assert_eq!(
-        text, "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n",
-        "the order of the process that finished"
-    );
+    assert_eq!(text, finished, "the order of the process that finished");
     assert_eq!(fs::read_to_string(third.join("timelines/0.csv")).unwrap(), "t\n");
 }
 
@@ -166,6 +164,14 @@ fn one_of_two_that_begin_at_once_gets_an_error() {
     assert!(matches!(theirs, Err(StoreError::Taken { .. })), "{theirs:?}");
 }
 
+/// A finished directory with one result.
+fn finish_one(scratch: &Scratch) {
+    let first = scratch.machine("first");
+    let mirror = begin(scratch, &first);
+    append(&first, "{\"run\":0}\n");
+    mirror.finish().unwrap();
+}
+
 /// Results are uploaded without any call.
 #[test]
 fn results_are_uploaded_as_they_arrive() {
@@ -185,10 +191,7 @@ fn results_are_uploaded_as_they_arrive() {
 #[test]
 fn damaged_pieces_are_named() {
     let scratch = Scratch::new();
-    let first = scratch.machine("first");
-    let mirror = begin(&scratch, &first);
-    append(&first, "{\"run\":0}\n");
-    mirror.finish().unwrap();
+    finish_one(&scratch);
     let names = scratch.objects();
     let piece = names.iter().find(|name| name.starts_with("runs/")).unwrap();
     let path = scratch.0.path().join("bucket/sweep").join(piece);
@@ -204,10 +207,7 @@ fn damaged_pieces_are_named() {
 #[test]
 fn links_in_a_folder_are_not_followed() {
     let scratch = Scratch::new();
-    let first = scratch.machine("first");
-    let mirror = begin(&scratch, &first);
-    append(&first, "{\"run\":0}\n");
-    mirror.finish().unwrap();
+    finish_one(&scratch);
     fs::write(scratch.0.path().join("secret"), "mine").unwrap();
     for (link, target) in [("samples.csv", "secret"), ("timelines", ".")] {
         let path = scratch.0.path().join("bucket/sweep").join(link);

@@ -108,9 +108,7 @@ impl Certificate {
     /// # Errors
     /// If it is malformed, does not match the profile, or uses another curve than P-256.
     pub fn decode(bytes: &[u8]) -> Result<Certificate, Refusal> {
-        if bytes.len() > MAX_CERTIFICATE_LEN {
-            return Err(Refusal::TooLong { len: bytes.len(), max: MAX_CERTIFICATE_LEN });
-        }
+        Refusal::limit(bytes.len(), MAX_CERTIFICATE_LEN)?;
         let (parsed, rest) = ParsedCertificate::take(bytes)?;
         coer::finish("certificate", rest)?;
         Certificate::new(&parsed)

@@ -17,7 +17,6 @@ pub(crate) fn take<'a, T: Decode>(
     Ok((value, own, rest))
 }
 
-/// Takes `N` bytes from the front.
 pub(crate) fn take_bytes<'a, const N: usize>(
     what: &'static str,
     bytes: &'a [u8],
@@ -25,7 +24,6 @@ pub(crate) fn take_bytes<'a, const N: usize>(
     bytes.split_first_chunk().ok_or_else(|| Refusal::malformed(what, &"it ends too early"))
 }
 
-/// Checks that nothing is left.
 pub(crate) fn finish(what: &'static str, rest: &[u8]) -> Result<(), Refusal> {
     match rest.len() {
         0 => Ok(()),
@@ -33,7 +31,6 @@ pub(crate) fn finish(what: &'static str, rest: &[u8]) -> Result<(), Refusal> {
     }
 }
 
-/// The encoding of `value`.
 pub(crate) fn encode<T: Encode>(what: &'static str, value: &T) -> Result<Vec<u8>, Refusal> {
     rasn::coer::encode(value).map_err(|error| Refusal::malformed(what, &error))
 }

@@ -64,9 +64,7 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
 /// # Errors
 /// If it is malformed or too long.
 pub fn certificate(bytes: &[u8]) -> Result<Value, Refusal> {
-    if bytes.len() > MAX_CERTIFICATE_LEN {
-        return Err(Refusal::TooLong { len: bytes.len(), max: MAX_CERTIFICATE_LEN });
-    }
+    Refusal::limit(bytes.len(), MAX_CERTIFICATE_LEN)?;
     let (parsed, rest) = ParsedCertificate::take(bytes)?;
     crate::coer::finish("certificate", rest)?;
     let certificate: asn1::Certificate =

@@ -42,9 +42,7 @@ impl<'a> SignedMessage<'a> {
     /// algorithm than SHA-256, signed on another curve than P-256, or with a signer other than a
     /// digest or one certificate.
     pub fn decode(bytes: &'a [u8]) -> Result<SignedMessage<'a>, Refusal> {
-        if bytes.len() > MAX_MESSAGE_LEN {
-            return Err(Refusal::TooLong { len: bytes.len(), max: MAX_MESSAGE_LEN });
-        }
+        Refusal::limit(bytes.len(), MAX_MESSAGE_LEN)?;
         SignedMessage::decode_unlimited(bytes)
     }
 
@@ -172,7 +170,6 @@ fn take_signer(bytes: &[u8]) -> Result<(Signer<'_>, &[u8]), Refusal> {
     }
 }
 
-/// A PSID as a number, if it has no more than 64 bits.
 pub(crate) fn psid(psid: &base::Psid) -> Option<u64> {
     u64::try_from(&psid.0).ok()
 }

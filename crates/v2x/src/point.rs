@@ -62,7 +62,6 @@ pub(crate) fn compressed(point: &asn1::EccP256CurvePoint) -> Option<asn1::EccP25
     Some(compress(&point.x, is_odd))
 }
 
-/// `key` in compressed form.
 pub(crate) fn compressed_key(key: &PublicKey) -> asn1::EccP256CurvePoint {
     compress(key.x(), key.y()[31] & 1 == 1)
 }

@@ -60,9 +60,7 @@ impl Revocations {
         trust: &Trust,
         verifier: &mut impl SignatureVerifier,
     ) -> Result<(), Refusal> {
-        if list.len() > MAX_LIST_LEN {
-            return Err(Refusal::TooLong { len: list.len(), max: MAX_LIST_LEN });
-        }
+        Refusal::limit(list.len(), MAX_LIST_LEN)?;
         let message = SignedMessage::decode_unlimited(list)?;
         if message.psid() != Some(psid::CRL) {
             return Err(Refusal::Psid(message.psid().unwrap_or(u64::MAX)));
@@ -98,9 +96,7 @@ impl Revocations {
         revoked.retain(|_, expiry| *expiry > now);
         let entries = entries.iter().map(|entry| (*entry.id.0, ItsTime::from_secs(entry.expiry.0)));
         revoked.extend(entries.filter(|(_, expiry)| *expiry > now));
-        if revoked.len() > MAX_REVOKED {
-            return Err(Refusal::TooLong { len: revoked.len(), max: MAX_REVOKED });
-        }
+        Refusal::limit(revoked.len(), MAX_REVOKED)?;
         self.revoked = revoked;
         self.issued = issued;
         self.next = Some(ItsTime::from_secs(contents.next_crl.0));
@@ -138,12 +134,7 @@ pub fn sign_list(
         priority_info: crl::CrlPriorityInfo::builder().build(),
         type_specific: crl::TypeSpecificCrlContents::FullHashCrl(list),
     };
-    let message = Unsigned {
-        psid: psid::CRL,
-        payload: &coer::encode("revocation list", &contents)?,
-        generation_time: issued,
-        expiry_time: None,
-        generation_location: None,
-    };
+    let contents = coer::encode("revocation list", &contents)?;
+    let message = Unsigned::new(psid::CRL, &contents, issued);
     root.sign(&message, Identification::Digest, PointForm::XOnly)
 }

@@ -76,6 +76,14 @@ pub struct Unsigned<'a> {
     pub generation_location: Option<Position>,
 }
 
+impl<'a> Unsigned<'a> {
+    /// A message without an expiry time and a location.
+    pub fn new(psid: u64, payload: &'a [u8], generation_time: ItsTime) -> Unsigned<'a> {
+        let (expiry_time, generation_location) = (None, None);
+        Unsigned { psid, payload, generation_time, expiry_time, generation_location }
+    }
+}
+
 /// How the signer is identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identification {
@@ -103,7 +111,6 @@ impl Holder {
         &self.certificate
     }
 
-    /// The key.
     pub(crate) fn key(&self) -> &PrivateKey {
         &self.key
     }

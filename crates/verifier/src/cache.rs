@@ -197,7 +197,8 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         slot.uses = slot.uses.saturating_add(1);
         if slot.table.is_some() {
             self.counts.hits += 1;
-            return self.keys.get(&key).and_then(|slot| slot.table.as_ref()).into();
+            let table = self.keys.get(&key).and_then(|slot| slot.table.as_ref());
+            return table.map_or(Found::Nothing, Found::Table);
         }
         self.counts.misses += 1;
         let is_wanted = slot.uses >= self.after && !slot.is_asked_for;
@@ -254,12 +255,6 @@ impl<K, T> Residence<K, T> {
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
-    }
-}
-
-impl<'a, T> From<Option<&'a T>> for Found<'a, T> {
-    fn from(table: Option<&'a T>) -> Self {
-        table.map_or(Found::Nothing, Found::Table)
     }
 }
 

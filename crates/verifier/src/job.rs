@@ -16,7 +16,6 @@ pub(crate) struct Scalars {
     pub r: U256,
 }
 
-/// The result of a fast path for a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Valid,

@@ -9,7 +9,6 @@ use crate::job::Scalars;
 pub(crate) struct Place(u32);
 
 impl Place {
-    /// Which entry.
     #[inline(always)]
     pub(crate) const fn index(self) -> usize {
         (self.0 >> 1) as usize

@@ -93,7 +93,6 @@ fn a_protocol_carries_a_workload() {
     assert!(records.iter().any(failed));
 }
 
-/// The values of an entry's parameters, of which one is set.
 fn arguments(parameters: &[Parameter], name: &str, text: &str) -> Arguments {
     let parameter = parameters.iter().find(|parameter| parameter.name == name).unwrap();
     let value = parameter.kind.parse(text).unwrap();

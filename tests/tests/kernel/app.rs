@@ -15,7 +15,6 @@ pub trait Stream {
     /// Half-closes: nothing more will be written.
     fn finish(&mut self);
 
-    /// Ends the connection with a reset.
     fn abort(&mut self);
 }
 
@@ -24,9 +23,7 @@ pub trait Stream {
 pub enum Failure {
     /// Nothing listens there.
     Refused,
-    /// The peer reset the connection.
     Reset,
-    /// The peer did not answer.
     TimedOut,
     /// The other side gave up before a connection was established.
     NeverAccepted,
@@ -36,7 +33,6 @@ pub enum Failure {
     Other(String),
 }
 
-/// The script of an application.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// Bytes that it sends.
@@ -90,20 +86,15 @@ impl Script {
     }
 }
 
-/// The result of an application.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Bytes that the stream took.
     pub sent: u64,
-    /// Received bytes.
     pub received: u64,
     /// The first byte that differs from what the peer sent.
     pub wrong_at: Option<u64>,
-    /// The peer's end was read.
     pub ended: bool,
-    /// It half-closed.
     pub finished: bool,
-    /// It reset the connection.
     pub aborted: bool,
     pub failure: Option<Failure>,
     /// When it was connected, and when it was done.
@@ -166,7 +157,6 @@ impl App {
         }
     }
 
-    /// The connection failed.
     pub fn fail(&mut self, now: Time, failure: Failure) {
         if !self.is_done() {
             self.report.failure = Some(failure);
@@ -174,17 +164,14 @@ impl App {
         }
     }
 
-    /// True if the application is done.
     pub fn is_done(&self) -> bool {
         self.report.done_at.is_some()
     }
 
-    /// True if it waits for data.
     pub fn wants_to_read(&self) -> bool {
         !self.report.ended && self.read_at == Time::ZERO
     }
 
-    /// True if it waits for room to write.
     pub fn wants_to_write(&self) -> bool {
         !self.pending.is_empty() && self.write_at == Time::ZERO
     }

@@ -53,7 +53,6 @@ impl Capture {
         Capture { paths, seen: Arc::default() }
     }
 
-    /// The packets so far.
     pub fn take(&self) -> Vec<Seen> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,5 +1,6 @@
 //! Random cases: which ones, several at once, and what is said of those that fail.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -7,16 +8,23 @@ use std::time::Duration;
 
 use trackbed_core::Rng;
 
-/// Plays the cases of `family` selected by the environment, or the first `usual` ones. `play`
-/// returns the problems of a case, and its description. True if no fewer than usual were played.
+use crate::capture::{self, Seen};
+
+/// What became of a case.
+pub struct Played {
+    pub problems: Vec<String>,
+    /// How often it covered each feature: uncovered features are not tested.
+    pub met: Vec<(&'static str, u64)>,
+    pub description: String,
+    pub packets: Vec<Seen>,
+}
+
+/// Plays the cases of `family` selected by the environment, or the first `usual` ones.
 ///
 /// # Panics
-/// If something is wrong with a case.
-pub fn play_all<T: FnOnce()>(
-    family: &str,
-    usual: u64,
-    play: impl Fn(u64) -> (Vec<String>, T) + Sync,
-) -> bool {
+/// If something is wrong with a case, or if no fewer than usual were played and a feature was not
+/// covered.
+pub fn play_all(family: &str, usual: u64, play: impl Fn(u64) -> Played + Sync) {
     let name = format!("TRACKBED_KERNEL_{}_CASE", family.to_uppercase());
     let (first, count) = match (setting(&name), setting(&format!("{name}S"))) {
         (None, None) => (0, usual),
@@ -24,30 +32,45 @@ pub fn play_all<T: FnOnce()>(
         (first, Some(cases)) => (first.unwrap_or(0), cases),
     };
     let (next, failed) = (AtomicU64::new(first), AtomicUsize::new(0));
+    let all_met = Mutex::new(BTreeMap::new());
     let printing = Mutex::new(());
     let play_some = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if number >= first + count || failed.load(Ordering::Relaxed) >= FAILURES_MAX {
             return;
         }
-        let (problems, tell) = play(number);
+        let Played { problems, met, description, packets } = play(number);
+        for (feature, times) in met {
+            *all_met.lock().unwrap().entry(feature).or_insert(0) += times;
+        }
         if count == 1 || !problems.is_empty() {
             let _one_at_a_time = printing.lock();
-            tell();
+            let again = command(family, number);
+            println!("{description}\n{}", keep(&format!("{family}-{number}"), &again, &packets));
             problems.iter().for_each(|problem| println!("WRONG: {problem}"));
-            println!("play it again: {}\n", command(family, number));
+            println!("play it again: {again}\n");
         }
         failed.fetch_add(usize::from(!problems.is_empty()), Ordering::Relaxed);
     };
     // What takes time is waiting.
     thread::scope(|scope| (0..AT_ONCE.min(count)).for_each(|_| drop(scope.spawn(play_some))));
     assert_eq!(failed.into_inner(), 0, "cases failed; each is printed above with its command");
-    count >= usual
+    let met: BTreeMap<&str, u64> = all_met.into_inner().unwrap();
+    println!("{met:?}");
+    let is_complete = met.values().all(|times| *times > 0);
+    assert!(count < usual || is_complete, "the cases spare something: {met:?}");
+}
+
+/// Writes packets to a file in the temporary folder, and says where they are.
+pub fn keep(name: &str, command: &str, packets: &[Seen]) -> String {
+    let path = std::env::temp_dir().join(format!("trackbed-kernel-{name}.pcapng"));
+    let written = capture::write(&path, command, packets);
+    format!("packets: {} ({written:?})", path.display())
 }
 
 /// The command that plays a case again. In real time no two plays are identical, but all its
 /// parameters are the same.
-pub fn command(family: &str, number: u64) -> String {
+fn command(family: &str, number: u64) -> String {
     format!(
         "TRACKBED_KERNEL_{}_CASE={number} cargo test -p trackbed-tests --test kernel -- --exact \
          {family}::random_cases_end_well --include-ignored --nocapture",
@@ -60,7 +83,6 @@ fn setting(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
 }
 
-/// What chooses a case.
 pub struct Dice(pub Rng);
 
 impl Dice {

@@ -21,13 +21,10 @@ use crate::app::{App, Failure, Report, Stream};
 /// Which part the kernel plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It connects to this address.
     Client(SocketAddr),
-    /// It listens on this port.
     Server(u16),
 }
 
-/// What is set on the socket.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `TCP_CONGESTION`, whatever the machine's default is.

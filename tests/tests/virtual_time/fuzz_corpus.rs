@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 
 use trackbed_core::{Rng, Seed};
 
-#[cfg(target_os = "linux")]
-#[path = "../../../fuzz/bodies/coap_datagrams.rs"]
-mod coap_datagrams;
 #[path = "../../../fuzz/bodies/ip_packet.rs"]
 mod ip_packet;
 #[path = "../../../fuzz/bodies/mqtt_broker.rs"]
@@ -75,7 +72,7 @@ fn packets() {
 #[cfg(target_os = "linux")]
 #[test]
 fn datagrams_to_coap() {
-    replay("coap_datagrams", 60, coap_datagrams::run);
+    replay("coap_datagrams", 60, server_words::run_coap);
 }
 
 #[test]

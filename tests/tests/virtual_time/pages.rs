@@ -35,7 +35,6 @@ fn chain(image_bytes: u32) -> String {
     manifest(&format!("chain-{image_bytes}"), &objects)
 }
 
-/// The page loading time of each protocol.
 fn check(overrides: &[&str], expected_ms: &[(&str, f64)]) {
     let protocols: Vec<&str> = expected_ms.iter().map(|(protocol, _)| *protocol).collect();
     let protocols = format!("protocol={}", protocols.join(","));

@@ -168,7 +168,6 @@ impl Results for RunDirectory {
     }
 }
 
-/// What is at the place of a run directory.
 enum Place {
     /// Nothing that could be lost.
     Free,
@@ -178,9 +177,6 @@ enum Place {
 
 impl Place {
     /// Checks whether the runs of `about` may be stored at `path`.
-    ///
-    /// # Errors
-    /// If it contains other runs, or is not a run directory.
     fn look(path: &Path, about: &About) -> Result<Place, DirectoryError> {
         let refuse = |problem| DirectoryError::new(path, problem);
         let existing = match read_about(path) {

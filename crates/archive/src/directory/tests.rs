@@ -1,14 +1,13 @@
 //! What a run directory survives, and what it refuses.
 
 use std::collections::BTreeMap;
-
-use trackbed_measure::results::{Outcome, SCHEMA};
-
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+use trackbed_measure::results::{Outcome, SCHEMA};
+
 use super::*;
-use crate::version::VERSION;
+use crate::VERSION;
 
 /// A path for a run directory, removed when the test ends.
 struct Scratch(PathBuf, #[expect(dead_code, reason = "removes the folder")] tempfile::TempDir);
@@ -44,12 +43,8 @@ fn result(cell: u32, run: u32) -> RunResult {
 }
 
 fn failed(cell: u32, run: u32) -> RunResult {
-    RunResult {
-        cell,
-        run,
-        outcome: Outcome::Failed("a \"quoted\"\nreason".to_owned()),
-        certificate: None,
-    }
+    let outcome = Outcome::Failed("a \"quoted\"\nreason".to_owned());
+    RunResult { outcome, ..result(cell, run) }
 }
 
 /// A closed directory with `runs`.
@@ -59,11 +54,9 @@ fn holding(path: &Path, runs: &[RunResult]) {
     runs.iter().for_each(|run| directory.append(run).unwrap());
 }
 
-/// Its results, ordered by cell and run.
 fn read_runs(path: &Path) -> Vec<RunResult> {
     let runs = RecordedRuns::read(path).unwrap();
-    let of = |cell| runs.of(cell).unwrap().into_owned();
-    let all: Vec<RunResult> = (0..runs.cells()).flat_map(of).collect();
+    let all = runs.all().unwrap();
     assert_eq!(all.len() as u64, runs.len());
     all
 }

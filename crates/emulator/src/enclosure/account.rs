@@ -25,7 +25,6 @@ impl Account {
         Account { begin, end: Clock::since(0).now(), usage: used_by_children() }
     }
 
-    /// Writes it to a pipe, in one piece.
     pub(super) fn tell(self, pipe: OwnedFd) {
         let Account { begin, end, usage } = self;
         let nanos = usage.processor.as_nanos();
@@ -35,7 +34,6 @@ impl Account {
         let _ = rustix::io::write(pipe, text.as_bytes());
     }
 
-    /// Reads it from the other end of the pipe, once the init is gone.
     pub(super) fn read(pipe: impl AsFd) -> Option<Account> {
         let mut text = [0; 128];
         let len = rustix::io::read(pipe, &mut text).ok()?;

@@ -6,7 +6,6 @@ use std::sync::Once;
 use super::names;
 use crate::namespace::Address;
 
-/// The addresses that a gateway must know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addresses {
     /// The gateway itself, in both families.
@@ -16,7 +15,6 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Whether packets from this address come from behind the link.
     pub(super) fn are_inside(&self, address: IpAddr) -> bool {
         self.inside.iter().any(|network| contains(*network, address))
     }

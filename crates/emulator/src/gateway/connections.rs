@@ -9,10 +9,7 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, acceptfrom_with, connect, getpeername, socket_with,
-    sockopt,
-};
+use rustix::net::{SocketFlags, SocketType, acceptfrom_with, connect, getpeername, sockopt};
 use slab::Slab;
 use trackbed_core::packet::Unreachable;
 use trackbed_core::{Packet, Time};
@@ -21,9 +18,8 @@ use super::addresses::tell_full;
 use super::gate::{Door, Order};
 use super::relay::{Relay, Side, Turn};
 use super::site::{Site, Source, reason};
-use super::wire;
+use super::{socket, wire};
 
-/// All connections between the command and the outside.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     all: Slab<Connection>,
@@ -102,7 +98,6 @@ impl Connections {
         index
     }
 
-    /// Listens at `address`, once for all connections expected there.
     fn expect(&mut self, site: &Site, address: SocketAddr) -> io::Result<()> {
         if let Some(index) = self.listening.get(&address) {
             self.listeners[*index].expected += 1;
@@ -169,7 +164,6 @@ impl Connections {
         }
     }
 
-    /// A socket of a connection is ready.
     pub(super) fn attend(&mut self, site: &mut Site, index: usize, side: Side, flags: EventFlags) {
         let Some(connection) = self.all.get_mut(index) else { return };
         match &mut connection.stage {
@@ -201,7 +195,6 @@ impl Connections {
         site.order(Order::Open(Door::Connection { from, to }));
     }
 
-    /// The outside refuses the connection.
     fn give_up(&mut self, site: &mut Site, index: usize, why: &io::Error) {
         let Connection { flow, stage, .. } = self.end(site, index);
         if let Stage::Dialling { syn, name_server } = stage {
@@ -222,12 +215,10 @@ impl Connections {
         }
     }
 
-    /// Whether there is work that can be done now.
     pub(super) fn is_busy(&self) -> bool {
         !self.unfinished.is_empty()
     }
 
-    /// Does some of the work that can be done now.
     pub(super) fn go_on(&mut self, site: &mut Site) {
         let mut unfinished = std::mem::take(&mut self.unfinished);
         unfinished.sort_unstable();
@@ -301,9 +292,7 @@ fn turn_away(site: &mut Site, (from, to): Flow, syn: &Packet, why: &io::Error) {
 
 /// Starts to connect, from the network of this thread.
 fn call(target: SocketAddr) -> io::Result<OwnedFd> {
-    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    let socket = socket(target.ip(), SocketType::STREAM, None)?;
     sockopt::set_tcp_nodelay(&socket, true)?;
     match connect(&socket, &target) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use rustix::event::epoll::EventFlags;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::{SocketType, connect};
 use slab::Slab;
 use trackbed_core::Time;
 use trackbed_core::packet::{Ecn, UdpDatagram};
@@ -17,8 +17,8 @@ use super::endpoint::{Endpoint, Inbox, Train};
 use super::gate::{Door, Order};
 use super::relay::Side;
 use super::site::{Site, Source, reason};
+use super::socket;
 
-/// All datagram flows between the command and the outside.
 #[derive(Debug, Default)]
 pub(super) struct Datagrams {
     destinations: Slab<Destination>,
@@ -49,7 +49,6 @@ struct Flow {
     name_server: Option<NameServer>,
 }
 
-/// A flow to a name server.
 #[derive(Clone, Copy, Debug)]
 struct NameServer {
     address: SocketAddr,
@@ -242,9 +241,7 @@ fn refuse(site: &mut Site, from: SocketAddr, to: SocketAddr, why: &io::Error) {
 
 /// A socket connected to `target`, in the network of this thread.
 fn call(target: SocketAddr) -> io::Result<Endpoint> {
-    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(family, SocketType::DGRAM, flags, None)?;
+    let socket = socket(target.ip(), SocketType::DGRAM, None)?;
     connect(&socket, &target)?;
     Endpoint::new(socket)
 }

@@ -8,10 +8,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use rustix::event::epoll::EventFlags;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, ipproto, recv, send,
-    socket_with,
-};
+use rustix::net::{RecvFlags, SendFlags, SocketType, connect, ipproto, recv, send};
 use slab::Slab;
 use trackbed_core::packet::{Unreachable, icmp_packet};
 use trackbed_core::{Packet, Time};
@@ -19,9 +16,8 @@ use trackbed_core::{Packet, Time};
 use super::addresses::tell_full;
 use super::gate::Order;
 use super::site::{Site, Source, reason};
-use super::wire;
+use super::{socket, wire};
 
-/// All series of pings.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     all: Slab<Series>,
@@ -76,7 +72,6 @@ impl Echoes {
         Ok(Some(index))
     }
 
-    /// An answer has arrived.
     pub(super) fn attend(&mut self, site: &mut Site, index: usize) {
         let Some(series) = self.all.get(index) else { return };
         let mut message = vec![0; 1 << 16];
@@ -92,7 +87,6 @@ impl Echoes {
         }
     }
 
-    /// Ends silent series.
     pub(super) fn tick(&mut self, site: &Site) {
         let (now, by_ends) = (site.now(), &mut self.by_ends);
         self.all.retain(|_, series| {
@@ -115,12 +109,8 @@ fn refuse(site: &mut Site, request: &Packet, why: &io::Error) {
 
 /// A socket that pings only `target`, in the network of this thread.
 fn call(target: IpAddr) -> io::Result<OwnedFd> {
-    let (family, protocol) = match target {
-        IpAddr::V4(_) => (AddressFamily::INET, ipproto::ICMP),
-        IpAddr::V6(_) => (AddressFamily::INET6, ipproto::ICMPV6),
-    };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(family, SocketType::DGRAM, flags, Some(protocol))?;
+    let protocol = if target.is_ipv4() { ipproto::ICMP } else { ipproto::ICMPV6 };
+    let socket = socket(target, SocketType::DGRAM, Some(protocol))?;
     connect(&socket, &SocketAddr::new(target, 0))?;
     Ok(socket)
 }

@@ -9,7 +9,6 @@ use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::net::sockopt;
 use trackbed_linux::socket::allow_fragments;
 
-/// A bound or connected socket.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     socket: OwnedFd,
@@ -26,7 +25,6 @@ pub(super) struct Train<'a> {
     size: usize,
 }
 
-/// A buffer for one receive call.
 #[derive(Debug)]
 pub(super) struct Inbox {
     memory: Vec<u8>,

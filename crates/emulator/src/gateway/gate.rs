@@ -26,17 +26,9 @@ pub(crate) struct Gate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Door {
     /// To one TCP connection.
-    Connection {
-        /// The command's end.
-        from: SocketAddr,
-        /// The destination.
-        to: SocketAddr,
-    },
+    Connection { from: SocketAddr, to: SocketAddr },
     /// To all datagrams for one destination.
-    Datagrams {
-        /// The destination.
-        to: SocketAddr,
-    },
+    Datagrams { to: SocketAddr },
 }
 
 /// A message to the worker.
@@ -129,7 +121,6 @@ impl Gate {
         heard
     }
 
-    /// Opens a door, and returns the packets that waited there.
     pub(crate) fn open(&mut self, door: Door) -> Vec<Packet> {
         match self.doors.insert(door, State::Open) {
             Some(State::Asked(waiting)) => waiting,
@@ -145,7 +136,6 @@ impl Gate {
         self.doors.iter().any(waits)
     }
 
-    /// Forgets a door.
     pub(crate) fn close(&mut self, door: Door) {
         self.doors.remove(&door);
     }

@@ -24,27 +24,24 @@ mod worker;
 mod workshop;
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
-use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, eventfd};
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
 
 use crate::clock::Clock;
-use crate::emulator::Remote;
-use crate::namespace::{Address, Interface, NamespaceError, NetNamespace, Step};
+use crate::namespace::{Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Step};
 pub(crate) use addresses::Addresses;
 use addresses::DOORS_MAX;
 pub(crate) use gate::{Gate, Order};
 pub(crate) use names::inside as resolver_file;
-use worker::Worker;
+pub(crate) use worker::Worker;
 use workshop::Workshop;
 
 /// Makes the kernel of the calling thread's namespace accept packets to any address as its own,
 /// except for those to `inside`, which go through the interface `link`.
-///
-/// # Errors
-/// If the kernel refuses.
 pub(crate) fn open_to_all(link: &Interface, inside: [Address; 2]) -> Result<(), NamespaceError> {
     let loopback = Interface::named("lo")?;
     for (network, everything) in inside.into_iter().zip(EVERYTHING) {
@@ -54,43 +51,25 @@ pub(crate) fn open_to_all(link: &Interface, inside: [Address; 2]) -> Result<(), 
     Ok(())
 }
 
-/// A gate and its worker before they start.
-#[derive(Debug)]
-pub(crate) struct Gateway {
-    worker: Worker,
+/// A worker whose sockets towards the command are made in `outer`, and the gate that sends it its
+/// work. Towards the outside it works in the calling thread's namespace.
+pub(crate) fn open(
+    outer: &NetNamespace,
+    addresses: Addresses,
+    clock: Clock,
+) -> Result<(Worker, Gate), NamespaceError> {
+    let failed = |why: io::Error| NamespaceError::new(Step::Thread, why);
+    let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+    let bell = Arc::new(bell.map_err(|why| failed(why.into()))?);
+    let (knocks, knocked) = mpsc::sync_channel(DOORS_MAX);
+    let workshop = Workshop::open(outer)?;
+    let worker = Worker::new(workshop, addresses, clock, Arc::clone(&bell), knocked);
+    Ok((worker.map_err(failed)?, Gate::new(addresses, knocks, bell)))
 }
 
-impl Gateway {
-    /// A worker whose sockets towards the command are made in `outer`, and the gate that sends it
-    /// its work. Towards the outside it works in the calling thread's namespace.
-    ///
-    /// # Errors
-    /// If no descriptors or threads are left.
-    pub(crate) fn new(
-        outer: &NetNamespace,
-        addresses: Addresses,
-        clock: Clock,
-    ) -> Result<(Gateway, Gate), NamespaceError> {
-        let failed = |why: io::Error| NamespaceError::new(Step::Thread, why);
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let bell = Arc::new(bell.map_err(|why| failed(why.into()))?);
-        let (knocks, knocked) = mpsc::sync_channel(DOORS_MAX);
-        let workshop = Workshop::open(outer)?;
-        let worker = Worker::new(workshop, addresses, clock, Arc::clone(&bell), knocked);
-        let gate = Gate::new(addresses, knocks, bell);
-        Ok((Gateway { worker: worker.map_err(failed)? }, gate))
-    }
-
-    /// Runs on a separate thread until the gate is gone; the worker's decisions reach the gate
-    /// through `remote`.
-    ///
-    /// # Errors
-    /// If the thread cannot be started.
-    pub(crate) fn start(self, remote: Remote) -> io::Result<JoinHandle<()>> {
-        let thread = std::thread::Builder::new().name("gateway".to_owned());
-        thread.spawn(move || self.worker.run(&remote))
-    }
+/// A socket of this kind for the family of `like`, in the network of this thread.
+fn socket(like: IpAddr, kind: SocketType, protocol: Option<Protocol>) -> io::Result<OwnedFd> {
+    let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(family, kind, flags, protocol)?)
 }
-
-const EVERYTHING: [Address; 2] =
-    [(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0), (IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0)];

@@ -8,14 +8,12 @@ use std::path::PathBuf;
 /// Where name servers listen (RFC 1035 section 4.2).
 pub(super) const PORT: u16 = 53;
 
-/// The machine's file.
 const FILE: &str = "/etc/resolv.conf";
 
 /// The machine's name servers, one at a time.
 #[derive(Debug)]
 pub(super) struct NameServers {
     file: PathBuf,
-    /// The number of failures so far.
     failures: usize,
 }
 

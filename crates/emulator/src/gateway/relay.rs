@@ -9,15 +9,12 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown, sockopt}
 /// Two connected sockets, and the data between them.
 #[derive(Debug)]
 pub(super) struct Relay {
-    /// Towards the command.
     near: OwnedFd,
-    /// Towards the world.
     far: OwnedFd,
     up: Way,
     down: Way,
 }
 
-/// Which of the two sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// Towards the command.
@@ -37,7 +34,6 @@ pub(super) enum Turn {
     Over,
 }
 
-/// One direction.
 #[derive(Debug, Default)]
 struct Way {
     /// Data for which the receiving socket had no room.

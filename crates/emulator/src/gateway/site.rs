@@ -16,7 +16,6 @@ use super::relay::Side;
 use super::workshop::Workshop;
 use crate::clock::Clock;
 
-/// The state shared by all flows.
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) epoll: OwnedFd,
@@ -31,7 +30,6 @@ pub(super) struct Site {
     pub(super) orders: Vec<Order>,
 }
 
-/// The source that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Bell,

@@ -9,10 +9,15 @@ use trackbed_core::packet::{Ecn, IpHeader, protocol, transport_checksum};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// A TCP connection: SYN without ACK.
-    Connection { from: SocketAddr, to: SocketAddr },
+    Connection {
+        from: SocketAddr,
+        to: SocketAddr,
+    },
     /// A flow of datagrams, possibly a known one.
-    Datagram { from: SocketAddr, to: SocketAddr },
-    /// A ping.
+    Datagram {
+        from: SocketAddr,
+        to: SocketAddr,
+    },
     Echo,
 }
 

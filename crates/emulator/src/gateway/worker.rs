@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
@@ -23,9 +24,8 @@ use super::workshop::Workshop;
 use crate::clock::Clock;
 use crate::emulator::Remote;
 
-/// The worker behind a gate.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(crate) struct Worker {
     site: Site,
     knocks: Receiver<Knock>,
     bell: Arc<OwnedFd>,
@@ -53,8 +53,14 @@ impl Worker {
         Ok(Worker { site, knocks, bell, connections, datagrams, echoes })
     }
 
-    /// Works until the gate is gone.
-    pub(super) fn run(mut self, remote: &Remote) {
+    /// Runs on a separate thread until the gate is gone; the decisions reach the gate through
+    /// `remote`.
+    pub(crate) fn start(self, remote: Remote) -> io::Result<JoinHandle<()>> {
+        let thread = std::thread::Builder::new().name("gateway".to_owned());
+        thread.spawn(move || self.run(&remote))
+    }
+
+    fn run(mut self, remote: &Remote) {
         let mut events = Vec::with_capacity(EVENTS);
         let mut ticked = self.site.now();
         let mut is_fresh = true;

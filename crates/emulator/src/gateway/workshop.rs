@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
+use rustix::net::{SocketType, bind, listen, sockopt};
 
 use super::addresses::DOORS_MAX;
+use super::socket;
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
 /// A thread in the outer namespace. Without privileges a thread cannot return to the machine's own
@@ -20,9 +21,6 @@ pub(super) struct Workshop {
 
 impl Workshop {
     /// Starts one in `outer`; it ends when this is dropped.
-    ///
-    /// # Errors
-    /// If the thread cannot be started or cannot enter the namespace.
     pub(super) fn open(outer: &NetNamespace) -> Result<Workshop, NamespaceError> {
         let (wishes, wished) = channel();
         let (results, made) = channel();
@@ -47,9 +45,6 @@ impl Workshop {
     }
 
     /// A socket bound to `address`, even if no interface has it; a stream socket listens.
-    ///
-    /// # Errors
-    /// As socket(2), bind(2) and listen(2).
     pub(super) fn socket(&self, address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         self.wishes.send((address, kind)).map_err(|_| gone())?;
@@ -58,9 +53,7 @@ impl Workshop {
 }
 
 fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(family, kind, flags, None)?;
+    let socket = socket(address.ip(), kind, None)?;
     // No interface has the address.
     match address {
         SocketAddr::V4(_) => sockopt::set_ip_freebind(&socket, true)?,

@@ -57,15 +57,12 @@ impl Interface {
     /// # Errors
     /// If there is none.
     pub fn named(name: &str) -> Result<Interface, NamespaceError> {
-        let failed = |why| configure(format!("interface \"{name}\" does not exist"), why);
-        let socket = rustix::net::socket_with(
-            rustix::net::AddressFamily::INET,
-            rustix::net::SocketType::DGRAM,
-            rustix::net::SocketFlags::CLOEXEC,
-            None,
-        );
-        let socket = socket.map_err(|why| failed(why.into()))?;
-        let index = name_to_index(socket, name).map_err(|why| failed(why.into()))?;
+        use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+        let socket =
+            socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+        let index = socket
+            .and_then(|socket| name_to_index(socket, name))
+            .map_err(|why| configure(format!("interface \"{name}\" does not exist"), why.into()))?;
         Ok(Interface { name: name.to_owned(), index })
     }
 
@@ -93,10 +90,7 @@ impl Interface {
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
         ]));
-        let made = request(Request::NewLink(link));
-        made.map_err(|why| {
-            configure(format!("cannot create the interface \"{}\"", veth.name), why)
-        })?;
+        apply(Request::NewLink(link), || format!("create the interface \"{}\"", veth.name))?;
         Interface::named(veth.name)
     }
 
@@ -115,12 +109,10 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn set_up(&self) -> Result<(), NamespaceError> {
-        let mut link = LinkMessage::default();
-        link.header.index = self.index;
+        let mut link = self.link_message();
         link.header.flags = LinkFlags::Up;
         link.header.change_mask = LinkFlags::Up;
-        let set = request(Request::SetLink(link));
-        set.map_err(|why| configure(format!("cannot set up \"{}\"", self.name), why))
+        apply(Request::SetLink(link), || format!("set up \"{}\"", self.name))
     }
 
     /// Removes it, and with it the other end of a pair.
@@ -128,10 +120,7 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn remove(self) -> Result<(), NamespaceError> {
-        let mut link = LinkMessage::default();
-        link.header.index = self.index;
-        let removed = request(Request::RemoveLink(link));
-        removed.map_err(|why| configure(format!("cannot remove \"{}\"", self.name), why))
+        apply(Request::RemoveLink(self.link_message()), || format!("remove \"{}\"", self.name))
     }
 
     /// Sets its MTU in bytes, IP header included, and its queue length in packets.
@@ -139,11 +128,15 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn set_limits(&self, mtu: u32, queue: u32) -> Result<(), NamespaceError> {
+        let mut link = self.link_message();
+        link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
+        apply(Request::SetLink(link), || format!("set the MTU of \"{}\"", self.name))
+    }
+
+    fn link_message(&self) -> LinkMessage {
         let mut link = LinkMessage::default();
         link.header.index = self.index;
-        link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
-        let set = request(Request::SetLink(link));
-        set.map_err(|why| configure(format!("cannot set the MTU of \"{}\"", self.name), why))
+        link
     }
 
     /// Adds an address, ready for use immediately; the interface must be up. On a machine without
@@ -159,10 +152,8 @@ impl Interface {
         // No other host can have it, so duplicate address detection would only take time (RFC
         // 4862).
         message.header.flags = AddressHeaderFlags::Nodad;
-        let added = request(Request::NewAddress(message));
-        added.map_err(|why| {
-            configure(format!("cannot add the address {address} to \"{}\"", self.name), why)
-        })?;
+        let what = || format!("add the address {address} to \"{}\"", self.name);
+        apply(Request::NewAddress(message), what)?;
         if let IpAddr::V6(address) = address {
             wait_until_local(address);
         }
@@ -178,15 +169,13 @@ impl Interface {
         if address.is_ipv6() && !has_ipv6() {
             return Ok(());
         }
-        let message = self.address_message((address, prefix));
-        let removed = request(Request::RemoveAddress(message)).and_then(|()| match address {
+        let what = || format!("remove the address {address} from \"{}\"", self.name);
+        apply(Request::RemoveAddress(self.address_message((address, prefix))), what)?;
+        match address {
             IpAddr::V4(_) => Ok(()),
             // Here the kernel does not check whether a socket's address still exists.
-            IpAddr::V6(_) => request(Request::Rule(rule_from(address, RuleAction::Blackhole))),
-        });
-        removed.map_err(|why| {
-            configure(format!("cannot remove the address {address} from \"{}\"", self.name), why)
-        })
+            IpAddr::V6(_) => apply(Request::Rule(rule_from(address, RuleAction::Blackhole)), what),
+        }
     }
 
     fn address_message(&self, (address, prefix): Address) -> AddressMessage {
@@ -236,17 +225,12 @@ impl Interface {
         }
         // Every interface has a separate table, beyond those that the kernel uses.
         let table = SOURCE_TABLES + self.index;
-        let everything = match source {
-            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-        };
-        self.route((everything, 0), RouteType::Unicast, table, None)?;
+        let everything = EVERYTHING[usize::from(source.is_ipv6())];
+        self.route(everything, RouteType::Unicast, table, None)?;
         let mut message = rule_from(source, RuleAction::ToTable);
         message.attributes.push(RuleAttribute::Table(table));
-        let added = request(Request::Rule(message));
-        added.map_err(|why| {
-            configure(format!("cannot route packets from {source} through \"{}\"", self.name), why)
-        })
+        let what = || format!("route packets from {source} through \"{}\"", self.name);
+        apply(Request::Rule(message), what)
     }
 
     /// Makes this machine accept packets to this network, whatever the address, and lets sockets
@@ -297,11 +281,8 @@ impl Interface {
             };
             message.attributes.push(RouteAttribute::Destination(network));
         }
-        let added = request(Request::Route(message));
-        added.map_err(|why| {
-            let what = format!("cannot route {network}/{prefix} through \"{}\"", self.name);
-            configure(what, why)
-        })
+        let what = || format!("route {network}/{prefix} through \"{}\"", self.name);
+        apply(Request::Route(message), what)
     }
 }
 
@@ -327,9 +308,17 @@ fn rule_from(source: IpAddr, action: RuleAction) -> RuleMessage {
     message
 }
 
+fn apply(change: Request, what: impl Fn() -> String) -> Result<(), NamespaceError> {
+    request(change).map_err(|why| configure(format!("cannot {}", what()), why))
+}
+
 fn configure(what: String, why: io::Error) -> NamespaceError {
     NamespaceError::new(Step::Configure(what), why)
 }
+
+/// All addresses, IPv4 first.
+pub(crate) const EVERYTHING: [Address; 2] =
+    [(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0), (IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0)];
 
 /// `RT_TABLE_LOCAL` of rtnetlink(7): consulted before all others.
 const TABLE_LOCAL: u32 = 255;

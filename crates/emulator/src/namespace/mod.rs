@@ -14,6 +14,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use trackbed_linux::namespaces::{Kind, unshare};
 
 pub use error::{NamespaceError, Step};
+pub(crate) use interface::EVERYTHING;
 pub use interface::{Address, Interface, Veth, set_sysctl};
 pub use privileges::{Privileges, acquire};
 

@@ -14,29 +14,19 @@ use netlink_packet_route::rule::RuleMessage;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// A request.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// Creates an interface.
     NewLink(LinkMessage),
-    /// Changes an interface.
     SetLink(LinkMessage),
-    /// Removes an interface.
     RemoveLink(LinkMessage),
-    /// Adds an address to an interface.
     NewAddress(AddressMessage),
-    /// Removes an address from an interface.
     RemoveAddress(AddressMessage),
     /// Adds a route, replacing one to the same destination.
     Route(RouteMessage),
-    /// Adds a rule that selects packets for a routing table.
     Rule(RuleMessage),
 }
 
 /// Sends a request in the calling thread's network namespace and waits for the answer.
-///
-/// # Errors
-/// The kernel's error.
 pub(super) fn request(request: Request) -> io::Result<()> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;

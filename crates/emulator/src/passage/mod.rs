@@ -14,8 +14,8 @@ use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap
 use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::emulator::{Attachment, Edges, Emulator, Finished, Remote};
-use crate::gateway::{self, Addresses, Gate, Gateway};
-use crate::namespace::{Interface, NamespaceError, NetNamespace, Step, set_sysctl};
+use crate::gateway::{self, Addresses, Gate, Worker};
+use crate::namespace::{EVERYTHING, Interface, NamespaceError, NetNamespace, Step, set_sysctl};
 use crate::port::{Backstage, Port, PortOptions, SuperPackets};
 use place::Place;
 
@@ -98,9 +98,9 @@ impl Passage {
         let (mut emulator, remote) =
             Emulator::new(network, vec![attach(inside, near), attach(outside, far)], clock)
                 .map_err(failed)?;
-        let start = |(gateway, gate): (Gateway, _)| {
+        let start = |(worker, gate): (Worker, _)| {
             emulator.guard(outside, gate);
-            gateway.start(remote.clone())
+            worker.start(remote.clone())
         };
         let gateway = gateway.map(start).transpose().map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
@@ -164,14 +164,12 @@ fn outside(
     backstage: &mut Backstage,
     far: &PortOptions<'_>,
 ) -> Result<(Place, NetNamespace, Port), NamespaceError> {
-    match Place::enclosing() {
-        Some(enclosing) => nested(backstage, enclosing, far),
-        None => {
-            let outer = NetNamespace::new()?;
-            let far = backstage.attach_with(&outer, far)?;
-            Ok((Place::outermost(), outer, far))
-        }
+    if let Some(enclosing) = Place::enclosing() {
+        return nested(backstage, enclosing, far);
     }
+    let outer = NetNamespace::new()?;
+    let far = backstage.attach_with(&outer, far)?;
+    Ok((Place::outermost(), outer, far))
 }
 
 /// Configures the addresses and routes of both ends of the link.
@@ -179,7 +177,7 @@ fn set_up(place: Place, inner: &NetNamespace, outer: &NetNamespace) -> Result<()
     inner.run(|| {
         let interface = Interface::named(INTERFACE)?;
         place.inner().into_iter().try_for_each(|address| interface.add_address(address))?;
-        place.everywhere().into_iter().try_for_each(|network| interface.add_route(network))
+        EVERYTHING.into_iter().try_for_each(|network| interface.add_route(network))
     })??;
     outer.run(|| {
         let interface = Interface::named(&place.outer_interface())?;
@@ -193,11 +191,11 @@ fn way_out(
     place: Place,
     outer: &NetNamespace,
     clock: Clock,
-) -> Result<(Gateway, Gate), NamespaceError> {
+) -> Result<(Worker, Gate), NamespaceError> {
     let inside = place.inside();
     outer.run(|| gateway::open_to_all(&Interface::named(&place.outer_interface())?, inside))??;
     let own = place.outer().map(|(address, _)| address);
-    Gateway::new(outer, Addresses { own, inside }, clock)
+    gateway::open(outer, Addresses { own, inside }, clock)
 }
 
 /// Takes a place in the current passage, which forwards its packets from now on.
@@ -231,8 +229,7 @@ fn nested(
     let limit = match refusal {
         None => "links are nested too deeply; the maximum is six",
         Some(why) if why.is_taken() => {
-            "too many parallel links inside another; the maximum is \
-                                        seven"
+            "too many parallel links inside another; the maximum is seven"
         }
         Some(why) => return Err(why),
     };

@@ -25,12 +25,10 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place of an outermost passage.
     pub(super) fn outermost() -> Place {
         Place { depth: 0, base: SPACE.to_bits(), number: 0 }
     }
 
-    /// Whether it is the place of an outermost passage.
     pub(super) fn is_outermost(self) -> bool {
         self.depth == 0
     }
@@ -74,12 +72,10 @@ impl Place {
         }
     }
 
-    /// The addresses of the outer end.
     pub(super) fn outer(self) -> [Address; 2] {
         self.hosts(1)
     }
 
-    /// The addresses of the inner end.
     pub(super) fn inner(self) -> [Address; 2] {
         self.hosts(2)
     }
@@ -92,11 +88,6 @@ impl Place {
     pub(super) fn inside(self) -> [Address; 2] {
         let prefix = prefix(self.depth);
         [(self.v4(0).into(), prefix), (self.v6(0).into(), prefix - 10 + 32)]
-    }
-
-    /// All addresses reached through the inner end.
-    pub(super) fn everywhere(self) -> [Address; 2] {
-        [(Ipv4Addr::UNSPECIFIED.into(), 0), (Ipv6Addr::UNSPECIFIED.into(), 0)]
     }
 
     fn v4(self, host: u32) -> Ipv4Addr {

@@ -15,12 +15,10 @@ pub(super) struct Rooms {
 }
 
 impl Rooms {
-    /// One block to begin with.
     pub(super) fn new() -> Rooms {
         Rooms { open: BytesMut::with_capacity(ROOM_BYTES), full: VecDeque::new() }
     }
 
-    /// Copies a packet to shared memory.
     pub(super) fn keep(&mut self, packet: &[u8]) -> Bytes {
         if self.open.capacity() < packet.len() {
             self.change(packet.len());

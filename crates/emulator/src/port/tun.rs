@@ -64,7 +64,6 @@ impl TunPort {
         self.read.is_some()
     }
 
-    /// Passes the next packet to `take`.
     pub(super) fn receive<T>(&mut self, take: impl FnOnce(Received<'_>) -> T) -> Option<T> {
         if !self.is_ready() {
             return None;

@@ -70,7 +70,6 @@ impl VethPort {
         self.socket.is_ready() || self.long.as_ref().is_some_and(PacketSocket::is_ready)
     }
 
-    /// Passes the next packet to `take`.
     pub(super) fn receive<T>(&mut self, take: impl FnOnce(Received<'_>) -> T) -> Option<T> {
         let has_header = self.supers.any();
         let frame = self.next_socket()?.receive()?;
@@ -154,7 +153,6 @@ impl VethPort {
     }
 }
 
-/// Configures our end.
 fn prepare(
     ours: &Interface,
     options: &PortOptions<'_>,
@@ -166,7 +164,6 @@ fn prepare(
     opened.map_err(|why| NamespaceError::new(Step::PacketSocket, why))
 }
 
-/// Configures the host's end.
 fn configure(PortOptions { name, supers, .. }: &PortOptions<'_>) -> Result<(), NamespaceError> {
     match supers.from_host {
         true => leave_work_to_us(name)?,

@@ -37,7 +37,6 @@ pub struct Setting {
     pub names: [&'static str; 2],
 }
 
-/// The results.
 pub struct Ended {
     pub forward: Counters,
     pub backward: Counters,

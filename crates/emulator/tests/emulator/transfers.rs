@@ -9,7 +9,7 @@ use trackbed_emulator::DeviceKind;
 use trackbed_emulator::namespace::{Interface, NetNamespace, set_sysctl};
 use trackbed_net::Counters;
 
-use crate::lab::{Lab, Setting, devices, far_addresses, give};
+use crate::lab::{Ended, Lab, Setting, devices, far_addresses, give};
 
 /// Words of a generator with a long period (SplitMix64), so that a lost, duplicated or moved byte
 /// is detected.
@@ -42,12 +42,23 @@ fn exchange(mut stream: TcpStream, send: u64, expect: u64) {
     assert_eq!(wrong, None, "the first wrong byte");
 }
 
-fn transfer(lab: &Lab, address: SocketAddr) {
-    let listener = lab.far.run(|| TcpListener::bind(address).unwrap()).unwrap();
+fn transfer(near: &NetNamespace, far: &NetNamespace, address: SocketAddr) {
+    let listener = far.run(|| TcpListener::bind(address).unwrap()).unwrap();
     let far = thread::spawn(move || exchange(listener.accept().unwrap().0, 2, 1));
-    let near = lab.near.run(|| TcpStream::connect(address).unwrap()).unwrap();
+    let near = near.run(|| TcpStream::connect(address).unwrap()).unwrap();
     exchange(near, 1, 2);
     far.join().unwrap();
+}
+
+/// Transfers over every family; the narrower end has this MTU.
+fn transfer_all(lab: Lab, mtu: u64) -> Ended {
+    let addresses = far_addresses(&lab);
+    addresses.iter().for_each(|address| transfer(&lab.near, &lab.far, *address));
+    let ended = lab.end();
+    let bytes = (addresses.len() * BYTES) as u64;
+    assert_counted(&ended.forward, bytes, mtu);
+    assert_counted(&ended.backward, bytes, mtu);
+    ended
 }
 
 /// No fewer packets than the bytes fill, and their headers.
@@ -63,12 +74,7 @@ fn every_byte_arrives_with_super_packets_both_ways_one_way_and_none() {
     for device in devices() {
         for (from_near, from_far) in [(true, true), (true, false), (false, true), (false, false)] {
             let lab = Lab::new(Setting::new(device, from_near, from_far));
-            let addresses = far_addresses(&lab);
-            addresses.iter().for_each(|address| transfer(&lab, *address));
-            let ended = lab.end();
-            let bytes = (addresses.len() * BYTES) as u64;
-            assert_counted(&ended.forward, bytes, 1_500);
-            assert_counted(&ended.backward, bytes, 1_500);
+            let ended = transfer_all(lab, 1_500);
             // The kernel makes super-packets of whatever waits in a socket.
             let joined = ended.largest.map(|largest| largest > 1);
             assert_eq!(joined, [from_near, from_far], "{device:?}");
@@ -83,13 +89,7 @@ fn ends_of_different_mtu_agree_on_segments() {
     for device in devices() {
         for mtu in [[1_500, 1_300], [9_000, 1_400], [9_000, 9_000]] {
             let lab = Lab::new(Setting { mtu, ..Setting::new(device, true, true) });
-            let addresses = far_addresses(&lab);
-            addresses.iter().for_each(|address| transfer(&lab, *address));
-            let ended = lab.end();
-            let bytes = (addresses.len() * BYTES) as u64;
-            let least = u64::from(mtu.into_iter().min().unwrap());
-            assert_counted(&ended.forward, bytes, least);
-            assert_counted(&ended.backward, bytes, least);
+            let ended = transfer_all(lab, mtu.into_iter().min().unwrap().into());
             assert!(ended.largest.into_iter().all(|largest| largest > 1));
         }
     }
@@ -116,12 +116,7 @@ fn a_host_between_links_cuts_super_packets_for_the_next_link() {
             let everywhere = (Ipv4Addr::UNSPECIFIED.into(), 0);
             host.run(|| Interface::named("link")?.add_route(everywhere)).unwrap().unwrap();
         }
-        let address: SocketAddr = "10.0.1.2:7".parse().unwrap();
-        let listener = second.far.run(|| TcpListener::bind(address).unwrap()).unwrap();
-        let far = thread::spawn(move || exchange(listener.accept().unwrap().0, 2, 1));
-        let near = first.near.run(|| TcpStream::connect(address).unwrap()).unwrap();
-        exchange(near, 1, 2);
-        far.join().unwrap();
+        transfer(&first.near, &second.far, "10.0.1.2:7".parse().unwrap());
         let (first, second) = (first.end(), second.end());
         assert!(first.largest[0] > 1, "{device:?}");
         assert_eq!(second.largest, [1, 1], "{device:?}");
@@ -150,7 +145,7 @@ fn where_packet_sockets_are_refused_a_port_is_a_tun_device() {
         let lab = thread::scope(|scope| scope.spawn(join).join().unwrap());
         give(&lab.near, "link", [10, 0, 0, 1], 24).unwrap();
         give(&lab.far, "link", [10, 0, 0, 2], 24).unwrap();
-        transfer(&lab, "10.0.0.2:7".parse().unwrap());
+        transfer(&lab.near, &lab.far, "10.0.0.2:7".parse().unwrap());
         // A pair of devices has hardware addresses, a TUN device has none.
         let path = "/proc/thread-self/net/dev_mcast";
         let multicast = lab.near.run(|| std::fs::read_to_string(path).unwrap()).unwrap();

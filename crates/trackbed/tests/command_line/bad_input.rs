@@ -3,13 +3,12 @@
 
 use std::fs;
 
-use super::{SCENARIO, Scratch};
+use super::{SCENARIO, Scratch, scenario};
 
 /// The command must be refused with one message that has all of `parts`, and begin no results.
 fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
     scratch.refuse(words, parts);
-    let left = fs::read_dir(scratch.folder()).unwrap().map(|entry| entry.unwrap().file_name());
-    assert!(!left.into_iter().any(|name| name == "trackbed-out"), "{words}: results were begun");
+    assert!(!scratch.path("trackbed-out").exists(), "{words}: results were begun");
 }
 
 #[test]
@@ -67,8 +66,7 @@ fn files_that_are_no_scenario_are_called_so() {
 
 #[test]
 fn arguments_are_refused_with_advice() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     for (words, part) in [
         ("run a.toml --set link.loss", "write key=value, for example link.loss=0.3%"),
         ("run a.toml --set link.loss=150%", "a share is between 0 and 1"),
@@ -91,8 +89,7 @@ fn arguments_are_refused_with_advice() {
 
 #[test]
 fn a_place_that_cannot_be_written_is_refused() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.write("file", "");
     refused(&scratch, "run a.toml --out file", &["file: ", "where you may write"]);
     refused(&scratch, "run a.toml --out file/below", &["file/below: ", "where you may write"]);
@@ -104,8 +101,7 @@ fn a_place_that_cannot_be_written_is_refused() {
 
 #[test]
 fn replay_refuses_what_is_not_there() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed("run a.toml --out done");
     refused(&scratch, "replay nowhere 0 0", &["nowhere: ", "`trackbed run SCENARIO --out DIR`"]);
     refused(&scratch, "replay done 1 0", &["there is no cell 1", "from 0 to 0"]);
@@ -114,7 +110,6 @@ fn replay_refuses_what_is_not_there() {
     refused(&scratch, "replay done 0 0", &["about.json is damaged", "run the scenario again"]);
 }
 
-/// A feature that this program was built without is reported before anything starts, with how to get it.
 #[cfg(not(feature = "store"))]
 #[test]
 fn without_object_stores_the_error_says_how_to_get_them() {

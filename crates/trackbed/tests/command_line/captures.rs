@@ -5,27 +5,21 @@ use std::path::Path;
 use std::process::Command;
 
 use super::support::{command, skip};
-use super::{Ended, SCENARIO, Scratch};
+use super::{Ended, SCENARIO, Scratch, scenario};
 
 #[test]
 fn a_replay_is_the_run_that_was_recorded_and_the_same_each_time() {
     let scratch = Scratch::new();
     scratch.succeed("run vru --runs 2 --set link.loss=2% --out out");
     for cell in [0, 5, 10] {
-        scratch
-            .trackbed(&format!("replay out {cell} 1 --out one"))
-            .says(0, &["the result equals the one in the directory"]);
+        let equal = "the result equals the one in the directory";
+        scratch.trackbed(&format!("replay out {cell} 1 --out one")).says(0, &[equal]);
         scratch.succeed(&format!("replay out {cell} 1 --out two"));
-        let files = |name: &str| {
-            let entries = fs::read_dir(scratch.path(name)).unwrap();
-            let mut files: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
-            files.sort();
-            files
-        };
-        assert!(files("one").len() >= 4 && files("one") == files("two"));
-        for file in files("one") {
-            let read = |name: &str| fs::read(scratch.path(name).join(&file)).unwrap();
-            assert!(read("one") == read("two"), "{file:?}");
+        let [one, two] = ["one", "two"].map(|name| scratch.entries(name));
+        assert!(one.len() >= 4 && one.len() == two.len());
+        for (one, two) in one.iter().zip(&two) {
+            assert_eq!(one.file_name(), two.file_name());
+            assert!(fs::read(one).unwrap() == fs::read(two).unwrap(), "{one:?}");
         }
         fs::remove_dir_all(scratch.path("one")).unwrap();
         fs::remove_dir_all(scratch.path("two")).unwrap();
@@ -40,7 +34,7 @@ fn a_replay_of_a_page_load_writes_its_waterfall() {
     let table = scratch.read("one/waterfall.csv");
     assert_eq!(table.lines().count(), 1 + 8, "{table}");
     assert!(table.contains(",/images/5.gif,image,20000,"), "{table}");
-    let archive: serde_json::Value = serde_json::from_str(&scratch.read("one/page.har")).unwrap();
+    let archive = scratch.json("one/page.har");
     assert_eq!(archive["log"]["entries"].as_array().unwrap().len(), 8);
     // The archive can be read by the workload.
     scratch.succeed("run web --runs 1 --set link.loss=0 --set workload.har=one/page.har --out two");
@@ -81,8 +75,7 @@ fn interface_packets(file: &[u8], interface: u32) -> usize {
 
 #[test]
 fn a_directory_that_holds_something_else_than_the_run_gives_is_a_defect() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed("run a.toml --out out");
     let text = scratch
         .read("out/runs.jsonl")
@@ -101,14 +94,13 @@ fn a_replay_needs_neither_the_folder_nor_the_scenario_file() {
     scratch.write("scenarios/a.toml", &text);
     scratch.succeed("run scenarios/a.toml --out own");
     scratch.succeed("run scenarios/a.toml --set workload.payload=other.json --out set");
-    let about: serde_json::Value = serde_json::from_str(&scratch.read("own/about.json")).unwrap();
+    let about = scratch.json("own/about.json");
     let path = Path::new(about["scenario"].as_str().unwrap());
     assert!(path.is_absolute() && path.ends_with("scenarios/a.toml"), "{path:?}");
     fs::remove_file(scratch.path("scenarios/a.toml")).unwrap();
     for name in ["own", "set"] {
         let words = format!("replay {} 0 1", scratch.path(name).display());
-        let ended = Ended::from(command(Path::new("/"), &words).output().unwrap());
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        Ended::of(&mut command(Path::new("/"), &words)).says(0, &[]);
     }
     // The inputs of the run must not have changed.
     scratch.write("other.json", "{\"warning\":333}");
@@ -184,7 +176,6 @@ fn wireshark_accepts_and_decrypts_http_3() {
     }
 }
 
-/// No packet of the capture is malformed or fits `complaint`.
 fn healthy(capture: &Path, complaint: &str) {
     let filter = format!("_ws.malformed || {complaint}");
     if let Some(found) = ask("tshark", &["-Y", &filter], capture) {

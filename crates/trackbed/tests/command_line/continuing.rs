@@ -1,18 +1,12 @@
 //! Run directories that are continued: after the end, after Ctrl-C, and after a kill.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
-use super::support::{start, wait_until};
-use super::{Ended, SCENARIO, Scratch};
+use super::support::{kill, start, wait_until};
+use super::{Ended, Scratch, scenario};
 
 const CAMPAIGN: &str = "run a.toml --set link.loss=2% --jobs 2 --out out";
-
-fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
-    scratch
-}
 
 fn lines(scratch: &Scratch) -> usize {
     fs::read_to_string(scratch.path("out/runs.jsonl")).map_or(0, |text| text.lines().count())
@@ -33,15 +27,13 @@ fn continued_as_if_nothing_had_happened(scratch: &Scratch, runs: usize) -> Ended
     let smooth = CAMPAIGN.replace("--out out", "--out smooth");
     let smooth = scratch.succeed(&format!("{smooth} --runs {runs} --json"));
     assert!(ended.stdout == smooth.stdout);
-    for file in ["run.json", "samples.csv"] {
-        assert!(scratch.read(&format!("out/{file}")) == scratch.read(&format!("smooth/{file}")));
-    }
+    scratch.same("out", "smooth", &["run.json", "samples.csv"]);
     ended
 }
 
 #[test]
 fn what_is_there_is_not_run_again_and_more_runs_may_be_asked_for() {
-    let scratch = scratch();
+    let scratch = scenario();
     let first = scratch.succeed(&format!("{CAMPAIGN} --json"));
     let again = scratch.succeed(&format!("{CAMPAIGN} --json"));
     assert_eq!(first.stdout, again.stdout);
@@ -56,7 +48,7 @@ fn what_is_there_is_not_run_again_and_more_runs_may_be_asked_for() {
 
 #[test]
 fn other_runs_do_not_mix() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed(CAMPAIGN);
     for other in ["--set link.loss=3%", "--seed 2", "--set workload.count=3"] {
         scratch
@@ -67,7 +59,7 @@ fn other_runs_do_not_mix() {
 
 #[test]
 fn a_last_line_that_was_cut_off_is_run_again() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed(&format!("{CAMPAIGN} --runs 4"));
     let text = scratch.read("out/runs.jsonl");
     scratch.write("out/runs.jsonl", &text[..text.len() - 20]);
@@ -78,7 +70,7 @@ fn a_last_line_that_was_cut_off_is_run_again() {
 
 #[test]
 fn the_default_directory_is_overwritten() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed("run a.toml --runs 3");
     scratch.succeed("run a.toml --runs 1 --set link.delay=7ms");
     assert_eq!(scratch.read("trackbed-out/a/runs.jsonl").lines().count(), 1);
@@ -96,33 +88,29 @@ fn sigterm_keeps_the_runs_that_are_done() {
 }
 
 fn keeps_the_runs_that_are_done(signal: &str) {
-    let scratch = scratch();
+    let scratch = scenario();
     let child = begun(&scratch);
     // The shell's own `kill`: not every system has a program of that name.
     let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let ended = Ended::from(child.wait_with_output().unwrap());
-    assert_eq!(ended.status, 130, "{}", ended.stderr);
     let kept = lines(&scratch);
-    let message = format!("{kept} of 200000 runs are kept; continue with --out out");
-    assert!(ended.stderr.contains(&message), "{}", ended.stderr);
+    ended.says(130, &[&format!("{kept} of 200000 runs are kept; continue with --out out")]);
     assert!(ended.stdout.contains("Fastest") || ended.stdout.contains("quic"), "{}", ended.stdout);
-    let document: serde_json::Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
+    let document = scratch.json("out/run.json");
     let completion = &document["cells"][0]["metrics"]["completion_ms"];
     assert_eq!(completion["n"], kept);
     let ended = continued_as_if_nothing_had_happened(&scratch, kept + 2);
-    let message = format!("{kept} of {} runs already exist", kept + 2);
-    assert!(ended.stderr.contains(&message), "{}", ended.stderr);
+    ended.says(0, &[&format!("{kept} of {} runs already exist", kept + 2)]);
 }
 
 #[test]
 fn a_process_that_is_killed_leaves_results_that_are_at_most_seconds_old() {
-    let scratch = scratch();
-    let mut child = begun(&scratch);
+    let scratch = scenario();
+    let child = begun(&scratch);
     wait_until("the first document", || scratch.path("out/samples.csv").exists());
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let document: serde_json::Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
+    kill(child);
+    let document = scratch.json("out/run.json");
     let n = document["cells"][0]["metrics"]["completion_ms"]["n"].as_u64().unwrap();
     assert!(n >= 1 && n <= lines(&scratch) as u64, "{n}");
     continued_as_if_nothing_had_happened(&scratch, lines(&scratch) + 2);
@@ -130,25 +118,26 @@ fn a_process_that_is_killed_leaves_results_that_are_at_most_seconds_old() {
 
 #[test]
 fn two_campaigns_do_not_write_to_one_directory() {
-    let scratch = scratch();
-    let mut child = begun(&scratch);
+    let scratch = scenario();
+    let child = begun(&scratch);
     let ended = scratch.trackbed(&format!("{CAMPAIGN} --runs 200000"));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("another trackbed is writing here"), "{}", ended.stderr);
+    kill(child);
+    ended.says(2, &["another trackbed is writing here"]);
+}
+
+fn until(scratch: &Scratch, precision: &str, more: &str) -> Command {
+    let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
+    let mut command = scratch.command(words);
+    command.arg(precision).args(more.split_whitespace());
+    command
 }
 
 /// A clean cell never varies; a lossy one does, and gets more runs. The result is an ordinary directory with that
 /// number of runs.
 #[test]
 fn a_campaign_goes_on_until_it_is_precise_enough() {
-    let scratch = scratch();
-    let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
-    let run = |precision: &str, more: &str| {
-        let mut command = scratch.command(words);
-        Ended::from(command.arg(precision).args(more.split_whitespace()).output().unwrap())
-    };
+    let scratch = scenario();
+    let run = |precision: &str, more: &str| Ended::of(&mut until(&scratch, precision, more));
     let ended = run("mean completion_ms 12%", "--runs-max 3000 --out out");
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let document = ended.json();
@@ -182,52 +171,37 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
 /// it.
 #[test]
 fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
-    let scratch = scratch();
-    let run = |precision: &str, more: &str| {
-        let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
-        let mut command = scratch.command(words);
-        command.arg(precision).args(more.split_whitespace());
-        start(command)
-    };
-    let mut child = run("mean completion_ms 0.01%", "--runs-max 200000 --out out");
+    let scratch = scenario();
+    let more = "--runs-max 200000 --out out";
+    let child = start(until(&scratch, "mean completion_ms 0.01%", more));
     wait_until("the second round", || {
         lines(&scratch) > 200 && scratch.path("out/samples.csv").exists()
     });
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let json =
-        |file: &str| -> serde_json::Value { serde_json::from_str(&scratch.read(file)).unwrap() };
-    let (about, document) = (json("out/about.json"), json("out/run.json"));
+    kill(child);
+    let (about, document) = (scratch.json("out/about.json"), scratch.json("out/run.json"));
     let runs = about["runs"].as_u64().unwrap();
     assert!(runs > 30 && runs < 200_000, "{runs}");
     let settings = about["overrides"].as_array().unwrap();
     assert_eq!(settings.last().unwrap(), &format!("runs={runs}"));
     assert!(document["runs"].as_u64().unwrap() <= runs, "{document}");
-    let ended = scratch.trackbed("merge out --out merged");
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains(&format!(" of {} runs exist", 2 * runs)), "{}", ended.stderr);
+    let exist = format!(" of {} runs exist", 2 * runs);
+    scratch.trackbed("merge out --out merged").says(1, &[&exist]);
 
-    let until = |folder: &str| {
-        let child = run("mean completion_ms 12%", &format!("--runs-max 3000 --out {folder}"));
-        Ended::from(child.wait_with_output().unwrap())
-    };
-    let (ended, smooth) = (until("out"), until("smooth"));
+    let [ended, smooth] = ["out", "smooth"].map(|folder| {
+        let more = format!("--runs-max 3000 --out {folder}");
+        Ended::of(&mut until(&scratch, "mean completion_ms 12%", &more))
+    });
     assert!(ended.status == 0 && ended.stdout == smooth.stdout, "{}", ended.stderr);
-    for file in ["run.json", "samples.csv"] {
-        assert!(scratch.read(&format!("out/{file}")) == scratch.read(&format!("smooth/{file}")));
-    }
+    scratch.same("out", "smooth", &["run.json", "samples.csv"]);
     scratch.succeed("verify-results out");
 }
 
 /// All but one are refused, or find everything done; none deletes the results of another.
 #[test]
 fn processes_that_begin_at_once_leave_each_other_alone() {
-    let scratch = scratch();
-    let begin = || {
-        let mut command = scratch.command(&format!("{CAMPAIGN} --runs 40"));
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let children: Vec<Child> = (0..8).map(|_| begin()).collect();
+    let scratch = scenario();
+    let begin = |_| start(scratch.command(&format!("{CAMPAIGN} --runs 40")));
+    let children: Vec<Child> = (0..8).map(begin).collect();
     let ended = children.into_iter().map(|child| Ended::from(child.wait_with_output().unwrap()));
     let ended: Vec<Ended> = ended.collect();
     assert!(ended.iter().any(|ended| ended.status == 0));

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use super::support::skip;
-use super::{SCENARIO, Scratch};
+use super::{Scratch, scenario};
 
 /// The calls that change files, and the expected message.
 const CALLS: &str = "write,writev,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2,unlink,unlinkat,\
@@ -26,8 +26,7 @@ fn disturbed(scratch: &Scratch, fault: &str, at: u32) -> Option<(Option<i32>, St
 
 /// Kills and full disks until there is the required number of each.
 fn crash(kills: u32, full_disks: u32) {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed(&format!("{RUN} --out good"));
     let finished = |name: &str| {
         let text = std::fs::read_to_string(scratch.path(name)).unwrap_or_default();
@@ -78,8 +77,7 @@ fn crash(kills: u32, full_disks: u32) {
 /// By the calls of each thread: the file is flushed, takes its name, and the folder is flushed.
 #[test]
 fn files_are_flushed_before_they_take_their_names_and_their_folder_after() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     let plain = scratch.command(&format!("{RUN} --report --out whole"));
     let mut strace = Command::new("strace");
     strace.args(["-ff", "-qq", "-y", "-e", "signal=none", "-o", "calls"]);
@@ -90,7 +88,7 @@ fn files_are_flushed_before_they_take_their_names_and_their_folder_after() {
     if !is_traced {
         return skip("strace(1) cannot trace here (Debian package strace)");
     }
-    let files = std::fs::read_dir(scratch.folder()).unwrap().map(|entry| entry.unwrap().path());
+    let files = scratch.entries("").into_iter();
     let traces = files.filter(|path| path.file_stem().is_some_and(|stem| stem == "calls"));
     let mut named = std::collections::BTreeSet::new();
     for trace in traces {

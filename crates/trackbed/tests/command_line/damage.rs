@@ -3,13 +3,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 
-use super::{SCENARIO, Scratch};
+use super::support::start;
+use super::{Ended, Scratch, scenario};
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out good");
     scratch
 }
@@ -76,8 +75,8 @@ fn damaged_runs_are_named_with_their_line() {
         }
         // The remedy in the message works.
         scratch.write("bad/runs.jsonl", &damaged.replacen(&format!("{line}\n"), "", 1));
-        scratch
-            .refuse("export bad", &["runs.jsonl has 2 runs of cell 0, but run.json was made of 3"]);
+        let missing = "runs.jsonl has 2 runs of cell 0, but run.json was made of 3";
+        scratch.refuse("export bad", &[missing]);
         scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
         assert!(scratch.read("bad/runs.jsonl") == good);
     }
@@ -141,10 +140,8 @@ fn a_full_disk_is_an_error_that_names_the_place() {
         let words = format!("export good --format {format}");
         scratch.refuse(&format!("{words} --out /dev/full"), &["cannot write /dev/full", "--out"]);
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let output = scratch.command(&words).stdout(full).output().unwrap();
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
-        assert!(error.contains("cannot write to standard output: No space"), "{words}: {error}");
+        let ended = Ended::of(scratch.command(&words).stdout(full));
+        ended.says(2, &["cannot write to standard output: No space"]);
     }
 }
 
@@ -154,12 +151,10 @@ fn a_reader_that_goes_away_ends_an_export_quietly() {
     for format in formats() {
         for table in ["samples", "runs", "cells", "differences"] {
             let words = format!("export good --table {table} --format {format}");
-            let mut command = scratch.command(&words);
-            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut child = start(scratch.command(&words));
             drop(child.stdout.take());
-            let output = child.wait_with_output().unwrap();
-            let error = String::from_utf8(output.stderr).unwrap();
-            assert_eq!((output.status.code(), error.as_str()), (Some(0), ""), "{words}");
+            let ended = Ended::from(child.wait_with_output().unwrap());
+            assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{words}");
         }
     }
 }

@@ -8,8 +8,8 @@ fn the_doctor_names_what_is_missing_and_its_document_fits_its_schema() {
     let text = scratch.succeed("doctor").stdout;
     assert!(text.starts_with("This machine can do everything"), "{text}");
     assert!(text.contains("\nvirtual time "), "{text}");
-    let schema = serde_json::from_str(&scratch.succeed("list schema doctor").stdout).unwrap();
-    let document = serde_json::from_str(&scratch.succeed("doctor --json").stdout).unwrap();
+    let schema = scratch.succeed("list schema doctor").json();
+    let document = scratch.succeed("doctor --json").json();
     assert!(jsonschema::is_valid(&schema, &document), "{document}");
     let findings = document["findings"].as_array().unwrap();
     for finding in findings.iter().filter(|finding| finding["works"] == false) {

@@ -3,17 +3,14 @@
 
 use std::process::Command;
 
-use super::support::{resident, start, wait_until};
+use super::support::{kill, resident, start, wait_until};
 use super::{Ended, SCENARIO, Scratch};
 
 /// A run directory whose scenario is `text` in place of its own.
 fn directory(scratch: &Scratch, text: &str) {
     scratch.write("a.toml", SCENARIO);
     scratch.succeed("run a.toml --out theirs");
-    let about = scratch.read("theirs/about.json");
-    let mut about: serde_json::Value = serde_json::from_str(&about).unwrap();
-    about["text"] = text.into();
-    scratch.write("theirs/about.json", &about.to_string());
+    scratch.change("theirs/about.json", |about| about["text"] = text.into());
 }
 
 /// What it says, with 2 GB of memory and ten seconds of processor time.
@@ -81,13 +78,11 @@ fn a_run_that_comes_to_no_end_is_left_out_of_the_page() {
     scratch.write("bulk.toml", &bulk("1 MB"));
     scratch.succeed("run ./bulk.toml --out theirs");
     scratch.write("bulk.toml", &bulk("900 GB"));
-    let mut begun = start(scratch.command("run ./bulk.toml --out begun"));
+    let begun = start(scratch.command("run ./bulk.toml --out begun"));
     wait_until("a directory", || scratch.path("begun/about.json").exists());
-    begun.kill().unwrap();
-    begun.wait().unwrap();
+    kill(begun);
     let plan = |name: &str| {
-        let about: serde_json::Value =
-            serde_json::from_str(&scratch.read(&format!("{name}/about.json"))).unwrap();
+        let about = scratch.json(&format!("{name}/about.json"));
         about["plan"].as_str().unwrap().to_owned()
     };
     let claimed = scratch.read("theirs/run.json").replace(&plan("theirs"), &plan("begun"));

@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::{SCENARIO, Scratch};
+use super::{Scratch, scenario};
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     let axes = "--set protocol=quic,tcp --set link.loss=0,3%";
     scratch.succeed(&format!("run a.toml {axes} --runs 5 --out out"));
     scratch
@@ -33,29 +32,28 @@ fn samples_are_those_of_the_directory_in_either_format() {
 #[test]
 fn cells_runs_and_differences_have_the_numbers_of_the_document() {
     let scratch = scratch();
-    let document: Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
-    let cells = lines(&scratch.succeed("export out --table cells --format ndjson").stdout);
-    for row in &cells {
+    let document = scratch.json("out/run.json");
+    let rows = |table: &str| {
+        lines(&scratch.succeed(&format!("export out --table {table} --format ndjson")).stdout)
+    };
+    for row in rows("cells") {
         let cell = &document["cells"][row["cell"].as_u64().unwrap() as usize];
         let summary = &cell["metrics"][row["metric"].as_str().unwrap()];
         for name in ["mean", "p50", "p99", "n", "samples"] {
             assert_eq!(row[name], summary[name]);
         }
-        assert_eq!(
-            (&row["ci95_low"], &row["ci95_high"]),
-            (&summary["ci95"][0], &summary["ci95"][1])
-        );
+        for (end, name) in ["ci95_low", "ci95_high"].into_iter().enumerate() {
+            assert_eq!(row[name], summary["ci95"][end]);
+        }
         assert_eq!(row["p50_ci95_low"], summary["p50_ci95"][0]);
     }
-    let runs = lines(&scratch.succeed("export out --table runs --format ndjson").stdout);
+    let runs = rows("runs");
     assert_eq!(runs.len(), 20);
     let mean: f64 =
         runs.iter().filter(|row| row["cell"] == 3).map(|row| row["rtt_ms"].as_f64().unwrap()).sum();
     let expected = document["cells"][3]["metrics"]["rtt_ms"]["mean"].as_f64().unwrap();
     assert!((mean / 5.0 - expected).abs() < 1e-9);
-    let differences =
-        lines(&scratch.succeed("export out --table differences --format ndjson").stdout);
-    let known = document["differences"].as_array().unwrap();
+    let (differences, known) = (rows("differences"), document["differences"].as_array().unwrap());
     assert_eq!(differences.len(), known.len());
     for (row, difference) in differences.iter().zip(known) {
         assert_eq!(row["median"], difference["median"]["value"]);

@@ -6,8 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
 use super::Scratch;
 use super::support::{printed, python, skip};
 
@@ -17,7 +15,7 @@ use super::support::{printed, python, skip};
 fn duckdb_finds_in_parquet_what_is_in_csv_and_the_page_shows_what_works() {
     let Some(python) = python(&["duckdb", "pandas"]) else { return };
     let scratch = Scratch::new();
-    run(&scratch, "results", "0,2% --runs 5");
+    run(&scratch, "0,2% --runs 5");
     for table in ["samples", "runs", "cells", "differences"] {
         for format in ["csv", "parquet"] {
             let words = format!("--table {table} --format {format} --out {table}.{format}");
@@ -35,7 +33,7 @@ fn the_notebook_runs_through_and_agrees_with_the_document() {
     let modules = ["nbclient", "nbformat", "ipykernel", "pandas", "matplotlib"];
     let Some(python) = python(&modules) else { return };
     let scratch = Scratch::new();
-    run(&scratch, "results", "2% --runs 40");
+    run(&scratch, "2% --runs 40");
     let text = script(&scratch, &python, "notebook.py", &[&repository("examples/results.ipynb")]);
     assert!(text.contains("2 cells, 40 runs each"), "{text}");
     assert!(text.contains("corrected for skewness (run.json)"), "{text}");
@@ -51,19 +49,17 @@ fn r_finds_the_means_of_the_document_as_the_page_shows() {
         return skip("Rscript is missing: install r-base-core");
     }
     let scratch = Scratch::new();
-    run(&scratch, "results", "0,2% --runs 5");
+    run(&scratch, "0,2% --runs 5");
     let page = fs::read_to_string(repository("docs/files.md")).unwrap();
     let [_, after] = page.split("```r\n").collect::<Vec<_>>()[..] else { panic!("one block of R") };
     let (shown, _) = after.split_once("```").unwrap();
     let written = "write.csv(do.call(data.frame, cells), 'cells.csv', quote = FALSE)";
-    fs::write(scratch.path("page.R"), format!("{shown}\noptions(digits = 15)\n{written}\n"))
-        .unwrap();
+    scratch.write("page.R", &format!("{shown}\noptions(digits = 15)\n{written}\n"));
     let text = printed(Command::new("Rscript").arg("page.R").current_dir(scratch.folder()));
     assert!(text.contains("value.mean"), "{text}");
 
-    let document = fs::read_to_string(scratch.path("results/run.json")).unwrap();
-    let document: Value = serde_json::from_str(&document).unwrap();
-    let of_r = fs::read_to_string(scratch.path("cells.csv")).unwrap();
+    let document = scratch.json("results/run.json");
+    let of_r = scratch.read("cells.csv");
     let of_r: Vec<Vec<&str>> = of_r.lines().skip(1).map(|row| row.split(',').collect()).collect();
     assert_eq!(of_r.len(), 4);
     for cell in document["cells"].as_array().unwrap() {
@@ -80,9 +76,9 @@ fn r_finds_the_means_of_the_document_as_the_page_shows() {
 }
 
 /// Makes a run directory of two protocols with these losses.
-fn run(scratch: &Scratch, name: &str, words: &str) {
+fn run(scratch: &Scratch, words: &str) {
     let cells = "--set protocol=quic,http2 --set tls=1.3 --set handshake=new";
-    scratch.succeed(&format!("run vru {cells} --out {name} --set link.loss={words}"));
+    scratch.succeed(&format!("run vru {cells} --out results --set link.loss={words}"));
 }
 
 /// The output of a script beside this file.

@@ -1,14 +1,12 @@
 //! `trackbed handover`: tables from a model and from logs, shown and merged.
 
-use std::fs;
-
 use serde_json::Value;
 
 use super::Scratch;
 
 /// The ranges of a table: operator, direction, from, until, rides.
 fn ranges(scratch: &Scratch, name: &str) -> Vec<(String, String, f64, f64, u64)> {
-    let table: Value = serde_json::from_str(&scratch.read(name)).unwrap();
+    let table = scratch.json(name);
     let features = table["features"].as_array().unwrap().iter();
     let properties = features.map(|feature| &feature["properties"]);
     let ranges = properties.filter(|properties| properties["role"] == "range");
@@ -93,8 +91,7 @@ fn tables_grow_by_merging_and_old_ranges_age_out() {
     // No handover for three rides: with a maximum age of two, the ranges are dropped. The output may be the input.
     scratch.succeed("handover merge old.geojson new.geojson -o old.geojson --max-age 2");
     assert_eq!(count("old.geojson", "B"), count("new.geojson", "B"));
-    let folder = fs::read_dir(scratch.folder()).unwrap();
-    assert_eq!(folder.count(), 3, "nothing else is left behind");
+    assert_eq!(scratch.entries("").len(), 3, "nothing else is left behind");
 }
 
 #[test]
@@ -146,8 +143,7 @@ fn a_railway_may_come_from_files_and_timelines_go_to_some() {
     // The line is about 4.3 km long; half-way between the stations are 2,000 m.
     let sides: Vec<bool> = found.iter().map(|range| range.2 > 2_000.0).collect();
     assert_eq!(sides, [true, false], "late in either direction: {found:?}");
-    let names: Vec<_> = fs::read_dir(scratch.path("rides")).unwrap().collect();
-    assert_eq!(names.len(), 8);
+    assert_eq!(scratch.entries("rides").len(), 8);
     let timeline = scratch.read("rides/ride-1-backward.csv");
     assert!(timeline.contains(",K,both,handover,x2 from=east; to=west;"), "{timeline}");
     assert!(scratch.read("rides/ride-0-forward-signal.csv").lines().count() > 100);

@@ -13,7 +13,6 @@ use trackbed_device::processor::durations::Durations;
 use super::support::skip;
 use super::{Ended, Scratch};
 
-/// `trackbed infer` with `words`, ready to run in a folder.
 fn infer(scratch: &Scratch, words: &str) -> Command {
     scratch.command(&format!("infer {words}"))
 }
@@ -21,7 +20,7 @@ fn infer(scratch: &Scratch, words: &str) -> Command {
 /// A shared library of this C source, or `None` without a compiler, with a message.
 fn library(scratch: &Scratch, name: &str, source: &str) -> Option<PathBuf> {
     let (from, to) = (scratch.path("library.c"), scratch.path(name));
-    fs::write(&from, source).unwrap();
+    scratch.write("library.c", source);
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-o"]).arg(&to).arg(&from);
     let compiled = compiler.status().is_ok_and(|status| status.success());

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use super::support::{printed, python};
-use super::{SCENARIO, Scratch};
+use super::{SCENARIO, Scratch, scenario};
 
 /// Checks every document of `manifest`, refusing what the schemas do not know.
 const VALIDATE: &str = "\
@@ -40,8 +40,7 @@ fn the_manifest_is_what_kubernetes_takes() {
 
 #[test]
 fn what_cannot_be_spread_is_refused() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     for (words, why) in [
         ("plan a.toml --for slurm", "--out"),
         ("plan a.toml --for slurm --out o --shards 3", "2 runs"),

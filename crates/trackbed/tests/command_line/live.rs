@@ -2,18 +2,18 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::support::{start, wait_until};
+use super::support::{Kept, start, wait_until};
 use super::{Ended, Scratch};
 
 /// A server in a temporary folder; both are removed on drop.
 pub struct Server {
     scratch: Scratch,
-    pub process: Child,
+    pub process: Kept,
     pub address: String,
 }
 
@@ -26,7 +26,7 @@ impl Server {
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap();
         let address = told["address"].as_str().unwrap().to_owned();
-        Server { scratch, process, address }
+        Server { scratch, process: Kept(process), address }
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -44,23 +44,12 @@ impl Server {
         ended.says(0, &[]);
         ended.json()
     }
-}
 
-impl Server {
-    /// Its certificate, from the ticket.
     pub fn certificate(&self) -> Vec<u8> {
-        let ticket: Value =
-            serde_json::from_str(&self.scratch.read("trackbed-ticket.json")).unwrap();
+        let ticket = self.scratch.json("trackbed-ticket.json");
         let digits = ticket["certificate"].as_str().unwrap().as_bytes().chunks(2);
         let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
         digits.map(byte).collect()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
@@ -78,19 +67,16 @@ fn every_protocol_runs_between_two_machines() {
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), if mptcp { 9 } else { 8 });
     for cell in cells {
-        assert!(
-            cell.get("expected_completion_ms").is_none(),
-            "the round trip is not the scenario's"
-        );
+        // The round trip is not the scenario's.
+        assert!(cell.get("expected_completion_ms").is_none(), "{cell}");
         assert_eq!(cell["failed"], 0, "{cell}");
         let metrics = &cell["metrics"];
         assert_eq!(metrics["answered_count"]["min"], 3.0, "{cell}");
         assert!(metrics["server_cpu_ms"]["min"].as_f64().unwrap() > 0.0, "{cell}");
     }
     // A server that is asked to stop does.
-    let pid = Pid::from_raw(server.process.id().cast_signed()).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
-    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    kill_process(Pid::from_child(&server.process.0), Signal::TERM).unwrap();
+    assert_eq!(server.process.0.wait().unwrap().code(), Some(0));
 }
 
 /// Telemetry: each message of each protocol is answered in time, with the requested cipher.
@@ -117,9 +103,7 @@ fn telemetry_runs_between_two_machines() {
 #[test]
 fn who_has_no_ticket_is_not_served() {
     let server = Server::start(&[]);
-    let ticket = server.scratch.path("trackbed-ticket.json");
-    let text = fs::read_to_string(&ticket).unwrap();
-    let mut other: Value = serde_json::from_str(&text).unwrap();
+    let mut other = server.scratch.json("trackbed-ticket.json");
     other["secret"] = "0".repeat(64).into();
     server.scratch.write("guessed.json", &other.to_string());
     server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["wrong ticket"]);
@@ -127,9 +111,8 @@ fn who_has_no_ticket_is_not_served() {
     // The ticket of another server, whose certificate differs.
     let stranger = Server::start(&[]);
     let theirs = stranger.scratch.path("trackbed-ticket.json");
-    server
-        .run(&["vru", "--ticket", theirs.to_str().unwrap()])
-        .says(2, &["help: start `trackbed serve` there"]);
+    let ended = server.run(&["vru", "--ticket", theirs.to_str().unwrap()]);
+    ended.says(2, &["help: start `trackbed serve` there"]);
     server.run(&["vru", "--ticket", "nowhere.json"]).says(2, &["`trackbed serve` writes it"]);
 }
 
@@ -146,9 +129,8 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     assert_eq!(large["cells"][0]["failed"], 1, "{large}");
 
     server.scratch.write("message.json", "{}");
-    server
-        .run(&["vru", "--set", "workload.payload=message.json"])
-        .says(2, &["a scenario from another machine must not name files"]);
+    let ended = server.run(&["vru", "--set", "workload.payload=message.json"]);
+    ended.says(2, &["a scenario from another machine must not name files"]);
     server.run(&["train", "--quick"]).says(2, &["a radio and a second link are not"]);
 }
 
@@ -164,7 +146,7 @@ fn a_server_that_goes_away_ends_the_campaign_and_not_its_runs() {
     let client = start(command);
     let lines = || fs::read_to_string(&runs).map_or(0, |text| text.lines().count());
     wait_until("some runs", || lines() >= 3);
-    server.process.kill().unwrap();
+    server.process.0.kill().unwrap();
     let ended = Ended::from(client.wait_with_output().unwrap());
     let kept = "of 500 runs are kept; continue with --out out";
     ended.says(2, &["start `trackbed serve` there", kept]);

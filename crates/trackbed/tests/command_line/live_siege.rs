@@ -17,17 +17,15 @@ use trackbed_substrate::kernel::{Execution, Origin};
 use super::live::Server;
 use super::support::resident;
 
-/// A server with this limit of descriptors.
 fn besieged() -> Server {
     allow_descriptors();
     let server = Server::start(&[]);
-    let pid = Pid::from_child(&server.process);
+    let pid = Pid::from_child(&server.process.0);
     let limit = Rlimit { current: Some(DESCRIPTORS), maximum: Some(DESCRIPTORS) };
     prlimit(Some(pid), Resource::Nofile, limit).unwrap();
     server
 }
 
-/// A run of a client with the ticket.
 fn genuine(server: &Server) {
     let only =
         "--runs 1 --set protocol=http2 --set tls=1.3 --set handshake=new --set workload.count=3";
@@ -107,7 +105,7 @@ fn besiege(attempts: usize) {
     });
     // And after all of it.
     genuine(&server);
-    let resident = resident(server.process.id());
+    let resident = resident(server.process.0.id());
     assert!(resident < 150_000_000, "{resident} bytes");
     let tried = tried.load(Ordering::Relaxed);
     println!("{tried} attempts, {resident} bytes");
@@ -135,7 +133,6 @@ fn silent_connections_are_no_end_of_a_server() {
     genuine(&server);
 }
 
-/// More phones than descriptors are refused before the first run, with the limit.
 #[test]
 fn more_phones_than_descriptors_are_refused_by_name() {
     let server = besieged();

@@ -55,3 +55,10 @@ delay = \"5 ms\"
 kind = \"messages\"
 count = 2
 ";
+
+/// A folder with it as `a.toml`.
+fn scenario() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("a.toml", SCENARIO);
+    scratch
+}

@@ -4,25 +4,25 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::Ended;
-use super::sweeps::{SWEEP, same_bytes, scratch};
+use super::sweeps::{FILES, SWEEP};
+use super::{Ended, scenario};
 
 /// Merging fewer runs of the same campaign deletes nothing.
 #[test]
 fn what_is_merged_into_keeps_its_runs() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed(&format!("{SWEEP} --out whole"));
     scratch.succeed(&format!("{SWEEP} --out same"));
     scratch.succeed("run a.toml --set link.loss=0,2%,5% --runs 3 --out fewer");
     scratch.trackbed("merge fewer --out whole").says(0, &["21 of 21 runs exist"]);
-    same_bytes(&scratch, "whole", "same");
+    scratch.same("whole", "same", &FILES);
 }
 
 /// A completed shard is a success whatever its runs gave; otherwise a cluster would repeat it, or cancel the
 /// others. Merging reports the results of all shards.
 #[test]
 fn runs_that_fail_are_no_failure_of_their_shard() {
-    let scratch = scratch();
+    let scratch = scenario();
     let sweep = "run a.toml --set link.loss=0,100%";
     for number in ["1/2", "2/2"] {
         let ended = scratch.succeed(&format!("{sweep} --out big --shard {number}"));
@@ -35,7 +35,7 @@ fn runs_that_fail_are_no_failure_of_their_shard() {
 /// A closed or full standard output does not change the exit status.
 #[test]
 fn a_reader_that_goes_away_changes_nothing() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed(&format!("{SWEEP} --out big --shard 1/2"));
     let unread = |words: &str| {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -58,12 +58,10 @@ fn a_reader_that_goes_away_changes_nothing() {
 /// Runs in which the machine did not keep up, as the emulated substrate marks them.
 #[test]
 fn runs_that_were_too_late_are_merged_as_they_were_counted() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed("run a.toml --runs 8 --out one");
     for file in ["about.json", "run.json"] {
-        let mut text: Value = serde_json::from_str(&scratch.read(&format!("one/{file}"))).unwrap();
-        text["substrate"] = "emulated".into();
-        scratch.write(&format!("one/{file}"), &text.to_string());
+        scratch.change(&format!("one/{file}"), |text| text["substrate"] = "emulated".into());
     }
     let mark = |line: &str| {
         let mut run: Value = serde_json::from_str(line).unwrap();
@@ -81,9 +79,7 @@ fn runs_that_were_too_late_are_merged_as_they_were_counted() {
         ("merge one --out two --json", (7, 1)),
         ("merge one --out three --json --keep-invalid", (8, 0)),
     ] {
-        let ended = scratch.succeed(words);
-        let document = ended.json();
-        let cell = &document["cells"][0];
+        let cell = &scratch.succeed(words).cells()[0];
         assert_eq!(cell["metrics"]["completion_ms"]["n"], n, "{words}");
         assert_eq!(cell["invalid"].as_u64().unwrap_or(0), left_out, "{words}");
     }
@@ -92,23 +88,21 @@ fn runs_that_were_too_late_are_merged_as_they_were_counted() {
 /// Each machine counts once, in any order of merging, and whether or not all were merged at once.
 #[test]
 fn machines_of_real_time_are_kept_whatever_the_order() {
-    let scratch = scratch();
+    let scratch = scenario();
     for (folder, machine) in [("one", "machine 1"), ("two", "machine 2"), ("three", "machine 3")] {
         scratch.succeed(&format!("run a.toml --runs 6 --out {folder}"));
         for file in ["about.json", "run.json"] {
-            let text = scratch.read(&format!("{folder}/{file}"));
-            let mut text: Value = serde_json::from_str(&text).unwrap();
-            text["substrate"] = "emulated".into();
-            text["environment"] = json!({ "kernel": machine });
-            scratch.write(&format!("{folder}/{file}"), &text.to_string());
+            scratch.change(&format!("{folder}/{file}"), |text| {
+                text["substrate"] = "emulated".into();
+                text["environment"] = json!({ "kernel": machine });
+            });
         }
     }
     // It was killed before the summary was written.
     std::fs::remove_file(scratch.path("two/run.json")).unwrap();
     let kernel = |words: &str| {
         let ended = scratch.succeed(&format!("merge {words} --json"));
-        let document = ended.json();
-        document["environment"]["kernel"].clone()
+        ended.json()["environment"]["kernel"].clone()
     };
     let both = "machine 1 | machine 3";
     assert_eq!(kernel("one two three --out all"), both);
@@ -116,6 +110,6 @@ fn machines_of_real_time_are_kept_whatever_the_order() {
     assert_eq!(kernel("three --out steps"), "machine 3");
     assert_eq!(kernel("one --out steps"), both);
     assert_eq!(kernel("two three --out steps"), both);
-    let about: Value = serde_json::from_str(&scratch.read("steps/about.json")).unwrap();
+    let about = scratch.json("steps/about.json");
     assert_eq!(about["command"][1], "merge", "{about}");
 }

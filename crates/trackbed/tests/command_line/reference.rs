@@ -131,14 +131,12 @@ fn programs(page: &mut String) {
     table(page, ["name", "protocols", "Debian package", "description"], rows);
 }
 
-/// The keys outside of tables.
 fn ends(keys: &[Key], page: &mut String) {
     page.push_str("\n## Keys at the top of a scenario\n\n");
     let top = keys.iter().filter(|key| !key.path.contains('.') && !is_table(key));
     table(page, COLUMNS, top.map(|key| row(&key.path, key)));
 }
 
-/// The table of presets and their values.
 fn presets(keys: &[Key], page: &mut String) {
     section(keys, "preset", PRESETS, page);
     page.push('\n');
@@ -313,7 +311,6 @@ fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// The text with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

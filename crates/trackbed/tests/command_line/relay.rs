@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::net::{
@@ -13,12 +13,12 @@ use serde_json::Value;
 use trackbed_linux::allow_descriptors;
 
 use super::Scratch;
-use super::support::{resident, wait_until};
+use super::support::{Kept, resident, wait_until};
 
 /// A relay with a SOCKS5 front.
 struct Relay {
     _scratch: Scratch,
-    process: Child,
+    process: Kept,
     front: SocketAddr,
 }
 
@@ -31,7 +31,7 @@ impl Relay {
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap();
         let front = told["address"].as_str().unwrap().parse().unwrap();
-        Relay { _scratch: scratch, process, front }
+        Relay { _scratch: scratch, process: Kept(process), front }
     }
 
     /// A client at `source` requests `to`. Returns its stream, and the code of the answer (RFC 1928 section 6).
@@ -54,13 +54,6 @@ impl Relay {
 fn request(to: SocketAddrV4) -> Vec<u8> {
     let (ip, port) = (to.ip().octets(), to.port().to_be_bytes());
     [b"\x05\x01\x00\x05\x01\x00\x01", &ip[..], &port].concat()
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 #[test]
@@ -108,10 +101,7 @@ fn one_client_cannot_hold_all_places() {
     assert_eq!(said, 0);
     // The flood continues.
     let more = hold(40);
-    honest.write_all(b"x").unwrap();
-    let mut byte = [0];
-    honest.read_exact(&mut byte).unwrap();
-    assert_eq!(byte, *b"x");
+    comes_back(&mut honest);
     // The first connections of the flood are closed.
     let is_reset = |mut stream: &TcpStream| {
         stream.set_nonblocking(true).unwrap();
@@ -167,7 +157,7 @@ fn half_open(count: usize) {
     for _ in 0..20 {
         exchanges(&relay, echo);
     }
-    let resident = resident(relay.process.id());
+    let resident = resident(relay.process.0.id());
     println!("{} half-open connections, {resident} bytes", held.len());
     assert!(resident < 200_000_000, "{resident} bytes");
     drop(held);
@@ -178,9 +168,13 @@ fn half_open(count: usize) {
 fn exchanges(relay: &Relay, echo: SocketAddr) {
     let (mut honest, said) = relay.ask("127.0.0.2", echo);
     assert_eq!(said, 0);
-    honest.write_all(b"x").unwrap();
+    comes_back(&mut honest);
+}
+
+fn comes_back(stream: &mut TcpStream) {
+    stream.write_all(b"x").unwrap();
     let mut byte = [0];
-    honest.read_exact(&mut byte).unwrap();
+    stream.read_exact(&mut byte).unwrap();
     assert_eq!(byte, *b"x");
 }
 

@@ -63,9 +63,9 @@ fn examine(scratch: &Scratch, page: &Path, width: u32) -> Option<Value> {
 }
 
 fn is_good(seen: &Value, figures: u64) {
-    assert_eq!(seen["wrong"], Value::Array(Vec::new()), "{seen}");
-    assert_eq!(seen["empty"], Value::Array(Vec::new()), "{seen}");
-    assert_eq!(seen["resources"], Value::Array(Vec::new()), "nothing is fetched: {seen}");
+    for name in ["wrong", "empty", "resources"] {
+        assert_eq!(seen[name], Value::Array(Vec::new()), "{name}: {seen}");
+    }
     assert_eq!((&seen["unlabelled"], &seen["unreachable"]), (&0.into(), &0.into()), "{seen}");
     assert_eq!(seen["wide"], false, "the page itself never scrolls sideways: {seen}");
     assert_eq!(seen["figures"], seen["told"], "{seen}");

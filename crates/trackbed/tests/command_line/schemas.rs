@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{SCENARIO, Scratch};
+use super::{SCENARIO, Scratch, scenario};
 
 const SCHEMAS: [&str; 12] = [
     "scenario",
@@ -47,19 +47,13 @@ fn the_committed_schemas_are_those_of_the_program() {
 }
 
 fn validator(name: &str) -> jsonschema::Validator {
-    let text = Scratch::new().succeed(&format!("list schema {name}")).stdout;
-    let schema: Value = serde_json::from_str(&text).unwrap();
+    let schema = Scratch::new().succeed(&format!("list schema {name}")).json();
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
     jsonschema::validator_for(&schema).unwrap()
 }
 
-/// All violations of the schema.
 fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
     validator.iter_errors(value).map(|why| format!("{}: {why}", why.instance_path())).collect()
-}
-
-fn parse(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
 }
 
 fn json_of(text: &str) -> Value {
@@ -102,21 +96,20 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
 /// Runs that succeed and that fail, with several workloads.
 #[test]
 fn results_are_what_the_schemas_say() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     let [run, runs, about] = ["run", "runs", "about"].map(validator);
     for (number, (words, status)) in RUNS.iter().enumerate() {
         let out = format!("out-{number}");
         let ended = scratch.trackbed(&format!("run {words} --out {out}"));
         assert_eq!(ended.status, *status, "{words}: {}", ended.stderr);
-        let hold = |validator: &jsonschema::Validator, text: &str| {
-            let errors = errors(validator, &parse(text));
-            assert!(errors.is_empty(), "{words}: {errors:#?} in {text}");
+        let hold = |validator: &jsonschema::Validator, value: &Value| {
+            let errors = errors(validator, value);
+            assert!(errors.is_empty(), "{words}: {errors:#?} in {value}");
         };
-        hold(&run, &scratch.read(&format!("{out}/run.json")));
-        hold(&about, &scratch.read(&format!("{out}/about.json")));
+        hold(&run, &scratch.json(&format!("{out}/run.json")));
+        hold(&about, &scratch.json(&format!("{out}/about.json")));
         let lines = scratch.read(&format!("{out}/runs.jsonl"));
-        lines.lines().for_each(|line| hold(&runs, line));
+        lines.lines().for_each(|line| hold(&runs, &serde_json::from_str(line).unwrap()));
         assert!(lines.lines().count() > 0, "{words}");
     }
 }
@@ -163,8 +156,7 @@ fn certificates_are_what_the_schema_says() {
 
 #[test]
 fn answers_are_what_the_schemas_say() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out a");
     scratch.succeed("run a.toml --set protocol=quic,http2 --runs 6 --out b");
     for (name, words) in [
@@ -180,7 +172,7 @@ fn answers_are_what_the_schemas_say() {
     ] {
         let ended = scratch.trackbed(words);
         assert!([0, 1].contains(&ended.status), "{words}: {}", ended.stderr);
-        let (document, validator) = (parse(&ended.stdout), validator(name));
+        let (document, validator) = (ended.json(), validator(name));
         assert_eq!(errors(&validator, &document), Vec::<String>::new(), "{words}");
         let places: &[&str] = match name {
             "paper" => &["/cells/0/metrics", "/paper", "/paper/statements/0/verdict"],
@@ -199,11 +191,10 @@ fn answers_are_what_the_schemas_say() {
 
 #[test]
 fn damaged_results_are_not_what_the_schemas_say() {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out out");
     let [run, about] = ["run", "about"].map(validator);
-    let document = parse(&scratch.read("out/run.json"));
+    let document = scratch.json("out/run.json");
     for (place, wrong) in [
         ("/schema", json!(2)),
         ("/seed", json!("1")),
@@ -231,7 +222,7 @@ fn damaged_results_are_not_what_the_schemas_say() {
     let mut later = document.clone();
     later["cells"][0]["weather"] = json!("rain");
     assert!(run.is_valid(&later));
-    let made = parse(&scratch.read("out/about.json"));
+    let made = scratch.json("out/about.json");
     for (key, wrong) in
         [("command", json!("trackbed run")), ("runs", json!(-1)), ("plan", json!(1))]
     {

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::Scratch;
 use super::support::{printed, skip, wait_until};
+use super::sweeps::FILES;
 
 const SCENARIO: &str = "\
 protocol = [\"quic\", \"tcp\"]
@@ -42,7 +43,7 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
     printed(cluster.command("bash").args(["-c", &said]));
     wait_until("the end of the jobs", || printed(cluster.command("squeue").arg("-h")).is_empty());
     let logs = || {
-        let entries = fs::read_dir(scratch.folder()).unwrap().map(|entry| entry.unwrap().path());
+        let entries = scratch.entries("").into_iter();
         let logs = entries.filter(|path| path.extension().is_some_and(|end| end == "out"));
         logs.map(|path| fs::read_to_string(path).unwrap()).collect::<String>()
     };
@@ -52,14 +53,9 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
     }
     assert!(logs().contains("240 of 240 runs exist"), "{}", logs());
     assert_eq!(scratch.trackbed("run sweep.toml --out whole").status, 1, "runs failed");
-    for file in ["runs.jsonl", "run.json", "samples.csv"] {
-        let [merged, whole] =
-            ["out", "whole"].map(|name| fs::read(scratch.path(name).join(file)).unwrap());
-        assert!(merged == whole, "{file}");
-    }
+    scratch.same("out", "whole", &FILES);
 }
 
-/// Whether this machine has everything that the test needs.
 fn is_possible() -> bool {
     let missing: Vec<&str> = ["munged", "slurmctld", "slurmd", "sbatch"]
         .into_iter()

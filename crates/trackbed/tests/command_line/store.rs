@@ -5,9 +5,10 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use super::support::{python, wait_until};
+use super::support::{Kept, python, wait_until};
+use super::sweeps::FILES;
 use super::{Ended, Scratch};
 
 const SCENARIO: &str = "\
@@ -40,14 +41,12 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     succeed(server.trackbed(&scratch, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
     assert_eq!(server.keys("a/shard-2-of-2/report.html"), 1);
     // Containers that share a folder for temporary files have processes with equal numbers.
-    let left = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
     let temporary = scratch.path("temporary");
     fs::create_dir(&temporary).unwrap();
     let mut own = server.trackbed(&scratch, "run sweep.toml --runs 2 --out s3://sweeps/own");
     own.env("TMPDIR", &temporary);
     succeed(own);
-    let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(left).collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(scratch.entries("temporary").len(), 0);
     // Results are uploaded even if printing fails.
     let mut unread = server.trackbed(&scratch, "run sweep.toml --runs 2 --out s3://sweeps/unread");
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -55,16 +54,10 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     assert_eq!(server.keys("unread/run.json"), 1);
     succeed(server.trackbed(&scratch, "merge s3://sweeps/a --out merged"));
     succeed(server.trackbed(&scratch, "run sweep.toml --out whole"));
-    for file in ["runs.jsonl", "run.json", "samples.csv"] {
-        let [merged, whole] =
-            ["merged", "whole"].map(|name| fs::read(scratch.path(name).join(file)).unwrap());
-        assert!(merged == whole, "{file}");
-    }
+    scratch.same("merged", "whole", &FILES);
     succeed(server.trackbed(&scratch, "fetch s3://sweeps/a shards"));
     succeed(server.trackbed(&scratch, "merge shards"));
-    let [here, whole] =
-        ["shards", "whole"].map(|name| fs::read(scratch.path(name).join("run.json")).unwrap());
-    assert!(here == whole);
+    scratch.same("shards", "whole", &["run.json"]);
 }
 
 #[test]
@@ -92,7 +85,7 @@ fn what_a_store_cannot_do_is_said_with_a_remedy() {
 
 /// A server of S3 with an empty bucket, which ends with the test.
 pub struct Server {
-    child: Child,
+    _process: Kept,
     pub port: u16,
 }
 
@@ -105,7 +98,7 @@ impl Server {
         command.args(["-c", "from moto.server import main; main()", "-H", "127.0.0.1"]);
         command.args(["-p", &port.to_string()]).stdin(Stdio::null());
         let child = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
-        let server = Server { child, port };
+        let server = Server { _process: Kept(child), port };
         wait_until("the server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         assert!(server.ask("PUT", "/sweeps").starts_with("HTTP/1.1 200"));
         Some(server)
@@ -133,13 +126,6 @@ impl Server {
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
         command.env_remove("AWS_SESSION_TOKEN").env_remove("http_proxy").env_remove("HTTP_PROXY");
         command
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

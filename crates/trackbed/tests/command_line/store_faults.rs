@@ -4,16 +4,14 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::store::Server;
-use super::{Ended, SCENARIO, Scratch};
+use super::{Ended, Scratch, scenario};
 
-/// What becomes of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
@@ -112,8 +110,7 @@ const RUN: &str = "run a.toml --runs 20 --quiet";
 
 /// A scratch folder with the scenario, and what it comes to without a store.
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed(&format!("{RUN} --out whole"));
     fs::create_dir(scratch.path("temporary")).unwrap();
     scratch
@@ -125,18 +122,10 @@ fn through(server: &Server, proxy: &Proxy, scratch: &Scratch, words: &str) -> En
     Ended::of(command.env("TMPDIR", scratch.path("temporary")))
 }
 
-/// What is left of the folders for campaigns.
-fn left(scratch: &Scratch) -> Vec<PathBuf> {
-    fs::read_dir(scratch.path("temporary")).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
-
 /// The store has what a run without one comes to.
 fn is_whole(server: &Server, proxy: &Proxy, scratch: &Scratch, place: &str) {
     through(server, proxy, scratch, &format!("fetch s3://sweeps/{place} {place}")).says(0, &[]);
-    for file in ["runs.jsonl", "samples.csv"] {
-        let [fetched, whole] = [place, "whole"].map(|name| scratch.read(&format!("{name}/{file}")));
-        assert!(fetched == whole, "{place}: {file}");
-    }
+    scratch.same(place, "whole", &["runs.jsonl", "samples.csv"]);
 }
 
 /// Errors from the very first request on, after the store was read, and in the middle of what is sent.
@@ -155,12 +144,8 @@ fn a_store_that_answers_errors_from_some_request_on_loses_nothing() {
 
 fn fails_from(server: &Server, first: usize) {
     let scratch = scratch();
-    let proxy = Proxy::start(
-        server,
-        move |number, _| {
-            if number < first { Fault::None } else { Fault::Error }
-        },
-    );
+    let fault = move |number, _: &str| if number < first { Fault::None } else { Fault::Error };
+    let proxy = Proxy::start(server, fault);
     let place = format!("from-{first}");
     let words = format!("{RUN} --out s3://sweeps/{place}");
     let ended = through(server, &proxy, &scratch, &words);
@@ -169,7 +154,7 @@ fn fails_from(server: &Server, first: usize) {
     let errors = ended.stderr.lines().filter(|line| line.starts_with("error:")).count();
     assert_eq!(errors, 1, "{first}: {}", ended.stderr);
     assert!(proxy.failed.load(Ordering::Relaxed) > 0);
-    let left = left(&scratch);
+    let left = scratch.entries("temporary");
     match ended.stderr.contains("all results are in ") {
         true => {
             let [left] = &left[..] else { panic!("{first}: {left:?}") };
@@ -211,6 +196,6 @@ fn a_slow_store_is_waited_for() {
     let proxy = Proxy::start(&server, |_, _| Fault::Late(400));
     let words = format!("{RUN} --out s3://sweeps/slow");
     through(&server, &proxy, &scratch, &words).says(0, &[]);
-    assert!(left(&scratch).is_empty());
+    assert!(scratch.entries("temporary").is_empty());
     is_whole(&server, &proxy, &scratch, "slow");
 }

@@ -6,12 +6,11 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::support::{eventually, start};
-use super::{Ended, SCENARIO, Scratch};
+use super::{Ended, SCENARIO, Scratch, scenario};
 
 /// A run directory `theirs`, and a file of the user's, which is empty and so may pass for results.
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
+    let scratch = scenario();
     scratch.succeed("run a.toml --out theirs");
     scratch.write("mine", "");
     scratch
@@ -76,7 +75,7 @@ fn folders_of_a_run_directory_are_no_links() {
     scratch.write("changing/runs.jsonl", "");
     symlink(scratch.path("home"), scratch.path("changing/timelines")).unwrap();
     scratch.refuse("run b.toml --out changing", &["timelines is a symbolic link"]);
-    assert_eq!(fs::read_dir(scratch.path("home")).unwrap().count(), 0);
+    assert_eq!(scratch.entries("home").len(), 0);
     // A link that the user names is followed.
     symlink(scratch.path("page.html"), scratch.path("link")).unwrap();
     scratch.succeed("report theirs --out link");
@@ -127,9 +126,7 @@ fn a_number_of_runs_that_no_plan_has_is_refused() {
 fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     for name in ["about.json", "run.json", "runs.jsonl"] {
         let scratch = scratch();
-        let path = scratch.path("theirs").join(name);
-        fs::remove_file(&path).unwrap();
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        pipe(&scratch, &format!("theirs/{name}"));
         for words in ["export theirs", "report theirs", "compare theirs theirs"] {
             refused_at_once(&scratch, words, name);
         }
@@ -146,8 +143,7 @@ fn pipe(scratch: &Scratch, name: &str) {
 #[test]
 fn a_pipe_in_a_shard_is_refused_at_once() {
     for name in ["about.json", "runs.jsonl"] {
-        let scratch = Scratch::new();
-        scratch.write("a.toml", SCENARIO);
+        let scratch = scenario();
         for shard in ["1/2", "2/2"] {
             scratch.succeed(&format!("run a.toml --out theirs --shard {shard}"));
         }
@@ -159,15 +155,13 @@ fn a_pipe_in_a_shard_is_refused_at_once() {
     fs::create_dir(scratch.path("folder")).unwrap();
     fs::rename(scratch.path("theirs"), scratch.path("elsewhere")).unwrap();
     symlink(scratch.path("elsewhere"), scratch.path("folder/shard-1-of-2")).unwrap();
-    let listed = |name: &str| {
-        let mut names: Vec<_> =
-            fs::read_dir(scratch.path(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        names.sort();
-        names.iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect::<Vec<_>>()
+    let listed = || {
+        let paths = scratch.entries("elsewhere").into_iter();
+        paths.map(|path| (fs::read(&path).unwrap(), path)).collect::<Vec<_>>()
     };
-    let before = listed("elsewhere");
+    let before = listed();
     scratch.succeed("merge folder");
-    assert!(listed("elsewhere") == before);
+    assert!(listed() == before);
 }
 
 /// Traces, archives, manifests, payloads and measured frames.
@@ -194,14 +188,9 @@ fn a_pipe_that_a_scenario_names_is_refused_at_once() {
 fn a_piece_of_media_without_end_is_no_end_of_a_run() {
     let scratch = Scratch::new();
     for resolution in ["hd", "fhd", "qhd"] {
-        let name = format!("media/{resolution}/0000.m4s");
-        scratch.write_below(&name, "");
-        fs::File::options()
-            .write(true)
-            .open(scratch.path(&name))
-            .unwrap()
-            .set_len(1 << 42)
-            .unwrap();
+        let folder = scratch.path("media").join(resolution);
+        fs::create_dir_all(&folder).unwrap();
+        fs::File::create(folder.join("0000.m4s")).unwrap().set_len(1 << 42).unwrap();
     }
     scratch.write(
         "b.toml",

@@ -8,22 +8,18 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use trackbed_core::Seed;
 
-use super::{Ended, SCENARIO, Scratch};
+use super::support::kill;
+use super::{Ended, Scratch, scenario};
 
 pub const SWEEP: &str = "run a.toml --set link.loss=0,2%,5% --runs 7";
-const FILES: [&str; 3] = ["runs.jsonl", "run.json", "samples.csv"];
-
-pub fn scratch() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.write("a.toml", SCENARIO);
-    scratch
-}
+pub const FILES: [&str; 3] = ["runs.jsonl", "run.json", "samples.csv"];
 
 fn shard(scratch: &Scratch, shard: &str) {
     scratch
@@ -31,33 +27,24 @@ fn shard(scratch: &Scratch, shard: &str) {
         .says(0, &["results: big/shard-"]);
 }
 
-pub fn same_bytes(scratch: &Scratch, one: &str, other: &str) {
-    for file in FILES {
-        let [one, other] = [one, other].map(|folder| scratch.read(&format!("{folder}/{file}")));
-        assert!(one == other, "{file}");
-    }
-}
-
 #[test]
 fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
-    let scratch = scratch();
+    let scratch = scenario();
     let whole = scratch.succeed(&format!("{SWEEP} --out whole --json"));
     // In any order, and one of them twice, as a cluster might.
     for number in ["3/4", "1/4", "4/4"] {
         shard(&scratch, number);
     }
-    let ended = scratch.trackbed("merge big");
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("15 of 21 runs exist; results: big"), "{}", ended.stderr);
+    scratch.trackbed("merge big").says(1, &["15 of 21 runs exist; results: big"]);
     shard(&scratch, "2/4");
     shard(&scratch, "2/4");
-    let ended = scratch.succeed("merge big --json");
-    assert!(ended.stderr.contains("21 of 21 runs exist"), "{}", ended.stderr);
+    let ended = scratch.trackbed("merge big --json");
+    ended.says(0, &["21 of 21 runs exist"]);
     assert!(ended.stdout == whole.stdout);
-    same_bytes(&scratch, "big", "whole");
+    scratch.same("big", "whole", &FILES);
     let folders = "big/shard-4-of-4 big/shard-2-of-4 big/shard-1-of-4 whole big/shard-3-of-4";
     scratch.succeed(&format!("merge {folders} --out other"));
-    same_bytes(&scratch, "other", "whole");
+    scratch.same("other", "whole", &FILES);
     // The merged directory is an ordinary run directory.
     scratch.succeed("replay other 1 3 --out captures");
     let more = SWEEP.replace("--runs 7", "--runs 8");
@@ -66,7 +53,7 @@ fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
 
 #[test]
 fn a_shard_is_continued_and_is_not_mistaken_for_another() {
-    let scratch = scratch();
+    let scratch = scenario();
     shard(&scratch, "1/3");
     scratch
         .trackbed(&format!("{SWEEP} --out big --shard 1/3"))
@@ -78,7 +65,7 @@ fn a_shard_is_continued_and_is_not_mistaken_for_another() {
 
 #[test]
 fn a_cluster_says_which_shard_it_is() {
-    let scratch = scratch();
+    let scratch = scenario();
     let mut command = scratch.command(&format!("{SWEEP} --out big --shard auto"));
     let slurm = [("ID", "12"), ("COUNT", "3"), ("MIN", "10"), ("STEP", "1")];
     for (name, value) in slurm {
@@ -94,7 +81,7 @@ fn a_cluster_says_which_shard_it_is() {
 
 #[test]
 fn what_does_not_belong_together_is_not_merged() {
-    let scratch = scratch();
+    let scratch = scenario();
     shard(&scratch, "1/2");
     scratch.succeed(&format!("{SWEEP} --out seed --seed 2"));
     fs::create_dir(scratch.path("empty")).unwrap();
@@ -117,13 +104,13 @@ fn what_does_not_belong_together_is_not_merged() {
     // Nothing of it is kept, so that it can be merged without the changed one.
     assert!(!scratch.path("all").exists());
     scratch.succeed("merge whole --out all");
-    same_bytes(&scratch, "all", "whole");
+    scratch.same("all", "whole", &FILES);
 }
 
 /// A process that is killed before it has written about.json does not block later ones.
 #[test]
 fn a_directory_without_about_does_not_block_later_processes() {
-    let scratch = scratch();
+    let scratch = scenario();
     for folder in ["begun", "big/shard-2-of-2"] {
         fs::create_dir_all(scratch.path(folder)).unwrap();
         scratch.write(&format!("{folder}/runs.jsonl"), "");
@@ -134,7 +121,7 @@ fn a_directory_without_about_does_not_block_later_processes() {
     scratch.trackbed("merge big").says(1, &["10 of 21 runs exist"]);
     shard(&scratch, "2/2");
     scratch.succeed("merge big");
-    same_bytes(&scratch, "big", "begun");
+    scratch.same("big", "begun", &FILES);
     scratch.write("begun/runs.jsonl", "not empty");
     fs::remove_file(scratch.path("begun/about.json")).unwrap();
     scratch.refuse(&format!("{SWEEP} --out begun"), &["contains files"]);
@@ -142,7 +129,7 @@ fn a_directory_without_about_does_not_block_later_processes() {
 
 #[test]
 fn a_job_is_of_a_number_of_runs_that_is_known() {
-    let scratch = scratch();
+    let scratch = scenario();
     for (option, value) in [("--until", "completion_ms 2%"), ("--shard", "1/2")] {
         let words = ["plan", "a.toml", "--for", "slurm", "--out", "big"];
         let mut command = scratch.command(&words.join(" "));
@@ -167,13 +154,12 @@ fn forge(scratch: &Scratch, folder: &str) {
 
 #[test]
 fn results_that_were_changed_are_found_out() {
-    let scratch = scratch();
+    let scratch = scenario();
     scratch.succeed(&format!("{SWEEP} --out one"));
     scratch.succeed(&format!("{SWEEP} --out two --jobs 1"));
     let verify = |folder: &str, more: &str| {
         let ended = scratch.trackbed(&format!("verify-results {folder} --json {more}"));
-        let found = ended.json();
-        (ended.status, found)
+        (ended.status, ended.json())
     };
     let (status, found) = verify("one", "");
     assert_eq!((status, &found["repeated"], &found["runs"]), (0, &21.into(), &21.into()));
@@ -200,7 +186,7 @@ fn results_that_were_changed_are_found_out() {
 /// duplicated. `TRACKBED_SWEEP=100000,20` sets the number of runs and of kills.
 #[test]
 fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
-    let scratch = scratch();
+    let scratch = scenario();
     let setting = std::env::var("TRACKBED_SWEEP").unwrap_or_else(|_| "1500,6".to_owned());
     let (runs, kills) = setting.split_once(',').expect("TRACKBED_SWEEP=RUNS,KILLS");
     let (runs, kills): (u64, u64) = (runs.parse().unwrap(), kills.parse().unwrap());
@@ -208,32 +194,27 @@ fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
     let begun = Instant::now();
     scratch.succeed(&format!("{sweep} --out whole"));
     let undisturbed = begun.elapsed();
-    let chance = Seed::of_run(undisturbed.as_nanos() as u64, 0).stream("kills");
     let shards = ["1/2", "2/2"].map(|shard| format!("{sweep} --out big --jobs 1 --shard {shard}"));
-    let (mut chance, mut killed) = (chance, 0);
+    let mut chance = Seed::of_run(undisturbed.as_nanos() as u64, 0).stream("kills");
+    let mut killed = 0;
     for number in 0..kills {
         let command = &shards[(number % 2) as usize];
-        let mut child =
-            scratch.command(command).stderr(Stdio::null()).stdout(Stdio::null()).spawn();
-        let child = child.as_mut().unwrap();
+        let mut command = scratch.command(command);
+        let mut child = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         // At any time from the start; the rest of the runs is executed in between.
         thread::sleep(chance.span(Duration::ZERO, undisturbed / (kills as u32 / 2)));
         killed += u64::from(child.try_wait().unwrap().is_none());
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill(child);
     }
     assert!(killed * 2 >= kills, "{killed} of {kills} were still at work");
     for shard in &shards {
         scratch.succeed(shard);
     }
     scratch.succeed("merge big");
-    same_bytes(&scratch, "big", "whole");
+    scratch.same("big", "whole", &FILES);
     for folder in ["big", "big/shard-1-of-2", "big/shard-2-of-2"] {
-        let is_partial = |entry: &fs::DirEntry| {
-            entry.path().extension().is_some_and(|extension| extension == "partial")
-        };
-        let mut entries = fs::read_dir(scratch.path(folder)).unwrap().map(Result::unwrap);
-        assert!(!entries.any(|entry| is_partial(&entry)), "{folder}: something was left behind");
+        let is_partial = |path: &PathBuf| path.extension().is_some_and(|end| end == "partial");
+        assert!(!scratch.entries(folder).iter().any(is_partial), "{folder}: something is left");
     }
     println!("{runs} runs in {undisturbed:.1?}, {killed} of {kills} kills while at work");
 }

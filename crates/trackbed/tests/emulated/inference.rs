@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::support::{Ended, eventually, skip, start};
+use super::support::{Ended, kill, skip, start, wait_until};
 use super::{Scratch, factor, least};
 
 /// A scenario with nothing to send, or telemetry, and this table `[inference]`.
@@ -17,16 +17,18 @@ fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
     scratch.write("beside.toml", &text);
 }
 
-/// A run of it, on its own substrate.
 fn run(scratch: &Scratch) -> Ended {
     let _ = fs::remove_dir_all(scratch.path("out"));
     scratch.trackbed("run ./beside.toml --runs 1 --allow-commands --keep-invalid --out out --json")
 }
 
-fn document(scratch: &Scratch) -> Value {
+/// The only cell of a run that succeeds.
+fn cell(scratch: &Scratch) -> Value {
     let ended = run(scratch);
     ended.says(0, &[]);
-    ended.json()
+    let document = ended.json();
+    assert_eq!(document["substrate"], "emulated");
+    document["cells"][0].clone()
 }
 
 fn command(text: &str) -> String {
@@ -42,9 +44,7 @@ fn frames_are_counted_as_lines() {
     let lines = "echo ready; sleep 5; for i in 1 2 3 4 5 6 7 8; do echo; done; exec sleep 600";
     let workload = "kind = \"idle\"\nduration = \"12 s\"\nwarm-up = \"0 s\"";
     scenario(&scratch, workload, &command(lines));
-    let document = document(&scratch);
-    assert_eq!(document["substrate"], "emulated");
-    let cell = &document["cells"][0];
+    let cell = &cell(&scratch);
     assert_eq!((factor(cell, "protocol"), factor(cell, "inference")), ("none", "command"));
     assert_eq!(cell["metrics"]["frame_ms"]["samples"], 7, "{cell}");
     assert!((least(cell, "fps") - 7.0 / 12.0).abs() < 1e-9, "{cell}");
@@ -60,7 +60,7 @@ fn telemetry_and_frames_go_side_by_side() {
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"7 s\"\nwarm-up = \"1 s\"";
     let lines = "while true; do echo; sleep 0.05; done";
     scenario(&scratch, workload, &command(lines));
-    let cell = document(&scratch)["cells"][0].clone();
+    let cell = cell(&scratch);
     let fps = least(&cell, "fps");
     // In six seconds there may be one more than there are intervals.
     assert!(fps > 1.0 && fps <= 20.0 + 1.0 / 6.0, "{cell}");
@@ -80,7 +80,7 @@ fn without_inference_the_load_is_read_all_the_same() {
     let Some(scratch) = Scratch::new() else { return };
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"";
     scenario(&scratch, workload, "kind = \"none\"");
-    let cell = document(&scratch)["cells"][0].clone();
+    let cell = cell(&scratch);
     assert!(least(&cell, "cpu_percent") >= 0.0);
     assert!(cell["metrics"]["fps"].is_null() && cell["metrics"]["inference_cpu_percent"].is_null());
 }
@@ -98,7 +98,7 @@ fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
     ] {
         scenario(&scratch, workload, &command(lines));
         let ended = run(&scratch);
-        assert_eq!(ended.status, 1);
+        ended.says(1, &[]);
         let cells = ended.cells();
         let reason = cells[0]["failures"][0]["reason"].as_str().unwrap();
         assert!(words.iter().all(|word| reason.contains(word)), "{reason}");
@@ -107,8 +107,7 @@ fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
 
 /// Whether a process with this text in its command line is running.
 fn is_alive(mark: &str) -> bool {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    processes.into_iter().any(|process| {
+    fs::read_dir("/proc").unwrap().flatten().any(|process| {
         let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(mark)
     })
@@ -124,14 +123,13 @@ fn no_process_is_left_after_a_run_or_after_a_killed_tool() {
     let workload =
         |duration| format!("kind = \"idle\"\nduration = \"{duration}\"\nwarm-up = \"0 s\"");
     scenario(&scratch, &workload("2 s"), &command(&lines));
-    document(&scratch);
+    cell(&scratch);
     assert!(!is_alive(&mark));
     scenario(&scratch, &workload("10 min"), &command(&lines));
-    let mut child = start(scratch.command("run ./beside.toml --runs 1 --allow-commands"));
-    eventually("the command runs", || is_alive(&mark).then_some(()));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    eventually("it is gone", || (!is_alive(&mark)).then_some(()));
+    let child = start(scratch.command("run ./beside.toml --runs 1 --allow-commands"));
+    wait_until("the command runs", || is_alive(&mark));
+    kill(child);
+    wait_until("it is gone", || !is_alive(&mark));
 }
 
 /// Without ONNX Runtime no run begins; the remedy is printed once, not for each cell.

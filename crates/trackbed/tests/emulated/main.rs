@@ -36,8 +36,8 @@ impl Scratch {
         None
     }
 
-    /// Runs with these arguments, and returns the document.
-    fn emulated(&self, words: &[&str]) -> Command {
+    /// An emulated run with these arguments, separated by spaces.
+    fn emulated(&self, words: &str) -> Command {
         // A busy machine may be late; this does not affect the tested properties.
         let mut command = self
             .command("run --substrate emulated --allow-commands --keep-invalid --out out --json");
@@ -45,20 +45,25 @@ impl Scratch {
             // Users do not always have /usr/sbin in their PATH.
             command.arg(scenario).env("TMPDIR", self.path("tmp")).env("PATH", "/usr/bin:/bin");
         }
-        command.args(words);
+        command.args(words.split_whitespace());
         command
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
+    fn run(&self, words: &str) -> Ended {
         let _ = fs::remove_dir_all(self.path("out"));
         Ended::of(&mut self.emulated(words))
     }
 
     /// The document of a campaign in which every run succeeds.
-    fn document(&self, words: &[&str]) -> Value {
+    fn document(&self, words: &str) -> Value {
         let ended = self.run(words);
         ended.says(0, &[]);
         ended.json()
+    }
+
+    /// Its cells.
+    fn cells(&self, words: &str) -> Vec<Value> {
+        self.document(words)["cells"].as_array().unwrap().clone()
     }
 }
 

@@ -7,18 +7,16 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::support::{Ended, eventually, start};
-use super::{Scratch, factor, least, one_of_two_failed};
+use super::support::{Ended, eventually, kill, start, wait_until};
+use super::{Scratch, factor, least, metric, one_of_two_failed};
 
 /// TCP, TLS and three rounds of objects, or QUIC and these, of 20 ms each.
 #[test]
 fn a_page_loads_on_the_kernel() {
     let Some(scratch) = Scratch::new() else { return };
-    let settings = ["link.loss=0", "link.delay=10ms"].map(|setting| ["--set", setting]).concat();
-    let document = scratch.document(&[&["web", "--runs", "1"], &settings[..]].concat());
-    let cells = document["cells"].as_array().unwrap();
+    let cells = scratch.cells("web --runs 1 --set link.loss=0 --set link.delay=10ms");
     assert_eq!(cells.len(), 3);
-    for cell in cells {
+    for cell in &cells {
         let rounds = if factor(cell, "protocol") == "http3" { 4.0 } else { 5.0 };
         let found = least(cell, "plt_ms");
         assert!(found >= rounds * 20.0, "{cell}");
@@ -32,18 +30,8 @@ fn a_page_loads_on_the_kernel() {
 #[ignore = "thorough: real time"]
 fn every_protocol_takes_its_round_trips_at_least() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = [
-        "vru",
-        "--runs",
-        "1",
-        "--set",
-        "link.loss=0",
-        "--set",
-        "link.delay=10ms",
-        "--set",
-        "workload.count=3",
-    ];
-    let document = scratch.document(&words);
+    let settings = "--set link.loss=0 --set link.delay=10ms --set workload.count=3";
+    let document = scratch.document(&format!("vru --runs 1 {settings}"));
     assert_eq!(document["substrate"], "emulated");
     assert!(document["environment"]["kernel"].as_str().unwrap().contains('.'));
     let cells = document["cells"].as_array().unwrap();
@@ -92,12 +80,10 @@ fn agreement_is_what_the_schema_says() {
 #[ignore = "thorough: real time"]
 fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = ["bulk", "--runs", "1", "--set", "workload.size=500kB", "--set", "link.loss=1%"];
-    let document = scratch.document(&words);
-    let cells = document["cells"].as_array().unwrap();
+    let cells = scratch.cells("bulk --runs 1 --set workload.size=500kB --set link.loss=1%");
     assert!(cells.iter().any(|cell| factor(cell, "congestion") == "reno"));
-    for cell in cells {
-        assert!(cell["metrics"]["throughput_mbps"]["max"].as_f64().unwrap() < 50.0, "{cell}");
+    for cell in &cells {
+        assert!(metric(cell, "throughput_mbps", "max") < 50.0, "{cell}");
     }
 }
 
@@ -107,13 +93,11 @@ fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
 #[ignore = "thorough: real time"]
 fn a_phone_moves_between_networks() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = ["migration", "--runs", "1", "--set", "workload.size=1MB"];
-    let settings = ["--set", "protocol=http2,quic", "--set", "handshake=new"];
     let ip = if fs::exists("/proc/net/if_inet6").unwrap() { "ip=4,6" } else { "ip=4" };
-    let document = scratch.document(&[&words[..], &settings, &["--set", ip]].concat());
-    let cells = document["cells"].as_array().unwrap();
+    let settings = "--set workload.size=1MB --set protocol=http2,quic --set handshake=new";
+    let cells = scratch.cells(&format!("migration --runs 1 {settings} --set {ip}"));
     assert!(cells.len() >= 2);
-    for cell in cells {
+    for cell in &cells {
         let (reconnections, migrations, round_trips) =
             if factor(cell, "protocol") == "quic" { (0.0, 2.0, 1.0) } else { (2.0, 0.0, 3.0) };
         assert_eq!(least(cell, "reconnection_count"), reconnections, "{cell}");
@@ -138,8 +122,7 @@ fn the_kernels_multipath_tcp_uses_both_paths() {
          [link]\n{link}[second-link]\n{link}[workload]\nkind = \"flow\"\nduration = \"6 s\"\n"
     );
     scratch.write("paths.toml", &scenario);
-    let document = scratch.document(&["paths.toml", "--runs", "1"]);
-    for cell in document["cells"].as_array().unwrap() {
+    for cell in &scratch.cells("paths.toml --runs 1") {
         let goodput = least(cell, "goodput_mbps");
         let expected = if factor(cell, "protocol") == "tcp" { 2.0..4.0 } else { 4.2..8.0 };
         assert!(expected.contains(&goodput), "{goodput} Mbit/s, {cell}");
@@ -155,11 +138,10 @@ fn a_train_drives_on_the_kernel() {
     if !fs::exists("/proc/sys/net/mptcp").unwrap() {
         return eprintln!("SKIPPED: this kernel has no MPTCP");
     }
-    let short = ["--set", "workload.duration=8s", "--set", "radio.duration=10s", "--runs", "1"];
-    let document = scratch.document(&[&["train", "--part", "linux"][..], &short].concat());
-    let cells = document["cells"].as_array().unwrap();
+    let words = "train --part linux --runs 1 --set workload.duration=8s --set radio.duration=10s";
+    let cells = scratch.cells(words);
     assert_eq!(cells.len(), 2);
-    for cell in cells {
+    for cell in &cells {
         assert!(least(cell, "goodput_mbps") > 1.0 && cell["failed"] == 0, "{cell}");
     }
     for (setting, why) in [
@@ -167,8 +149,8 @@ fn a_train_drives_on_the_kernel() {
         ("congestion=lia", "cannot couple paths"),
         ("radio.foresight=pha", "takes no warnings"),
     ] {
-        let words = [&["train", "--part", "linux", "--set", setting][..], &short].concat();
-        scratch.run(&words).refused(&[why, "help: add --set"]);
+        let ended = scratch.run(&format!("{words} --set {setting}"));
+        ended.refused(&[why, "help: add --set"]);
     }
 }
 
@@ -177,14 +159,10 @@ fn a_train_drives_on_the_kernel() {
 fn both_versions_of_ip_carry_every_transport() {
     let Some(scratch) = Scratch::new() else { return };
     if !fs::exists("/proc/net/if_inet6").unwrap() {
-        eprintln!("SKIPPED: this machine has no IPv6");
-        return;
+        return eprintln!("SKIPPED: this machine has no IPv6");
     }
-    let words = ["bulk", "--runs", "1", "--set", "workload.size=200kB", "--set", "ip=4,6"];
-    let document = scratch.document(
-        &[&words[..], &["--set", "protocol=tcp,quic", "--set", "congestion=cubic"]].concat(),
-    );
-    let cells = document["cells"].as_array().unwrap();
+    let settings = "--set protocol=tcp,quic --set congestion=cubic --set ip=4,6";
+    let cells = scratch.cells(&format!("bulk --runs 1 --set workload.size=200kB {settings}"));
     assert_eq!(cells.len(), 4);
     for pair in cells.chunks(2) {
         let [four, six] = [0, 1].map(|index| least(&pair[index], "wire_bytes"));
@@ -211,9 +189,8 @@ count = 2
 phones = 5
 ";
     scratch.write("phones.toml", scenario);
-    let document = scratch.document(&["phones.toml"]);
-    for cell in document["cells"].as_array().unwrap() {
-        assert_eq!(cell["metrics"]["answered_count"]["mean"], 10.0);
+    for cell in &scratch.cells("phones.toml") {
+        assert_eq!(metric(cell, "answered_count", "mean"), 10.0);
         assert!(least(cell, "rtt_ms") >= 16.0, "{cell}");
     }
 }
@@ -237,9 +214,9 @@ duration = \"3 s\"
 warm-up = \"1 s\"
 ";
     scratch.write("telemetry.toml", scenario);
-    let document = scratch.document(&["telemetry.toml"]);
+    let document = scratch.document("telemetry.toml");
     for cell in document["cells"].as_array().unwrap() {
-        let count = |metric: &str| cell["metrics"][metric]["mean"].as_f64().unwrap();
+        let count = |name: &str| metric(cell, name, "mean");
         assert_eq!(count("sent_count"), 40.0);
         let ends = ["in_time_count", "late_count", "lost_count"].map(count);
         assert_eq!(ends.iter().sum::<f64>(), 40.0, "{ends:?}");
@@ -254,9 +231,8 @@ warm-up = \"1 s\"
 #[ignore = "thorough: real time"]
 fn a_server_that_dies_fails_its_run_and_no_other() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = ["vru", "--runs", "2", "--set", "protocol=quic", "--set", "handshake=new"];
-    let slow = ["--set", "link.delay=100ms"];
-    let child = start(scratch.emulated(&[&words[..], &slow].concat()));
+    let settings = "--set protocol=quic --set handshake=new --set link.delay=100ms";
+    let child = start(scratch.emulated(&format!("vru --runs 2 {settings}")));
     let server = eventually("the server is there", || ends_of(&child).first().copied());
     kill_process(server, Signal::KILL).unwrap();
     one_of_two_failed(&Ended::from(child.wait_with_output().unwrap()), "completion_ms");
@@ -267,9 +243,9 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
 #[ignore = "thorough: real time"]
 fn a_server_that_hangs_fails_its_run_and_no_other() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = ["bulk", "--runs", "2", "--set", "protocol=tcp", "--set", "congestion=cubic"];
-    let slow = ["--set", "workload.size=2MB", "--set", "link.delay=100ms"];
-    let child = start(scratch.emulated(&[&words[..], &slow].concat()));
+    let slow = "--set workload.size=2MB --set link.delay=100ms";
+    let words = format!("bulk --runs 2 --set protocol=tcp --set congestion=cubic {slow}");
+    let child = start(scratch.emulated(&words));
     let server = eventually("the server is there", || ends_of(&child).first().copied());
     kill_process(server, Signal::STOP).unwrap();
     one_of_two_failed(&Ended::from(child.wait_with_output().unwrap()), "completion_ms");
@@ -281,14 +257,12 @@ fn a_server_that_hangs_fails_its_run_and_no_other() {
 #[ignore = "thorough: real time"]
 fn the_ends_do_not_outlive_a_run_that_is_killed() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = ["vru", "--runs", "3", "--set", "link.delay=200ms"];
-    let mut child = start(scratch.emulated(&words));
+    let child = start(scratch.emulated("vru --runs 3 --set link.delay=200ms"));
     let ends =
         eventually("both ends are there", || Some(ends_of(&child)).filter(|ends| ends.len() == 2));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill(child);
     for end in ends {
-        eventually("an end is gone", || (!is_end(end)).then_some(()));
+        wait_until("an end is gone", || !is_end(end));
     }
 }
 
@@ -296,9 +270,9 @@ fn the_ends_do_not_outlive_a_run_that_is_killed() {
 #[ignore = "thorough: real time"]
 fn real_time_is_not_mixed_with_virtual_and_does_not_come_back() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = ["vru", "--runs", "1", "--set", "protocol=quic", "--set", "handshake=new"];
-    scratch.document(&words);
-    scratch.refuse(&format!("run {} --out out", words.join(" ")), &[]);
+    let words = "vru --runs 1 --set protocol=quic --set handshake=new";
+    scratch.document(words);
+    scratch.refuse(&format!("run {words} --out out"), &[]);
     scratch.refuse("replay out 0 0", &["real time"]);
 }
 

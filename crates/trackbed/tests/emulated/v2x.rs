@@ -4,19 +4,8 @@ use super::{Scratch, least};
 
 /// Twenty vehicles on two roads with ten messages per second each, which any machine can handle; the deadline
 /// allows for a busy one.
-const SMALL: &[&str] = &[
-    "v2x",
-    "--runs",
-    "1",
-    "--set",
-    "workload.board=here",
-    "--set",
-    "workload.deadline=10s",
-    "--set",
-    "workload.duration=1500ms",
-    "--set",
-    "workload.warm-up=0s",
-];
+const SMALL: &str = "v2x --runs 1 --set workload.board=here --set workload.deadline=10s \
+                     --set workload.duration=1500ms --set workload.warm-up=0s";
 
 #[test]
 #[ignore = "thorough: real time"]
@@ -24,8 +13,7 @@ fn a_unit_hears_a_crossing_and_believes_what_is_genuine() {
     let Some(scratch) = Scratch::new() else { return };
     let crossing = "--part crossing --set workload.roads=2 --set workload.lanes=1 --set \
                     workload.forged=20% --set workload.flood=200/s --set workload.workers=2";
-    let words: Vec<&str> = crossing.split_whitespace().collect();
-    let document = scratch.document(&[SMALL, &words].concat());
+    let document = scratch.document(&format!("{SMALL} {crossing}"));
     let cell = &document["cells"][0];
     // Fifteen of each vehicle, and one more or less where it stands at an edge.
     let heard = least(cell, "heard_count");
@@ -46,9 +34,7 @@ fn so_many_signatures_are_verified_at_once() {
     let Some(scratch) = Scratch::new() else { return };
     let closed = "--part splits --set workload.split=dynamic,static --set workload.signatures=5000 --set \
                   workload.workers=2 --set workload.forged=20%";
-    let words: Vec<&str> = closed.split_whitespace().collect();
-    let document = scratch.document(&[SMALL, &words].concat());
-    for cell in document["cells"].as_array().unwrap() {
+    for cell in &scratch.cells(&format!("{SMALL} {closed}")) {
         assert!(least(cell, "signature_rate_hz") > 500.0, "{cell}");
         assert!(least(cell, "verification_cpu_percent") <= 100.5, "{cell}");
     }
@@ -58,8 +44,8 @@ fn so_many_signatures_are_verified_at_once() {
 fn a_board_that_this_machine_is_not_is_refused() {
     let Some(scratch) = Scratch::new() else { return };
     for words in [
-        &["v2x", "--part", "splits", "--runs", "1"][..],
-        &["vru", "--set", "workload.signed=true", "--set", "workload.board=odroid-xu4"],
+        "v2x --part splits --runs 1",
+        "vru --set workload.signed=true --set workload.board=odroid-xu4",
     ] {
         let parts = ["odroid-xu4 exists in virtual time only", "add --set workload.board=here"];
         scratch.run(words).refused(&parts);
@@ -72,8 +58,7 @@ fn signed_messages_are_verified_and_handed_on_between_processes() {
     let Some(scratch) = Scratch::new() else { return };
     let signed = "vru --runs 1 --set workload.signed=true --set workload.listeners=2 --set protocol=quic,mqtt \
                   --set tls=1.3 --set handshake=new --set link.loss=0%";
-    let document = scratch.document(&signed.split_whitespace().collect::<Vec<_>>());
-    for cell in document["cells"].as_array().unwrap() {
+    for cell in &scratch.cells(signed) {
         assert_eq!(least(cell, "accepted_count"), 10.0, "{cell}");
         assert_eq!(cell["metrics"]["warning_ms"]["samples"], 20.0, "{cell}");
         let verdict = &cell["metrics"]["verdict_ms"];

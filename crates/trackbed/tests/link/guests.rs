@@ -54,7 +54,6 @@ fn many(address: SocketAddr, count: u64) {
     println!("all came back");
 }
 
-/// Prints why a connection fails, or how it ends.
 fn connect(address: SocketAddr) {
     let ended = TcpStream::connect(address).and_then(|mut stream| stream.read(&mut [0; 10]));
     println!("{:?}", ended.map_err(|why| why.kind()));
@@ -116,7 +115,6 @@ pub fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// Of everything until the end.
 pub fn digest(stream: &mut impl Read) -> io::Result<u64> {
     let (mut hasher, mut buffer) = (DefaultHasher::new(), vec![0; 1 << 16]);
     loop {

@@ -17,7 +17,6 @@ fn namespace_of(child: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// The network namespaces in which there is a process.
 fn namespaces() -> BTreeSet<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let namespace = |process: fs::DirEntry| fs::read_link(process.path().join("ns/net")).ok();

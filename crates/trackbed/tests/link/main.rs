@@ -16,11 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-/// The user who runs the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
     Current,
-    /// A user without any privileges.
     Nobody,
 }
 
@@ -46,14 +44,12 @@ fn is_allowed(user: User) -> bool {
     output.status.success()
 }
 
-/// `trackbed` with these arguments, run by `user`.
 fn trackbed(user: User, arguments: &[&str]) -> Command {
     let mut command = command(&PROGRAM, user);
     command.args(arguments);
     command
 }
 
-/// Any program, run by `user`.
 fn command(program: &Path, user: User) -> Command {
     let mut command = Command::new(program);
     command.current_dir(std::env::temp_dir()).stdin(Stdio::null());

@@ -34,8 +34,8 @@ fn a_round_trip_takes_both_delays() {
             ("0.0.0.0", "100.72.0.1", "--delay 20ms"),
             ("::", "fd74:7261:2000::1", "--up delay=5ms --down delay=35ms"),
         ] {
-            let text =
-                between(user, &format!("echo {any}"), options, &format!("ping {address} 10"));
+            let (echo, ping) = (format!("echo {any}"), format!("ping {address} 10"));
+            let text = between(user, &echo, options, &ping);
             let times = numbers(&text, "rtt");
             assert_eq!(times.len(), 10);
             assert!(times.iter().all(|micros| *micros >= 40_000), "{times:?}");
@@ -90,14 +90,11 @@ fn settings_change_when_a_file_says_so() {
         let file = folder.join("settings");
         fs::write(&file, "# slow at first\ndelay = 50ms\n").unwrap();
         let options = format!("--delay 1ms --control {}", file.display());
-        let writer = {
-            let file = file.clone();
-            std::thread::spawn(move || {
-                #[expect(clippy::disallowed_methods, reason = "the link runs in real time")]
-                std::thread::sleep(Duration::from_millis(2_000));
-                fs::write(&file, "delay = 2ms\n").unwrap();
-            })
-        };
+        let writer = std::thread::spawn(move || {
+            #[expect(clippy::disallowed_methods, reason = "the link runs in real time")]
+            std::thread::sleep(Duration::from_millis(2_000));
+            fs::write(&file, "delay = 2ms\n").unwrap();
+        });
         let text = between(user, "echo 0.0.0.0", &options, "ping 100.72.0.1 200");
         writer.join().unwrap();
         let times = numbers(&text, "rtt");

@@ -31,7 +31,6 @@ fn a_role_is_played() {
     }
 }
 
-/// Answers every datagram.
 fn echo(address: IpAddr) {
     let socket = UdpSocket::bind(SocketAddr::new(address, PORT)).unwrap();
     let mut buffer = [0; 2_000];

@@ -29,12 +29,11 @@ fn standard_output_is_the_commands_alone() {
 #[test]
 fn the_command_is_the_same_user_as_before() {
     for user in users() {
-        let whoami = ["sh", "-c", "id -u"];
         let outside = match user {
-            User::Current => format!("{}\n", rustix::process::getuid().as_raw()),
-            User::Nobody => format!("{}\n", crate::NOBODY),
+            User::Current => rustix::process::getuid().as_raw(),
+            User::Nobody => crate::NOBODY,
         };
-        assert_eq!(link(user, &[&["--"], &whoami[..]].concat()).1, outside);
+        assert_eq!(link(user, &["--", "id", "-u"]).1, format!("{outside}\n"));
     }
 }
 
@@ -44,10 +43,8 @@ fn signals_reach_the_command() {
     for (user, (name, signal)) in users().into_iter().flat_map(|user| all.map(|one| (user, one))) {
         let script =
             format!("trap 'echo caught; exit 9' {name}; echo ready; while :; do sleep 0.05; done");
-        let mut child = trackbed(user, &["link", "--", "sh", "-c", &script])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = trackbed(user, &["link", "--", "sh", "-c", &script]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert_eq!(lines.next().unwrap().unwrap(), "ready");
         kill_process(Pid::from_child(&child), signal).unwrap();
@@ -77,9 +74,8 @@ fn what_is_no_link_is_refused_with_advice() {
             "use --loss instead of the model",
         ),
     ] {
-        let output = trackbed(User::Current, &[&["link"], arguments, &["--", "true"]].concat())
-            .output()
-            .unwrap();
+        let all = [&["link"], arguments, &["--", "true"]].concat();
+        let output = trackbed(User::Current, &all).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(125), "{arguments:?}: {text}");
         assert!(text.contains(advice), "{arguments:?}: {text}");

@@ -31,14 +31,36 @@ impl Scratch {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// The same in a folder, which is made.
-    pub fn write_below(&self, name: &str, text: &str) {
-        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        self.write(name, text);
-    }
-
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
+    }
+
+    /// The JSON document in a file.
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// Changes the JSON document in a file.
+    pub fn change(&self, name: &str, change: impl FnOnce(&mut Value)) {
+        let mut document = self.json(name);
+        change(&mut document);
+        self.write(name, &document.to_string());
+    }
+
+    /// Asserts that each of `files` has the same bytes in both folders.
+    pub fn same(&self, one: &str, other: &str, files: &[&str]) {
+        for file in files {
+            let [one, other] = [one, other].map(|folder| fs::read(self.path(folder).join(file)));
+            assert!(one.unwrap() == other.unwrap(), "{file}");
+        }
+    }
+
+    /// The sorted paths in a folder.
+    pub fn entries(&self, name: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path(name)).unwrap();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
     }
 
     /// `trackbed` with `words`, separated by spaces, ready to run here.
@@ -50,7 +72,6 @@ impl Scratch {
         Ended::of(&mut self.command(words))
     }
 
-    /// The command must end with status 0.
     pub fn succeed(&self, words: &str) -> Ended {
         let ended = self.trackbed(words);
         assert_eq!(ended.status, 0, "{words}: {}", ended.stderr);
@@ -71,7 +92,6 @@ pub fn command(folder: &Path, words: &str) -> Command {
     command
 }
 
-/// The result of a command.
 pub struct Ended {
     pub status: i32,
     pub stdout: String,
@@ -79,7 +99,6 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Runs this command.
     pub fn of(command: &mut Command) -> Ended {
         Ended::from(command.output().unwrap())
     }
@@ -101,7 +120,6 @@ impl Ended {
         }
     }
 
-    /// The JSON document on standard output.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap()
     }
@@ -124,6 +142,21 @@ impl From<Output> for Ended {
 /// Starts a command whose output is read when it ends.
 pub fn start(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+pub fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// A process that is killed when it is dropped.
+pub struct Kept(pub Child);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Waits until `look` finds something, for a minute at most.

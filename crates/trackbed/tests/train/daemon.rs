@@ -1,7 +1,5 @@
 //! Failures around the daemon: every flag is cleared.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -50,12 +48,9 @@ impl Stage {
         Stage { railway, name, _gpsd: None }
     }
 
-    fn arguments(&self) -> Vec<String> {
-        let (table, state) = (format!("{}.geojson", self.name), format!("{}.json", self.name));
-        ["--table".to_owned(), path(&table).display().to_string(), "--state".to_owned()]
-            .into_iter()
-            .chain([path(&state).display().to_string()])
-            .collect()
+    fn arguments(&self) -> [String; 4] {
+        let file = |end: &str| path(&format!("{}.{end}", self.name)).display().to_string();
+        ["--table".to_owned(), file("geojson"), "--state".to_owned(), file("json")]
     }
 
     fn start(&self, more: &[&str]) -> Daemon {
@@ -66,9 +61,8 @@ impl Stage {
 
     /// Runs the daemon with an option that makes it exit.
     fn run(&self, more: &[&str]) -> Output {
-        let own = self.arguments();
         let mut command = trackbed(&["phad", "--operator", "A=10.10.0.1", "--operator", "B=id:2"]);
-        command.args(own).args(more);
+        command.args(self.arguments()).args(more);
         self.railway.train.run(|| command.output().unwrap()).unwrap()
     }
 
@@ -217,7 +211,7 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
         });
     }
     assert_eq!(stage.railway.backups(), [true, false]);
-    let figures = figures(&stage);
+    let figures = stage.railway.figures("127.0.0.1:9472");
     assert!(figures.contains("trackbed_phad_flagged{operator=\"A\"} 1\n"), "{figures}");
     assert!(figures.contains("trackbed_phad_position_known 1\n"), "{figures}");
     // The range is gone from the new table, and stays until it is passed; the table is read without
@@ -227,17 +221,6 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
     until("the new table", || stage.log().matches("2 ranges along").count() > before);
     assert!(daemon.end());
     assert_eq!(stage.railway.backups(), [false; 2]);
-}
-
-fn figures(stage: &Stage) -> String {
-    let fetch = || {
-        let mut stream = TcpStream::connect("127.0.0.1:9472").unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        text
-    };
-    stage.railway.train.run(fetch).unwrap()
 }
 
 #[test]
@@ -253,22 +236,19 @@ fn what_is_missing_is_said_with_its_remedy() {
     let text = String::from_utf8(once.stdout).unwrap();
     assert!(text.contains(" m/s, forward") && text.contains("operator B: next range"), "{text}");
 
-    let refused = |more: &[&str], part: &str| {
-        let output = stage.run(more);
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let says = |output: &Output, part: &str| {
+        let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(message.contains(part), "{message}");
     };
+    let refused = |more: &[&str], part: &str| says(&stage.run(more), part);
     refused(&["--check", "--operator", "C=wwan2"], "no operator \"C\"");
     refused(&["--check", "--operator", "A=wwan2"], "given twice");
     let own = stage.arguments();
     let elsewhere = |more: &[&str], part: &str| {
         let mut command = trackbed(&["phad", "--check", "--operator", "A=wwan0"]);
         command.args(["--operator", "B=wwan1"]).args(more);
-        let output = stage.railway.train.run(|| command.output().unwrap()).unwrap();
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains(part), "{message}");
+        says(&stage.railway.train.run(|| command.output().unwrap()).unwrap(), part);
     };
     elsewhere(&["--table", "/nowhere", "--state", &own[3]], "/nowhere");
     elsewhere(&["--table", &own[1], "--state", "/proc/state"], "--state");

@@ -14,10 +14,8 @@ use trackbed_railway::motion::Ride;
 
 use crate::pause;
 
-/// What it reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Positions.
     Honest,
     /// Positions for this number of milliseconds of the ride; then the connection ends, and the server stops.
     Vanishes(u64),
@@ -30,7 +28,6 @@ pub struct Gpsd {
 }
 
 impl Gpsd {
-    /// Starts one on the train.
     pub fn start(host: &NetNamespace, ride: &Ride, clock: Clock, behaviour: Behaviour) -> Gpsd {
         let listener = host.run(|| TcpListener::bind("127.0.0.1:2947").unwrap()).unwrap();
         let over = Arc::new(AtomicBool::new(false));

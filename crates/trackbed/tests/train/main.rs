@@ -41,7 +41,6 @@ fn alone() -> Option<MutexGuard<'static, ()>> {
     is_possible().then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The program, with these arguments.
 fn trackbed(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
     command.args(arguments).stdin(Stdio::null());
@@ -54,7 +53,6 @@ fn file(name: &str) -> PathBuf {
     path(name)
 }
 
-/// The current contents of such a file.
 fn read(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap()
 }
@@ -81,7 +79,6 @@ fn pause(span: Duration) {
     let _ = rustix::thread::nanosleep(&Timespec { tv_sec, tv_nsec });
 }
 
-/// An MPTCP listener in the calling thread's namespace.
 fn mptcp_listener(address: SocketAddr) -> io::Result<OwnedFd> {
     let socket = mptcp()?;
     rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -90,7 +87,6 @@ fn mptcp_listener(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// An MPTCP connection from the calling thread's namespace.
 fn mptcp_connect(address: SocketAddr) -> io::Result<OwnedFd> {
     let socket = mptcp()?;
     connect(&socket, &address)?;

@@ -1,7 +1,7 @@
 //! A train and a server, joined by two operators' links, and a passenger behind the train.
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager};
 use trackbed_net::models::{Delay, Loss, Rate};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Change, Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder};
+
+use crate::mptcp_listener;
 
 /// The complete setup, until it is dropped.
 pub struct Railway {
@@ -157,6 +159,24 @@ impl Railway {
             let endpoint = endpoints.iter().find(|endpoint| endpoint.id == id).unwrap();
             endpoint.flags.contains(EndpointFlags::BACKUP)
         })
+    }
+
+    /// An MPTCP listener on the server.
+    pub fn listen(&self, port: u16) -> TcpListener {
+        let address = SocketAddr::new(SERVER.into(), port);
+        self.server.run(|| mptcp_listener(address).unwrap()).unwrap().into()
+    }
+
+    /// The metrics of a service on the train.
+    pub fn figures(&self, address: &str) -> String {
+        let fetch = || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            text
+        };
+        self.train.run(fetch).unwrap()
     }
 
     /// Whether this machine kept up with the links.

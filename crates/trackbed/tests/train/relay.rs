@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -15,51 +15,23 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER, WIFI};
 use crate::ride::{play_outages, ride, write_table};
 use crate::rides::{Daemon, receive, serve};
-use crate::{alone, file, mptcp_listener, read, trackbed, until};
+use crate::{alone, file, read, trackbed, until};
 
 const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
+const METRICS: &str = "127.0.0.1:9473";
 
-/// A running relay.
-struct Relay(Child);
-
-impl Relay {
-    fn start(railway: &Railway, log: &str) -> Relay {
-        let (socks, metrics) = (SOCKS.to_string(), "127.0.0.1:9473");
-        let mut command = trackbed(&["relay", "--socks", &socks, "--metrics", metrics]);
-        command.args(["--transparent", "0.0.0.0:7462", "--drain", "2 s"]);
-        command.stderr(File::create(file(log)).unwrap());
-        let relay = Relay(railway.train.run(|| command.spawn().unwrap()).unwrap());
-        until("the relay", || read(log).contains("SOCKS5 front at"));
-        relay
-    }
-
-    fn figures(railway: &Railway) -> String {
-        let fetch = || {
-            let mut stream = TcpStream::connect("127.0.0.1:9473").unwrap();
-            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-            let mut text = String::new();
-            stream.read_to_string(&mut text).unwrap();
-            text
-        };
-        railway.train.run(fetch).unwrap()
-    }
-
-    fn end(mut self) -> bool {
-        let process = rustix::process::Pid::from_child(&self.0);
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
-        self.0.wait().unwrap().success()
-    }
+fn start(railway: &Railway, log: &str) -> Daemon {
+    let socks = SOCKS.to_string();
+    let mut command = trackbed(&["relay", "--socks", &socks, "--metrics", METRICS]);
+    command.args(["--transparent", "0.0.0.0:7462", "--drain", "2 s"]);
+    command.stderr(File::create(file(log)).unwrap());
+    let relay = Daemon(railway.train.run(|| command.spawn().unwrap()).unwrap());
+    until("the relay", || read(log).contains("SOCKS5 front at"));
+    relay
 }
 
-impl Drop for Relay {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A passenger's connection to the server by SOCKS5.
-fn by_socks(railway: &Railway, port: u16) -> TcpStream {
+/// A passenger asks for a connection to the server by SOCKS5. Returns it, and the code of the answer.
+fn ask(railway: &Railway, port: u16) -> (TcpStream, u8) {
     let connect = || {
         let mut stream = TcpStream::connect(SOCKS).unwrap();
         let mut request = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
@@ -68,10 +40,16 @@ fn by_socks(railway: &Railway, port: u16) -> TcpStream {
         stream.write_all(&request).unwrap();
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).unwrap();
-        assert_eq!(answer[..4], [5, 0, 5, 0], "{answer:?}");
-        stream
+        assert_eq!(answer[..3], [5, 0, 5], "{answer:?}");
+        (stream, answer[3])
     };
     railway.passenger.run(connect).unwrap()
+}
+
+fn by_socks(railway: &Railway, port: u16) -> TcpStream {
+    let (stream, code) = ask(railway, port);
+    assert_eq!(code, 0);
+    stream
 }
 
 #[test]
@@ -84,7 +62,7 @@ fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing()
     let _gpsd = Gpsd::start(&railway.train, &ride(), railway.clock, Behaviour::Honest);
     let (table, state) = (table.display().to_string(), file("router.json").display().to_string());
     let daemon = Daemon::start(&railway, &["--table", &table, "--state", &state], "router.log");
-    let relay = Relay::start(&railway, "relay.log");
+    let relay = start(&railway, "relay.log");
     serve(&railway, 5_000);
     let stream = by_socks(&railway, 5_000);
     let (gap, goodput) = thread::scope(|scope| {
@@ -93,11 +71,9 @@ fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing()
         received.join().unwrap()
     });
     println!("gap {gap:?}, goodput {goodput} Mbit/s");
-    let figures = Relay::figures(&railway);
-    assert!(
-        figures.contains("trackbed_relay_connections_total{transport=\"mptcp\"} 1\n"),
-        "{figures}"
-    );
+    let figures = railway.figures(METRICS);
+    let counted = "trackbed_relay_connections_total{transport=\"mptcp\"} 1\n";
+    assert!(figures.contains(counted), "{figures}");
     // One operator alone gives 25.
     assert!(goodput > 30.0, "{goodput} Mbit/s");
     assert!(gap.span < Duration::from_millis(150), "{gap:?}; an outage is 300 ms");
@@ -110,10 +86,8 @@ fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing()
 fn ends_and_aborts_reach_the_other_side() {
     let Some(_alone) = alone() else { return };
     let railway = Railway::new();
-    let relay = Relay::start(&railway, "ends.log");
-    let address = SocketAddr::new(SERVER.into(), 7);
-    let listener: TcpListener =
-        railway.server.run(|| mptcp_listener(address).unwrap()).unwrap().into();
+    let relay = start(&railway, "ends.log");
+    let listener = railway.listen(7);
     let mut client = by_socks(&railway, 7);
     let (mut server, _) = listener.accept().unwrap();
     // A megabyte up and its end; then one down, on the half-closed connection.
@@ -146,18 +120,11 @@ fn ends_and_aborts_reach_the_other_side() {
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 
     // No server listens there; a plain TCP server is reached and counted as such.
-    let refused = || {
-        let mut stream = TcpStream::connect(SOCKS).unwrap();
-        stream.write_all(b"\x05\x01\x00\x05\x01\x00\x01\x0a\x0a\x00\x02\x00\x09").unwrap();
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer).unwrap();
-        answer[3]
-    };
-    assert_eq!(railway.passenger.run(refused).unwrap(), 5, "connection refused");
+    assert_eq!(ask(&railway, 9).1, 5, "connection refused");
     let plain = railway.server.run(|| TcpListener::bind((SERVER, 8)).unwrap()).unwrap();
     let client = by_socks(&railway, 8);
     drop((plain.accept().unwrap(), client));
-    let figures = Relay::figures(&railway);
+    let figures = railway.figures(METRICS);
     for line in [
         "connections_total{transport=\"mptcp\"} 2\n",
         "connections_total{transport=\"tcp\"} 1\n",
@@ -176,10 +143,8 @@ fn ends_and_aborts_reach_the_other_side() {
 fn a_reader_that_stands_still_holds_up_the_sender() {
     let Some(_alone) = alone() else { return };
     let railway = Railway::new();
-    let relay = Relay::start(&railway, "pressure.log");
-    let address = SocketAddr::new(SERVER.into(), 7);
-    let listener: TcpListener =
-        railway.server.run(|| mptcp_listener(address).unwrap()).unwrap().into();
+    let relay = start(&railway, "pressure.log");
+    let listener = railway.listen(7);
     let client = by_socks(&railway, 7);
     let (mut server, _) = listener.accept().unwrap();
     server.set_write_timeout(Some(Duration::from_secs(3))).unwrap();
@@ -203,7 +168,7 @@ fn a_reader_that_stands_still_holds_up_the_sender() {
 fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
     let Some(_alone) = alone() else { return };
     let railway = Railway::new();
-    let relay = Relay::start(&railway, "transparent.log");
+    let relay = start(&railway, "transparent.log");
     let rules = trackbed(&["relay", "--transparent", "0.0.0.0:7462", "--print-rules", "wifi"])
         .output()
         .unwrap();

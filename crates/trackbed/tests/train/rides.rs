@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::Child;
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use trackbed_core::Time;
 use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER};
 use crate::ride::{RIDE, play_outages, ride, write_table};
-use crate::{alone, file, mptcp_connect, mptcp_listener, read, trackbed};
+use crate::{alone, file, mptcp_connect, read, trackbed};
 
 /// A time without any data.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,6 @@ pub struct Gap {
     pub until: Time,
 }
 
-/// The result of a ride.
 #[derive(Debug)]
 pub struct Outcome {
     /// The longest time without any data, from 2.5 s on.
@@ -35,8 +34,8 @@ pub struct Outcome {
     pub late_percent: f64,
 }
 
-/// A running daemon, which is stopped when it is dropped.
-pub struct Daemon(Child);
+/// A running `trackbed phad` or `trackbed relay`, which is killed when it is dropped.
+pub struct Daemon(pub Child);
 
 impl Daemon {
     pub fn start(railway: &Railway, arguments: &[&str], log: &str) -> Daemon {
@@ -59,7 +58,6 @@ impl Daemon {
         self.0.wait().unwrap().success()
     }
 
-    /// Kills it.
     pub fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -75,9 +73,7 @@ impl Drop for Daemon {
 
 /// Sends as much as it can to all clients, until the ride is over.
 pub fn serve(railway: &Railway, port: u16) {
-    let address = SocketAddr::new(SERVER.into(), port);
-    let listener = railway.server.run(|| mptcp_listener(address).unwrap()).unwrap();
-    let listener = TcpListener::from(listener);
+    let listener = railway.listen(port);
     let clock = railway.clock;
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();

@@ -30,7 +30,6 @@ impl Tickets {
         self.by_id.get(id).map(|(ticket, _)| ticket)
     }
 
-    /// Records a use.
     pub(super) fn touch(&mut self, id: &HashedId8) {
         let Some((_, last)) = self.by_id.get_mut(id) else { return };
         self.by_use.remove(last);

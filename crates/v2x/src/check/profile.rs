@@ -8,7 +8,6 @@ use crate::payload::{self, Facility, psid};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
-/// Checks the header, and returns the generation time, which all have.
 pub(super) fn check_header(message: &SignedMessage<'_>, psid: u64) -> Result<ItsTime, Refusal> {
     let header = message.header();
     let generated = message.generation_time().ok_or(Refusal::Header("has no generation time"))?;

@@ -13,7 +13,6 @@ use super::chain;
 /// The maximum number of roots, and of authorities, of a receiver.
 pub const MAX_AUTHORITIES: usize = 256;
 
-/// The roots and authorities.
 #[derive(Clone, Debug)]
 pub(crate) struct Trust {
     roots: BTreeMap<HashedId8, Arc<Certificate>>,
@@ -25,9 +24,7 @@ impl Trust {
         roots: &[Arc<Certificate>],
         verifier: &mut impl SignatureVerifier,
     ) -> Result<Trust, Refusal> {
-        if roots.len() > MAX_AUTHORITIES {
-            return Err(Refusal::TooLong { len: roots.len(), max: MAX_AUTHORITIES });
-        }
+        Refusal::limit(roots.len(), MAX_AUTHORITIES)?;
         let mut trusted = BTreeMap::new();
         for root in roots {
             let job = root.self_signed_job().ok_or(Refusal::UnknownIssuer(root.id()))?;
@@ -52,9 +49,7 @@ impl Trust {
         if !is_valid(&authority.job(root), verifier) {
             return Err(Refusal::BadSignature { of: Signed::Authority });
         }
-        if self.authorities.len() >= MAX_AUTHORITIES {
-            return Err(Refusal::TooLong { len: MAX_AUTHORITIES + 1, max: MAX_AUTHORITIES });
-        }
+        Refusal::limit(self.authorities.len() + 1, MAX_AUTHORITIES)?;
         self.authorities.insert(authority.id(), authority);
         Ok(())
     }
@@ -67,7 +62,6 @@ impl Trust {
         self.authorities.get(id).ok_or(Refusal::UnknownIssuer(*id))
     }
 
-    /// The root that has certified an authority.
     pub(super) fn root_of(&self, authority: &Certificate) -> Option<&Certificate> {
         match authority.issuer() {
             Issuer::Certificate(id) => self.roots.get(&id).map(Arc::as_ref),

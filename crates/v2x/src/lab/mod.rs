@@ -115,7 +115,6 @@ fn holder(certificate: crate::Certificate, key: PrivateKey) -> Result<Holder, Re
     Holder::new(Arc::new(certificate), key).ok_or(Refusal::KeyNotOnCurve)
 }
 
-/// The rank of a certificate in the chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rank {
     Root,

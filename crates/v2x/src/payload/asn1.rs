@@ -79,7 +79,6 @@ pub(super) fn character(width: u32, code: u8) -> Option<char> {
     Some(code.into())
 }
 
-/// An error and its field.
 #[derive(Debug)]
 pub(super) struct Fault {
     path: String,

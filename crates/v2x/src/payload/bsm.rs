@@ -101,9 +101,7 @@ pub fn encode_core(core: &Json) -> Result<Vec<u8>, Refusal> {
 /// If it is malformed, a different message, or has more than the core data.
 pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     const WHAT: &str = "BSM";
-    if bytes.len() > MAX_LEN {
-        return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
-    }
+    Refusal::limit(bytes.len(), MAX_LEN)?;
     // The frame: an extension bit, which message it is, and that in a separate field.
     let cut_short = || Refusal::malformed(WHAT, &"it ends within its frame");
     let (number, value) = bytes.split_first_chunk().ok_or_else(cut_short)?;

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::value::Value;
 use super::vehicle::{self, Vehicle};
-use super::{its, uper};
+use super::{decode_its, its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -52,19 +52,7 @@ pub fn encode_cam(cam: &Json) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 /// If it is malformed, or a different message.
 pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
-    if bytes.len() > MAX_LEN {
-        return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
-    }
-    let cam = uper::decode(&its::CAM, bytes);
-    let cam = cam.map_err(|error| Refusal::malformed("CAM", &error))?;
-    let number = |path| cam.integer(path).unwrap_or_default();
-    match (number("header.messageID"), number("header.protocolVersion")) {
-        (2, 1 | 2) => Ok(cam),
-        (id, version) => {
-            let text = format!("message {id} of version {version}, not a CAM (2 of version 2)");
-            Err(Refusal::malformed("CAM", &text))
-        }
-    }
+    decode_its("CAM", &its::CAM, 2, MAX_LEN, bytes)
 }
 
 /// The bits that the sender's certificate must have for the content of this CAM: the second and

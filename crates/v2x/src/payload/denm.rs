@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::value::Value;
 use super::vehicle::{self, Vehicle};
-use super::{its, uper};
+use super::{decode_its, its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -75,19 +75,7 @@ pub fn encode_denm(denm: &Json) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 /// If it is malformed, or a different message.
 pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
-    if bytes.len() > MAX_LEN {
-        return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
-    }
-    let denm = uper::decode(&its::DENM, bytes);
-    let denm = denm.map_err(|error| Refusal::malformed("DENM", &error))?;
-    let number = |path| denm.integer(path).unwrap_or_default();
-    match (number("header.messageID"), number("header.protocolVersion")) {
-        (1, 1 | 2) => Ok(denm),
-        (id, version) => {
-            let text = format!("message {id} of version {version}, not a DENM (1 of version 2)");
-            Err(Refusal::malformed("DENM", &text))
-        }
-    }
+    decode_its("DENM", &its::DENM, 1, MAX_LEN, bytes)
 }
 
 /// The causes that a certificate permits, from the first bit of its second byte on (EN 302 637-3

@@ -127,7 +127,6 @@ impl Traffic {
         held.as_ref().map(|(_, holder)| holder)
     }
 
-    /// The last message that a vehicle has sent, with another signature.
     fn repeat(&mut self, at: Time) -> Option<Transmission> {
         let mut repeated = self.last.clone()?;
         make_up_signature(&mut repeated.bytes, &mut self.made_up);
@@ -179,13 +178,7 @@ fn sign(
             (psid::CAM, geonet::wrap(&source, geonet::PORT_CAM, &cam))
         }
     };
-    let message = Unsigned {
-        psid,
-        payload: &payload,
-        generation_time: time,
-        expiry_time: None,
-        generation_location: None,
-    };
+    let message = Unsigned::new(psid, &payload, time);
     holder.sign(&message, identification, PointForm::Compressed)
 }
 

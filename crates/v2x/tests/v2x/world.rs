@@ -33,7 +33,6 @@ impl World {
         World { infrastructure, authority, ticket, now }
     }
 
-    /// An hour before now.
     pub fn start(&self) -> ItsTime {
         self.now.before(Duration::from_secs(3_600))
     }
@@ -74,15 +73,8 @@ impl World {
         geonet::wrap(&self.source(), geonet::PORT_CAM, &cam)
     }
 
-    /// A CAM that was generated now.
     pub fn cam<'a>(&self, payload: &'a [u8]) -> Unsigned<'a> {
-        Unsigned {
-            psid: psid::CAM,
-            payload,
-            generation_time: self.now,
-            expiry_time: None,
-            generation_location: None,
-        }
+        Unsigned::new(psid::CAM, payload, self.now)
     }
 
     pub fn denm_payload(&self, cause: u8) -> Vec<u8> {

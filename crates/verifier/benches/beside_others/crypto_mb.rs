@@ -23,13 +23,11 @@ type Verify = unsafe extern "C" fn(
     *mut u8,
 ) -> u32;
 
-/// The function that a verification needs.
 pub struct CryptoMb {
     verify: Verify,
     _library: Library,
 }
 
-/// A signature as crypto_mb takes it.
 pub struct Job<'a> {
     /// Its first half, big-endian.
     pub r: &'a [u8; 32],
@@ -90,7 +88,6 @@ impl CryptoMb {
         Some(CryptoMb { verify, _library: library })
     }
 
-    /// Whether all of these signatures are valid.
     pub fn verify(&self, jobs: &[Job<'_>; CryptoMb::LANES]) -> bool {
         let each = |octets: fn(&Job<'_>) -> Octets| std::array::from_fn(|lane| octets(&jobs[lane]));
         let r: [Octets; 8] = each(|job| job.r.as_ptr());

@@ -19,7 +19,6 @@ const MESSAGE_LEN: usize = 300;
 const ROUNDS: usize = 21;
 const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 128];
 
-/// What was signed, and by whom.
 struct Signed {
     key: usize,
     message: Vec<u8>,
@@ -169,7 +168,6 @@ fn add_ours<'a>(
     }));
 }
 
-/// What is around verifications.
 fn add_parts<'a>(
     subjects: &mut Vec<Subject<'a>>,
     keys: &'a [PublicKey],

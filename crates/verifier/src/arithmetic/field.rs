@@ -11,7 +11,6 @@ use super::inversion::Inverter;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FieldElement(U256);
 
-/// p.
 const PRIME: U256 = [0xffff_ffff_ffff_ffff, 0x0000_0000_ffff_ffff, 0, 0xffff_ffff_0000_0001];
 /// 2^512 modulo p.
 const R_SQUARED: U256 =
@@ -45,7 +44,6 @@ impl FieldElement {
         Self(reduce_once(low, high, &PRIME))
     }
 
-    /// The limbs of the Montgomery form.
     pub(crate) const fn montgomery(&self) -> &U256 {
         &self.0
     }

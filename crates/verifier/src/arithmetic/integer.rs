@@ -21,7 +21,6 @@ pub(crate) fn to_be_bytes(integer: &U256) -> [u8; 32] {
     bytes
 }
 
-/// a < b.
 pub(crate) fn is_less(a: &U256, b: &U256) -> bool {
     a.iter().rev().lt(b.iter().rev())
 }

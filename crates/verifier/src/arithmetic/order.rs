@@ -7,7 +7,6 @@ use super::inversion::Inverter;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrderElement(U256);
 
-/// n.
 pub(crate) const ORDER: U256 =
     [0xf3b9_cac2_fc63_2551, 0xbce6_faad_a717_9e84, 0xffff_ffff_ffff_ffff, 0xffff_ffff_0000_0000];
 /// 2^512 modulo n.

@@ -20,7 +20,6 @@ const B: FieldElement = FieldElement::from_montgomery([
 ]);
 
 impl Affine {
-    /// The base point G.
     pub(crate) const GENERATOR: Self = Self {
         x: FieldElement::from_montgomery([
             0x79e7_30d4_18a9_143c,

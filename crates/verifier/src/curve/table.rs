@@ -45,7 +45,6 @@ pub(crate) fn generator(form: Form) -> &'static Table {
 }
 
 impl Table {
-    /// Computes the table of `point`.
     pub(crate) fn new(point: &Affine, windows: Windows, form: Form) -> Self {
         let bases = place_values(point, windows);
         let points = odd_multiples(&bases, windows);

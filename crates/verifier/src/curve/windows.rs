@@ -10,7 +10,6 @@ pub(crate) struct Windows {
     bits: usize,
     /// How many windows at the low end have one bit more.
     wider: usize,
-    /// All windows.
     count: usize,
 }
 
@@ -33,7 +32,6 @@ impl Windows {
         self.count
     }
 
-    /// Bits of a window.
     pub(crate) const fn bits_of(&self, window: usize) -> usize {
         self.bits + (window < self.wider) as usize
     }
@@ -43,7 +41,6 @@ impl Windows {
         window * self.bits + if window < self.wider { window } else { self.wider }
     }
 
-    /// How many odd multiples a window has.
     pub(crate) const fn multiples_of(&self, window: usize) -> usize {
         1 << (self.bits_of(window) - 1)
     }

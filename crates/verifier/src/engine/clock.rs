@@ -16,7 +16,6 @@ pub fn thread_cpu_nanos() -> u64 {
     nanos(ClockId::ThreadCPUTime)
 }
 
-/// Puts the calling thread to sleep.
 pub(super) fn rest(nanos: u64) {
     #[expect(clippy::disallowed_methods, reason = "a worker's own time, on no substrate")]
     std::thread::sleep(Duration::from_nanos(nanos));

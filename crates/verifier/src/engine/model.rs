@@ -19,7 +19,7 @@ pub struct Core {
 }
 
 /// A signature to verify.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Task {
     /// For queries.
     pub tag: u64,
@@ -71,8 +71,8 @@ pub struct Outcome {
 pub struct Model {
     rules: Rules,
     workers: Vec<Worker>,
-    /// One for all, or one for each: what is due first comes first.
-    queues: Vec<BinaryHeap<Reverse<Waiting>>>,
+    /// One for all, or one for each: tasks by their deadline, then by how many came before.
+    queues: Vec<BinaryHeap<Reverse<(u64, u64, Task)>>>,
     queue_max: usize,
     /// The idle workers.
     idle: BTreeSet<usize>,
@@ -95,10 +95,10 @@ struct Worker {
     verified: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    task: Task,
-    sequence: u64,
+impl Done {
+    fn new(task: Task, is_verified: bool, finished_nanos: u64, worker: usize) -> Done {
+        Done { tag: task.tag, is_verified, finished_nanos, worker }
+    }
 }
 
 impl Core {
@@ -221,10 +221,9 @@ impl Model {
 
     fn push(&mut self, queue: usize, task: Task) {
         self.sequence += 1;
-        self.queues[queue].push(Reverse(Waiting { task, sequence: self.sequence }));
+        self.queues[queue].push(Reverse((task.deadline_nanos, self.sequence, task)));
     }
 
-    /// Gives idle workers work.
     fn wake(&mut self, now: u64) {
         for worker in self.idle.clone() {
             if !self.queues[worker % self.queues.len()].is_empty() {
@@ -241,12 +240,7 @@ impl Model {
             worker.busy_nanos += worker.used_nanos;
             worker.verified += worker.batch.len() as u64;
             self.rates.record(number, worker.batch.len(), worker.used_nanos);
-            let done = |task: Task| Done {
-                tag: task.tag,
-                is_verified: true,
-                finished_nanos: now,
-                worker: number,
-            };
+            let done = |task: Task| Done::new(task, true, now, number);
             self.done.extend(worker.batch.drain(..).map(done));
             if worker.rests_until > now {
                 self.events.push(Reverse((worker.rests_until, number)));
@@ -256,7 +250,6 @@ impl Model {
         self.begin(number, now);
     }
 
-    /// Gives a worker a batch, if tasks are waiting.
     fn begin(&mut self, number: usize, now: u64) {
         let place = number % self.queues.len();
         let sharing = if self.queues.len() == 1 { self.workers.len() } else { 1 };
@@ -264,13 +257,10 @@ impl Model {
         while !queue.is_empty() {
             let size = self.rates.batch(number, sharing, queue.len());
             while worker.batch.len() < size
-                && let Some(Reverse(Waiting { task, .. })) = queue.pop()
+                && let Some(Reverse((_, _, task))) = queue.pop()
             {
                 if self.rules.drops_late && task.deadline_nanos < now {
-                    let tag = task.tag;
-                    let late =
-                        Done { tag, is_verified: false, finished_nanos: now, worker: number };
-                    self.done.push_back(late);
+                    self.done.push_back(Done::new(task, false, now, number));
                 } else {
                     worker.batch.push(task);
                 }
@@ -304,29 +294,3 @@ pub fn closed_loop(tasks: usize, nanos: u64, cores: &[Core], rules: Rules) -> Ou
     let done = model.workers.iter().map(|worker| worker.verified).collect();
     Outcome { makespan_nanos, busy_nanos: model.busy_nanos(), done }
 }
-
-impl Waiting {
-    const fn order(&self) -> (u64, u64) {
-        (self.task.deadline_nanos, self.sequence)
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl Eq for Waiting {}

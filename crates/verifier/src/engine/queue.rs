@@ -6,7 +6,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::task::Task;
 
-/// A bounded queue.
 pub(super) struct Queue {
     state: Mutex<State>,
     has_more: Condvar,
@@ -89,7 +88,6 @@ impl Queue {
         self.lock().order.len()
     }
 
-    /// No more tasks will come.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.has_more.notify_all();

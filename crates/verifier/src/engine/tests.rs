@@ -25,9 +25,8 @@ fn tasks(count: u64) -> Vec<Task> {
         let (r, s) = signed.split_bytes();
         let is_damaged = number.is_multiple_of(5);
         digest[7] ^= u8::from(is_damaged);
-        let point = key.verifying_key().to_sec1_point(false);
         Task {
-            key: cache.get(&PublicKey::from_sec1(point.as_bytes()).expect("a key")),
+            key: cache.get(&public(key)),
             digest: Digest(digest),
             signature: Signature { r: r.into(), s: s.into() },
             deadline_nanos: u64::MAX - number,
@@ -35,6 +34,10 @@ fn tasks(count: u64) -> Vec<Task> {
         }
     };
     (0..count).map(task).collect()
+}
+
+fn public(key: &SigningKey) -> PublicKey {
+    PublicKey::from_sec1(key.verifying_key().to_sec1_point(false).as_bytes()).expect("a point")
 }
 
 type Seen = Arc<Mutex<BTreeMap<u64, Option<Verdict>>>>;
@@ -249,14 +252,7 @@ fn a_budget_is_shared_out_among_workers() {
 fn tables_come_later_and_once() {
     let policy = Policy::Lru { bytes: 2 * KeyTable::BYTES, after: 2 };
     let mut tables = LaterTables::start(KeyCache::new(policy, Path::Portable)).expect("a thread");
-    let keys: Vec<PublicKey> = [1, 2, 3]
-        .iter()
-        .map(|secret| {
-            let key = SigningKey::from_slice(&[*secret; 32]).expect("a key");
-            let point = key.verifying_key().to_sec1_point(false);
-            PublicKey::from_sec1(point.as_bytes()).expect("a point")
-        })
-        .collect();
+    let keys = [1, 2, 3].map(|key| public(&SigningKey::from_slice(&[key; 32]).expect("a key")));
     let has_table = |key: SharedKey| matches!(key, SharedKey::Table(_));
     assert!(!has_table(tables.get(&keys[0])) && !has_table(tables.get(&keys[1])));
     assert!(!has_table(tables.get(&keys[0])), "it is asked for now");

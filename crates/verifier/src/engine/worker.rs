@@ -9,7 +9,6 @@ use super::clock::{monotonic_nanos, rest, thread_cpu_nanos};
 use super::queue::Queue;
 use super::task::{Done, Task};
 
-/// The configuration of a worker.
 pub(super) struct Worker {
     pub number: usize,
     pub queue: Arc<Queue>,
@@ -24,7 +23,6 @@ pub(super) struct Worker {
     pub on_done: Arc<dyn Fn(Done) + Send + Sync>,
 }
 
-/// Statistics of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     pub cpu_nanos: u64,

@@ -22,7 +22,6 @@ pub(super) fn load_points(entries: [&Entry; 8], negative: Mask) -> (Vector, Vect
     (from_limbs_of_64([a, b, c, d]), y)
 }
 
-/// Eight integers.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn load_integers(integers: [&U256; 8]) -> Vector {
     let rows = integers.map(|integer| {
@@ -44,7 +43,6 @@ pub(super) fn to_elements(vector: &Vector) -> [FieldElement; 8] {
     })
 }
 
-/// What [`to_elements`] does, back.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn from_elements(elements: &[FieldElement; 8]) -> Vector {
     load_integers(std::array::from_fn(|lane| elements[lane].montgomery()))
@@ -77,7 +75,6 @@ pub(super) fn invert(vector: &Vector) -> (Vector, Mask) {
     (from_elements(&elements), zeros)
 }
 
-/// 2^8.
 const TWO_TO_8: FieldElement = FieldElement::from_montgomery([
     0x0000_0000_0000_0100,
     0xffff_ff00_0000_0000,

@@ -22,14 +22,13 @@ pub(crate) struct Ifma(());
 #[derive(Default)]
 pub(crate) struct Scratch {
     tables: tables::Scratch,
-    plain: plain::Scratch,
+    products: Vec<vector::Vector>,
 }
 
 /// The number of signatures without tables from which on eight lanes are faster than one by one.
 pub(crate) const PLAIN_WORTHWHILE: usize = 2;
 
 impl Ifma {
-    /// Checks the processor.
     pub(crate) fn detect() -> Option<Self> {
         let has = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma");
         has.then_some(Self(()))
@@ -54,10 +53,9 @@ impl Ifma {
         outcomes: &mut Vec<Outcome>,
     ) {
         // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { plain::verify(jobs, &mut scratch.plain, outcomes) }
+        unsafe { plain::verify(jobs, &mut scratch.products, outcomes) }
     }
 
-    /// Computes a table for this path.
     pub(crate) fn build_table(self, point: &Affine, windows: Windows) -> Table {
         // SAFETY: `self` proves that the processor has the instructions.
         unsafe { table::build(point, windows) }

@@ -11,37 +11,34 @@ use super::points::{JacobianPoints, Points};
 use super::tables::compare;
 use super::vector::{Mask, Vector};
 
-/// Memory reused for each batch.
-#[derive(Default)]
-pub(super) struct Scratch {
-    products: Vec<Vector>,
-}
-
 /// 64 windows with eight odd multiples of the key each.
 const WINDOWS: Windows = Windows::new(4);
 const MULTIPLES: usize = 8;
 
-/// Verifies all signatures by keys without tables.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn verify(
     jobs: &[(Scalars, &Affine)],
-    scratch: &mut Scratch,
+    products: &mut Vec<Vector>,
     outcomes: &mut Vec<Outcome>,
 ) {
     outcomes.clear();
     for jobs in jobs.chunks(8) {
-        verify_eight(jobs, scratch, outcomes);
+        verify_eight(jobs, products, outcomes);
     }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn verify_eight(jobs: &[(Scalars, &Affine)], scratch: &mut Scratch, outcomes: &mut Vec<Outcome>) {
+fn verify_eight(
+    jobs: &[(Scalars, &Affine)],
+    products: &mut Vec<Vector>,
+    outcomes: &mut Vec<Outcome>,
+) {
     let Some(last) = jobs.len().checked_sub(1) else { return };
     // Lanes beyond the last signature do its work again.
     let of = |lane: usize| &jobs[lane.min(last)];
     let keys: [Entry; 8] = std::array::from_fn(|lane| Entry::new(of(lane).1, Form::Vector));
     let (x, y) = lanes::load_points(keys.each_ref(), 0);
-    let multiples = odd_multiples(&Points { x, y }, &mut scratch.products);
+    let multiples = odd_multiples(&Points { x, y }, products);
 
     let mut digits = [[Digit { index: 0, is_negative: false }; 8]; WINDOWS.count()];
     let mut failed = 0;

@@ -106,7 +106,6 @@ impl JacobianPoints {
         }
     }
 
-    /// The points one by one.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn to_points(self) -> [Jacobian; 8] {
         let [x, y, z] = [self.x, self.y, self.z]

@@ -84,7 +84,6 @@ fn load<'a>(points: impl Iterator<Item = &'a Affine>) -> Vec<Points> {
     vectors
 }
 
-/// The multiples that there are, and memory for inverses.
 #[derive(Default)]
 struct Work {
     /// Multiples of a run.

@@ -10,7 +10,6 @@ use super::lanes;
 use super::points::{JacobianPoints, Points};
 use super::vector::{Mask, Vector};
 
-/// Memory reused for each batch.
 #[derive(Default)]
 pub(super) struct Scratch {
     places: Vec<Place>,

@@ -35,7 +35,6 @@ fn elements(seed: u64, count: usize) -> Vec<[FieldElement; 8]> {
     (0..count).map(|_| std::array::from_fn(|_| element())).collect()
 }
 
-/// A vector of elements.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn vector(elements: &[FieldElement; 8]) -> Vector {
     let integers = elements.map(FieldElement::to_integer);
@@ -80,13 +79,9 @@ fn compare_field_operations() {
         let triple = b.map(|b| b.double().add(&b));
         assert_eq!(values(&both), pairwise(a, &triple, FieldElement::subtract));
         let mask = 0b1010_0110;
-        let negated: [FieldElement; 8] =
-            std::array::from_fn(
-                |lane| {
-                    if mask >> lane & 1 == 1 { a[lane].negate() } else { a[lane] }
-                },
-            );
-        assert_eq!(values(&x.negate_where(mask)), negated);
+        let is_masked = |lane: usize| mask >> lane & 1 == 1;
+        let negate = |lane| if is_masked(lane) { a[lane].negate() } else { a[lane] };
+        assert_eq!(values(&x.negate_where(mask)), std::array::from_fn(negate));
         let zeros = |values: &[FieldElement; 8]| {
             (0..8).filter(|lane| values[*lane].is_zero()).fold(0, |mask, lane| mask | 1 << lane)
         };
@@ -129,7 +124,6 @@ fn inverses_are_those_of_single_elements() {
     with_ifma(compare_inverses);
 }
 
-/// Small multiples of G.
 fn multiples() -> Vec<Affine> {
     let mut sum = Jacobian::INFINITY;
     let next = |_| {

@@ -22,7 +22,6 @@ pub(super) struct Vector(pub [__m512i; 5]);
 pub(super) const LIMB_BITS: usize = 52;
 pub(super) const LIMB: u64 = (1 << LIMB_BITS) - 1;
 
-/// p.
 const PRIME: [u64; 5] =
     [0x000f_ffff_ffff_ffff, 0x0000_0fff_ffff_ffff, 0, 0x0000_0010_0000_0000, 0xffff_ffff_0000];
 /// 2^520 modulo p.

@@ -16,7 +16,6 @@ pub struct OpenSsl {
     functions: Arc<Functions>,
 }
 
-/// The functions that a verification needs.
 struct Functions {
     read_key: unsafe extern "C" fn(*mut Handle, *mut *const c_uchar, c_long) -> Handle,
     free_key: unsafe extern "C" fn(Handle),

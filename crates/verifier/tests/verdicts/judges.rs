@@ -5,16 +5,13 @@ use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use trackbed_verifier::others::OpenSsl;
 use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
 
-/// A key and its tables.
 pub struct Signer {
     pub key: PublicKey,
     tables: Vec<KeyTable>,
 }
 
-/// A signature to judge.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// Which signer.
     pub signer: usize,
     pub digest: Digest,
     pub signature: Signature,

@@ -15,7 +15,6 @@ use super::host::Deed;
 use crate::app::{End, Pace, Script};
 use crate::random::{Dice, KEEP_ALIVE};
 
-/// A random case.
 #[derive(Debug)]
 pub struct Case {
     pub number: u64,

@@ -13,7 +13,12 @@ use super::ground::{Outcome, Setup, engine_address, kernel_address, play};
 use super::host::Deed;
 use super::{is_possible, problems};
 use crate::app::Script;
-use crate::capture;
+use crate::{capture, random};
+
+fn both_send(setup: &mut Setup, bytes: u64) {
+    setup.engine.script.send = bytes;
+    setup.kernel.script.send = bytes;
+}
 
 /// A link with this rate in Mbit/s and this delay.
 pub fn link(mbps: u64, delay_ms: u64) -> LinkSpec {
@@ -39,9 +44,7 @@ fn play_well(setup: &Setup) -> Outcome {
     let problems = problems(setup, &outcome);
     if !problems.is_empty() {
         println!("{:?}\n{:?}\n{:?}", outcome.engine, outcome.kernel, outcome.counters);
-        let path = std::env::temp_dir().join("trackbed-kernel-mptcp-directed.pcapng");
-        capture::write(&path, "", &outcome.packets).expect("a capture");
-        panic!("{problems:#?}\ncapture: {}", path.display());
+        panic!("{problems:#?}\n{}", random::keep("mptcp-directed", "", &outcome.packets));
     }
     outcome
 }
@@ -51,18 +54,15 @@ fn two_subflows_carry_both_directions() {
     where_possible!();
     for engine_dials in [true, false] {
         let mut setup = two_paths(engine_dials);
-        setup.engine.script = Script::sending(3_000_000);
-        setup.kernel.script = Script::sending(3_000_000);
+        both_send(&mut setup, 3_000_000);
         let outcome = play_well(&setup);
         for first in [true, false] {
             let bytes = outcome.bytes(first);
             assert!(bytes.iter().all(|&bytes| bytes > 500_000), "{engine_dials}: {bytes:?}");
         }
         let engine = outcome.engine.expect("it ended");
-        assert!(
-            !engine.stats.multipath.plain && engine.stats.multipath.subflows == 2,
-            "{engine:?}"
-        );
+        let multipath = &engine.stats.multipath;
+        assert!(!multipath.plain && multipath.subflows == 2, "{engine:?}");
     }
 }
 
@@ -73,16 +73,13 @@ fn checksums_are_agreed_upon_and_right() {
         let mut setup = two_paths(engine_dials);
         setup.engine.config.checksum = by_engine;
         setup.kernel.checksum = !by_engine;
-        setup.engine.script = Script::sending(500_000);
-        setup.kernel.script = Script::sending(500_000);
+        both_send(&mut setup, 500_000);
         let outcome = play_well(&setup);
         assert_eq!(outcome.counter("DataCsumErr"), 0);
         let engine = outcome.engine.expect("it ended");
         assert_eq!(engine.stats.multipath.checksum_failures, 0);
-        assert!(
-            !engine.stats.multipath.plain && engine.stats.multipath.subflows == 2,
-            "{engine:?}"
-        );
+        let multipath = &engine.stats.multipath;
+        assert!(!multipath.plain && multipath.subflows == 2, "{engine:?}");
     }
 }
 
@@ -92,8 +89,7 @@ fn a_peer_without_multipath_is_spoken_to_in_plain_tcp() {
     for engine_dials in [true, false] {
         let mut setup = two_paths(engine_dials);
         setup.kernel.options.multipath = false;
-        setup.engine.script = Script::sending(300_000);
-        setup.kernel.script = Script::sending(300_000);
+        both_send(&mut setup, 300_000);
         let engine = play_well(&setup).engine.expect("it ended");
         assert!(engine.stats.multipath.plain && engine.stats.multipath.subflows == 1, "{engine:?}");
     }
@@ -139,8 +135,7 @@ fn a_path_that_is_gone_for_a_while_is_used_again() {
         for spec in &mut setup.paths[1] {
             *spec = spec.clone().with(Outage { down: down.clone() });
         }
-        setup.engine.script = Script::sending(9_000_000);
-        setup.kernel.script = Script::sending(9_000_000);
+        both_send(&mut setup, 9_000_000);
         let outcome = play_well(&setup);
         let engine = outcome.engine.as_ref().expect("it ended");
         // What the path loses comes on the other: sent by the engine, which opened it there, or by
@@ -163,8 +158,7 @@ fn wireshark_reads_what_the_engine_sends() {
     let mut setup = two_paths(true);
     setup.engine.config.endpoints.push(Endpoint::signal(engine_address(0)));
     setup.engine.config.checksum = true;
-    setup.engine.script = Script::sending(1_000_000);
-    setup.kernel.script = Script::sending(1_000_000);
+    both_send(&mut setup, 1_000_000);
     setup.engine.deeds = vec![(Duration::from_millis(150), Deed::Backup(1, true))];
     let mut packets = play_well(&setup).packets;
     packets.retain(|seen| seen.point == Point::Entered);
@@ -196,8 +190,7 @@ fn announced_addresses_are_joined() {
         } else {
             setup.engine.config.endpoints = vec![Endpoint::signal(engine_address(1))];
         }
-        setup.engine.script = Script::sending(1_000_000);
-        setup.kernel.script = Script::sending(1_000_000);
+        both_send(&mut setup, 1_000_000);
         let engine = play_well(&setup).engine.expect("it ended");
         assert_eq!(engine.stats.multipath.subflows, 2, "{engine_dials}: {engine:?}");
     }

@@ -21,7 +21,6 @@ use crate::capture::{Capture, Seen};
 use crate::engine::Ended;
 use crate::socket::{self, Options, PAUSE, Prepared, Role, finish};
 
-/// Everything that makes a case.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub seed: Seed,
@@ -33,7 +32,6 @@ pub struct Setup {
     pub kernel: KernelSide,
 }
 
-/// The engine's side.
 #[derive(Clone, Debug, Default)]
 pub struct EngineSide {
     pub config: MultipathConfig,
@@ -42,7 +40,6 @@ pub struct EngineSide {
     pub deeds: Vec<(Duration, Deed)>,
 }
 
-/// The kernel's side.
 #[derive(Clone, Debug)]
 pub struct KernelSide {
     pub options: Options,
@@ -74,7 +71,6 @@ impl Default for Setup {
     }
 }
 
-/// The results of a case.
 #[derive(Debug)]
 pub struct Outcome {
     /// `None` if no connection reached the engine.
@@ -252,14 +248,13 @@ impl Setup {
     fn host(&self, ends: mpsc::Sender<Ended<Counts>>) -> Host {
         let EngineSide { config, script, deeds } = self.engine.clone();
         let app = App::new(script, &self.seed, "engine data", "kernel data");
-        let remote = self.engine_dials.then(|| SocketAddr::new(kernel_address(0), PORT));
-        let local =
-            SocketAddr::new(engine_address(0), if remote.is_some() { 40_000 } else { PORT });
         let mut host = Host::new(config, self.seed.stream("numbers"), app, ends);
         host.deeds = deeds;
-        match remote {
-            Some(remote) => host.dial(local, remote),
-            None => host.listen(PORT),
+        if self.engine_dials {
+            let local = SocketAddr::new(engine_address(0), 40_000);
+            host.dial = Some((local, SocketAddr::new(kernel_address(0), PORT)));
+        } else {
+            host.port = Some(PORT);
         }
         host
     }

@@ -31,8 +31,9 @@ pub enum Deed {
 pub struct Host {
     config: MultipathConfig,
     numbers: Rng,
-    dial: Option<(SocketAddr, SocketAddr)>,
-    port: Option<u16>,
+    /// The ends of the first subflow, which it opens at the start.
+    pub dial: Option<(SocketAddr, SocketAddr)>,
+    pub port: Option<u16>,
     next_port: u16,
     connection: Option<MultipathConnection>,
     app: App,
@@ -44,7 +45,6 @@ pub struct Host {
     paths: Vec<PathInfo>,
 }
 
-/// What the connection counted.
 #[derive(Clone, Debug)]
 pub struct Counts {
     pub multipath: MultipathStats,
@@ -77,16 +77,6 @@ impl Host {
             reported: false,
             paths: Vec::new(),
         }
-    }
-
-    /// Opens a connection at once.
-    pub fn dial(&mut self, local: SocketAddr, remote: SocketAddr) {
-        self.dial = Some((local, remote));
-    }
-
-    /// Accepts a connection.
-    pub fn listen(&mut self, port: u16) {
-        self.port = Some(port);
     }
 
     fn number(&mut self) -> u32 {
@@ -187,9 +177,8 @@ impl Resident for Host {
     }
 
     fn advance(&mut self, now: Time) {
-        if let Some((local, remote)) = self.dial.take() {
+        if let Some(ends) = self.dial.take() {
             let (key, isn) = (Key(self.numbers.next_u64()), self.number());
-            let ends = (local, remote);
             self.connection = Some(MultipathConnection::connect(now, &self.config, ends, key, isn));
         }
         self.act(now);
@@ -206,10 +195,9 @@ impl Resident for Host {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        let dial = self.dial.map(|_| Time::ZERO);
+        let Some(connection) = &self.connection else { return self.dial.map(|_| Time::ZERO) };
         let deed = self.deeds.first().map(|(at, _)| Time::ZERO + *at);
-        let Some(connection) = &self.connection else { return dial };
-        let timers = [connection.poll_timeout(), self.app.next_wake(), deed, dial];
+        let timers = [connection.poll_timeout(), self.app.next_wake(), deed];
         timers.into_iter().flatten().min()
     }
 }

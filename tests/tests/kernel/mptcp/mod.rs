@@ -7,74 +7,50 @@ mod ground;
 mod host;
 
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use trackbed_emulator::namespace::NetNamespace;
 
 use self::case::Case;
 use self::ground::{Outcome, Setup};
-use crate::{capture, random, verdict};
+use self::host::Counts;
+use crate::random::{self, Played};
+use crate::verdict;
 
 #[test]
 #[ignore = "thorough: real time"]
 fn random_cases_end_well() {
     where_possible!();
-    let met = Met::default();
-    let are_usual = random::play_all("mptcp", CASES, |number| {
+    random::play_all("mptcp", CASES, |number| {
         let case = Case::new(number);
         let outcome = ground::play(&case.setup);
-        met.note(&outcome);
-        (problems(&case.setup, &outcome), move || tell(&case, &outcome))
+        let (engine, kernel, counters) = (&outcome.engine, &outcome.kernel, &outcome.counters);
+        Played {
+            problems: problems(&case.setup, &outcome),
+            met: met(&outcome),
+            description: format!(
+                "{case}\n  engine: {engine:?}\n  kernel: {kernel:?}\n  counters: {counters:?}"
+            ),
+            packets: outcome.packets,
+        }
     });
-    println!("{met:?}");
-    assert!(!are_usual || met.everything(), "the cases spare something: {met:?}");
 }
 
-/// The problems in the results of a case.
 fn problems(setup: &Setup, outcome: &Outcome) -> Vec<String> {
     let scripts = (&setup.engine.script, &setup.kernel.script);
     verdict::problems(scripts, outcome.engine.as_ref(), &outcome.kernel.report)
 }
 
-/// What the cases covered: uncovered features are not tested.
-#[derive(Debug, Default)]
-struct Met {
-    joined: AtomicUsize,
-    plain: AtomicUsize,
-    repeated: AtomicUsize,
-    lost_paths: AtomicUsize,
-    prioritised_by_kernel: AtomicUsize,
-    prioritised_by_engine: AtomicUsize,
-}
-
-impl Met {
-    fn note(&self, outcome: &Outcome) {
-        let Some(engine) = &outcome.engine else { return };
-        let add = |counter: &AtomicUsize, n: u64| counter.fetch_add(n as usize, Ordering::Relaxed);
-        add(&self.joined, u64::from(engine.stats.multipath.subflows > 1));
-        add(&self.plain, u64::from(engine.stats.multipath.plain));
-        add(&self.repeated, u64::from(engine.stats.multipath.bytes_repeated > 0));
-        add(&self.lost_paths, u64::from(engine.stats.timeouts > 0));
-        add(&self.prioritised_by_kernel, outcome.counter("MPPrioTx"));
-        add(&self.prioritised_by_engine, outcome.counter("MPPrioRx"));
-    }
-
-    fn everything(&self) -> bool {
-        let Met { joined, plain, repeated, lost_paths, .. } = self;
-        let Met { prioritised_by_kernel, prioritised_by_engine, .. } = self;
-        let all =
-            [joined, plain, repeated, lost_paths, prioritised_by_kernel, prioritised_by_engine];
-        all.iter().all(|counter| counter.load(Ordering::Relaxed) > 0)
-    }
-}
-
-fn tell(case: &Case, outcome: &Outcome) {
-    println!("{case}\n  engine: {:?}\n  kernel: {:?}", outcome.engine, outcome.kernel);
-    println!("  counters: {:?}", outcome.counters);
-    let path = std::env::temp_dir().join(format!("trackbed-kernel-mptcp-{}.pcapng", case.number));
-    let command = random::command("mptcp", case.number);
-    let written = capture::write(&path, &command, &outcome.packets);
-    println!("packets: {} ({written:?})", path.display());
+fn met(outcome: &Outcome) -> Vec<(&'static str, u64)> {
+    let Some(engine) = &outcome.engine else { return Vec::new() };
+    let Counts { multipath, timeouts, .. } = &engine.stats;
+    vec![
+        ("joined", u64::from(multipath.subflows > 1)),
+        ("plain", u64::from(multipath.plain)),
+        ("repeated", u64::from(multipath.bytes_repeated > 0)),
+        ("lost paths", u64::from(*timeouts > 0)),
+        ("prioritised by the kernel", outcome.counter("MPPrioTx")),
+        ("prioritised by the engine", outcome.counter("MPPrioRx")),
+    ]
 }
 
 /// Whether this machine can play the cases; reports it if not.

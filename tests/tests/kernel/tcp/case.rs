@@ -15,7 +15,6 @@ use crate::app::{End, Pace, Script};
 use crate::random::{Dice, KEEP_ALIVE};
 use crate::socket::Options;
 
-/// A random case.
 #[derive(Debug)]
 pub struct Case {
     pub number: u64,

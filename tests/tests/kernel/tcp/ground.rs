@@ -7,19 +7,18 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_core::{Seed, Time};
+use trackbed_core::Seed;
 use trackbed_emulator::namespace::{Interface, NetNamespace, set_sysctl};
 use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId};
 use trackbed_tcp::{Config, Stats};
 
-use super::host::{Dial, Host};
+use super::host::Host;
 use crate::app::{App, Script};
 use crate::capture::{Capture, Seen};
 use crate::engine::Ended;
 use crate::socket::{self, GRACE, Options, PAUSE, Prepared, Role, finish};
 
-/// Everything that makes a case.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub seed: Seed,
@@ -36,7 +35,6 @@ pub struct Setup {
     pub kernel: KernelSide,
 }
 
-/// The engine's side.
 #[derive(Clone, Debug, Default)]
 pub struct EngineSide {
     pub config: Config,
@@ -47,7 +45,6 @@ pub struct EngineSide {
     pub absent: bool,
 }
 
-/// The kernel's side.
 #[derive(Clone, Debug)]
 pub struct KernelSide {
     pub mtu: u32,
@@ -81,7 +78,6 @@ impl Default for Setup {
     }
 }
 
-/// The results of a case.
 #[derive(Debug)]
 pub struct Outcome {
     /// `None` if no connection reached the engine.
@@ -212,10 +208,8 @@ impl Setup {
             }
             Some(narrow) => {
                 let (near, far) = (builder.router("near"), builder.router("far"));
-                let plain = || {
-                    let wire = LinkSpec::new();
-                    Duplex::new(&wire, &wire, &seed).with_mtu(mtu)
-                };
+                let wire = LinkSpec::new();
+                let plain = || Duplex::new(&wire, &wire, &seed).with_mtu(mtu);
                 let (nowhere, link) = (|node| End::new(node, []), link.with_mtu(narrow));
                 builder.connect(home, nowhere(near), plain());
                 builder.connect(nowhere(near), nowhere(far), link);
@@ -228,16 +222,13 @@ impl Setup {
     fn host(&self, ends: mpsc::Sender<Ended<Stats>>) -> Host {
         let numbers = self.seed.stream("sequence numbers");
         let EngineSide { config, clock_offset, script, absent } = self.engine.clone();
-        let mut host = Host::new(config, clock_offset, numbers, ends);
         let app = App::new(script, &self.seed, "engine data", "kernel data");
-        match self.engine_dials {
-            true => {
-                let local = SocketAddr::new(self.address(ENGINE), 40_000);
-                let remote = SocketAddr::new(self.address(KERNEL), PORT);
-                host.dial(Dial { at: Time::ZERO, local, remote, app });
-            }
-            false if absent => {}
-            false => host.listen(PORT, app),
+        let mut host = Host::new(config, clock_offset, numbers, app, ends);
+        if self.engine_dials {
+            let local = SocketAddr::new(self.address(ENGINE), 40_000);
+            host.dial = Some((local, SocketAddr::new(self.address(KERNEL), PORT)));
+        } else if !absent {
+            host.port = Some(PORT);
         }
         host
     }

@@ -4,11 +4,9 @@ use std::fmt::Display;
 
 use trackbed_core::{Rng, Seed};
 
-/// The choices of one case.
 pub struct Dice(Rng);
 
 impl Dice {
-    /// The dice of the case with this seed.
     pub fn new(seed: u64) -> Dice {
         Dice(Seed::of_run(seed, 0).stream("swarm"))
     }
@@ -18,7 +16,6 @@ impl Dice {
         self.0.below(100) < percent
     }
 
-    /// Any of these.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.0.below(items.len() as u64) as usize]
     }

@@ -20,7 +20,6 @@ pub struct Case {
     pub repeatable: bool,
 }
 
-/// The requirements of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// First faulty, then healed: each fault is either over in seconds or so mild that every
@@ -31,7 +30,6 @@ pub enum Class {
     Harsh,
 }
 
-/// What is sent.
 #[derive(Clone, Copy, Debug)]
 pub enum Workload {
     Messages { phones: u32, count: u32, closed_loop: bool },

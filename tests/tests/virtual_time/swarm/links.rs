@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::dice::{Dice, quoted, share};
 use super::generate::Class;
 
-/// The links of a case.
 pub struct Links {
     pub text: String,
     /// The rate of the slowest direction, or a very high one if all are infinitely fast.

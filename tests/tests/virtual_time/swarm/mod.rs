@@ -73,7 +73,6 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// The report of a case.
 struct Verdict {
     problems: Vec<String>,
     outcome: String,

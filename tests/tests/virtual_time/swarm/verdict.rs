@@ -8,11 +8,10 @@ use trackbed_measure::metrics;
 
 use super::generate::{Case, Class, Workload};
 
-/// The problems of a finished run.
 pub fn problems(case: &Case, records: &[Record]) -> Vec<String> {
-    let mut problems = Problems::default();
+    let mut problems = Vec::new();
     if records.windows(2).any(|pair| pair[0].at > pair[1].at) {
-        problems.add("events are out of order");
+        problems.push("events are out of order".to_owned());
     }
     numbers_are_finite(records, &mut problems);
     reasons_are_clean(records, &mut problems);
@@ -29,14 +28,14 @@ pub fn problems(case: &Case, records: &[Record]) -> Vec<String> {
     if case.class == Class::Healing
         && let Err(reason) = metrics::outcome(records)
     {
-        problems.add(format!("it had to succeed, but {reason}"));
+        problems.push(format!("it had to succeed, but {reason}"));
     }
-    problems.0
+    problems
 }
 
 /// Each message of each phone's schedule ends once, as answered or lost, and nothing is answered that
 /// was not sent, nor before.
-fn telemetry(records: &[Record], phones: u32, problems: &mut Problems) {
+fn telemetry(records: &[Record], phones: u32, problems: &mut Vec<String>) {
     let mut scheduled = vec![None; phones as usize];
     let mut sent: BTreeMap<(u32, u32), Time> = BTreeMap::new();
     let mut ended: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -46,13 +45,13 @@ fn telemetry(records: &[Record], phones: u32, problems: &mut Problems) {
             Event::Sent { phone, message, intended, .. } => {
                 let is_new = sent.insert((phone, message), intended).is_none();
                 if intended > record.at || !is_new {
-                    problems.add(format!("{phone}/{message} was sent too early, or twice"));
+                    problems.push(format!("{phone}/{message} was sent too early, or twice"));
                 }
             }
             Event::Answered { phone, message, status } => {
                 *ended.entry((phone, message)).or_default() += 1;
                 if !ANSWERS.contains(&status) || !sent.contains_key(&(phone, message)) {
-                    problems.add(format!("{phone}/{message}: an answer of {status} to nothing"));
+                    problems.push(format!("{phone}/{message}: an answer of {status} to nothing"));
                 }
             }
             Event::Lost { phone, message, .. } => *ended.entry((phone, message)).or_default() += 1,
@@ -60,15 +59,15 @@ fn telemetry(records: &[Record], phones: u32, problems: &mut Problems) {
         }
     }
     if let Some((which, times)) = ended.iter().find(|(_, times)| **times != 1) {
-        problems.add(format!("{which:?} ended {times} times"));
+        problems.push(format!("{which:?} ended {times} times"));
     }
     if let Some(which) = sent.keys().find(|which| !ended.contains_key(which)) {
-        problems.add(format!("nothing is known of the end of {which:?}"));
+        problems.push(format!("nothing is known of the end of {which:?}"));
     }
     for (phone, scheduled) in (0..).zip(scheduled) {
         let known = ended.range((phone, 0)..=(phone, u32::MAX)).count() as u64;
         if scheduled != Some(known) {
-            problems.add(format!("phone {phone} accounts for {known} of {scheduled:?} messages"));
+            problems.push(format!("phone {phone} accounts for {known} of {scheduled:?} messages"));
         }
     }
 }
@@ -77,31 +76,22 @@ fn telemetry(records: &[Record], phones: u32, problems: &mut Problems) {
 /// that was not confirmable (RFC 7959, section 2.9.2).
 const ANSWERS: [u16; 2] = [200, 408];
 
-#[derive(Default)]
-struct Problems(Vec<String>);
-
-impl Problems {
-    fn add(&mut self, problem: impl Into<String>) {
-        self.0.push(problem.into());
-    }
-}
-
-fn numbers_are_finite(records: &[Record], problems: &mut Problems) {
+fn numbers_are_finite(records: &[Record], problems: &mut Vec<String>) {
     for metric in metrics::registry() {
         let samples = (metric.compute)(records);
         if let Some(odd) = samples.iter().find(|sample| !sample.is_finite() || **sample < 0.0) {
-            problems.add(format!("{} is {odd}", metric.name));
+            problems.push(format!("{} is {odd}", metric.name));
         }
     }
 }
 
 /// A network that loses, delays and damages packets makes connections fail, but no end breaks the
 /// protocol or refuses the other's messages: checksums discard damaged data.
-fn reasons_are_clean(records: &[Record], problems: &mut Problems) {
+fn reasons_are_clean(records: &[Record], problems: &mut Vec<String>) {
     for record in records {
         let Event::Failed { phone, message, reason } = &record.event else { continue };
         if NEVER.iter().any(|phrase| reason.contains(phrase)) || reason.is_empty() {
-            problems.add(format!("phone {phone} gave up message {message}: {reason}"));
+            problems.push(format!("phone {phone} gave up message {message}: {reason}"));
         }
     }
 }
@@ -111,15 +101,15 @@ const NEVER: [&str; 4] =
     ["violated the protocol", "answered with status", "longer than", "maximum packet size"];
 
 /// Without sessions to resume there is no measured part.
-fn nothing_happened_unmeasured(records: &[Record], problems: &mut Problems) {
+fn nothing_happened_unmeasured(records: &[Record], problems: &mut Vec<String>) {
     if !records.iter().any(|record| matches!(record.event, Event::Failed { .. })) {
-        problems.add("nothing was measured, and no reason is given");
+        problems.push("nothing was measured, and no reason is given".to_owned());
     }
     if let Some(stray) = records
         .iter()
         .find(|record| matches!(record.event, Event::Sent { .. } | Event::Answered { .. }))
     {
-        problems.add(format!("nothing was measured, but {stray:?}"));
+        problems.push(format!("nothing was measured, but {stray:?}"));
     }
 }
 
@@ -136,7 +126,7 @@ struct Fate {
 }
 
 impl Messages {
-    fn gather(records: &[Record], problems: &mut Problems) -> Messages {
+    fn gather(records: &[Record], problems: &mut Vec<String>) -> Messages {
         let mut messages = Messages::default();
         for record in records {
             let (phone, message) = match record.event {
@@ -153,17 +143,17 @@ impl Messages {
                 Event::Answered { status, .. } => {
                     fate.answered += 1;
                     if status != 200 {
-                        problems.add(format!("status {status} for {phone}/{message}"));
+                        problems.push(format!("status {status} for {phone}/{message}"));
                     }
                     if fate.received == 0 {
-                        problems.add(format!("{phone}/{message} was answered unread"));
+                        problems.push(format!("{phone}/{message} was answered unread"));
                     }
                 }
                 _ => fate.failed += 1,
             }
             // Each sending is taken in at most once: what arrives on a connection arrives once.
             if fate.received > fate.sent {
-                problems.add(format!("{phone}/{message} arrived more often than it was sent"));
+                problems.push(format!("{phone}/{message} arrived more often than it was sent"));
             }
         }
         messages
@@ -171,7 +161,7 @@ impl Messages {
 
     /// Every message is answered or given up, exactly once. A phone that cannot connect and waits
     /// for answers sends nothing more after the first message that it gives up.
-    fn account(&self, phones: u32, count: u32, closed_loop: bool, problems: &mut Problems) {
+    fn account(&self, phones: u32, count: u32, closed_loop: bool, problems: &mut Vec<String>) {
         for phone in 0..phones {
             let mut given_up = false;
             for message in 0..count {
@@ -179,24 +169,24 @@ impl Messages {
                     Some(fate) if fate.answered + fate.failed == 1 => {
                         given_up = fate.failed == 1;
                     }
-                    Some(fate) => problems.add(format!(
+                    Some(fate) => problems.push(format!(
                         "{phone}/{message} was answered {} times and given up {} times",
                         fate.answered, fate.failed
                     )),
                     None if closed_loop && given_up => {}
-                    None => problems.add(format!("nothing is known of {phone}/{message}")),
+                    None => problems.push(format!("nothing is known of {phone}/{message}")),
                 }
             }
         }
         if let Some(stray) = self.0.keys().find(|key| key.0 >= phones || key.1 >= count) {
-            problems.add(format!("there is no message {stray:?}"));
+            problems.push(format!("there is no message {stray:?}"));
         }
     }
 }
 
 /// Each phone's data arrives whole, once, or the phone reports why not. For an upload, both may
 /// happen: the data arrives, and its acknowledgment is lost.
-fn transfers(records: &[Record], phones: u32, bytes: u64, problems: &mut Problems) {
+fn transfers(records: &[Record], phones: u32, bytes: u64, problems: &mut Vec<String>) {
     for phone in 0..phones {
         let (mut arrived, mut failed) = (0, 0);
         for record in records {
@@ -204,7 +194,7 @@ fn transfers(records: &[Record], phones: u32, bytes: u64, problems: &mut Problem
                 Event::Transferred { phone: of, bytes: got, intact } if of == phone => {
                     arrived += 1;
                     if !intact || got != bytes {
-                        problems.add(format!("{got} of {bytes} bytes arrived, intact: {intact}"));
+                        problems.push(format!("{got} of {bytes} bytes arrived, intact: {intact}"));
                     }
                 }
                 Event::Failed { phone: of, .. } if of == phone => failed += 1,
@@ -212,7 +202,7 @@ fn transfers(records: &[Record], phones: u32, bytes: u64, problems: &mut Problem
             }
         }
         if arrived > 1 || failed > 1 || arrived + failed == 0 {
-            problems.add(format!("phone {phone}: arrived {arrived} times, failed {failed} times"));
+            problems.push(format!("phone {phone}: arrived {arrived} times, failed {failed} times"));
         }
     }
 }

@@ -8,6 +8,7 @@ mod signed;
 mod study;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -175,25 +176,18 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
 
 /// The measurements of each library, first the single thread that the others are compared with.
 fn plan(arguments: &VerifyArguments) -> Vec<(usize, Split)> {
-    let mut threads: Vec<usize> = arguments.threads.iter().map(|count| *count as usize).collect();
-    threads.push(1);
-    threads.sort_unstable();
-    threads.dedup();
-    let mut divisions = arguments.division.clone();
-    divisions.sort_unstable();
-    divisions.dedup();
-    let splits: Vec<Split> = divisions
-        .iter()
-        .map(|name| match name {
-            DivisionName::Static => Split::Static,
-            DivisionName::Dynamic => Split::Dynamic,
-        })
-        .collect();
-    // For one thread there is nothing to divide.
-    let several = |threads: usize| if threads == 1 { 1 } else { splits.len() };
-    let cells = threads
-        .iter()
-        .flat_map(|threads| splits.iter().take(several(*threads)).map(|split| (*threads, *split)));
+    let threads = arguments.threads.iter().map(|count| *count as usize);
+    let threads: BTreeSet<usize> = threads.chain([1]).collect();
+    let divisions: BTreeSet<DivisionName> = arguments.division.iter().copied().collect();
+    let split = |name: &DivisionName| match name {
+        DivisionName::Static => Split::Static,
+        DivisionName::Dynamic => Split::Dynamic,
+    };
+    let cells = threads.into_iter().flat_map(|threads| {
+        // For one thread there is nothing to divide.
+        let several = if threads == 1 { 1 } else { divisions.len() };
+        divisions.iter().take(several).map(move |name| (threads, split(name)))
+    });
     cells.collect()
 }
 
@@ -226,13 +220,9 @@ fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result
         });
         return found.collect();
     }
-    let mut names = Vec::new();
-    for name in &arguments.library {
-        if !names.contains(name) {
-            names.push(*name);
-        }
-    }
-    names.into_iter().map(of_name).collect()
+    let repeats = |at: usize| arguments.library[..at].contains(&arguments.library[at]);
+    let named = (0..arguments.library.len()).filter(|at| !repeats(*at));
+    named.map(|at| of_name(arguments.library[at])).collect()
 }
 
 /// Makes the planned measurements. The first one, on one thread, determines how much fits into the time.

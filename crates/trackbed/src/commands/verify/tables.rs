@@ -65,7 +65,8 @@ fn answer(document: &VerifyDocument) -> String {
         }
     }
     text.push_str(".\n");
-    let ratios: Vec<f64> = pairs(document).map(|(fixed, shared)| percent(fixed, shared)).collect();
+    let ratios: Vec<f64> =
+        pairs(document).map(|(fixed, shared)| percent(fixed.rate, shared.rate)).collect();
     if let Some(least) = ratios.iter().copied().min_by(f64::total_cmp) {
         let most = ratios.iter().copied().fold(least, f64::max);
         text.push_str(&format!(
@@ -127,7 +128,7 @@ fn division_table(document: &VerifyDocument) -> Option<Table> {
             format!("{:.0}", fixed.verifications_per_s),
             format!("{:.1}", fixed.percent_of_one_thread),
             format!("{:.1}", shared.percent_of_one_thread),
-            format!("{:.1}", 100.0 * fixed.verifications_per_s / shared.verifications_per_s),
+            format!("{:.1}", percent(fixed, shared)),
             expected,
         ]
     };
@@ -161,8 +162,8 @@ fn pairs(document: &VerifyDocument) -> impl Iterator<Item = (&CellDocument, &Cel
     })
 }
 
-fn percent(fixed: &CellDocument, shared: &CellDocument) -> f64 {
-    100.0 * fixed.rate.verifications_per_s / shared.rate.verifications_per_s
+fn percent(fixed: RateDocument, shared: RateDocument) -> f64 {
+    100.0 * fixed.verifications_per_s / shared.verifications_per_s
 }
 
 fn left(percent: Option<f64>) -> String {

@@ -24,7 +24,7 @@ fn ttfb_min(protocol: &str) -> f64 {
 fn chromium_loads_our_page_with_all_its_objects_over_each_version_of_http() {
     let text = page("protocol = [\"http1\", \"http2\", \"http3\"]\nclient = \"chromium\"");
     let Some(scratch) = Scratch::with(&["chromium"], &text) else { return };
-    let cells = scratch.cells(&[]);
+    let cells = scratch.cells("");
     assert_eq!(cells.len(), 3);
     for cell in &cells {
         let ttfb = least(cell, "ttfb_ms");
@@ -47,9 +47,9 @@ fn chromium_loads_the_page_from_the_servers_of_others() {
     let text = page("protocol = \"http2\"\nserver = [\"nginx\", \"caddy\"]\nclient = \"chromium\"");
     let programs = ["chromium", "nginx", "caddy"];
     let Some(scratch) = Scratch::with(&programs, &text) else { return };
-    let http2 = scratch.cells(&[]);
-    let http3 = scratch.cells(&["--set", "protocol=http3", "--set", "server=caddy"]);
-    let http1 = scratch.cells(&["--set", "protocol=http1"]);
+    let http2 = scratch.cells("");
+    let http3 = scratch.cells("--set protocol=http3 --set server=caddy");
+    let http1 = scratch.cells("--set protocol=http1");
     for cell in [http2, http3, http1].concat() {
         assert!(least(&cell, "ttfb_ms") >= ttfb_min(factor(&cell, "protocol")), "{cell}");
         assert_eq!(least(&cell, "objects_count"), 8.0, "{cell}");
@@ -64,7 +64,7 @@ fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
         "protocol = [\"http1\", \"http2\"]\nserver = [\"trackbed\", \"nginx\"]\nclient = \"curl\"",
     );
     let Some(scratch) = Scratch::with(&["curl", "nginx"], &text) else { return };
-    for cell in scratch.cells(&[]) {
+    for cell in scratch.cells("") {
         assert!(least(&cell, "completion_ms") >= 120.0 + 7.0 * 40.0, "{cell}");
         assert!(least(&cell, "ttfb_ms") >= 120.0, "{cell}");
         assert_eq!(least(&cell, "objects_count"), 8.0, "{cell}");
@@ -78,16 +78,15 @@ fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
 fn curl_downloads_and_says_what_it_cannot() {
     let text = page("protocol = [\"http1\", \"http2\"]\nclient = \"curl\"");
     let Some(scratch) = Scratch::with(&["curl"], &text) else { return };
-    let bulk = ["--set", "workload.kind=bulk", "--set", "workload.size=1 MB"];
-    for cell in scratch.cells(&bulk) {
+    for cell in scratch.cells("--set workload.kind=bulk --set workload.size=1MB") {
         assert!(least(&cell, "completion_ms") >= 120.0 + 160.0, "{cell}");
     }
-    for (words, message) in [
-        (&["--set", "workload.kind=messages"][..], "curl fetches files"),
-        (&["--set", "workload.phones=2"], "curl is a single client: write phones = 1"),
-        (&["--set", "protocol=quic"], "curl supports http1, http2, http3, not quic"),
+    for (setting, message) in [
+        ("workload.kind=messages", "curl fetches files"),
+        ("workload.phones=2", "curl is a single client: write phones = 1"),
+        ("protocol=quic", "curl supports http1, http2, http3, not quic"),
     ] {
-        scratch.run(words).refused(&[message]);
+        scratch.run(&format!("--set {setting}")).refused(&[message]);
     }
 }
 
@@ -96,9 +95,9 @@ fn curl_downloads_and_says_what_it_cannot() {
 fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"");
     let Some(scratch) = Scratch::with(&[], &text) else { return };
-    let mut nowhere = scratch.emulated(&[]);
+    let mut nowhere = scratch.emulated("");
     Ended::of(nowhere.env("PATH", "/nowhere")).refused(&["apt install chromium"]);
-    let bulk = scratch.run(&["--set", "workload.kind=bulk"]);
+    let bulk = scratch.run("--set workload.kind=bulk");
     bulk.refused(&["chromium loads web pages: write kind = \"page\""]);
     scratch.refuse("run a.toml", &["--substrate emulated"]);
 }
@@ -109,7 +108,7 @@ fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
 fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"\nclient-timeout = \"2 s\"");
     let Some(scratch) = Scratch::with(&["chromium"], &text) else { return };
-    let ended = scratch.run(&["--set", "link.delay=30s"]);
+    let ended = scratch.run("--set link.delay=30s");
     ended.says(1, &["chromium has not ended within 2 s"]);
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }
@@ -119,7 +118,7 @@ fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
 fn interrupt(is_victim: impl Fn(&str) -> bool) -> Option<String> {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"");
     let scratch = Scratch::with(&["chromium"], &text)?;
-    let child = start(scratch.emulated(&["--runs", "2", "--set", "link.delay=300ms"]));
+    let child = start(scratch.emulated("--runs 2 --set link.delay=300ms"));
     let root = child.id();
     let lines = || descendants(root).into_iter().map(|(pid, _)| (pid, command_line(pid)));
     let inside: Vec<(u32, String)> = eventually("the browser shows something", || {

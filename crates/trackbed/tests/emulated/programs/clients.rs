@@ -18,8 +18,8 @@ fn a_message_goes_through_mosquitto_over_tls() {
     );
     let programs = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];
     let Some(scratch) = Scratch::with(&programs, &scenario(&ends)) else { return };
-    let unpinned = scratch.cells(&[]);
-    let pinned = scratch.cells(&["--set", "tls=1.2", "--set", "cipher=aes128gcm"]);
+    let unpinned = scratch.cells("");
+    let pinned = scratch.cells("--set tls=1.2 --set cipher=aes128gcm");
     for cell in unpinned.iter().chain(&pinned) {
         assert!(least(cell, "completion_ms") >= 320.0, "{cell}");
         assert!(least(cell, "client_memory_bytes") > 1e6, "{cell}");
@@ -35,7 +35,7 @@ fn a_resource_is_fetched_from_coap_server_over_dtls() {
                 -R {certificate} -B 20 coaps://{address}:{port}/ | grep -q libcoap\"'''";
     let programs = ["coap-server", "coap-client-openssl"];
     let Some(scratch) = Scratch::with(&programs, &scenario(ends)) else { return };
-    for cell in scratch.cells(&[]) {
+    for cell in scratch.cells("") {
         assert!(least(&cell, "completion_ms") >= 160.0, "{cell}");
     }
 }
@@ -50,7 +50,7 @@ fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
                 confirmable = [true, false]";
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\ncount = 5\n";
     let Some(scratch) = Scratch::with(&["coap-server"], &text) else { return };
-    let cells = scratch.cells(&[]);
+    let cells = scratch.cells("");
     assert_eq!(cells.len(), 12);
     for cell in cells {
         assert_eq!(least(&cell, "answered_count"), 5.0, "{cell}");
@@ -67,7 +67,7 @@ fn curl_fetches_from_our_server_and_from_nginx() {
                 {name}:{port}:{address} https://{name}:{port}/warm-up | grep -q warm\"'''";
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
     let Some(scratch) = Scratch::with(&["nginx", "curl"], &text) else { return };
-    let cells = scratch.cells(&[]);
+    let cells = scratch.cells("");
     assert_eq!(cells.len(), 2);
     for cell in cells {
         // TCP, TLS and the request.
@@ -86,11 +86,9 @@ fn the_kernel_gives_programs_the_congestion_control_of_the_cell() {
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
     let Some(scratch) = Scratch::with(&["nginx", "curl", "ss"], &text) else { return };
     let set = |congestion: &str| {
-        let congestion = format!("congestion={congestion}");
-        scratch.run(&["--runs", "1", "--set", "link.delay=100ms", "--set", &congestion])
+        scratch.run(&format!("--runs 1 --set link.delay=100ms --set congestion={congestion}"))
     };
-    let reno = set("reno");
-    assert_eq!(reno.status, 0, "{}", reno.stderr);
+    set("reno").says(0, &[]);
     let cubic = set("cubic");
     assert!(cubic.stderr.contains("exit status: 9"), "{}", cubic.stderr);
 }

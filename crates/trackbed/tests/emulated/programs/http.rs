@@ -9,15 +9,12 @@ const MESSAGES: &str = "[workload]\nkind = \"messages\"\ncount = 5\n";
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections() {
-    let servers = "server = [\"nginx\", \"nghttpd\", \"caddy\"]\n";
     let scenario = format!(
-        "protocol = \"http2\"\n{servers}handshake = [\"new\", \"resumed\"]\nruns = 2\n\
-         {LINK}{MESSAGES}"
+        "protocol = \"http2\"\nserver = {SERVERS:?}\nhandshake = [\"new\", \"resumed\"]\n\
+         runs = 2\n{LINK}{MESSAGES}"
     );
-    let Some(scratch) = Scratch::with(&["nginx", "nghttpd", "caddy"], &scenario) else {
-        return;
-    };
-    let cells = scratch.cells(&[]);
+    let Some(scratch) = Scratch::with(&SERVERS, &scenario) else { return };
+    let cells = scratch.cells("");
     assert_eq!(cells.len(), 6);
     for cell in &cells {
         assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{cell}");
@@ -40,7 +37,7 @@ fn messages_over_http_3_are_answered_by_caddy() {
          handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
     );
     let Some(scratch) = Scratch::with(&["caddy"], &scenario) else { return };
-    let cells = scratch.cells(&[]);
+    let cells = scratch.cells("");
     assert_eq!(cells.len(), 3);
     for cell in &cells {
         let (floor, resumed, early) = match factor(cell, "handshake") {
@@ -66,11 +63,9 @@ fn versions_and_ciphers_are_those_of_the_cell() {
          runs = 1\ntls = [\"1.2\", \"1.3\"]\ncipher = [\"aes128gcm\", \"aes256gcm\"]\n\
          [link]\ndelay = \"1 ms\"\n{MESSAGES}"
     );
-    let programs = ["nginx", "nghttpd", "caddy"];
-    let Some(scratch) = Scratch::with(&programs, &scenario) else { return };
-    assert_eq!(scratch.cells(&[]).len(), 12);
-    let early = ["--set", "server=nginx", "--set", "tls=1.3", "--set", "handshake=early"];
-    for cell in scratch.cells(&early) {
+    let Some(scratch) = Scratch::with(&SERVERS, &scenario) else { return };
+    assert_eq!(scratch.cells("").len(), 12);
+    for cell in scratch.cells("--set server=nginx --set tls=1.3 --set handshake=early") {
         assert_eq!(metric(&cell, "early_data_ratio", "mean"), 1.0, "{cell}");
     }
 }
@@ -82,9 +77,8 @@ fn an_answer_comes_when_the_whole_message_is_there() {
     let scenario = "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
                     runs = 1\n[link]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
                     [workload]\nkind = \"messages\"\ncount = 2\nsize = \"1 MB\"\n";
-    let programs = ["nginx", "nghttpd", "caddy"];
-    let Some(scratch) = Scratch::with(&programs, scenario) else { return };
-    let cells = [scratch.cells(&[]), scratch.cells(&HTTP1), scratch.cells(&HTTP3)].concat();
+    let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
+    let cells = [scratch.cells(""), scratch.cells(HTTP1), scratch.cells(HTTP3)].concat();
     for cell in &cells {
         assert!(least(cell, "rtt_ms") >= 80.0, "{cell}");
         assert_eq!(least(cell, "answered_count"), 2.0, "{cell}");
@@ -98,16 +92,14 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
     let scenario = "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
                     runs = 1\n[link]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nloss = \"0.5 %\"\n\
                     [workload]\nkind = \"bulk\"\nsize = \"500 kB\"\n";
-    let programs = ["nginx", "nghttpd", "caddy"];
-    let Some(scratch) = Scratch::with(&programs, scenario) else { return };
-    let cells = [scratch.cells(&[]), scratch.cells(&HTTP1), scratch.cells(&HTTP3)].concat();
+    let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
+    let cells = [scratch.cells(""), scratch.cells(HTTP1), scratch.cells(HTTP3)].concat();
     for cell in &cells {
         assert!(metric(cell, "throughput_mbps", "max") < 20.0, "{cell}");
         assert!(least(cell, "completion_ms") >= 200.0, "{cell}");
     }
-    let refused = scratch.run(&["--set", "workload.direction=upload"]);
-    assert_eq!(refused.status, 2);
-    assert!(refused.stderr.contains("only the built-in server verifies"), "{}", refused.stderr);
+    let refused = scratch.run("--set workload.direction=upload");
+    refused.says(2, &["only the built-in server verifies"]);
 }
 
 /// The document, its objects, and the objects of these: three rounds of 20 ms, and those of
@@ -118,9 +110,8 @@ fn a_page_loads_from_servers_of_others() {
     let scenario = "protocol = \"http2\"\nserver = [\"trackbed\", \"nginx\", \"nghttpd\", \"caddy\"]\n\
                     runs = 1\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\n\
                     [workload]\nkind = \"page\"\n";
-    let programs = ["nginx", "nghttpd", "caddy"];
-    let Some(scratch) = Scratch::with(&programs, scenario) else { return };
-    let cells = [scratch.cells(&[]), scratch.cells(&HTTP1), scratch.cells(&HTTP3)].concat();
+    let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
+    let cells = [scratch.cells(""), scratch.cells(HTTP1), scratch.cells(HTTP3)].concat();
     assert_eq!(cells.len(), 4 + 2 + 1);
     for cell in &cells {
         assert_eq!(least(cell, "objects_count"), 8.0, "{cell}");
@@ -131,5 +122,6 @@ fn a_page_loads_from_servers_of_others() {
     }
 }
 
-const HTTP1: [&str; 4] = ["--set", "protocol=http1", "--set", "server=nginx,caddy"];
-const HTTP3: [&str; 4] = ["--set", "protocol=http3", "--set", "server=caddy"];
+const SERVERS: [&str; 3] = ["nginx", "nghttpd", "caddy"];
+const HTTP1: &str = "--set protocol=http1 --set server=nginx,caddy";
+const HTTP3: &str = "--set protocol=http3 --set server=caddy";

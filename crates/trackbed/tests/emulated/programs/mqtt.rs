@@ -13,20 +13,17 @@ fn messages_come_back_from_mosquitto_as_from_our_broker() {
                     [link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\n\
                     [workload]\nkind = \"messages\"\ncount = 5\n";
     let Some(scratch) = Scratch::with(&["mosquitto"], scenario) else { return };
-    let cells = scratch.cells(&[]);
+    let cells = scratch.cells("");
     assert_eq!(cells.len(), 12);
     for cell in &cells {
         assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{cell}");
         assert!(least(cell, "rtt_ms") >= 20.0, "{cell}");
         assert!(least(cell, "completion_ms") >= 160.0, "{cell}");
     }
-    let resumed = ["--set", "handshake=resumed", "--set", "mqtt-qos=0,2"];
-    for cell in scratch.cells(&resumed) {
+    for cell in scratch.cells("--set handshake=resumed --set mqtt-qos=0,2") {
         assert_eq!(metric(&cell, "resumed_ratio", "mean"), 1.0, "{}", factor(&cell, "server"));
     }
-    let asked = ["--set", "server=mosquitto", "--set", "mqtt-answer=service"];
-    let refused = scratch.run(&asked);
-    assert_eq!(refused.status, 2);
-    assert!(refused.stderr.contains("write mqtt-answer = \"echo\""), "{}", refused.stderr);
+    let refused = scratch.run("--set server=mosquitto --set mqtt-answer=service");
+    refused.says(2, &["write mqtt-answer = \"echo\""]);
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }

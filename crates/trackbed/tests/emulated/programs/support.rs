@@ -4,7 +4,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 
 use crate::Scratch;
 use crate::support::skip;
@@ -23,15 +22,8 @@ impl Scratch {
         Some(scratch)
     }
 
-    /// The cells of a campaign in which every run succeeds.
-    pub fn cells(&self, words: &[&str]) -> Vec<Value> {
-        self.document(words)["cells"].as_array().unwrap().clone()
-    }
-
-    /// The remaining folders of programs.
     pub fn left_over(&self) -> Vec<std::path::PathBuf> {
-        let entries = fs::read_dir(self.path("tmp")).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect()
+        self.entries("tmp")
     }
 }
 
@@ -64,7 +56,6 @@ pub fn is_alive(pid: u32) -> bool {
         .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z")))
 }
 
-/// The command line of a process.
 pub fn command_line(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&words).replace('\0', " ")

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use super::support::{descendants, is_alive, kill};
-use crate::support::{Ended, eventually, start};
+use crate::support::{Ended, eventually, start, wait_until};
 use crate::{Scratch, one_of_two_failed};
 
 fn scenario(ends: &str) -> String {
@@ -18,7 +18,7 @@ fn scenario(ends: &str) -> String {
 fn a_missing_program_is_told_with_its_package_before_anything_runs() {
     let text = scenario("client-command = \"h2load https://{address}/\"");
     let Some(scratch) = Scratch::with(&[], &text) else { return };
-    let mut nowhere = scratch.emulated(&[]);
+    let mut nowhere = scratch.emulated("");
     Ended::of(nowhere.env("PATH", "/nowhere")).refused(&["apt install nghttp2-client"]);
     assert!(!scratch.path("out").exists(), "nothing was run");
 }
@@ -26,9 +26,8 @@ fn a_missing_program_is_told_with_its_package_before_anything_runs() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn virtual_time_refuses_programs_and_says_where_they_run() {
-    let Some(scratch) = Scratch::with(&[], &scenario("server = \"nginx\"")) else {
-        return;
-    };
+    let text = scenario("server = \"nginx\"");
+    let Some(scratch) = Scratch::with(&[], &text) else { return };
     scratch.refuse("run a.toml", &["--substrate emulated"]);
 }
 
@@ -37,7 +36,7 @@ fn virtual_time_refuses_programs_and_says_where_they_run() {
 fn a_server_that_ends_at_once_is_told_with_its_last_words() {
     let text = scenario("server-command = \"sh -c 'echo out of luck >&2; exit 3'\"");
     let Some(scratch) = Scratch::with(&[], &text) else { return };
-    let ended = scratch.run(&[]);
+    let ended = scratch.run("");
     assert_eq!(ended.status, 1);
     let all = ended.stdout + &ended.stderr;
     assert!(all.contains("exit status: 3") && all.contains("out of luck"), "{all}");
@@ -47,12 +46,14 @@ fn a_server_that_ends_at_once_is_told_with_its_last_words() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
-    let text = scenario("client-command = \"false\"\nclient-timeout = \"200 ms\"");
-    let Some(scratch) = Scratch::with(&[], &text) else { return };
-    let failed = scratch.run(&["--set", "protocol=tcp"]);
-    failed.says(1, &["false ended (exit status: 1)"]);
-    let hung = scratch.run(&["--set", "protocol=tcp", "--set", "client-command=sleep 1000"]);
-    hung.says(1, &["sleep has not ended within 200 ms"]);
+    for (command, why) in [
+        ("false", "false ended (exit status: 1)"),
+        ("sleep 1000", "sleep has not ended within 200 ms"),
+    ] {
+        let ends = format!("client-command = \"{command}\"\nclient-timeout = \"200 ms\"");
+        let Some(scratch) = Scratch::with(&[], &scenario(&ends)) else { return };
+        scratch.run("--set protocol=tcp").says(1, &[why]);
+    }
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
 fn programs_get_no_secrets_of_the_environment() {
     let text = scenario("client-command = '''sh -c \"test -z $SECRET && test -n $PATH\"'''");
     let Some(scratch) = Scratch::with(&[], &text) else { return };
-    let mut command = scratch.emulated(&["--set", "protocol=tcp"]);
+    let mut command = scratch.emulated("--set protocol=tcp");
     Ended::of(command.env("SECRET", "of-the-user-alone")).says(0, &[]);
 }
 
@@ -73,7 +74,7 @@ fn a_server_that_never_listens_or_never_stops_talking_is_given_up() {
     ] {
         let text = scenario(&format!("server-command = \"{command}\""));
         let Some(scratch) = Scratch::with(&[], &text) else { return };
-        scratch.run(&["--runs", "1"]).says(1, &[why]);
+        scratch.run("--runs 1").says(1, &[why]);
     }
 }
 
@@ -84,7 +85,7 @@ fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
     let ends = "client-command = \"true\"\nserver-command = '''sh -c \"trap : TERM; mosquitto -p \
                 {port} & while :; do wait; sleep 1; done\"'''";
     let Some(scratch) = Scratch::with(&["mosquitto"], &scenario(ends)) else { return };
-    let mut command = scratch.emulated(&["--runs", "1"]);
+    let mut command = scratch.emulated("--runs 1");
     command.env("PATH", "/usr/sbin:/usr/bin:/bin");
     let child = start(command);
     let root = child.id();
@@ -102,7 +103,7 @@ fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
 fn a_server_that_dies_fails_its_run_and_no_other() {
     let text = scenario("server = \"nginx\"");
     let Some(scratch) = Scratch::with(&["nginx"], &text) else { return };
-    let child = start(scratch.emulated(&[]));
+    let child = start(scratch.emulated(""));
     let root = child.id();
     let master = eventually("nginx and the clients are there", || {
         let all = descendants(root);
@@ -121,7 +122,7 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
 fn nothing_outlives_a_campaign_that_is_killed() {
     let text = scenario("server = \"nginx\"");
     let Some(scratch) = Scratch::with(&["nginx"], &text) else { return };
-    let mut command = scratch.emulated(&[]);
+    let mut command = scratch.emulated("");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let root = child.id();
     let inside = eventually("nginx is there", || {
@@ -132,9 +133,9 @@ fn nothing_outlives_a_campaign_that_is_killed() {
     child.kill().unwrap();
     child.wait().unwrap();
     for (pid, name) in inside {
-        eventually(&format!("{name} is gone"), || (!is_alive(pid)).then_some(()));
+        wait_until(&format!("{name} is gone"), || !is_alive(pid));
     }
     assert_eq!(scratch.left_over().len(), 1, "killed before it could tidy up");
-    scratch.cells(&["--runs", "1"]);
+    scratch.cells("--runs 1");
     assert!(scratch.left_over().is_empty(), "the next one does");
 }

@@ -39,13 +39,13 @@ fn scratch(ends: &str, writable: &str) -> Option<Scratch> {
 /// What the command says where `who` has called sudo(8).
 fn told(scratch: &Scratch, who: Option<(&str, &str)>) -> String {
     let _ = fs::remove_dir_all(scratch.path("out"));
-    let mut command = scratch.emulated(&[]);
+    let mut command = scratch.emulated("");
     command.env_remove("SUDO_UID").env_remove("SUDO_GID");
     if let Some((uid, gid)) = who {
         command.env("SUDO_UID", uid).env("SUDO_GID", gid);
     }
     let ended = Ended::of(&mut command);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    ended.says(1, &[]);
     assert!(!ended.stderr.contains("as root"), "{}", ended.stderr);
     ended.stderr
 }
@@ -81,8 +81,7 @@ fn so_does_a_command_of_inference() {
 fn a_private_folder_for_temporary_files_is_no_obstacle() {
     let Some(scratch) = scratch("client-command = '''cat {certificate}'''", "") else { return };
     fs::set_permissions(scratch.folder(), Permissions::from_mode(0o700)).unwrap();
-    let tls = ["--set", "protocol=http2", "--set", "tls=1.3"];
-    Ended::of(&mut scratch.emulated(&tls)).says(0, &[]);
+    Ended::of(&mut scratch.emulated("--set protocol=http2 --set tls=1.3")).says(0, &[]);
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }
 
@@ -96,7 +95,7 @@ fn servers_by_name_are_not_root_either() {
             "server = \"{server}\"\nclient-command = \"sleep 1\"\nruns = 1\n[link]\ndelay = \"1 ms\"\n"
         );
         let Some(scratch) = Scratch::with(&[server], &text) else { continue };
-        let mut command = scratch.emulated(&[]);
+        let mut command = scratch.emulated("");
         command.env("SUDO_UID", "4321").env("SUDO_GID", "1234");
         let child = start(command);
         let root = child.id();

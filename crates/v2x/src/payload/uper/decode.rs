@@ -1,7 +1,6 @@
 use crate::payload::asn1::{Bounds, Fault, Field, Fields, Presence, Type, character, index_width};
 use crate::payload::value::Value;
 
-/// The value of type `kind` that is encoded at the front of `bytes`.
 pub(in crate::payload) fn decode(kind: &Type, bytes: &[u8]) -> Result<Value, Fault> {
     Reader { bytes, at: 0 }.value(kind)
 }

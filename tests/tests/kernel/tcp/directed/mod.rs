@@ -13,7 +13,8 @@ use trackbed_tcp::Segment;
 
 use super::ground::{Outcome, Setup, play};
 use super::wire::sent;
-use crate::capture::{self, Seen};
+use crate::capture::Seen;
+use crate::random;
 
 const UP: Direction = Direction::Forward;
 const DOWN: Direction = Direction::Backward;
@@ -41,9 +42,8 @@ fn played(setup: &Setup) -> Outcome {
     let problems = super::problems(setup, &outcome);
     if !problems.is_empty() {
         let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
-        let path = std::env::temp_dir().join(format!("trackbed-kernel-tcp-{test}.pcapng"));
-        let written = capture::write(&path, &test, &outcome.packets);
-        panic!("{problems:#?}\npackets: {} ({written:?})", path.display());
+        let packets = random::keep(&format!("tcp-{test}"), &test, &outcome.packets);
+        panic!("{problems:#?}\n{packets}");
     }
     outcome
 }
