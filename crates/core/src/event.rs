@@ -17,9 +17,12 @@ pub use verification::{Judgement, UnitAccount, Verification};
 
 /// Something that happened in a run.
 ///
-/// `phone` numbers the clients from 0, `connection` and `message` count from 0 on each phone.
+/// `phone` numbers the clients from 0, `connection` and `message` count from 0 on each phone, and
+/// `object` on each page, from 0, the document. `intended` is the scheduled time of a message. Spans
+/// are from `from` until just before `until`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum Event {
     /// The measured part begins: sessions are warmed up, the first connection is about to open.
     Started,
@@ -27,37 +30,17 @@ pub enum Event {
     Finished,
     /// From here on, an answer later than this after its message's intended time misses the
     /// deadline.
-    DeadlineSet {
-        /// The span between the intended time and the deadline.
-        after: Duration,
-    },
-    /// Of messages sent by a schedule, only those of this span are measured; the others are not
-    /// recorded.
-    WindowSet {
-        /// The earliest intended time of a measured message.
-        from: Time,
-        /// The first time after the window.
-        until: Time,
-    },
+    DeadlineSet { after: Duration },
+    /// Of messages sent by a schedule, only those intended in this span are measured; the others are
+    /// not recorded.
+    WindowSet { from: Time, until: Time },
     /// A phone begins to open a connection.
-    ConnectStarted {
-        /// Which client.
-        phone: u32,
-        /// The number of its connection.
-        connection: u32,
-    },
+    ConnectStarted { phone: u32, connection: u32 },
     /// The connection can carry a request.
-    Connected {
-        /// Which client.
-        phone: u32,
-        /// The number of its connection.
-        connection: u32,
-    },
+    Connected { phone: u32, connection: u32 },
     /// The result of the handshake, once it is complete.
     Secured {
-        /// Which client.
         phone: u32,
-        /// The number of its connection.
         connection: u32,
         /// The negotiated version and cipher, for example `TLS 1.3 aes128gcm`.
         suite: String,
@@ -68,99 +51,53 @@ pub enum Event {
     },
     /// A message was handed to the protocol.
     Sent {
-        /// Which client.
         phone: u32,
-        /// The number of its message.
         message: u32,
         /// Its scheduled time; not later than the event itself.
         intended: Time,
-        /// Bytes of the message.
         bytes: u64,
     },
     /// The complete answer to a message arrived.
     Answered {
-        /// Which client.
         phone: u32,
-        /// The number of its message.
         message: u32,
         /// The status: 200 to 299 accepted, 400 to 499 refused as malformed.
         status: u16,
     },
     /// A message was lost, in a workload that continues regardless.
-    Lost {
-        /// Which client.
-        phone: u32,
-        /// The number of its message.
-        message: u32,
-        /// Its scheduled time.
-        intended: Time,
-        /// How it was lost.
-        loss: Loss,
-    },
+    Lost { phone: u32, message: u32, intended: Time, loss: Loss },
     /// A phone has finished its schedule.
     Scheduled {
-        /// Which client.
         phone: u32,
         /// The number of messages scheduled in the measured window: each was answered or lost.
         messages: u64,
     },
     /// The server received a complete, well-formed message.
-    Received {
-        /// Which client sent it.
-        phone: u32,
-        /// The number of the client's message.
-        message: u32,
-    },
-    /// An accepted message was forwarded to a listener: it arrived completely.
-    Warned {
-        /// The listening client.
-        listener: u32,
-        /// The sending client.
-        phone: u32,
-        /// The number of that client's message.
-        message: u32,
-    },
+    Received { phone: u32, message: u32 },
+    /// An accepted message of `phone` was forwarded to the client `listener`: it arrived completely.
+    Warned { listener: u32, phone: u32, message: u32 },
     /// Something was given up: a connection or a message.
-    Failed {
-        /// Which client.
-        phone: u32,
-        /// The number of its message.
-        message: u32,
-        /// The reason, in words.
-        reason: String,
-    },
+    Failed { phone: u32, message: u32, reason: String },
     /// A phone loses its connection, or its address, on purpose.
-    Disturbed {
-        /// Which client.
-        phone: u32,
-        /// The kind of disturbance.
-        disturbance: Disturbance,
-    },
+    Disturbed { phone: u32, disturbance: Disturbance },
     /// After a disturbance that broke a connection, the first byte arrived over the next one: at
     /// the phone, or at the server if the phone is the sender.
-    Resumed {
-        /// Which client.
-        phone: u32,
-    },
+    Resumed { phone: u32 },
     /// A connection has survived a disturbance, and the next one, or the end, has come.
     Outlived {
-        /// Which client.
         phone: u32,
         /// The longest time in between without a byte at the receiver.
         silence: Duration,
     },
     /// A bulk transfer's last byte arrived.
     Transferred {
-        /// Which client.
         phone: u32,
-        /// Bytes that arrived.
         bytes: u64,
         /// Whether the digest of the received data is that of the sent data.
         intact: bool,
     },
     /// Data of a flow has arrived.
     Flowing {
-        /// Which client.
         phone: u32,
         /// When the last of it arrived.
         last: Time,
@@ -169,29 +106,19 @@ pub enum Event {
     },
     /// A flow has ended.
     Flowed {
-        /// Which client.
         phone: u32,
         /// Bytes in all.
         bytes: u64,
         /// The longest time without an arrival, from the first byte to the end.
         silence: Duration,
     },
-    /// A link changes its cell during the run. All handovers are recorded at the start.
-    Handover {
-        /// The number of the path, from 0.
-        path: u32,
-        /// The start of the outage.
-        from: Time,
-        /// The end of the outage.
-        until: Time,
-    },
+    /// A link changes its cell during the run, with an outage from `from` until `until`; `path`
+    /// counts from 0. All handovers are recorded at the start.
+    Handover { path: u32, from: Time, until: Time },
     /// An object of a page became known: the page itself, or one named in data that has arrived.
     ObjectFound {
-        /// Which client.
         phone: u32,
-        /// Its index on the page, from 0, the document.
         object: u32,
-        /// Its path.
         path: String,
         /// Its kind: html, css, js, image, font or other.
         kind: String,
@@ -201,59 +128,23 @@ pub enum Event {
         blocking: bool,
     },
     /// An object was requested; again, if the connection broke.
-    ObjectRequested {
-        /// Which client.
-        phone: u32,
-        /// Its index on the page.
-        object: u32,
-        /// The number of the client's connection on which it is requested.
-        connection: u32,
-    },
+    ObjectRequested { phone: u32, object: u32, connection: u32 },
     /// The head of the response with an object arrived.
-    ObjectBegun {
-        /// Which client.
-        phone: u32,
-        /// Its index on the page.
-        object: u32,
-    },
+    ObjectBegun { phone: u32, object: u32 },
     /// The last byte of an object arrived.
-    ObjectDone {
-        /// Which client.
-        phone: u32,
-        /// Its index on the page.
-        object: u32,
-    },
+    ObjectDone { phone: u32, object: u32 },
     /// An object was parsed or executed, and the objects it names are known.
-    ObjectReady {
-        /// Which client.
-        phone: u32,
-        /// Its index on the page.
-        object: u32,
-    },
+    ObjectReady { phone: u32, object: u32 },
     /// A third-party browser has painted a page for the first time.
-    PagePainted {
-        /// Which client.
-        phone: u32,
-    },
+    PagePainted { phone: u32 },
     /// Every object of a page is ready.
-    PageLoaded {
-        /// Which client.
-        phone: u32,
-    },
+    PageLoaded { phone: u32 },
     /// A step of a player of streamed media.
-    Playback {
-        /// Which client.
-        phone: u32,
-        /// The step.
-        step: Playback,
-    },
+    Playback { phone: u32, step: Playback },
     /// A step of a unit that verifies signed messages.
     Verification(Verification),
     /// A third-party client ended successfully.
-    Completed {
-        /// Which client.
-        phone: u32,
-    },
+    Completed { phone: u32 },
     /// The inference beside the communication finished a frame.
     Inferred {
         /// The number of the frame, from 1.
@@ -266,7 +157,6 @@ pub enum Event {
     Load(Load),
     /// A sender's packet counters over the whole run.
     Transport {
-        /// The sender.
         role: Role,
         /// Packets or segments with content, retransmissions included.
         packets_sent: u64,
@@ -275,7 +165,6 @@ pub enum Event {
     },
     /// The total resources of an endpoint's process, where endpoints are separate processes.
     Used {
-        /// The endpoint.
         role: Role,
         /// Processor time, in user and system mode.
         processor: Duration,

@@ -217,7 +217,6 @@ impl Drop for Frame<'_> {
     }
 }
 
-/// Memory that the kernel writes frames to.
 #[derive(Debug)]
 struct Ring {
     start: NonNull<u8>,
@@ -234,7 +233,6 @@ unsafe impl Send for Ring {}
 // SAFETY: as above.
 unsafe impl Sync for Ring {}
 
-/// A place for one frame.
 struct Slot {
     header: NonNull<libc::tpacket2_hdr>,
 }

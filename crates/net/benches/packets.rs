@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use trackbed_core::packet::{Ecn, UdpDatagram};
 use trackbed_core::{Bitrate, Packet, Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::delay::{Delay, Uniform};
 use trackbed_net::models::{Loss, Rate};
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{DropReason, Duplex, End, Network, NetworkBuilder, NodeId, Outlet};
+use trackbed_net::{DropReason, Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId, Outlet};
 
 fn main() {
     let rate = Bitrate::from_mbps(100);
@@ -30,7 +29,6 @@ fn main() {
     network("10,000 hosts behind a router", 10_000, &simple);
 }
 
-/// Packets of 1,500 bytes at a little less than the rate of the link.
 const PACKETS: u32 = 20_000;
 const ROUNDS: u32 = 150;
 const GAP: Duration = Duration::from_micros(121);

@@ -5,7 +5,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use trackbed_core::{Packet, Time};
 
-/// Packets in flight, in the order in which they leave.
+use crate::link::{Link, Outlet};
+
 #[derive(Debug)]
 pub(crate) enum InFlight {
     /// Packets leave in the order in which they came: none is due before its predecessor.
@@ -28,7 +29,6 @@ pub(crate) struct Due {
 }
 
 impl InFlight {
-    /// Room for packets that keep their order, or may overtake one another.
     pub(crate) fn new(keep_order: bool) -> InFlight {
         match keep_order {
             true => InFlight::Ordered(VecDeque::new()),
@@ -51,7 +51,6 @@ impl InFlight {
         }
     }
 
-    /// When the next packet is due.
     pub(crate) fn next_due(&self) -> Option<Time> {
         match self {
             InFlight::Ordered(queue) => queue.front().map(|due| due.at),
@@ -59,8 +58,16 @@ impl InFlight {
         }
     }
 
+    /// Pushes every packet that is due by `now` into `inner`, at its time.
+    pub(crate) fn release(&mut self, now: Time, inner: &mut dyn Link, out: &mut dyn Outlet) {
+        while let Some((at, packet)) = self.take_due(now) {
+            inner.advance(at, out);
+            inner.push(at, packet, out);
+        }
+    }
+
     /// The next packet, if it is due at or before `now`, and when it was.
-    pub(crate) fn take_due(&mut self, now: Time) -> Option<(Time, Packet)> {
+    fn take_due(&mut self, now: Time) -> Option<(Time, Packet)> {
         if self.next_due()? > now {
             return None;
         }
@@ -71,7 +78,6 @@ impl InFlight {
         due.map(|due| (due.at, due.packet))
     }
 
-    /// The number of packets in flight.
     pub(crate) fn len(&self) -> usize {
         match self {
             InFlight::Ordered(queue) => queue.len(),

@@ -117,14 +117,12 @@ impl ModelEntry {
 }
 
 impl QueueEntry {
-    /// The queue that the parameters `given` to a model choose.
     pub(crate) fn chosen(given: &[(&str, Value)]) -> Result<&'static QueueEntry, ArgumentError> {
         let selector: Vec<_> =
             given.iter().filter(|(name, _)| *name == SELECTOR.name).cloned().collect();
         Ok(QueueEntry::selected(&Arguments::read([&SELECTOR], &selector)?))
     }
 
-    /// The queue that the arguments of a model describe.
     pub(crate) fn model(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
         (QueueEntry::selected(arguments).read)(arguments)
     }

@@ -42,7 +42,6 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
     Ok(address)
 }
 
-/// A connection with one deadline for all reads and writes together.
 struct Timed {
     stream: TcpStream,
     end: Duration,
@@ -112,10 +111,8 @@ fn respond(stream: &mut impl Write, status: &str, body: &str) -> io::Result<()> 
     )
 }
 
-/// The time limit for a request and its answer together.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The number of clients served at once; others are rejected.
 const AT_ONCE: usize = 8;
 
 /// The maximum size of a request, in bytes.

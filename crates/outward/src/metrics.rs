@@ -125,7 +125,6 @@ impl Gauge {
     }
 }
 
-/// The labels in braces, with escaped values.
 fn written(labels: &[(&str, &str)]) -> String {
     if labels.is_empty() {
         return String::new();

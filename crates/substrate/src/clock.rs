@@ -44,7 +44,6 @@ pub(crate) fn ask_time_of_day(source: fn() -> Duration) -> TimeOfDay {
     TimeOfDay(())
 }
 
-/// The guard of [`ask_time_of_day`].
 #[cfg(target_os = "linux")]
 pub(crate) struct TimeOfDay(());
 
@@ -55,7 +54,6 @@ impl Drop for TimeOfDay {
     }
 }
 
-/// Moves this thread's clock.
 pub(crate) fn set(time: Time) {
     NOW.set(time);
 }

@@ -70,13 +70,45 @@ pub trait Host: fmt::Debug + Send + Sync {
     fn entropy(&self) -> Entropy;
 }
 
-/// The error of a host without another network.
 pub(crate) fn no_further_network(host: &str) -> io::Error {
     let message = format!("the host \"{host}\" has no other network; add one");
     io::Error::new(io::ErrorKind::NotFound, message)
 }
 
-/// The error for an address that is not the host's.
+/// The error for input that cannot be honoured; the message names the remedy.
+pub(crate) fn invalid(message: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message.into())
+}
+
+pub(crate) fn check_remote(remote: SocketAddr) -> io::Result<()> {
+    match remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
+        true => {
+            Err(invalid(format!("cannot connect to {remote}: the address or port is not usable")))
+        }
+        false => Ok(()),
+    }
+}
+
+pub(crate) fn no_common_version(host: &str, remote: SocketAddr) -> io::Error {
+    invalid(format!("{host} has no address of the same IP version as {remote}"))
+}
+
+/// Checks the size of a TCP buffer in bytes, and returns it.
+pub(crate) fn buffer_size(size: usize) -> io::Result<u32> {
+    let fitting = u32::try_from(size).ok().filter(|size| (BUFFER_MIN..=BUFFER_MAX).contains(size));
+    fitting.ok_or_else(|| {
+        invalid(format!(
+            "a TCP buffer cannot have {size} bytes; choose {BUFFER_MIN} to {BUFFER_MAX}"
+        ))
+    })
+}
+
+/// The minimum that Linux grants (`SOCK_MIN_RCVBUF`).
+const BUFFER_MIN: u32 = 2_304;
+
+/// The largest window that scaling can express (RFC 7323 section 2.3).
+const BUFFER_MAX: u32 = 1 << 30;
+
 pub(crate) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
     io::Error::new(
         io::ErrorKind::AddrNotAvailable,

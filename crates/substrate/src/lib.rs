@@ -13,7 +13,6 @@ mod guests;
 mod host;
 #[cfg(target_os = "linux")]
 pub mod kernel;
-mod limit;
 mod run;
 pub mod simulated;
 mod socket;
@@ -21,10 +20,11 @@ mod socket;
 pub use accepting::accept_each;
 pub use clock::{from_std_instant, now, to_std_instant, wall_clock};
 pub use entropy::{Entropy, EntropyError, SeededEntropy};
-pub use executor::{StallReason, Task, Timer, sleep, sleep_until, spawn, spawn_named, yield_now};
+pub use executor::{
+    StallReason, Task, Timer, before, sleep, sleep_until, spawn, spawn_named, yield_now,
+};
 pub use guests::{GuestCount, Guests, Standing};
 pub use host::Host;
-pub use limit::before;
 pub use run::{Cancel, RunError};
 pub use simulated::is_simulating;
 pub use socket::{

@@ -11,8 +11,8 @@ use std::ffi::c_long;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use support::{CLIENT, SERVER, address, echo, pair_by, receive, seed, send};
+use futures_util::AsyncWriteExt as _;
+use support::{CLIENT, SERVER, address, echo, pair_by, read_all, receive, seed, send};
 use trackbed_core::{Bitrate, Ratio, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::{Network, NetworkBuilder};
@@ -58,8 +58,7 @@ async fn everything(hosts: Hosts) {
     let listener = server.listen_tcp(address(SERVER, 80), &TcpOptions::default()).unwrap();
     let serving = spawn(async move {
         let mut stream = listener.accept().await.unwrap();
-        let mut sink = Vec::new();
-        stream.read_to_end(&mut sink).await.unwrap();
+        let sink = read_all(&mut stream).await;
         stream.write_all(&sink).await.unwrap();
         stream.close().await.unwrap();
     });
@@ -67,8 +66,7 @@ async fn everything(hosts: Hosts) {
     let mut stream = connect.await.unwrap();
     stream.write_all(&[7; 300_000]).await.unwrap();
     stream.close().await.unwrap();
-    let mut back = Vec::new();
-    stream.read_to_end(&mut back).await.unwrap();
+    let back = read_all(&mut stream).await;
     assert_eq!(back.len(), 300_000);
     serving.await;
 }

@@ -6,10 +6,10 @@
 #[path = "../tests/engine/track/mod.rs"]
 mod track;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use track::{Fate, Link, Track, request};
-use trackbed_core::{Bitrate, Ratio, Seed};
+use trackbed_core::{Ratio, Seed};
 use trackbed_tcp::Config;
 
 fn main() {
@@ -20,8 +20,7 @@ fn main() {
         ("1 Gbit/s, 50 ms, every 10^4th packet lost", 1_000, 50, 20_000, 100),
         ("50 Mbit/s, 10 ms, every 100th packet lost", 50, 10, 100, 10_000),
     ] {
-        let link =
-            || Link::new(Bitrate::from_mbps(rate_mbps), Duration::from_millis(delay_ms), queue);
+        let link = || Link::new(rate_mbps, delay_ms, queue);
         let rng = Seed::of_run(1, 1).stream("loss");
         let fate = Fate::Random(Ratio::from_parts(loss_ppm, 1_000_000), Box::new(rng));
         let links = [link(), link().with_fate(fate)];

@@ -10,7 +10,7 @@ use crate::error::TcpError;
 use crate::segment::Segment;
 use crate::sequence::Seq;
 use crate::stats::Stats;
-use crate::stream::{ByteStreams, ReceiveStream, SendStream};
+use crate::stream::ByteStreams;
 use crate::subflow::{State, Subflow};
 
 /// One TCP connection, see the [call contract](crate#the-call-contract).
@@ -18,7 +18,6 @@ use crate::subflow::{State, Subflow};
 pub struct Connection {
     subflow: Subflow,
     streams: ByteStreams,
-    /// `close` was called.
     closed: bool,
 }
 
@@ -44,9 +43,7 @@ impl Connection {
     }
 
     fn new(config: &Config, subflow: Subflow) -> Connection {
-        let send = SendStream::new(config.send_buffer);
-        let streams = ByteStreams { send, receive: ReceiveStream::default() };
-        Connection { subflow, streams, closed: false }
+        Connection { subflow, streams: ByteStreams::new(config.send_buffer), closed: false }
     }
 
     /// Handles any segment that arrived for this connection.
@@ -106,7 +103,7 @@ impl Connection {
     /// If the connection failed and everything that arrived was read.
     pub fn read(&mut self, now: Time, max: usize) -> Result<Option<Bytes>, TcpError> {
         let Some(data) = self.streams.receive.read(max) else {
-            return self.subflow.error().map_or(Ok(None), Err);
+            return self.subflow.error.map_or(Ok(None), Err);
         };
         if !data.is_empty() {
             let len = data.len();
@@ -130,17 +127,17 @@ impl Connection {
 
     /// The local address.
     pub fn local(&self) -> SocketAddr {
-        self.subflow.local()
+        self.subflow.local
     }
 
     /// The peer's address.
     pub fn remote(&self) -> SocketAddr {
-        self.subflow.remote()
+        self.subflow.remote
     }
 
     /// The state of RFC 9293.
     pub fn state(&self) -> State {
-        self.subflow.state()
+        self.subflow.state
     }
 
     /// True if [`Connection::read`] returns something: data, the end or an error.
@@ -169,7 +166,7 @@ impl Connection {
 
     /// Why the connection failed.
     pub fn error(&self) -> Option<TcpError> {
-        self.subflow.error()
+        self.subflow.error
     }
 
     /// Switches Nagle's algorithm.

@@ -7,8 +7,7 @@ use trackbed_core::Time;
 use crate::config::RtoBounds;
 use crate::sequence::Seq;
 
-/// Smoothed round-trip time, its variance, its minimum and the timeout that follows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RttEstimator {
     bounds: RtoBounds,
     srtt_ns: u64,
@@ -26,17 +25,7 @@ pub(crate) struct RttEstimator {
 
 impl RttEstimator {
     pub(crate) fn new(bounds: RtoBounds) -> RttEstimator {
-        RttEstimator {
-            bounds,
-            srtt_ns: 0,
-            deviation_ns: 0,
-            deviation_max_ns: 0,
-            variance_ns: 0,
-            round_end: Seq(0),
-            min: WindowedMin::default(),
-            latest: Duration::ZERO,
-            rto: bounds.initial,
-        }
+        RttEstimator { bounds, rto: bounds.initial, ..RttEstimator::default() }
     }
 
     /// Takes a sample that Karn's algorithm allows. `una` and `next` delimit the round trips.
@@ -87,7 +76,6 @@ impl RttEstimator {
         self.min.sample(rtt, now);
     }
 
-    /// The smoothed round-trip time, once there was a sample.
     pub(crate) fn srtt(&self) -> Option<Duration> {
         (self.srtt_ns > 0).then(|| Duration::from_nanos(self.srtt_ns))
     }

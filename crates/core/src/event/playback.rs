@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 /// the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum Playback {
     /// A piece was requested; again under the same number if its connection was lost.
     Requested {
-        /// Its number.
         piece: u32,
         /// The second of the media.
         second: u32,
@@ -21,29 +21,15 @@ pub enum Playback {
         lines: u32,
     },
     /// The last byte of the piece has arrived.
-    Loaded {
-        /// Its number.
-        piece: u32,
-        /// Its size in bytes.
-        bytes: u64,
-    },
+    Loaded { piece: u32, bytes: u64 },
     /// The viewer left before the piece had arrived.
-    Abandoned {
-        /// Its number.
-        piece: u32,
-    },
+    Abandoned { piece: u32 },
     /// Playback starts, for the first time or again.
     Playing,
     /// The buffer ran empty during playback.
     Stalled,
     /// The viewer jumped; the buffer was discarded.
-    Sought {
-        /// The target.
-        second: u32,
-    },
+    Sought { second: u32 },
     /// The session is over.
-    Ended {
-        /// The played time.
-        played: Duration,
-    },
+    Ended { played: Duration },
 }

@@ -9,24 +9,18 @@ use crate::Time;
 /// A step of a unit that verifies received messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum Verification {
-    /// It has decided about a message.
+    /// It has decided about a message that arrived at `heard`.
     Judged {
-        /// When the message arrived.
         heard: Time,
         /// Whether it came from the claimed sender.
         genuine: bool,
-        /// The decision.
         judgement: Judgement,
     },
     /// It has made the same decision about a number of messages of a flood of forgeries, which are
     /// not recorded individually.
-    Repelled {
-        /// The number of messages.
-        messages: u64,
-        /// The decision.
-        judgement: Judgement,
-    },
+    Repelled { messages: u64, judgement: Judgement },
     /// Its counters, at the end.
     Accounted(UnitAccount),
 }

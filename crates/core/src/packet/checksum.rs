@@ -12,6 +12,12 @@ pub(super) fn header_checksum(header: &[u8]) -> u16 {
     Sum16BitWords::new().add_slice(header).ones_complement().to_be()
 }
 
+pub(super) fn write_ipv4_checksum(header: &mut [u8]) {
+    header[10..12].fill(0);
+    let sum = header_checksum(header);
+    header[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
 /// The checksum of a TCP, UDP or ICMPv6 message with its pseudo header (RFC 9293 section 3.1, RFC
 /// 8200 section 8.1). Zero if the message's own checksum field is filled in and correct.
 pub fn transport_checksum(header: &IpHeader, transport: &[u8]) -> u16 {

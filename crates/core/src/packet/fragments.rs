@@ -40,7 +40,7 @@ impl Packet {
             data[4..6].copy_from_slice(&(id as u16).to_be_bytes());
             let bits = (u16::from(place.more) << 13) | (offset / 8);
             data[6..8].copy_from_slice(&bits.to_be_bytes());
-            write_checksum(&mut data);
+            checksum::write_ipv4_checksum(&mut data);
         } else {
             let length = (EXTENSION_LEN + piece.len()) as u16;
             data[4..6].copy_from_slice(&length.to_be_bytes());
@@ -154,7 +154,7 @@ fn whole(fragment: &Packet, payload: &[u8]) -> Option<Packet> {
         let total = u16::try_from(header + payload.len()).ok()?;
         data[2..4].copy_from_slice(&total.to_be_bytes());
         data[4..8].fill(0);
-        write_checksum(&mut data);
+        checksum::write_ipv4_checksum(&mut data);
     } else {
         let length = u16::try_from(payload.len()).ok()?;
         data[4..6].copy_from_slice(&length.to_be_bytes());
@@ -162,12 +162,6 @@ fn whole(fragment: &Packet, payload: &[u8]) -> Option<Packet> {
     }
     data.extend_from_slice(payload);
     Packet::parse(data.freeze()).ok()
-}
-
-fn write_checksum(header: &mut [u8]) {
-    header[10..12].fill(0);
-    let sum = checksum::header_checksum(header);
-    header[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// The number of IPv6's Fragment header (RFC 8200 section 4.5), and its length in bytes.

@@ -92,7 +92,6 @@ impl Unreachable {
     }
 }
 
-/// The message of this type and code about `packet`, with its second word.
 fn emit(router: IpAddr, packet: &Packet, kind: (u8, u8), word: u32) -> Packet {
     // In both protocols the reply fits the smallest MTU that every link must support.
     let quoted = &packet.bytes()[..packet.len().min(500)];

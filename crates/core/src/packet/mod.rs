@@ -245,9 +245,8 @@ impl Packet {
         self.edit(|data| {
             if data[0] >> 4 == 4 {
                 data[1] |= 0b11;
-                data[10..12].fill(0);
-                let sum = checksum::header_checksum(&data[..usize::from(data[0] & 0xf) * 4]);
-                data[10..12].copy_from_slice(&sum.to_be_bytes());
+                let header_len = ip_header_len_of(data);
+                checksum::write_ipv4_checksum(&mut data[..header_len]);
             } else {
                 data[1] |= 0b11 << 4;
             }
@@ -329,8 +328,7 @@ fn write_ipv4(data: &mut [u8], header: &IpHeader, source: Ipv4Addr, destination:
     data[9] = header.protocol;
     data[12..16].copy_from_slice(&source.octets());
     data[16..20].copy_from_slice(&destination.octets());
-    let sum = checksum::header_checksum(&data[..20]);
-    data[10..12].copy_from_slice(&sum.to_be_bytes());
+    checksum::write_ipv4_checksum(&mut data[..20]);
 }
 
 /// RFC 8200 section 3.

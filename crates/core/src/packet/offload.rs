@@ -37,7 +37,6 @@ pub enum Segmentation {
 }
 
 impl Offload {
-    /// The number of packets in a packet of `data`.
     pub(super) fn segments(self, data: &[u8]) -> u64 {
         let payload = data.len().saturating_sub(self.header_len(data));
         match usize::from(self.segment) {
@@ -46,7 +45,6 @@ impl Offload {
         }
     }
 
-    /// The length of the headers of each segment.
     pub(super) fn header_len(self, data: &[u8]) -> usize {
         let from = usize::from(self.sum_from);
         from + match self.segmentation {

@@ -6,7 +6,6 @@ use bytes::Bytes;
 
 use super::{Ecn, IpHeader, Packet, PacketError, protocol, transport_checksum};
 
-/// Bytes of the UDP header.
 const HEADER_LEN: usize = 8;
 
 /// A UDP datagram, from or for a [`Packet`].

@@ -50,20 +50,6 @@ impl FromStr for Bitrate {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Bitrate, QuantityError> {
-        const UNITS: &decimal::Units = &[
-            ("bit/s", 1),
-            ("kbit/s", 1_000),
-            ("Mbit/s", 1_000_000),
-            ("Gbit/s", 1_000_000_000),
-            ("bit", 1),
-            ("kbit", 1_000),
-            ("Mbit", 1_000_000),
-            ("Gbit", 1_000_000_000),
-            ("bps", 1),
-            ("kbps", 1_000),
-            ("Mbps", 1_000_000),
-            ("Gbps", 1_000_000_000),
-        ];
         decimal::parse(text, "a rate", "50 Mbit/s", UNITS).map(Bitrate)
     }
 }
@@ -71,18 +57,24 @@ impl FromStr for Bitrate {
 /// In the largest unit in which the value is whole.
 impl fmt::Display for Bitrate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            bits if bits >= 1_000_000_000 && bits % 1_000_000_000 == 0 => {
-                write!(f, "{} Gbit/s", bits / 1_000_000_000)
-            }
-            bits if bits >= 1_000_000 && bits % 1_000_000 == 0 => {
-                write!(f, "{} Mbit/s", bits / 1_000_000)
-            }
-            bits if bits >= 1_000 && bits % 1_000 == 0 => write!(f, "{} kbit/s", bits / 1_000),
-            bits => write!(f, "{bits} bit/s"),
-        }
+        f.write_str(&decimal::format(self.0.into(), &UNITS[..4]))
     }
 }
+
+const UNITS: &decimal::Units = &[
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("bit", 1),
+    ("kbit", 1_000),
+    ("Mbit", 1_000_000),
+    ("Gbit", 1_000_000_000),
+    ("bps", 1),
+    ("kbps", 1_000),
+    ("Mbps", 1_000_000),
+    ("Gbps", 1_000_000_000),
+];
 
 #[cfg(test)]
 mod tests {

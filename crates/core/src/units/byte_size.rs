@@ -26,16 +26,6 @@ impl FromStr for ByteSize {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<ByteSize, QuantityError> {
-        const UNITS: &decimal::Units = &[
-            ("B", 1),
-            ("kB", 1_000),
-            ("MB", 1_000_000),
-            ("GB", 1_000_000_000),
-            ("KiB", 1 << 10),
-            ("MiB", 1 << 20),
-            ("GiB", 1 << 30),
-            ("bytes", 1),
-        ];
         decimal::parse(text, "a size", "355 B", UNITS).map(ByteSize)
     }
 }
@@ -43,16 +33,20 @@ impl FromStr for ByteSize {
 /// In the largest power of ten in which the value is whole.
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 1_000_000_000 && n % 1_000_000_000 == 0 => {
-                write!(f, "{} GB", n / 1_000_000_000)
-            }
-            n if n >= 1_000_000 && n % 1_000_000 == 0 => write!(f, "{} MB", n / 1_000_000),
-            n if n >= 1_000 && n % 1_000 == 0 => write!(f, "{} kB", n / 1_000),
-            n => write!(f, "{n} B"),
-        }
+        f.write_str(&decimal::format(self.0.into(), &UNITS[..4]))
     }
 }
+
+const UNITS: &decimal::Units = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("bytes", 1),
+];
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,15 @@ pub(super) fn parse(
     scale(&number, factor).map_err(|why| refuse(format!("\"{text}\" {why}")))
 }
 
+/// Writes `value` in the largest of `units` in which it is whole, and otherwise in the first.
+pub(super) fn format(value: u128, units: &Units) -> String {
+    let is_whole = |unit: &&(&str, u128)| value >= unit.1 && value % unit.1 == 0;
+    // The first of several spellings of one unit.
+    let largest = units.iter().rev().filter(is_whole).max_by_key(|unit| unit.1);
+    let (unit, factor) = largest.unwrap_or(&units[0]);
+    format!("{} {unit}", value / factor)
+}
+
 /// `number` times `factor`; the product must be whole and fit 64 bits.
 pub(super) fn scale(number: &str, factor: u128) -> Result<u64, &'static str> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));

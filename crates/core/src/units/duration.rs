@@ -9,27 +9,27 @@ use super::{QuantityError, decimal};
 /// # Errors
 /// If the number or the unit is missing, unknown or negative; the message includes the remedy.
 pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
-    const UNITS: &decimal::Units = &[
-        ("ns", 1),
-        ("us", 1_000),
-        ("µs", 1_000),
-        ("ms", 1_000_000),
-        ("s", 1_000_000_000),
-        ("min", 60_000_000_000),
-        ("h", 3_600_000_000_000),
-    ];
     decimal::parse(text, "a time", "10 ms", UNITS).map(Duration::from_nanos)
 }
 
-/// Writes a duration in the largest unit in which it is whole, as [`parse_duration`] reads it.
+/// Writes a duration in the largest unit up to a second in which it is whole, as
+/// [`parse_duration`] reads it.
 pub fn format_duration(span: Duration) -> String {
     match span.as_nanos() {
-        n if n > 0 && n % 1_000_000_000 == 0 => format!("{} s", n / 1_000_000_000),
-        n if n % 1_000_000 == 0 => format!("{} ms", n / 1_000_000),
-        n if n % 1_000 == 0 => format!("{} us", n / 1_000),
-        n => format!("{n} ns"),
+        0 => "0 ms".to_owned(),
+        nanos => decimal::format(nanos, &UNITS[..5]),
     }
 }
+
+const UNITS: &decimal::Units = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 #[cfg(test)]
 mod tests {

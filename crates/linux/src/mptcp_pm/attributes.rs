@@ -68,7 +68,6 @@ pub(crate) fn number_u32(kind: u16, value: u32) -> DefaultNla {
     DefaultNla::new(kind, value.to_ne_bytes().to_vec())
 }
 
-/// An address, in the attribute for its family.
 pub(crate) fn address(v4: u16, v6: u16, address: IpAddr) -> DefaultNla {
     match address {
         IpAddr::V4(address) => DefaultNla::new(v4, address.octets().to_vec()),

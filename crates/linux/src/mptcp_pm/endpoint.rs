@@ -32,7 +32,6 @@ impl Endpoint {
         Endpoint { id: 0, address, port: None, flags, interface: None }
     }
 
-    /// As a nested attribute of this kind.
     pub(crate) fn emit(&self, kind: u16) -> DefaultNla {
         let family = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
         let mut inner = vec![

@@ -25,19 +25,12 @@ impl fmt::Display for Token {
 /// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum Event {
-    /// A connection can have further subflows.
-    Established {
-        /// The connection.
-        token: Token,
-        /// Whether the peer opened it.
-        server_side: bool,
-    },
+    /// A connection, which the peer has opened if `server_side`, can have further subflows.
+    Established { token: Token, server_side: bool },
     /// A connection has ended.
-    Closed {
-        /// The connection.
-        token: Token,
-    },
+    Closed { token: Token },
     /// A subflow was established.
     SubflowEstablished(Subflow),
     /// A subflow was closed.

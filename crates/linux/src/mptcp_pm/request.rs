@@ -16,7 +16,6 @@ use netlink_sys::{Socket, SocketAddr};
 use crate::mptcp_pm::attributes::Attributes;
 use crate::mptcp_pm::error::PathManagerError;
 
-/// A command and its attributes, as untrusted bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) command: u8,
@@ -74,7 +73,6 @@ pub(crate) struct Family {
     pub(crate) events: Option<u32>,
 }
 
-/// A socket for one request at a time.
 #[derive(Debug)]
 pub(crate) struct Requests {
     socket: Socket,

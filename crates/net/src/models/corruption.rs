@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Ratio, Rng, Time};
+use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
 use super::gate::{Gate, Gated};
 use crate::link::{Alteration, Link, Outlet};
@@ -12,11 +11,9 @@ use crate::spec::{Model, ModelEntry, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "corruption",
     summary: "flips one bit after the IP header in some packets, so that a checksum fails",
-    parameters: &[Parameter::required(
-        "corruption",
-        Kind::Share,
-        "the share of packets that are corrupted",
-    )],
+    parameters: parameters! {
+        "corruption": Share, required => "the share of packets that are corrupted";
+    },
     has_queue: false,
     example: &[("corruption", "0.01 %")],
     read: |arguments| Ok(Arc::new(Corruption { probability: arguments.need("corruption") })),

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{ByteSize, Rng, Time};
+use trackbed_core::{ByteSize, Rng, Time, parameters};
 
 use super::schedule::{Act, check_rows, parse_rows, scheduled};
 use crate::link::Link;
@@ -12,12 +11,12 @@ use crate::spec::{Model, ModelEntry, SpecError, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "flush",
     summary: "times at which the queue after it drops queued packets",
-    parameters: &[Parameter::required(
-        "flushes",
-        Kind::File,
-        "a file with one line per time: the time, a comma and the maximum number of bytes dropped, \
-         oldest packets first, as in \"10 s, 10 KiB\"; lines that begin with # are comments",
-    )],
+    parameters: parameters! {
+        "flushes": File, required =>
+            "a file with one line per time: the time, a comma and the maximum number of bytes \
+             dropped, oldest packets first, as in \"10 s, 10 KiB\"; lines that begin with # are \
+             comments";
+    },
     has_queue: false,
     example: &[("flushes", "10 s, 10 KiB\n26 s, 10 KiB\n")],
     read: |arguments| {

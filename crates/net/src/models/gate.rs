@@ -11,7 +11,6 @@ pub(super) trait Gate: fmt::Debug + Send {
     /// Drops the packet, or pushes it, or more than it, into `inner`.
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet);
 
-    /// Takes a new value of a parameter, if it has it.
     fn change(&mut self, change: &Change) -> bool {
         let _ = change;
         false

@@ -62,7 +62,6 @@ enum State {
 }
 
 impl PauseLink {
-    /// When the state changes next.
     fn next_turn(&self) -> Option<Time> {
         let (from, until) = self.down.get(self.past)?;
         Some(if self.state == State::Up { from } else { until })

@@ -73,7 +73,6 @@ struct RateLink {
     inner: Box<dyn Link>,
 }
 
-/// The packet that is being sent.
 #[derive(Debug)]
 struct Sending {
     packet: Packet,
@@ -92,7 +91,6 @@ impl Sending {
 }
 
 impl RateLink {
-    /// Passes on every packet that has been sent by `now`.
     fn catch_up(&mut self, now: Time, out: &mut dyn Outlet) {
         while let Some(sent) = self.sending.take_if(|s| s.is_sent(now)) {
             self.inner.advance(sent.departure, out);

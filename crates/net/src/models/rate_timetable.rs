@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Bitrate, Rng, Time};
+use trackbed_core::{Arguments, Bitrate, Rng, Time, parameters};
 
 use super::rate::Rate;
 use super::schedule::{Act, check_rows, parse_rows, scheduled};
@@ -15,13 +14,12 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate-timetable",
     summary: "sends packets one at a time, at a rate that changes at given times; the others wait \
               in a queue",
-    parameters: &[Parameter::required(
-        "rates",
-        Kind::File,
-        "a file with one line per change: the time, a comma and the rate from then on, as in \"5 \
-         s, 10 Mbit/s\"; the first time is 0, and the last rate holds until the end; at 0 bit/s \
-         packets wait; lines that begin with # are comments",
-    )],
+    parameters: parameters! {
+        "rates": File, required =>
+            "a file with one line per change: the time, a comma and the rate from then on, as in \
+             \"5 s, 10 Mbit/s\"; the first time is 0, and the last rate holds until the end; at \
+             0 bit/s packets wait; lines that begin with # are comments";
+    },
     has_queue: true,
     example: &[("rates", "0 s, 50 Mbit/s\n5 s, 10 Mbit/s\n"), ("queue_packets", "100")],
     read,

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Packet, Rng, Time};
+use trackbed_core::{Arguments, Packet, Rng, Time, parameters};
 
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::queue::{Queue, QueueEntry, QueueModel};
@@ -14,12 +13,11 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate-trace",
     summary: "sends packets at the times given by a trace in Mahimahi's format; the others wait in \
               a queue",
-    parameters: &[Parameter::required(
-        "trace",
-        Kind::File,
-        "a file with one time per line, in milliseconds, at which 1,500 bytes can be sent; it \
-         repeats after the last line",
-    )],
+    parameters: parameters! {
+        "trace": File, required =>
+            "a file with one time per line, in milliseconds, at which 1,500 bytes can be sent; it \
+             repeats after the last line";
+    },
     has_queue: true,
     example: &[("trace", "1\n2\n2\n5\n"), ("queue_packets", "100")],
     read,
@@ -124,7 +122,6 @@ impl Trace {
     }
 }
 
-/// The bytes that an opportunity carries.
 const OPPORTUNITY_BYTES: usize = 1500;
 
 /// About a hundred years; keeps times within their range.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Ratio, Rng, Time};
+use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
 use crate::in_flight::InFlight;
 use crate::link::{Alteration, Change, Link, Outlet, Waiting};
@@ -13,10 +12,10 @@ use crate::spec::{Model, ModelEntry, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "reordering",
     summary: "delays some packets, so that later ones overtake them",
-    parameters: &[
-        Parameter::required("reordering", Kind::Share, "the share of packets that are delayed"),
-        Parameter::required("reordering_hold", Kind::Time, "the additional delay"),
-    ],
+    parameters: parameters! {
+        "reordering": Share, required => "the share of packets that are delayed";
+        "reordering_hold": Time, required => "the additional delay";
+    },
     has_queue: false,
     example: &[("reordering", "1 %"), ("reordering_hold", "5 ms")],
     read: |arguments| {
@@ -56,18 +55,9 @@ struct ReorderingLink {
     inner: Box<dyn Link>,
 }
 
-impl ReorderingLink {
-    fn release(&mut self, now: Time, out: &mut dyn Outlet) {
-        while let Some((at, packet)) = self.held_back.take_due(now) {
-            self.inner.advance(at, out);
-            self.inner.push(at, packet, out);
-        }
-    }
-}
-
 impl Link for ReorderingLink {
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
-        self.release(now, out);
+        self.held_back.release(now, &mut *self.inner, out);
         if self.rng.chance(self.model.probability) && !self.model.hold.is_zero() {
             out.altered(now, &packet, Alteration::HeldBack);
             return self.held_back.insert(now + self.model.hold, packet);
@@ -76,7 +66,7 @@ impl Link for ReorderingLink {
     }
 
     fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
-        self.release(now, out);
+        self.held_back.release(now, &mut *self.inner, out);
         self.inner.advance(now, out);
     }
 

@@ -9,16 +9,12 @@ use trackbed_core::{Bitrate, ByteSize, Packet, Time};
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::SpecError;
 
-/// A change of the inner link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// It gets another rate.
     Rate(Bitrate),
-    /// Its queue loses packets.
     Flush(ByteSize),
 }
 
-/// A link with scheduled changes.
 #[derive(Debug)]
 struct Scheduled {
     /// The remaining changes, in order of time.
@@ -26,7 +22,6 @@ struct Scheduled {
     inner: Box<dyn Link>,
 }
 
-/// Applies each change to `inner` at its time, in order.
 pub(super) fn scheduled(
     acts: impl IntoIterator<Item = (Time, Act)>,
     inner: Box<dyn Link>,

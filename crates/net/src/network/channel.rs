@@ -13,14 +13,12 @@ use crate::link::{Alteration, DropReason, Link, Outlet};
 pub(super) struct Channel {
     pub(super) link: Box<dyn Link>,
     pub(super) mtu: u32,
-    /// The addresses of the interface.
     pub(super) addresses: Vec<IpAddr>,
     /// The wake that stands in the network's heap for this channel and holds.
     pub(super) armed: Option<Time>,
     pub(super) counters: Counters,
 }
 
-/// A packet that has left a channel.
 pub(super) struct Arrival {
     pub(super) at: Time,
     pub(super) channel: ChannelId,

@@ -86,7 +86,6 @@ impl Network {
         self.settle();
     }
 
-    /// A host sends a packet.
     pub(super) fn leave(&mut self, node: NodeId, packet: Packet) {
         if let Some(packet) = self.handle(self.clock, node, Way::Out, packet) {
             self.depart(node, packet);
@@ -111,7 +110,6 @@ impl Network {
         None
     }
 
-    /// Passes on what has been handled.
     fn release(&mut self) {
         while let Some(handled) = self.busy.as_mut().and_then(|busy| busy.processor.next_handled())
         {

@@ -25,14 +25,10 @@ pub(super) struct Routes {
     next: Vec<Option<ChannelId>>,
 }
 
-/// Where a node sends a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hop {
-    /// The node itself is the destination.
     Here,
-    /// Through this channel.
     Through(ChannelId),
-    /// Nowhere: the address is unknown or out of reach.
     Nowhere,
 }
 
@@ -62,27 +58,22 @@ impl Routes {
         routes
     }
 
-    /// The interface that owns `address`.
     pub(super) fn owner(&self, address: IpAddr) -> Option<ChannelId> {
         self.owners.get(&address).copied()
     }
 
-    /// Removes the owner of `address`; false if it has none.
     pub(super) fn withdraw(&mut self, address: IpAddr) -> bool {
         self.owners.remove(&address).is_some()
     }
 
-    /// The node at which `channel` begins.
     pub(super) fn begin(&self, channel: ChannelId) -> NodeId {
         self.begins_at[channel.index()]
     }
 
-    /// The node at which `channel` ends.
     pub(super) fn end(&self, channel: ChannelId) -> NodeId {
         self.begin(channel.reverse())
     }
 
-    /// The next step from `node` to `destination`.
     pub(super) fn hop(&self, node: NodeId, destination: IpAddr) -> Hop {
         let Some(owner) = self.owner(destination) else {
             return Hop::Nowhere;

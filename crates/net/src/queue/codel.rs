@@ -74,22 +74,12 @@ impl Default for Codel {
 
 impl QueueModel for Codel {
     fn build(&self) -> Box<dyn Queue> {
-        Box::new(CodelQueue {
-            model: *self,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            largest: 0,
-            first_above: None,
-            dropping: false,
-            drop_next: Time::ZERO,
-            count: 0,
-            last_count: 0,
-        })
+        Box::new(CodelQueue { model: *self, ..CodelQueue::default() })
     }
 }
 
 /// The state of RFC 8289 section 5, under its names.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct CodelQueue {
     model: Codel,
     waiting: VecDeque<(Time, Packet)>,

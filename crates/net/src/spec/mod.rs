@@ -1,7 +1,5 @@
 //! What a link model is: its description, its place in a link, and its entry in the registry.
 
-mod error;
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,8 +7,6 @@ use trackbed_core::Rng;
 use trackbed_core::parameter::{Arguments, Parameter};
 
 use crate::link::Link;
-
-pub use error::SpecError;
 
 /// The description of one model of a link: plain data.
 pub trait Model: fmt::Debug + Send + Sync {
@@ -104,5 +100,21 @@ pub struct ModelEntry {
 impl fmt::Debug for ModelEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModelEntry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Why a description of a link cannot be used, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SpecError(String);
+
+impl SpecError {
+    /// An error with this message, which names the problem and the remedy.
+    pub fn new(message: impl Into<String>) -> SpecError {
+        SpecError(message.into())
+    }
+
+    pub(crate) fn of(owner: &str, message: impl fmt::Display) -> SpecError {
+        SpecError(format!("{owner}: {message}"))
     }
 }

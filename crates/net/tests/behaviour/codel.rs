@@ -3,10 +3,9 @@
 
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::Rate;
 use trackbed_net::queue::Codel;
-use trackbed_net::{Alteration, DropReason, Point};
+use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
 
 use crate::harness::{every, ms, numbers, packet_with, run, times, us};
 

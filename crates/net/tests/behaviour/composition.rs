@@ -3,7 +3,6 @@
 
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::delay::{Normal, Pareto, Timetable, Uniform};
 use trackbed_net::models::loss::{GilbertElliott, Listed, LossTimetable};
 use trackbed_net::models::{
@@ -11,7 +10,7 @@ use trackbed_net::models::{
     Reordering, Spells, Trace,
 };
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{Alteration, DropReason, Outlet, Point};
+use trackbed_net::{Alteration, DropReason, LinkSpec, Outlet, Point};
 
 use crate::harness::{Events, burst, ms, number, numbers, packet, packet_with, run_with_seed, us};
 

@@ -1,10 +1,9 @@
 use trackbed_core::{Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::Point;
 use trackbed_net::models::Delay;
 use trackbed_net::models::delay::{
     DelayLaw, Normal, Pareto, Timetable, Uniform, parse_delay_trace,
 };
+use trackbed_net::{LinkSpec, Point};
 
 use crate::harness::{burst, every, ms, numbers, run, times, us};
 

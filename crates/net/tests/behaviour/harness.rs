@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::packet::{Ecn, UdpDatagram};
 use trackbed_core::{Packet, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::{Alteration, DropReason, Link, Outlet, Point};
+use trackbed_net::{Alteration, DropReason, Link, LinkSpec, Outlet, Point};
 
 /// The events of packets, in the order in which the link reported them.
 pub type Events = Vec<(Time, Point, Packet)>;

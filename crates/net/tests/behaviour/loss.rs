@@ -2,10 +2,9 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use trackbed_core::{Packet, Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::{GilbertElliott, Listed, LossLaw, Periodic, Sojourn};
-use trackbed_net::{Change, DropReason, Point};
+use trackbed_net::{Change, DropReason, LinkSpec, Point};
 
 use crate::harness::{Driver, Events, burst, number, numbers, packet, run};
 

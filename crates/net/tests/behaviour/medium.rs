@@ -2,9 +2,8 @@
 
 use trackbed_core::packet::{PacketError, UdpDatagram};
 use trackbed_core::{Ratio, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::{Corruption, Duplication, Loss, Reordering};
-use trackbed_net::{Alteration, DropReason, Point};
+use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
 
 use crate::harness::{burst, every, ms, number, numbers, packet, run, times};
 

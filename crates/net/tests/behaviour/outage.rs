@@ -1,8 +1,7 @@
 use trackbed_core::{Bitrate, Seed, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Outage, Pause, Rate, RateTrace, Spells, Trace};
 use trackbed_net::queue::DropTail;
-use trackbed_net::{DropReason, Point};
+use trackbed_net::{DropReason, LinkSpec, Point};
 
 use crate::harness::{Driver, Events, burst, every, ms, numbers, packet, run, times};
 

@@ -1,10 +1,9 @@
 use std::collections::VecDeque;
 
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Rate};
 use trackbed_net::queue::DropTail;
-use trackbed_net::{Change, DropReason, Point};
+use trackbed_net::{Change, DropReason, LinkSpec, Point};
 
 use crate::harness::{
     Driver, Events, Sink, burst, every, ms, number, numbers, packet, run, times, us,

@@ -1,10 +1,9 @@
 //! Mahimahi's semantics, worked out by hand.
 
 use trackbed_core::Time;
-use trackbed_net::LinkSpec;
-use trackbed_net::Point;
 use trackbed_net::models::{Delay, RateTrace, Trace};
 use trackbed_net::queue::DropTail;
+use trackbed_net::{LinkSpec, Point};
 
 use crate::harness::{burst, every, ms, number, numbers, packet, run, times};
 

@@ -2,10 +2,8 @@ use std::collections::BTreeSet;
 
 use trackbed_core::parameter::{Kind, Otherwise, Value};
 use trackbed_core::{Seed, Time};
-use trackbed_net::Point;
 use trackbed_net::spec::ModelEntry;
-use trackbed_net::{LinkSpec, MODELS};
-use trackbed_net::{QUEUES, SELECTOR};
+use trackbed_net::{LinkSpec, MODELS, Point, QUEUES, SELECTOR};
 
 use crate::harness::{Driver, burst, every, ms, run, times};
 

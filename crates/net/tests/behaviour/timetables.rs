@@ -1,13 +1,12 @@
 //! Rates, losses and flushes that come at given times, to the nanosecond.
 
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::loss::LossTimetable;
 use trackbed_net::models::{
     Delay, Flush, Loss, Pause, Rate, RateTimetable, RateTrace, Spells, Trace,
 };
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{Change, DropReason, Point};
+use trackbed_net::{Change, DropReason, LinkSpec, Point};
 
 use crate::harness::{Driver, Events, burst, every, ms, numbers, packet, run, times};
 

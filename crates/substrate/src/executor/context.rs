@@ -2,36 +2,30 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
 use async_task::Runnable;
 use slab::Slab;
 use trackbed_core::Time;
 
 use crate::clock;
+use crate::run::diagnosis::Lines;
 
-/// What the run queue holds.
 pub(crate) enum Ready {
-    /// The main future.
     Main,
-    /// A spawned task.
     Task(Runnable),
 }
 
-/// Something that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// A point in time.
     Timer(Time),
     /// An operation on a socket, for example "to read from".
     Socket(&'static str, SocketRef),
 }
 
-/// A socket of the substrate, by kind and key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SocketRef {
     pub(crate) kind: SocketKind,
@@ -47,9 +41,6 @@ pub(crate) enum SocketKind {
 }
 
 /// Opens an executor on this thread, while the guard lives.
-///
-/// # Panics
-/// If this thread already has one: executors do not nest.
 pub(crate) fn enter() -> Entered {
     CURRENT.with(|context| {
         assert!(context.id.get() == NO_EXECUTOR, "a run cannot start inside another run");
@@ -60,11 +51,9 @@ pub(crate) fn enter() -> Entered {
     Entered(())
 }
 
-/// The guard of [`enter`].
 pub(crate) struct Entered(());
 
 impl Entered {
-    /// The number of the executor.
     pub(crate) fn id(&self) -> u64 {
         current_id()
     }
@@ -103,16 +92,12 @@ impl Drop for Entered {
 }
 
 /// The executor of this thread, by a number that no other executor of the process has.
-///
-/// # Panics
-/// If this thread has none.
 pub(crate) fn current_id() -> u64 {
     let id = CURRENT.with(|context| context.id.get());
     assert!(id != NO_EXECUTOR, "{NO_RUN}");
     id
 }
 
-/// Whether this thread's executor is number `id`.
 pub(crate) fn is_current(id: u64) -> bool {
     CURRENT.with(|context| context.id.get()) == id
 }
@@ -123,21 +108,15 @@ pub(crate) fn is_running() -> bool {
     CURRENT.try_with(|context| context.id.get() != NO_EXECUTOR).unwrap_or(false)
 }
 
-/// Takes the task that is to run next.
 pub(crate) fn pop_ready() -> Option<Ready> {
     CURRENT.with(|context| context.ready.borrow_mut().pop_front())
 }
 
-/// Puts the main future at the end of the queue.
 pub(crate) fn schedule_main() {
     CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Main));
 }
 
 /// Puts a task of executor `id` at the end of the queue.
-///
-/// # Panics
-/// On a thread other than the executor's: events of another thread have no place in the run's
-/// order.
 pub(crate) fn schedule(id: u64, runnable: Runnable) {
     if is_current(id) {
         CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Task(runnable)));
@@ -160,6 +139,20 @@ pub(crate) fn note(wait: Wait) {
     });
 }
 
+/// Passes on the result of an operation on a socket, and records that the polled task waits for it
+/// if it is pending.
+pub(crate) fn note_pending<T>(
+    polled: Poll<T>,
+    what: &'static str,
+    kind: SocketKind,
+    key: u32,
+) -> Poll<T> {
+    if polled.is_pending() {
+        note(Wait::Socket(what, SocketRef { kind, key }));
+    }
+    polled
+}
+
 /// Polls the main future under its own name.
 pub(crate) fn with_main<R>(poll: impl FnOnce() -> R) -> R {
     with_task(MAIN, poll)
@@ -179,7 +172,6 @@ pub(crate) fn with_task<R>(key: usize, poll: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Registers a task.
 pub(crate) fn register(name: Option<Rc<str>>) -> Registration {
     CURRENT.with(|context| Registration {
         executor: context.id.get(),
@@ -220,15 +212,9 @@ pub(crate) fn describe_tasks(socket: &dyn Fn(SocketRef) -> String) -> String {
         let tasks = context.tasks.borrow();
         let (named, unnamed): (Vec<_>, Vec<_>) =
             tasks.iter().map(|(_, entry)| entry).partition(|entry| entry.name.is_some());
-        let mut text = String::new();
-        for entry in named.iter().chain(&unnamed).take(LINES_MAX) {
-            let _ = writeln!(text, "  {}", entry.describe(socket));
-        }
-        let more = tasks.len().saturating_sub(LINES_MAX);
-        if more > 0 {
-            let _ = writeln!(text, "  and {more} more");
-        }
-        text
+        let mut lines = Lines::default();
+        named.iter().chain(&unnamed).for_each(|entry| lines.add(&entry.describe(socket)));
+        lines.to_string()
     })
 }
 
@@ -250,7 +236,6 @@ thread_local! {
     };
 }
 
-/// A task that has not ended.
 struct Entry {
     name: Option<Rc<str>>,
     waker: Option<Waker>,
@@ -292,8 +277,5 @@ const MAIN: usize = 0;
 
 /// More waits of one task are not listed.
 const WAITS_MAX: usize = 8;
-
-/// Enough to see the pattern.
-const LINES_MAX: usize = 40;
 
 const NO_RUN: &str = "this needs a running executor: call it inside a run";

@@ -20,7 +20,6 @@ impl MainWaker {
         MainWaker { waker: Waker::from(Arc::clone(&shared)), shared }
     }
 
-    /// Notes that the future has left the queue.
     pub(super) fn clear(&self) {
         self.shared.queued.store(false, Ordering::Relaxed);
     }

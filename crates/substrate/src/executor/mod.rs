@@ -24,9 +24,9 @@ use context::Ready;
 use main_task::MainWaker;
 
 pub use task::{Task, spawn, spawn_named, yield_now};
-pub use timer::{Timer, sleep, sleep_until};
+pub use timer::{Timer, before, sleep, sleep_until};
 
-pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, is_running, note};
+pub(crate) use context::{SocketKind, SocketRef, describe_tasks, enter, is_running, note_pending};
 pub(crate) use timer::next_deadline as next_timer;
 pub(crate) use timer_queue::TimerQueue;
 pub(crate) use waiter::Waiter;
@@ -35,17 +35,11 @@ pub(crate) use waiter::Waiter;
 pub(crate) trait Reactor {
     /// Waits for the next event or for `deadline`, whichever is first, moves the clock there, and
     /// wakes the affected tasks.
-    ///
-    /// # Errors
-    /// If no event can happen any more, or the run must stop.
     fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason>;
 
     /// Called before each task. If time passes while tasks run, it moves the clock. At intervals it
     /// also wakes tasks for new events, so that busy tasks do not starve the others. Returns
     /// whether it checked for events.
-    ///
-    /// # Errors
-    /// If the run must stop.
     fn tick(&mut self) -> Result<bool, StallReason> {
         Ok(false)
     }
@@ -54,9 +48,7 @@ pub(crate) trait Reactor {
     fn diagnose(&self) -> String;
 }
 
-/// What [`Reactor::park`] did.
 pub(crate) struct Parked {
-    /// The number of events that it handled.
     pub(crate) events: u64,
 }
 
@@ -74,18 +66,12 @@ named! {
     }
 }
 
-/// The end of a stalled run.
 pub(crate) struct Stall {
     pub(crate) reason: StallReason,
-    /// The tasks and their waits.
     pub(crate) diagnosis: String,
 }
 
 /// Executes `main` to its end, and the tasks that it spawns as long as it runs.
-///
-/// # Errors
-/// If the run stalls. More than `events_per_instant` polls and events at one instant are a
-/// livelock.
 pub(crate) fn run<T>(
     reactor: &mut dyn Reactor,
     events_per_instant: u64,

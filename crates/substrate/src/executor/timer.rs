@@ -1,8 +1,8 @@
 //! Timers on the run's clock.
 
 use std::cell::RefCell;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -85,7 +85,17 @@ impl Drop for Timer {
     }
 }
 
-/// The earliest deadline of this thread's timers.
+/// The output of `future`, or `None` if it has none by `deadline`; the future is then dropped. An
+/// output that comes at the very deadline counts.
+pub async fn before<F: Future>(deadline: Time, future: F) -> Option<F::Output> {
+    let (mut future, mut timer) = (pin!(future), sleep_until(deadline));
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Pin::new(&mut timer).poll(cx).map(|()| None),
+    })
+    .await
+}
+
 pub(crate) fn next_deadline() -> Option<Time> {
     TIMERS.with_borrow_mut(TimerQueue::next)
 }

@@ -70,7 +70,6 @@ impl<T> TimerQueue<T> {
         &mut self.slots[key as usize].payload
     }
 
-    /// The earliest deadline.
     pub(crate) fn next(&mut self) -> Option<Time> {
         self.settle();
         self.heap.peek().map(|Reverse(entry)| entry.at)

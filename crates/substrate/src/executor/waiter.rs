@@ -11,7 +11,6 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// The task of `cx` waits from now on.
     pub(crate) fn wait(&mut self, cx: &Context<'_>) {
         self.waiting = true;
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {

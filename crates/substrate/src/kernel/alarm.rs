@@ -45,7 +45,6 @@ impl Alarm {
         Ok(())
     }
 
-    /// It has fired.
     pub(super) fn rang(&mut self) {
         self.set_to = None;
     }

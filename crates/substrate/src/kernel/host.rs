@@ -15,7 +15,7 @@ use super::tcp::KernelTcpStream;
 use super::udp::KernelUdpSocket;
 use super::world::{self, World};
 use crate::entropy::Entropy;
-use crate::host::{Host, no_further_network};
+use crate::host::{Host, check_remote, no_common_version, no_further_network, not_an_address};
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 
 /// The machine that a run is executed on, as far as the network namespace of its thread reaches
@@ -34,8 +34,7 @@ impl Machine {
     /// must be addresses of the machine; a socket that uses another one fails. A machine may be
     /// several hosts.
     pub fn host(&self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) -> Arc<dyn Host> {
-        let never = |_: &[IpAddr], _: &[IpAddr]| Ok(());
-        self.roaming(name, vec![addresses.into_iter().collect()], never)
+        self.build(name, vec![addresses.into_iter().collect()], Box::new(|_, _| Ok(())), None)
     }
 
     /// The machine as a host called `name` that has the addresses of the first of `networks`, until
@@ -50,11 +49,7 @@ impl Machine {
         networks: Vec<Vec<IpAddr>>,
         rewire: impl Fn(&[IpAddr], &[IpAddr]) -> io::Result<()> + Send + Sync + 'static,
     ) -> Arc<dyn Host> {
-        let mut later = VecDeque::from(networks);
-        let addresses = later.pop_front().expect("a host that roams begins somewhere");
-        let networks = Mutex::new(Networks { addresses, later });
-        let (rewire, peer) = (Box::new(rewire), None);
-        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire, peer })
+        self.build(name, networks, Box::new(rewire), None)
     }
 
     /// The machine as a host that serves only `peer`: other connections are closed as soon as they
@@ -65,11 +60,21 @@ impl Machine {
         addresses: impl IntoIterator<Item = IpAddr>,
         peer: IpAddr,
     ) -> Arc<dyn Host> {
-        let (addresses, later) = (addresses.into_iter().collect(), VecDeque::new());
+        let networks = vec![addresses.into_iter().collect()];
+        self.build(name, networks, Box::new(|_, _| Ok(())), Some(peer.to_canonical()))
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        networks: Vec<Vec<IpAddr>>,
+        rewire: Box<Rewire>,
+        peer: Option<IpAddr>,
+    ) -> Arc<dyn Host> {
+        let mut later = VecDeque::from(networks);
+        let addresses = later.pop_front().expect("a host that roams begins somewhere");
         let networks = Mutex::new(Networks { addresses, later });
-        let rewire = Box::new(|_: &[IpAddr], _: &[IpAddr]| Ok(()));
-        let (name, peer) = (name.to_owned(), Some(peer.to_canonical()));
-        Arc::new(KernelHost { run: self.run, name, networks, rewire, peer })
+        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire, peer })
     }
 
     /// Takes an existing stream socket, with options or a protocol that [`TcpOptions`] does not
@@ -124,10 +129,8 @@ struct KernelHost {
     peer: Option<IpAddr>,
 }
 
-/// The current and later networks of a host.
 #[derive(Debug)]
 struct Networks {
-    /// The addresses that it has.
     addresses: Vec<IpAddr>,
     /// Those in the networks that it will move on to.
     later: VecDeque<Vec<IpAddr>>,
@@ -187,7 +190,7 @@ impl Host for KernelHost {
         let next = networks.later.pop_front().ok_or_else(|| no_further_network(&self.name))?;
         let left = std::mem::replace(&mut networks.addresses, next.clone());
         // The cached addresses of the machine are outdated.
-        world::with(self.run, World::forget_addresses).ok_or_else(world::ended)?;
+        world::reach(self.run, World::forget_addresses)?;
         (self.rewire)(&left, &next)
     }
 
@@ -210,34 +213,22 @@ impl KernelHost {
         self.networks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The source address for `remote`.
     fn source_for(&self, local: Option<IpAddr>, remote: SocketAddr) -> io::Result<IpAddr> {
-        let invalid = |message| io::Error::new(io::ErrorKind::InvalidInput, message);
-        if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
-            return Err(invalid(format!(
-                "cannot connect to {remote}: the address or port is not usable"
-            )));
-        }
+        check_remote(remote)?;
         let chosen = local.filter(|local| !local.is_unspecified());
         let fits = |local: &IpAddr| local.is_ipv4() == remote.is_ipv4();
         let source = match chosen {
             Some(local) => Some(local).filter(fits),
             None => self.networks().addresses.iter().copied().find(fits),
         };
-        source.ok_or_else(|| {
-            invalid(format!("{} has no address of the same IP version as {remote}", self.name))
-        })
+        source.ok_or_else(|| no_common_version(&self.name, remote))
     }
 
     /// Adds to a bind error the address and the remedy.
     fn explain(&self, local: SocketAddr, error: io::Error) -> io::Error {
         let message = match error.kind() {
             io::ErrorKind::AddrInUse => format!("{local} is in use; choose another port"),
-            io::ErrorKind::AddrNotAvailable => format!(
-                "{} is not an address of the host \"{}\"; use one of its addresses",
-                local.ip(),
-                self.name
-            ),
+            io::ErrorKind::AddrNotAvailable => return not_an_address(&self.name, local.ip()),
             io::ErrorKind::PermissionDenied => {
                 format!("{local}: {error}; ports below 1024 require privileges")
             }

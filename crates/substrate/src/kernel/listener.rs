@@ -13,10 +13,9 @@ use super::sockets::Listener;
 use super::source::{Detail, Source, Way};
 use super::tcp::KernelTcpStream;
 use super::{descriptor, multipath, world};
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, note_pending};
 use crate::socket::{TcpListener, TcpOptions, TcpStream};
 
-/// The handle of a listener.
 #[derive(Debug)]
 pub(super) struct KernelTcpListener {
     run: u64,
@@ -48,7 +47,7 @@ impl KernelTcpListener {
         ioctl_fionbio(&socket, true)?;
         let local = descriptor::local_addr(&socket)?;
         let source = Source::new(socket, Detail::Listener(Listener { local }));
-        let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+        let key = world::reach(run, |world| world.insert(source))??;
         Ok(KernelTcpListener { run, key, local, peer })
     }
 }
@@ -59,15 +58,10 @@ impl TcpListener for KernelTcpListener {
     }
 
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
-        let polled = world::with(self.run, |world| {
+        let polled = world::reach(self.run, |world| {
             world.poll(self.key, Way::Read, cx, |source| accept(source, self.peer))
-        })
-        .ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            let socket = SocketRef { kind: SocketKind::Listener, key: self.key };
-            note(Wait::Socket("to accept from", socket));
-        }
-        polled.map(|accepted| {
+        })?;
+        note_pending(polled, "to accept from", SocketKind::Listener, self.key).map(|accepted| {
             let (socket, remote) = accepted?;
             let stream = KernelTcpStream::accepted(self.run, socket, remote)?;
             Ok(Box::new(stream) as Box<dyn TcpStream>)

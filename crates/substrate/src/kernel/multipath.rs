@@ -10,22 +10,19 @@ use trackbed_linux::mptcp::{Subflow, subflows};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, PathManager, PathManagerError};
 use trackbed_linux::tcp_info::TcpState;
 
-use super::options::{self, Ends, invalid};
+use super::options::{self, Ends};
+use crate::host::invalid;
 use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath};
 
 /// The protocol of a socket. The kernel's path manager and settings (`ip mptcp`) decide which
 /// addresses open subflows, and whether there are checksums, for a whole network namespace.
-///
-/// # Errors
-/// [`io::ErrorKind::InvalidInput`] if an option is not supported by the kernel.
 pub(super) fn protocol(options: &TcpOptions) -> io::Result<Option<Protocol>> {
     let Some(multipath) = &options.multipath else { return Ok(None) };
     let wrapped = multipath.opportunistic || multipath.proactive || multipath.reactive.is_some();
     if multipath.scheduler != "linux" || wrapped {
         return Err(invalid(
             "the kernel supports only the scheduler \"linux\", without proactive, reactive or \
-             opportunistic additions; choose that"
-                .to_owned(),
+             opportunistic additions; choose that",
         ));
     }
     Ok(Some(ipproto::MPTCP))

@@ -9,9 +9,9 @@ use rustix::net::sockopt;
 use trackbed_linux::sysctl::{self, CUBIC_HYSTART};
 use trackbed_linux::tcp_info;
 
+use crate::host::{buffer_size, invalid};
 use crate::socket::{TcpInfo, TcpOptions};
 
-/// What a socket is going to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Connect,
@@ -19,9 +19,6 @@ pub(super) enum Role {
 }
 
 /// Sets `options` on a new socket. Accepted connections inherit them.
-///
-/// # Errors
-/// [`io::ErrorKind::InvalidInput`] if the kernel cannot honour one, with the remedy.
 pub(super) fn apply(socket: &OwnedFd, options: &TcpOptions, role: Role) -> io::Result<()> {
     check_ecn(options, role)?;
     check_hystart(options)?;
@@ -110,7 +107,6 @@ fn set_congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
     }
 }
 
-/// One of a socket's two buffers.
 struct Buffer {
     sysctl: &'static str,
     set: fn(&OwnedFd, usize) -> rustix::io::Result<()>,
@@ -133,11 +129,7 @@ const RECEIVE_BUFFER: Buffer = Buffer {
 };
 
 fn set_buffer(socket: &OwnedFd, buffer: &Buffer, size: usize) -> io::Result<()> {
-    if !(BUFFER_MIN..=BUFFER_MAX).contains(&size) {
-        return Err(invalid(format!(
-            "a TCP buffer cannot have {size} bytes; choose {BUFFER_MIN} to {BUFFER_MAX}"
-        )));
-    }
+    buffer_size(size)?;
     (buffer.set)(socket, size)?;
     // The kernel allots twice as much, for its bookkeeping (socket(7)), and does not report when it
     // allots less.
@@ -183,15 +175,5 @@ pub(super) fn info(raw: &tcp_info::TcpInfo, ends: Ends) -> TcpInfo {
     }
 }
 
-pub(super) fn invalid(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
 /// In seconds (`MAX_TCP_KEEPIDLE`).
 const KEEPALIVE_MAX: u64 = 32_767;
-
-/// The minimum that Linux grants (`SOCK_MIN_RCVBUF`).
-const BUFFER_MIN: usize = 2_304;
-
-/// The largest window that scaling can express (RFC 7323 section 2.3).
-const BUFFER_MAX: usize = 1 << 30;

@@ -42,7 +42,6 @@ impl Origin {
     }
 }
 
-/// The system's time of day, since 1970-01-01T00:00:00Z.
 pub(crate) fn time_of_day() -> Duration {
     duration(clock_gettime(ClockId::Realtime))
 }

@@ -10,9 +10,8 @@ use rustix::io::Errno;
 
 use super::source::{Detail, Source, Way};
 use super::world;
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, note_pending};
 
-/// The reading end of a pipe.
 struct Pipe {
     run: u64,
     key: u32,
@@ -22,22 +21,17 @@ struct Pipe {
 /// resolves when the run ends.
 pub(super) async fn closed(run: u64, pipe: OwnedFd) -> io::Result<()> {
     let source = Source::new(pipe, Detail::Pipe);
-    let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+    let key = world::reach(run, |world| world.insert(source))??;
     let pipe = Pipe { run, key };
     poll_fn(|cx| pipe.poll_closed(cx)).await
 }
 
 impl Pipe {
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let polled = world::with(self.run, |world| {
+        let polled = world::reach(self.run, |world| {
             world.poll(self.key, Way::Read, cx, |source| drain(source.descriptor()?))
-        });
-        let polled = polled.ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            let socket = SocketRef { kind: SocketKind::Pipe, key: self.key };
-            note(Wait::Socket("for the end of", socket));
-        }
-        polled
+        })?;
+        note_pending(polled, "for the end of", SocketKind::Pipe, self.key)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::executor::{Parked, Reactor, SocketRef, StallReason, describe_tasks, n
 use crate::run::Cancel;
 use crate::run::diagnosis::{Lines, name_of, when};
 
-/// The reactor of one run.
 pub(super) struct KernelReactor<'a> {
     pub(super) run: u64,
     pub(super) origin: Origin,

@@ -12,14 +12,12 @@ use trackbed_core::Time;
 use trackbed_core::packet::{Ecn, ip_header_len};
 use trackbed_linux::tcp_info::tcp_info;
 
-use super::descriptor;
-use super::multipath;
 use super::options::Ends;
 use super::super_datagram::SuperDatagram;
+use super::{descriptor, multipath};
 use crate::clock::now;
 use crate::socket::{Datagram, ReceivedMeta, TcpInfo};
 
-/// A connection's state on top of a socket.
 pub(super) struct Tcp {
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
@@ -45,7 +43,6 @@ impl Tcp {
         Ends { opened_here: self.opened_here, end_read: self.end_read }
     }
 
-    /// For the diagnosis of a stall.
     pub(super) fn describe(
         &self,
         socket: Option<&OwnedFd>,
@@ -64,19 +61,16 @@ impl Tcp {
     }
 }
 
-/// A listener's state on top of a socket.
 pub(super) struct Listener {
     pub(super) local: SocketAddr,
 }
 
-/// For the diagnosis of a stall.
 impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TCP listener {}", self.local)
     }
 }
 
-/// A UDP socket below its handle.
 pub(super) struct Udp {
     pub(super) local: SocketAddr,
     /// The only accepted peer, if any.
@@ -88,9 +82,7 @@ pub(super) struct Udp {
     pub(super) received: SuperDatagram,
 }
 
-/// The result of a receive call.
 pub(super) struct Received {
-    /// How many buffers it has filled.
     pub(super) count: usize,
     /// Whether no more was available.
     pub(super) was_last: bool,
@@ -230,7 +222,6 @@ impl Udp {
     }
 }
 
-/// For the diagnosis of a stall.
 impl fmt::Display for Udp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "UDP {}", self.local)

@@ -35,7 +35,6 @@ pub(super) enum Detail {
     Pipe,
 }
 
-/// Which way an operation goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Read,
@@ -61,9 +60,6 @@ impl Source {
     }
 
     /// The descriptor.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::ConnectionAborted`] if the connection was aborted.
     pub(super) fn descriptor(&self) -> io::Result<BorrowedFd<'_>> {
         Ok(self.descriptor.as_ref().ok_or_else(aborted)?.as_fd())
     }
@@ -82,7 +78,6 @@ impl Source {
         }
     }
 
-    /// A connection's additional state.
     pub(super) fn tcp(&mut self) -> &mut Tcp {
         match &mut self.detail {
             Detail::Tcp(tcp) => tcp,
@@ -119,7 +114,6 @@ impl Source {
         }
     }
 
-    /// The task of `cx` waits from now on.
     pub(super) fn wait(&mut self, way: Way, cx: &Context<'_>) {
         match way {
             Way::Read => self.reader.wait(cx),
@@ -131,7 +125,6 @@ impl Source {
         }
     }
 
-    /// Something has happened.
     pub(super) fn wake(&mut self, events: EventFlags) {
         let over = EventFlags::HUP | EventFlags::ERR;
         self.ended |= events.intersects(EventFlags::RDHUP | EventFlags::HUP);

@@ -5,7 +5,6 @@ use std::os::fd::BorrowedFd;
 
 use noq_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 
-/// Datagrams of one sender that wait to be taken one by one.
 #[derive(Default)]
 pub(super) struct SuperDatagram {
     /// Allocated when it is first needed.
@@ -23,7 +22,6 @@ impl SuperDatagram {
         self.next.is_none()
     }
 
-    /// Receives the next ones.
     pub(super) fn fill(
         &mut self,
         state: &UdpSocketState,

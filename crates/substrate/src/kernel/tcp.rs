@@ -14,17 +14,14 @@ use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
 use trackbed_linux::socket::set_bind_address_no_port;
 use trackbed_linux::tcp_info::tcp_info;
 
-use super::descriptor;
-use super::multipath;
 use super::options::{self, Role};
 use super::sockets::Tcp;
 use super::source::{Detail, Source, Way};
-use super::world;
+use super::{descriptor, multipath, world};
 use crate::clock::now;
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, note_pending};
 use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath, TcpStream};
 
-/// The handle of a connection.
 #[derive(Debug)]
 pub(super) struct KernelTcpStream {
     run: u64,
@@ -56,7 +53,6 @@ impl KernelTcpStream {
         Ok(stream)
     }
 
-    /// A connection that was accepted.
     pub(super) fn accepted(run: u64, socket: OwnedFd, remote: SocketAddr) -> io::Result<Self> {
         let tcp = Tcp::new(&socket, remote, false)?;
         let source = Source::new(socket, Detail::Tcp(tcp));
@@ -65,11 +61,10 @@ impl KernelTcpStream {
 
     fn insert(run: u64, mut source: Source) -> io::Result<Self> {
         let Tcp { local, remote, .. } = *source.tcp();
-        let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+        let key = world::reach(run, |world| world.insert(source))??;
         Ok(KernelTcpStream { run, key, local, remote })
     }
 
-    /// Polls the connection, and records what the task waits for.
     fn poll<T>(
         &self,
         what: &'static str,
@@ -77,12 +72,9 @@ impl KernelTcpStream {
         cx: &mut Context<'_>,
         act: impl FnMut(&mut Source) -> io::Result<T>,
     ) -> Poll<io::Result<T>> {
-        let polled = world::with(self.run, |world| world.poll(self.key, way, cx, act))
-            .ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            note(Wait::Socket(what, SocketRef { kind: SocketKind::Tcp, key: self.key }));
-        }
-        polled.map_err(|error| at(self.remote, error))
+        let polled = world::reach(self.run, |world| world.poll(self.key, way, cx, act))?;
+        note_pending(polled, what, SocketKind::Tcp, self.key)
+            .map_err(|error| at(self.remote, error))
     }
 
     fn with_source<R>(&self, act: impl FnOnce(&mut Source) -> R) -> Option<R> {
@@ -90,7 +82,6 @@ impl KernelTcpStream {
     }
 }
 
-/// Opens a socket and starts to connect it.
 fn begin(local: IpAddr, remote: SocketAddr, options: &TcpOptions) -> io::Result<OwnedFd> {
     let socket = descriptor::open(remote, SocketType::STREAM, multipath::protocol(options)?)?;
     options::apply(&socket, options, Role::Connect)?;
@@ -157,15 +148,14 @@ impl AsyncWrite for KernelTcpStream {
 
     /// Does not wait for the FIN to be acknowledged.
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let closed = self.with_source(|source| match source.descriptor() {
+        Poll::Ready(world::reach(self.run, |world| match world.source(self.key).descriptor() {
             // There is nothing to close if the connection has already ended.
             Ok(socket) => match net::shutdown(socket, Shutdown::Write) {
                 Ok(()) | Err(Errno::NOTCONN) => Ok(()),
                 Err(error) => Err(at(self.remote, error.into())),
             },
             Err(_) => Ok(()),
-        });
-        Poll::Ready(closed.unwrap_or_else(|| Err(world::ended())))
+        })?)
     }
 }
 
@@ -242,7 +232,6 @@ fn remember(source: &mut Source) {
     }
 }
 
-/// Adds the peer to an error.
 fn at(remote: SocketAddr, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{remote}: {error}"))
 }

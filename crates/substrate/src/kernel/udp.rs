@@ -14,10 +14,10 @@ use super::sockets::{SEGMENTS_MAX, Udp, room};
 use super::source::{Detail, Source, Way};
 use super::super_datagram::SuperDatagram;
 use super::world::{self, World};
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, note_pending};
+use crate::host::invalid;
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
-/// The handle of a UDP socket.
 #[derive(Debug)]
 pub(super) struct KernelUdpSocket {
     run: u64,
@@ -42,7 +42,7 @@ impl KernelUdpSocket {
         let batches = state.max_gso_segments() > NonZeroUsize::MIN;
         let udp = Udp { local, peer, state, batches, received: SuperDatagram::default() };
         let source = Source::new(socket, Detail::Udp(udp));
-        let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+        let key = world::reach(run, |world| world.insert(source))??;
         Ok(KernelUdpSocket { run, key, local })
     }
 
@@ -51,11 +51,8 @@ impl KernelUdpSocket {
         what: &'static str,
         act: impl FnOnce(&mut World) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        let polled = world::with(self.run, act).ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            note(Wait::Socket(what, SocketRef { kind: SocketKind::Udp, key: self.key }));
-        }
-        polled
+        let polled = world::reach(self.run, act)?;
+        note_pending(polled, what, SocketKind::Udp, self.key)
     }
 }
 
@@ -96,11 +93,10 @@ impl UdpSocket for KernelUdpSocket {
     }
 
     fn allow_fragments(&self) -> io::Result<()> {
-        let allowed = world::with(self.run, |world| {
+        world::reach(self.run, |world| {
             let (descriptor, _) = world.source(self.key).udp()?;
             trackbed_linux::socket::allow_fragments(descriptor)
-        });
-        allowed.ok_or_else(world::ended)?
+        })?
     }
 
     fn max_receive_segments(&self) -> NonZeroUsize {
@@ -116,20 +112,19 @@ impl Drop for KernelUdpSocket {
 
 /// Refuses input for which the kernel's own error would be unclear.
 fn check(world: &mut World, local: SocketAddr, datagram: &Datagram<'_>) -> io::Result<()> {
-    let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     let Datagram { source, destination, payload, segment_size, .. } = *datagram;
     let source = source.unwrap_or(local.ip());
     if destination.is_ipv4() != local.is_ipv4() || source.is_ipv4() != local.is_ipv4() {
-        return invalid(format!(
+        return Err(invalid(format!(
             "no source address has the same IP version as {destination}; bind the socket to one"
-        ));
+        )));
     }
     let (size, room) = (segment_size.unwrap_or(payload.len()).min(payload.len()), room(local.ip()));
     if size > room {
-        return invalid(format!("a datagram holds at most {room} bytes, not {size}"));
+        return Err(invalid(format!("a datagram holds at most {room} bytes, not {size}")));
     }
     if destination.port() == 0 {
-        return invalid("port 0 cannot be reached".to_owned());
+        return Err(invalid("port 0 cannot be reached"));
     }
     if source != local.ip() && !world.is_local(source) {
         let message =

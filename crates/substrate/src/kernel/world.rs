@@ -19,7 +19,6 @@ use super::alarm::Alarm;
 use super::origin::Origin;
 use super::source::{Source, Way};
 
-/// Everything below the sockets of one run.
 pub(super) struct World {
     /// The executor's number, which handles carry, so that a handle that outlives its run or
     /// leaves its thread finds nothing.
@@ -51,7 +50,6 @@ impl World {
         })
     }
 
-    /// Watches a socket from now on.
     pub(super) fn insert(&mut self, source: Source) -> io::Result<u32> {
         let entry = self.sources.vacant_entry();
         let key = entry.key() as u32;
@@ -61,12 +59,10 @@ impl World {
         Ok(key)
     }
 
-    /// A socket.
     pub(super) fn source(&mut self, key: u32) -> &mut Source {
         &mut self.sources[key as usize]
     }
 
-    /// Closes a socket.
     pub(super) fn remove(&mut self, key: u32) {
         let source = self.sources.remove(key as usize);
         self.dropped += source.dropped();
@@ -143,17 +139,14 @@ impl World {
         count
     }
 
-    /// Ends the next wait at `time`.
     pub(super) fn wake_by(&mut self, now: Time, time: Time) {
         self.alarm.ring_by(now, time).expect("a timer can be set to any time");
     }
 
-    /// Whether any task waits for the network.
     pub(super) fn is_awaiting(&self) -> bool {
         self.sources.iter().any(|(_, source)| source.is_awaited())
     }
 
-    /// Whether `address` is one of this machine's.
     pub(super) fn is_local(&mut self, address: IpAddr) -> bool {
         if self.local.contains(&address) {
             return true;
@@ -165,12 +158,10 @@ impl World {
         local
     }
 
-    /// Reloads this machine's addresses.
     pub(super) fn forget_addresses(&mut self) {
         self.local.clear();
     }
 
-    /// Datagrams that the kernel has dropped at the sockets of the run.
     pub(super) fn datagrams_dropped(&self) -> u64 {
         self.dropped + self.sources.iter().map(|(_, source)| source.dropped()).sum::<u64>()
     }
@@ -182,7 +173,6 @@ pub(super) fn refill() {
     BUDGET.set(OPERATIONS_PER_POLL);
 }
 
-/// Subtracts operations from the running task's share.
 pub(super) fn spend(operations: usize) {
     BUDGET.set(BUDGET.get().saturating_sub(operations));
 }
@@ -196,13 +186,16 @@ pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<
     WORLD.with_borrow_mut(|world| world.as_mut().filter(|world| world.run == run).map(action))
 }
 
-/// Makes `world` this thread's, or none; returns the one that was.
+/// The same; an error if this thread no longer executes that run.
+pub(super) fn reach<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> io::Result<R> {
+    with(run, action).ok_or_else(ended)
+}
+
 pub(super) fn replace(world: Option<World>) -> Option<World> {
     WORLD.replace(world)
 }
 
-/// The error of a socket whose run has ended.
-pub(super) fn ended() -> io::Error {
+fn ended() -> io::Error {
     io::Error::new(
         io::ErrorKind::NotConnected,
         "the run of this socket has ended, or it is used on another thread",

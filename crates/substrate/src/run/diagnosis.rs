@@ -30,7 +30,6 @@ impl Display for Lines {
     }
 }
 
-/// The time of an event, or "never".
 pub(crate) fn when(at: Option<Time>) -> String {
     at.map_or_else(|| "never".to_owned(), |at| format!("at {at}"))
 }

@@ -11,7 +11,6 @@ pub use error::RunError;
 use crate::clock;
 use crate::executor::{Stall, StallReason};
 
-/// The result of a run from what the executor returned, or from the panic that ended it.
 pub(crate) fn result<T>(outcome: std::thread::Result<Result<T, Stall>>) -> Result<T, RunError> {
     let at = clock::now();
     match outcome {

@@ -29,7 +29,6 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// The result of a run that ended with the caught panic `payload`.
 pub(crate) fn error(payload: &(dyn Any + Send)) -> RunError {
     RunError::Panicked { at: clock::now(), message: message(payload), location: LOCATION.take() }
 }

@@ -76,9 +76,8 @@ impl World {
             return self.deliver_join(node, token, segment);
         }
         let listener = self.hosts[node.index()].tcp_ports.lookup(segment.destination);
-        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK) && !segment.has(Flags::RST);
         match listener {
-            Some(listener) if opens => self.tcp_accept(node, listener, segment),
+            Some(listener) if opens(segment) => self.tcp_accept(node, listener, segment),
             _ => {
                 if let Some(reset) = reset_reply(segment) {
                     send(&mut self.network, &mut self.egress, node, reset, None);

@@ -14,7 +14,6 @@ pub(super) struct Egress {
     timers: TimerQueue<InterfaceId>,
 }
 
-/// A packet that waits for its interface.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) packet: Packet,
@@ -66,7 +65,6 @@ impl Egress {
         self.timers.next()
     }
 
-    /// The next packet that has been sent completely by `now`.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<Waiting> {
         let key = self.timers.pop_due(now)?;
         let queue = self.queues.get_mut(self.timers.payload(key))?;

@@ -125,7 +125,7 @@ impl Host for SimulatedHost {
     }
 
     fn move_on(&self) -> io::Result<()> {
-        world::with(self.run, |world| world.move_on(self.node)).ok_or_else(world::ended)?
+        world::reach(self.run, |world| world.move_on(self.node))?
     }
 
     fn entropy(&self) -> Entropy {

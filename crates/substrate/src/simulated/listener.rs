@@ -12,11 +12,10 @@ use super::options;
 use super::sockets::Listener;
 use super::stream::SimulatedTcpStream;
 use super::world::{self, World};
-use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
+use crate::executor::{SocketKind, Waiter, note_pending};
 use crate::host::not_an_address;
 use crate::socket::{TcpListener, TcpOptions, TcpStream};
 
-/// The handle of a listener.
 #[derive(Debug)]
 pub(super) struct SimulatedTcpListener {
     run: u64,
@@ -31,8 +30,7 @@ impl SimulatedTcpListener {
         local: SocketAddr,
         options: &TcpOptions,
     ) -> io::Result<Self> {
-        let bound = world::with(run, |world| world.tcp_listen(node, local, options));
-        let (key, local) = bound.ok_or_else(world::ended)??;
+        let (key, local) = world::reach(run, |world| world.tcp_listen(node, local, options))??;
         Ok(SimulatedTcpListener { run, key, local })
     }
 }
@@ -43,7 +41,7 @@ impl TcpListener for SimulatedTcpListener {
     }
 
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
-        let polled = world::with(self.run, |world| {
+        let polled = world::reach(self.run, |world| {
             let listener = &mut world.listeners[self.key as usize];
             let Some(key) = listener.established.pop_front() else {
                 listener.acceptor.wait(cx);
@@ -51,13 +49,9 @@ impl TcpListener for SimulatedTcpListener {
             };
             let tcp = &world.tcp[key as usize];
             Poll::Ready(SimulatedTcpStream::new(self.run, key, tcp.local, tcp.remote))
-        });
-        let polled = polled.ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            let socket = SocketRef { kind: SocketKind::Listener, key: self.key };
-            note(Wait::Socket("to accept from", socket));
-        }
-        polled.map(|stream| Ok(Box::new(stream) as Box<dyn TcpStream>))
+        })?;
+        note_pending(polled, "to accept from", SocketKind::Listener, self.key)
+            .map(|stream| Ok(Box::new(stream) as Box<dyn TcpStream>))
     }
 }
 

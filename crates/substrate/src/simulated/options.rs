@@ -11,12 +11,10 @@ use trackbed_tcp::config::{BufferSize, EcnMode, HyStart, KeepAlive, RtoBounds};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::{Config, Stats, algorithms, schedulers};
 
+use crate::host::{buffer_size, invalid};
 use crate::socket::{Multipath, TcpInfo, TcpOptions};
 
 /// The engine's settings for a connection through an interface with this MTU.
-///
-/// # Errors
-/// If the congestion controller is unknown, or a buffer is empty or too large.
 pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     let defaults = Config::default();
     let congestion = algorithms().iter().find(|algorithm| algorithm.name() == options.congestion);
@@ -51,9 +49,6 @@ pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
 
 /// The engine's settings for a connection on several paths; `connects` is true for the side that
 /// opens it. `seed` is for the scheduler's own randomness.
-///
-/// # Errors
-/// If the scheduler is unknown.
 pub(super) fn multipath(
     wanted: &Multipath,
     tcp: Config,
@@ -89,7 +84,6 @@ pub(super) fn mtu(network: &Network, address: IpAddr) -> u32 {
     network.interface_of(address).map_or(LOOPBACK_MTU, |interface| network.mtu(interface))
 }
 
-/// The seam's statistics of a connection.
 pub(super) fn info(stats: &Stats) -> TcpInfo {
     TcpInfo {
         segments_sent: stats.segments_sent,
@@ -107,18 +101,8 @@ pub(super) fn info(stats: &Stats) -> TcpInfo {
 
 fn buffer(size: Option<usize>, default: BufferSize) -> io::Result<BufferSize> {
     let Some(size) = size else { return Ok(default) };
-    match u32::try_from(size) {
-        Ok(size) if (BUFFER_MIN..=BUFFER_MAX).contains(&size) => {
-            Ok(BufferSize { initial: size, max: size })
-        }
-        _ => Err(invalid(format!(
-            "a TCP buffer cannot have {size} bytes; choose {BUFFER_MIN} to {BUFFER_MAX}"
-        ))),
-    }
-}
-
-fn invalid(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
+    let size = buffer_size(size)?;
+    Ok(BufferSize { initial: size, max: size })
 }
 
 /// How long Linux keeps a connection without an owner if the peer does not close its side
@@ -127,12 +111,6 @@ pub(super) const ORPHAN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The MTU of Linux's loopback interface is 65,536; an IP packet ends one byte earlier.
 const LOOPBACK_MTU: u32 = 65_535;
-
-/// The minimum that Linux grants (`SOCK_MIN_RCVBUF`).
-const BUFFER_MIN: u32 = 2_304;
-
-/// The largest window that scaling can express (RFC 7323 section 2.3).
-const BUFFER_MAX: u32 = 1 << 30;
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,6 @@ use std::net::{IpAddr, SocketAddr};
 
 use rustc_hash::FxHashMap;
 
-/// The port assignments of sockets.
 #[derive(Debug)]
 pub(super) struct Ports {
     /// Only looked up, never iterated.
@@ -37,7 +36,6 @@ impl Ports {
         exact.or_else(any).map(|b| b.key)
     }
 
-    /// Whether a socket can be bound to `local`.
     pub(super) fn is_free(&self, local: SocketAddr) -> bool {
         let overlaps = |b: &Bound| {
             b.address.is_ipv4() == local.is_ipv4()
@@ -48,12 +46,10 @@ impl Ports {
         !self.bound.get(&local.port()).is_some_and(|bound| bound.iter().any(overlaps))
     }
 
-    /// Gives `local` to the socket `key`.
     pub(super) fn bind(&mut self, local: SocketAddr, key: u32) {
         self.bound.entry(local.port()).or_default().push(Bound { address: local.ip(), key });
     }
 
-    /// Takes `local` back from the socket `key`.
     pub(super) fn release(&mut self, local: SocketAddr, key: u32) {
         if let Some(bound) = self.bound.get_mut(&local.port()) {
             bound.retain(|b| b.key != key);
@@ -66,9 +62,6 @@ impl Ports {
     /// `local` itself if it has a port, else with the next ephemeral port that is free and that
     /// `usable` does not reject. The ports are handed out in turn, so that a port just freed, for
     /// which packets may still be in flight, is reused last.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::AddrInUse`] if the port, or the whole ephemeral range, is taken.
     pub(super) fn choose(
         &mut self,
         local: SocketAddr,

@@ -10,7 +10,6 @@ use crate::executor::{
 use crate::run::Cancel;
 use crate::run::diagnosis::{Lines, name_of, when};
 
-/// The reactor of one run.
 pub(super) struct SimulatedReactor<'a> {
     pub(super) run: u64,
     pub(super) time_limit: Time,

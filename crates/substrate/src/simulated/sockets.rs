@@ -19,7 +19,6 @@ use super::transport::Transport;
 use crate::executor::Waiter;
 use crate::socket::{ReceivedMeta, TcpInfo};
 
-/// A connection and its waiting tasks.
 #[derive(Debug)]
 pub(super) struct Tcp {
     pub(super) connection: Transport,
@@ -32,15 +31,12 @@ pub(super) struct Tcp {
     pub(super) joined: Vec<(SocketAddr, SocketAddr)>,
     pub(super) reader: Waiter,
     pub(super) writer: Waiter,
-    /// Bytes that the application has read.
     pub(super) read: u64,
-    /// Bytes that the application has written.
     pub(super) written: u64,
     /// When a connection without an owner is given up if the peer does not close it too.
     pub(super) orphaned_until: Option<Time>,
 }
 
-/// The owner of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A stream, or the future that waits for the connection to be established.
@@ -88,7 +84,6 @@ impl fmt::Display for Tcp {
     }
 }
 
-/// A listener below its handle.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub(super) node: NodeId,
@@ -97,7 +92,6 @@ pub(super) struct Listener {
     /// Of connections on several paths, if they are wanted.
     pub(super) multipath: Option<MultipathConfig>,
     pub(super) backlog: usize,
-    /// Connections that wait to be accepted.
     pub(super) established: VecDeque<u32>,
     /// Connection requests that were ignored because the backlog was full.
     pub(super) ignored: u64,
@@ -118,7 +112,6 @@ impl Listener {
         Some(self.config.clone())
     }
 
-    /// The settings of a connection on several paths, if that is what is offered.
     pub(super) fn multipath(&self) -> Option<MultipathConfig> {
         self.multipath.clone()
     }
@@ -129,7 +122,6 @@ impl Listener {
     }
 }
 
-/// For the diagnosis of a stall.
 impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -142,10 +134,8 @@ impl fmt::Display for Listener {
     }
 }
 
-/// The packet type of a socket's datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carrier {
-    /// The payload of UDP.
     Udp,
     /// Packets of SCTP, which have their ports in front as UDP has (RFC 9260 section 3.1).
     Sctp,
@@ -191,7 +181,6 @@ impl Carrier {
     }
 }
 
-/// A UDP socket below its handle.
 #[derive(Debug)]
 pub(super) struct Udp {
     pub(super) node: NodeId,
@@ -212,7 +201,6 @@ pub(super) struct Udp {
     pub(super) writers: Vec<Waker>,
 }
 
-/// A datagram that has arrived.
 #[derive(Debug)]
 pub(super) struct Received {
     pub(super) source: SocketAddr,
@@ -263,7 +251,6 @@ impl Udp {
     }
 }
 
-/// For the diagnosis of a stall.
 impl fmt::Display for Udp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -10,10 +10,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_net::NodeId;
 
 use super::world::{self, World};
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, note_pending};
 use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath, TcpStream};
 
-/// The handle of a connection.
 #[derive(Debug)]
 pub(super) struct SimulatedTcpStream {
     run: u64,
@@ -34,11 +33,10 @@ impl SimulatedTcpStream {
         remote: SocketAddr,
         options: TcpOptions,
     ) -> io::Result<Self> {
-        let started = world::with(run, |world| {
+        let (key, local) = world::reach(run, |world| {
             let key = world.tcp_connect(node, local, remote, &options)?;
             Ok::<_, io::Error>((key, world.tcp[key as usize].local))
-        });
-        let (key, local) = started.ok_or_else(world::ended)??;
+        })??;
         // From here on, dropping the stream cancels the attempt.
         let stream = SimulatedTcpStream::new(run, key, local, remote);
         poll_fn(|cx| {
@@ -48,18 +46,14 @@ impl SimulatedTcpStream {
         Ok(stream)
     }
 
-    /// Polls the connection, and records what the task waits for.
     fn poll<T>(
         &self,
         what: &'static str,
         cx: &mut Context<'_>,
         action: impl FnOnce(&mut World, &Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        let polled = world::with(self.run, |world| action(world, cx)).ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            note(Wait::Socket(what, SocketRef { kind: SocketKind::Tcp, key: self.key }));
-        }
-        polled
+        let polled = world::reach(self.run, |world| action(world, cx))?;
+        note_pending(polled, what, SocketKind::Tcp, self.key)
     }
 }
 
@@ -89,10 +83,9 @@ impl AsyncWrite for SimulatedTcpStream {
 
     /// As `shutdown(SHUT_WR)`: does not wait for the FIN to be acknowledged.
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let closed = world::with(self.run, |world| {
+        Poll::Ready(world::reach(self.run, |world| {
             world.tcp_act(self.key, |connection, now| connection.close(now));
-        });
-        Poll::Ready(closed.ok_or_else(world::ended))
+        }))
     }
 }
 

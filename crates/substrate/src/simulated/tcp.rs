@@ -16,12 +16,11 @@ use super::transport::Transport;
 use super::world::{World, send};
 use crate::clock;
 use crate::executor::Waiter;
-use crate::host::not_an_address;
+use crate::host::{check_remote, no_common_version, not_an_address};
 use crate::socket::TcpOptions;
 
 /// Operations of the owner of a connection.
 impl World {
-    /// Starts a connection attempt.
     pub(super) fn tcp_connect(
         &mut self,
         node: NodeId,
@@ -35,14 +34,9 @@ impl World {
             Some(local) if !local.is_unspecified() => Some(local),
             _ => host.source_for(remote.ip()),
         };
-        let local = local.filter(|l| l.is_ipv4() == remote.is_ipv4()).ok_or_else(|| {
-            invalid(format!("{} has no address of the same IP version as {remote}", host.name))
-        })?;
-        if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
-            return Err(invalid(format!(
-                "cannot connect to {remote}: the address or port is not usable"
-            )));
-        }
+        let local = local.filter(|l| l.is_ipv4() == remote.is_ipv4());
+        let local = local.ok_or_else(|| no_common_version(&host.name, remote))?;
+        check_remote(remote)?;
         let flows = &self.flows;
         let unused = |local| !flows.contains_key(&Flow::new(node, local, remote));
         let local = host.tcp_ports.choose(SocketAddr::new(local, 0), unused)?;
@@ -66,7 +60,6 @@ impl World {
         Ok(key)
     }
 
-    /// Resolves once the attempt has succeeded or failed.
     pub(super) fn tcp_poll_connected(
         &mut self,
         key: u32,
@@ -142,7 +135,6 @@ impl World {
         }
     }
 
-    /// Calls `action` on the connection and sends the resulting packets.
     pub(super) fn tcp_act(&mut self, key: u32, action: impl FnOnce(&mut Transport, Time)) {
         action(&mut self.tcp[key as usize].connection, clock::now());
         self.tcp_pump(key);
@@ -230,7 +222,6 @@ impl World {
         key
     }
 
-    /// Resets a connection that will have no owner.
     pub(super) fn tcp_reset(&mut self, key: u32) {
         self.tcp[key as usize].owner = Owner::Orphan;
         self.tcp_act(key, |connection, now| connection.abort(now));
@@ -271,7 +262,6 @@ impl World {
         }
     }
 
-    /// Opens the subflows that a connection requests.
     fn tcp_join(&mut self, now: Time, key: u32) {
         while let Some(request) = self.tcp[key as usize].connection.poll_join() {
             let node = self.tcp[key as usize].node;
@@ -298,10 +288,6 @@ impl World {
         let owner = Owner::Listener(listener);
         self.tcp.iter().filter(|(_, tcp)| tcp.owner == owner).map(|(key, _)| key as u32).collect()
     }
-}
-
-fn invalid(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
 fn io_error(error: TcpError, remote: SocketAddr) -> io::Error {

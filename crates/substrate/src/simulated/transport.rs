@@ -9,14 +9,12 @@ use trackbed_tcp::{Connection, QuotedSegment, Segment, State, Stats, TcpError};
 use super::options;
 use crate::socket::{PathWish, TcpPath};
 
-/// A connection on one path, or on several.
 #[derive(Debug)]
 pub(super) enum Transport {
     Single(Box<Connection>),
     Multi(Box<MultipathConnection>),
 }
 
-/// Does the same with either.
 macro_rules! either {
     ($transport:expr, $connection:ident => $act:expr) => {
         match $transport {

@@ -13,11 +13,10 @@ use super::options;
 use super::ports::Ports;
 use super::sockets::{Carrier, OVERHEAD, Udp};
 use super::world::{self, HostState, World, send};
-use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
-use crate::host::not_an_address;
+use crate::executor::{SocketKind, Waiter, note_pending};
+use crate::host::{invalid, not_an_address};
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
-/// The handle of a UDP socket.
 #[derive(Debug)]
 pub(super) struct SimulatedUdpSocket {
     run: u64,
@@ -32,13 +31,8 @@ impl SimulatedUdpSocket {
         carrier: Carrier,
         local: SocketAddr,
     ) -> io::Result<Self> {
-        let bound = world::with(run, |world| world.udp_bind(node, carrier, local));
-        let (key, local) = bound.ok_or_else(world::ended)??;
+        let (key, local) = world::reach(run, |world| world.udp_bind(node, carrier, local))??;
         Ok(SimulatedUdpSocket { run, key, local })
-    }
-
-    fn wait(&self, what: &'static str) -> Wait {
-        Wait::Socket(what, SocketRef { kind: SocketKind::Udp, key: self.key })
     }
 }
 
@@ -53,29 +47,19 @@ impl UdpSocket for SimulatedUdpSocket {
         buffers: &mut [IoSliceMut<'_>],
         meta: &mut [ReceivedMeta],
     ) -> Poll<io::Result<usize>> {
-        let polled = world::with(self.run, |world| {
+        let polled = world::reach(self.run, |world| {
             world.udp[self.key as usize].poll_recv(cx, buffers, meta)
-        });
-        let polled = polled.ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            note(self.wait("to receive from"));
-        }
-        polled.map(Ok)
+        })?;
+        note_pending(polled, "to receive from", SocketKind::Udp, self.key).map(Ok)
     }
 
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>> {
-        let polled = world::with(self.run, |world| world.udp_poll_send(self.key, cx, datagram));
-        let polled = polled.ok_or_else(world::ended)?;
-        if polled.is_pending() {
-            note(self.wait("to send on"));
-        }
-        polled
+        let polled = world::reach(self.run, |world| world.udp_poll_send(self.key, cx, datagram))?;
+        note_pending(polled, "to send on", SocketKind::Udp, self.key)
     }
 
     fn allow_fragments(&self) -> io::Result<()> {
-        let allowed =
-            world::with(self.run, |world| world.udp[self.key as usize].may_fragment = true);
-        allowed.ok_or_else(world::ended)
+        world::reach(self.run, |world| world.udp[self.key as usize].may_fragment = true)
     }
 }
 
@@ -212,24 +196,23 @@ fn checked_source(
     carrier: Carrier,
     payload_len: usize,
 ) -> io::Result<IpAddr> {
-    let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     let source = match source {
         Some(source) if source.is_ipv4() == destination.is_ipv4() && !source.is_unspecified() => {
             source
         }
         _ => {
-            return invalid(format!(
+            return Err(invalid(format!(
                 "no source address has the same IP version as {destination}; bind the socket to \
                  one"
-            ));
+            )));
         }
     };
     let room = usize::from(u16::MAX) - ip_header_len(source) - carrier.header_len();
     if payload_len > room {
-        return invalid(format!("a datagram holds at most {room} bytes, not {payload_len}"));
+        return Err(invalid(format!("a datagram holds at most {room} bytes, not {payload_len}")));
     }
     if destination.port() == 0 {
-        return invalid("port 0 cannot be reached".to_owned());
+        return Err(invalid("port 0 cannot be reached"));
     }
     Ok(source)
 }

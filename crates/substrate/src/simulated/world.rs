@@ -20,7 +20,6 @@ use crate::clock;
 use crate::executor::TimerQueue;
 use crate::host::no_further_network;
 
-/// Everything below the sockets of one run.
 pub(super) struct World {
     /// The executor's number, which handles carry, so that a handle that outlives its run or
     /// leaves its thread finds nothing.
@@ -45,7 +44,6 @@ pub(super) struct World {
     pub(super) listeners: Slab<Listener>,
 }
 
-/// The state of a host below its sockets.
 pub(super) struct HostState {
     pub(super) name: Arc<str>,
     /// Those it has now.
@@ -93,7 +91,6 @@ impl World {
         &mut self.hosts[node.index()]
     }
 
-    /// The time of the next event below the sockets.
     pub(super) fn next_wake(&mut self) -> Option<Time> {
         let wakes = [self.network.next_wake(), self.tcp_timers.next(), self.egress.next_wake()];
         wakes.into_iter().flatten().min()
@@ -159,7 +156,6 @@ impl World {
         host.addresses = host.later.pop_front().expect("a host that roams begins somewhere");
     }
 
-    /// Takes a host to its next network.
     pub(super) fn move_on(&mut self, node: NodeId) -> io::Result<()> {
         let host = self.host(node);
         let next = host.later.pop_front().ok_or_else(|| no_further_network(&host.name))?;
@@ -210,12 +206,10 @@ impl HostState {
         }
     }
 
-    /// Whether a socket of this host may have `address`.
     pub(super) fn owns(&self, address: IpAddr) -> bool {
         address.is_loopback() || address.is_unspecified() || self.addresses.contains(&address)
     }
 
-    /// The source address for `remote`, unless the user chooses one.
     pub(super) fn source_for(&self, remote: IpAddr) -> Option<IpAddr> {
         if remote.is_loopback() {
             return Some(remote);
@@ -224,18 +218,20 @@ impl HostState {
     }
 }
 
-/// Calls `action` with the world of run `run`; `None` if this thread no longer executes that run.
 pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<R> {
     WORLD.with_borrow_mut(|world| world.as_mut().filter(|world| world.run == run).map(action))
 }
 
-/// Makes `world` this thread's, or none; returns the one that was.
+/// The same; an error if this thread no longer executes that run.
+pub(super) fn reach<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> io::Result<R> {
+    with(run, action).ok_or_else(ended)
+}
+
 pub(super) fn replace(world: Option<World>) -> Option<World> {
     WORLD.replace(world)
 }
 
-/// The error of a socket whose run has ended.
-pub(super) fn ended() -> io::Error {
+fn ended() -> io::Error {
     io::Error::new(
         io::ErrorKind::NotConnected,
         "the simulated run of this socket has ended, or it is used on another thread",

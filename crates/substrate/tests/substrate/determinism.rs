@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
+use futures_util::AsyncWriteExt as _;
 use trackbed_core::{Bitrate, Ratio, Seed};
 use trackbed_net::models::Loss;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation, parallel};
 use trackbed_substrate::{Entropy, TcpOptions, sleep, spawn};
 
-use crate::support::{CLIENT, PacketDigest, SERVER, address, echo, link, pair_by, receive, send};
+use crate::support::{
+    CLIENT, PacketDigest, SERVER, address, echo, link, pair_by, read_all, receive, send,
+};
 
 /// The digest of every packet of a run with TCP, UDP, loss, timers and entropy.
 fn digest(run: &u64) -> Result<String, RunError> {
@@ -33,8 +35,7 @@ async fn mixed(hosts: Hosts) {
         loop {
             let mut stream = listener.accept().await.unwrap();
             spawn(async move {
-                let mut data = Vec::new();
-                stream.read_to_end(&mut data).await.unwrap();
+                let data = read_all(&mut stream).await;
                 stream.write_all(&data).await.unwrap();
             })
             .detach();
@@ -53,8 +54,7 @@ async fn mixed(hosts: Hosts) {
                 let mut stream = connect.await.unwrap();
                 stream.write_all(&data).await.unwrap();
                 stream.close().await.unwrap();
-                let mut back = Vec::new();
-                stream.read_to_end(&mut back).await.unwrap();
+                let back = read_all(&mut stream).await;
                 assert!(back == data);
             })
         })

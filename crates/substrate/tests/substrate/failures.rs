@@ -9,7 +9,7 @@ use trackbed_core::{Bitrate, Time};
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_substrate::{Entropy, StallReason, now, sleep, spawn, spawn_named};
 
-use crate::support::{SERVER, address, pair, receive, seed};
+use crate::support::{SERVER, address, assert_lines, pair, receive, seed, stalled};
 
 fn fail<F: Future<Output = ()>>(
     simulation: &Simulation,
@@ -17,13 +17,6 @@ fn fail<F: Future<Output = ()>>(
 ) -> RunError {
     let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
     simulation.run(seed(), network, main).unwrap_err()
-}
-
-fn stalled(error: RunError) -> (Time, StallReason, String) {
-    match error {
-        RunError::Stalled { at, reason, diagnosis } => (at, reason, diagnosis),
-        other => panic!("{other}"),
-    }
 }
 
 #[test]
@@ -48,7 +41,7 @@ fn a_stall_says_who_waits_for_what() {
     let text = error.to_string();
     let (at, reason, diagnosis) = stalled(error);
     assert_eq!((at, reason), (Time::from_millis(3), StallReason::NothingLeft));
-    for line in [
+    let lines = [
         "main: waits since 3.000000 ms for something inside the program",
         "echo server: waits since 0.000000 ms to receive from UDP 10.0.0.2:7",
         "web server: waits since 0.000000 ms to accept from TCP listener 10.0.0.2:80",
@@ -56,9 +49,8 @@ fn a_stall_says_who_waits_for_what() {
         "UDP 10.0.0.2:7, 0 datagrams received and not read",
         "TCP listener 10.0.0.2:80, 0 connections not accepted",
         "a packet on a link: never",
-    ] {
-        assert!(diagnosis.contains(line), "{line}\nis missing in\n{diagnosis}");
-    }
+    ];
+    assert_lines(&diagnosis, &lines);
     assert!(text.starts_with("the run stalled at 3.000000 ms: nothing is left"), "{text}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::{Future, pending};
+use std::future::pending;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -10,19 +10,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_net::NetworkBuilder;
-use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{
     Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, yield_now,
 };
 
-use crate::support::seed;
-
-/// Runs `main` in a world without hosts.
-fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
-    let network = NetworkBuilder::new().build().unwrap();
-    Simulation::new().run(seed(), network, |_| main()).unwrap()
-}
+use crate::support::run_alone as run;
 
 /// Guests with names, and who is still there.
 struct House {

@@ -11,7 +11,7 @@ use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpPath, now, sleep, spawn};
 
-use crate::support::seed;
+use crate::support::{read_all, seed};
 
 fn client(path: u8) -> IpAddr {
     [10, path, 0, 1].into()
@@ -82,8 +82,7 @@ fn download(
         });
         let mut stream = client_host.connect_tcp(None, address, &client_options).await.unwrap();
         stream.write_all(b"?").await.unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await.unwrap();
+        let answer = read_all(&mut stream).await;
         assert_eq!(answer, vec![7; len]);
         let at = now();
         (at, sender.await)

@@ -18,7 +18,7 @@ use trackbed_substrate::{
 };
 use trackbed_tcp::{Flags, Segment, Seq};
 
-use crate::support::{Arrived, CLIENT, SERVER, address, link, pair_by, seed};
+use crate::support::{Arrived, CLIENT, SERVER, address, link, pair_by, pattern, read_all, seed};
 
 const DELAY: Duration = Duration::from_millis(10);
 
@@ -49,11 +49,6 @@ async fn connected(
     (ours, listener.accept().await.unwrap())
 }
 
-/// Bytes in which every position differs from its neighbours.
-fn pattern(len: usize) -> Vec<u8> {
-    (0..len).map(|i| (i % 251) as u8).collect()
-}
-
 #[test]
 fn a_connection_takes_one_round_trip_and_a_request_another() {
     for server in [address(SERVER, 80), address("fd00::2", 80)] {
@@ -73,8 +68,7 @@ fn a_connection_takes_one_round_trip_and_a_request_another() {
             assert_eq!(stream.peer_addr(), server);
             assert_eq!(stream.local_addr().port(), 32_768);
             stream.write_all(b"hello").await.unwrap();
-            let mut response = Vec::new();
-            stream.read_to_end(&mut response).await.unwrap();
+            let response = read_all(&mut stream).await;
             assert_eq!((&response[..], now()), (&b"hello"[..], Time::ZERO + 4 * DELAY));
             let info = stream.info();
             assert_eq!((info.bytes_sent, info.bytes_received), (5, 5));
@@ -127,16 +121,14 @@ fn a_closed_direction_leaves_the_other_open() {
         let data = pattern(100_000);
         let expected = data.clone();
         let server = spawn(async move {
-            let mut request = Vec::new();
-            theirs.read_to_end(&mut request).await.unwrap();
+            let request = read_all(&mut theirs).await;
             assert_eq!(request, b"request");
             theirs.write_all(&data).await.unwrap();
         });
         ours.write_all(b"request").await.unwrap();
         ours.close().await.unwrap();
         assert_eq!(ours.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
-        let mut response = Vec::new();
-        ours.read_to_end(&mut response).await.unwrap();
+        let response = read_all(&mut ours).await;
         assert_eq!(response, expected);
         server.await;
     });
@@ -152,8 +144,7 @@ fn a_dropped_stream_still_delivers_what_was_written() {
             ours.write_all(&data).await.unwrap();
         })
         .detach();
-        let mut all = Vec::new();
-        theirs.read_to_end(&mut all).await.unwrap();
+        let all = read_all(&mut theirs).await;
         assert_eq!(all, expected);
     });
 }
@@ -211,10 +202,19 @@ fn a_writer_stalls_while_the_reader_does_not_read() {
         sleep(Duration::from_secs(100)).await;
         // Both buffers are full, and nothing beyond them was taken.
         assert!((50_000..=110_000).contains(&written.get()), "{} bytes", written.get());
-        let mut all = Vec::new();
-        theirs.read_to_end(&mut all).await.unwrap();
+        let all = read_all(&mut theirs).await;
         assert_eq!(all, expected);
     });
+}
+
+/// Sends `len` bytes and the end of the stream, and checks that they arrive.
+async fn transfer(ours: &mut Box<dyn TcpStream>, mut theirs: Box<dyn TcpStream>, len: usize) {
+    let data = pattern(len);
+    let expected = data.clone();
+    let reading = spawn(async move { assert!(read_all(&mut theirs).await == expected) });
+    ours.write_all(&data).await.unwrap();
+    ours.close().await.unwrap();
+    reading.await;
 }
 
 async fn write_some(stream: &mut (dyn AsyncWrite + Unpin), data: &[u8]) -> io::Result<usize> {
@@ -306,27 +306,17 @@ fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
     let narrow = builder.connect(End::new(near, []), End::new(far, []), narrow);
     builder.connect(End::new(far, []), end(server, "10.1.0.2"), duplex("last"));
     let network = builder.build().unwrap();
-    let transfer = |hosts: Hosts| async move {
+    let main = |hosts: Hosts| async move {
         let to = address("10.1.0.2", 80);
         let listener = listen(&hosts, to, &TcpOptions::default());
         let mut ours = client(&hosts).connect_tcp(None, to, &TcpOptions::default()).await.unwrap();
-        let mut theirs = listener.accept().await.unwrap();
-        let data = pattern(200_000);
-        let expected = data.clone();
-        let server = spawn(async move {
-            let mut all = Vec::new();
-            theirs.read_to_end(&mut all).await.unwrap();
-            assert_eq!(all, expected);
-        });
-        ours.write_all(&data).await.unwrap();
-        ours.close().await.unwrap();
-        server.await;
+        transfer(&mut ours, listener.accept().await.unwrap(), 200_000).await;
         let refused = hosts.with_network(|network| {
             network.counters(narrow, Direction::Forward).dropped(DropReason::TooBig).packets
         });
         (now(), refused.unwrap())
     };
-    let (end, refused) = Simulation::new().run(seed(), network, transfer).unwrap();
+    let (end, refused) = Simulation::new().run(seed(), network, main).unwrap();
     // The first flight is too big, and at most one more; without the router's word the transfer
     // would never end.
     assert!((1..=20).contains(&refused), "{refused} packets");
@@ -339,17 +329,8 @@ fn loss_and_disorder_do_not_show_in_what_is_read() {
         .with(Loss::bernoulli(Ratio::from_parts(2, 100)));
     let network = pair_by(&spec, &seed());
     let retransmitted = Simulation::new().run(seed(), network, |hosts| async move {
-        let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
-        let data = pattern(2_000_000);
-        let expected = data.clone();
-        let server = spawn(async move {
-            let mut all = Vec::new();
-            theirs.read_to_end(&mut all).await.unwrap();
-            assert!(all == expected);
-        });
-        ours.write_all(&data).await.unwrap();
-        ours.close().await.unwrap();
-        server.await;
+        let (mut ours, theirs) = connected(&hosts, &TcpOptions::default()).await;
+        transfer(&mut ours, theirs, 2_000_000).await;
         ours.info().segments_retransmitted
     });
     assert!(retransmitted.unwrap() > 10);

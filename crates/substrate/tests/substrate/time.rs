@@ -8,19 +8,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_net::NetworkBuilder;
-use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{
     from_std_instant, is_simulating, now, sleep, sleep_until, spawn, to_std_instant, wall_clock,
 };
 
-use crate::support::seed;
-
-/// Runs `main` in a world without hosts.
-fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
-    let network = NetworkBuilder::new().build().unwrap();
-    Simulation::new().run(seed(), network, |_| main()).unwrap()
-}
+use crate::support::run_alone as run;
 
 #[test]
 fn sleeping_takes_exactly_as_long_as_asked_and_no_time_passes_otherwise() {

@@ -1,12 +1,13 @@
 //! Networks for the tests, and a tap that digests every packet.
 #![allow(dead_code, reason = "not every test binary uses every part")]
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::{AsyncRead, AsyncReadExt as _};
 use sha2::{Digest as _, Sha256};
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
@@ -14,7 +15,8 @@ use trackbed_net::queue::DropTail;
 use trackbed_net::{
     Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
 };
-use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket};
+use trackbed_substrate::simulated::{RunError, Simulation};
+use trackbed_substrate::{Datagram, ReceivedMeta, StallReason, UdpSocket};
 
 /// The addresses of the two hosts of [`pair`].
 pub const CLIENT: &str = "10.0.0.1";
@@ -51,6 +53,39 @@ pub fn seed() -> Seed {
 
 pub fn address(host: &str, port: u16) -> SocketAddr {
     SocketAddr::new(host.parse().unwrap(), port)
+}
+
+/// Runs `main` in a world without hosts.
+pub fn run_alone<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
+    let network = NetworkBuilder::new().build().unwrap();
+    Simulation::new().run(seed(), network, |_| main()).unwrap()
+}
+
+/// When and why a run has stalled, and the diagnosis.
+pub fn stalled(error: RunError) -> (Time, StallReason, String) {
+    match error {
+        RunError::Stalled { at, reason, diagnosis } => (at, reason, diagnosis),
+        other => panic!("{other}"),
+    }
+}
+
+#[track_caller]
+pub fn assert_lines(diagnosis: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(diagnosis.contains(line), "{line}\nis missing in\n{diagnosis}");
+    }
+}
+
+/// Bytes in which every position differs from its neighbours.
+pub fn pattern(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8).collect()
+}
+
+/// What comes until the end.
+pub async fn read_all(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all).await.unwrap();
+    all
 }
 
 pub async fn send(socket: &dyn UdpSocket, to: SocketAddr, payload: &[u8]) -> io::Result<()> {

@@ -46,17 +46,9 @@ impl CongestionControl for Controller {
     }
 
     fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let mut segments = acked.segments;
-        if window.in_slow_start() {
-            segments = window.slow_start(segments);
-        }
+        let segments = window.slow_start(acked.segments);
         self.seat.tell(window.cwnd, acked.srtt);
-        if segments == 0 {
-            return;
-        }
-        let alone = || (1i128 << GRAIN) / i128::from(window.cwnd.max(1));
-        let growth = self.seat.company().map_or_else(alone, |company| growth(&company));
-        self.credit.add(window, growth * i128::from(segments));
+        self.credit.grow(window, segments, &self.seat, growth);
     }
 
     fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {

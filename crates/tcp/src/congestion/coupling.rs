@@ -20,7 +20,6 @@ struct Shared {
     joined: u64,
 }
 
-/// The values that a subflow shares with the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Member {
     /// The congestion window in segments.
@@ -38,7 +37,6 @@ pub(super) struct Seat {
     number: u64,
 }
 
-/// All counted subflows of a connection, in the form that the formulas need.
 #[derive(Clone, Debug)]
 pub(super) struct Company {
     /// The calling subflow comes first.
@@ -57,7 +55,6 @@ pub(super) struct Relative {
 }
 
 impl Coupling {
-    /// A new subflow.
     pub(super) fn sit(&self) -> Seat {
         let number = self.with(|shared| {
             shared.joined += 1;
@@ -155,6 +152,21 @@ impl Relative {
 pub(super) struct Credit(i128);
 
 impl Credit {
+    /// Grows by `growth` for each acknowledged segment, or as Reno before the subflow counts.
+    pub fn grow(
+        &mut self,
+        window: &mut Window,
+        segments: u32,
+        seat: &Seat,
+        growth: fn(&Company) -> i128,
+    ) {
+        if segments > 0 {
+            let alone = || (1i128 << GRAIN) / i128::from(window.cwnd.max(1));
+            let growth = seat.company().map_or_else(alone, |company| growth(&company));
+            self.add(window, growth * i128::from(segments));
+        }
+    }
+
     /// Adds to the window, or takes from it, down to one segment.
     pub fn add(&mut self, window: &mut Window, growth: i128) {
         self.0 += growth;

@@ -22,18 +22,11 @@ impl CongestionAlgorithm for Cubic {
     }
 
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
-        Box::new(Controller {
-            hystart: HyStartState::new(hystart),
-            max_cwnd: 0,
-            delay_min: None,
-            epoch: None,
-            last_update: None,
-            per: 0,
-        })
+        Box::new(Controller { hystart: HyStartState::new(hystart), ..Controller::default() })
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Controller {
     hystart: HyStartState,
     /// W_max: the window before the last reduction; 0 before the first one.
@@ -118,7 +111,6 @@ impl CongestionControl for Controller {
 }
 
 impl Controller {
-    /// Computes how many acknowledged segments make the window grow by one.
     fn update(&mut self, cwnd: u32, acked: u32, now: Time) {
         let (max_cwnd, delay_min) = (self.max_cwnd, self.delay_min.unwrap_or_default());
         let unchanged = self

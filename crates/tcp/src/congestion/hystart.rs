@@ -19,11 +19,11 @@ pub enum HyStart {
     Off,
 }
 
-/// One of the two detectors, or none.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum HyStartState {
     Linux(Linux),
     Rfc9406(PlusPlus),
+    #[default]
     Off,
 }
 
@@ -36,7 +36,6 @@ impl HyStartState {
         }
     }
 
-    /// A round-trip time was measured in slow start.
     pub(super) fn on_rtt(
         &mut self,
         window: &mut Window,
@@ -66,7 +65,6 @@ impl HyStartState {
         }
     }
 
-    /// A timeout restarts slow start.
     pub(super) fn reset(&mut self) {
         *self = match self {
             HyStartState::Linux(_) => HyStartState::Linux(Linux::default()),

@@ -45,10 +45,7 @@ impl CongestionControl for Controller {
     }
 
     fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let mut segments = acked.segments;
-        if window.in_slow_start() {
-            segments = window.slow_start(segments);
-        }
+        let segments = window.slow_start(acked.segments);
         self.seat.tell(window.cwnd, acked.srtt);
         if segments > 0 {
             window.grow(self.per(window.cwnd), segments);

@@ -32,10 +32,7 @@ impl CongestionControl for Controller {
     fn on_rtt(&mut self, _window: &mut Window, _rtt: Duration, _acked: &Acked) {}
 
     fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let mut segments = acked.segments;
-        if window.in_slow_start() {
-            segments = window.slow_start(segments);
-        }
+        let segments = window.slow_start(acked.segments);
         if segments > 0 {
             window.grow(window.cwnd, segments);
         }

@@ -25,10 +25,10 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows by the acknowledged segments, up to the threshold, and returns what is left over
-    /// (RFC 5681 section 3.1 with the byte counting of RFC 3465).
+    /// Grows by the acknowledged segments, up to the threshold, and returns what is left over: all
+    /// of them beyond slow start (RFC 5681 section 3.1 with the byte counting of RFC 3465).
     pub fn slow_start(&mut self, acked: u32) -> u32 {
-        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh.max(self.cwnd));
         let rest = acked - (cwnd - self.cwnd);
         self.cwnd = cwnd;
         rest

@@ -10,7 +10,6 @@ use crate::segment::{Capable, CapableKeys, MultipathOptions, ResetReason, Segmen
 use crate::sequence::Seq;
 use crate::stream::{Extension, SendBuffer, Sink, Source, Streams, Verdict};
 
-/// One path and the state shared with the others.
 #[derive(Debug)]
 pub(super) struct Carrier<'a> {
     pub link: &'a mut Link,
@@ -19,11 +18,11 @@ pub(super) struct Carrier<'a> {
 
 impl Source for Carrier<'_> {
     fn waiting(&self) -> usize {
-        self.link.outgoing.run()
+        self.link.outgoing.run
     }
 
     fn is_tail(&self, len: usize) -> bool {
-        self.link.outgoing.queued() <= len
+        self.link.outgoing.queued <= len
     }
 
     fn take(&mut self, len: usize) -> Bytes {
@@ -31,7 +30,7 @@ impl Source for Carrier<'_> {
     }
 
     fn is_finished(&self) -> bool {
-        let all = self.link.outgoing.run() == self.link.outgoing.queued();
+        let all = self.link.outgoing.run == self.link.outgoing.queued;
         match self.shared.mode {
             Mode::Plain => all && self.shared.send.fin_at().is_some(),
             Mode::Opening | Mode::Unconfirmed | Mode::Confirmed => all && self.link.closing,
@@ -40,7 +39,7 @@ impl Source for Carrier<'_> {
 
     fn is_drained(&self) -> bool {
         let more = self.shared.send.unsent().min(self.shared.send.window_room());
-        self.link.outgoing.queued() == 0 && more == 0
+        self.link.outgoing.queued == 0 && more == 0
     }
 
     fn acknowledged(&mut self, len: usize) {
@@ -106,7 +105,7 @@ impl Sink for Carrier<'_> {
 
     fn finish(&mut self) {
         if self.shared.mode == Mode::Plain {
-            let end = self.shared.receive.next();
+            let end = self.shared.receive.next;
             self.shared.receive.finish_at(end);
         } else {
             self.link.peer_closed = true;
@@ -135,7 +134,7 @@ impl Carrier<'_> {
     /// Falls back in the middle of the connection, by an infinite mapping in both directions.
     pub(super) fn revert(&mut self) {
         for part in self.link.incoming.release() {
-            self.shared.receive.deliver(self.shared.receive.next(), part);
+            self.shared.receive.deliver(self.shared.receive.next, part);
         }
         self.shared.infinite = true;
         self.become_plain();
@@ -153,9 +152,9 @@ impl Carrier<'_> {
 
     /// The subflow is the stream: both have the same byte at the same offset.
     fn become_plain(&mut self) {
-        self.link.incoming.map_endlessly(self.shared.receive.next());
+        self.link.incoming.map_endlessly(self.shared.receive.next);
         self.shared.mode = Mode::Plain;
-        self.shared.send.become_plain(self.link.outgoing.acknowledged());
+        self.shared.send.become_plain(self.link.outgoing.acknowledged);
         self.shared.events.stirred = true;
         self.shared.events.progress = true;
     }
@@ -261,7 +260,6 @@ impl Extension for Carrier<'_> {
 
 impl Streams for Carrier<'_> {}
 
-/// The two ends of the handshake.
 impl Carrier<'_> {
     /// MP_CAPABLE on the SYN-ACK, or on what acknowledges ours (section 3.1).
     fn judge_capable(&mut self, options: Option<&MultipathOptions>) -> Verdict {

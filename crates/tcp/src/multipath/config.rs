@@ -74,9 +74,6 @@ impl Default for MultipathConfig {
 
 impl MultipathConfig {
     /// The scheduler of a new connection, with its wrappers.
-    ///
-    /// # Panics
-    /// If the scheduler has a parameter without a default, and no arguments were given.
     pub(super) fn build_scheduler(&self) -> Box<dyn Scheduler> {
         let defaults = || Arguments::read(self.scheduler.parameters, &[]);
         let arguments = self.arguments.clone().map_or_else(defaults, Ok);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use trackbed_core::{Packet, Time};
+use trackbed_core::Time;
 
 use super::config::MultipathConfig;
 use super::keys::Key;
@@ -17,7 +17,7 @@ use crate::congestion::Coupling;
 use crate::error::TcpError;
 use crate::schedulers::{PathId, PathView};
 use crate::segment::{QuotedSegment, Segment};
-use crate::subflow::{State, Subflow};
+use crate::subflow::{State, Subflow, local_mss};
 
 /// One Multipath TCP connection, see the [call contract](super#the-call-contract).
 #[derive(Debug)]
@@ -32,14 +32,12 @@ pub struct MultipathConnection {
     pub(super) coupling: Coupling,
     pub(super) manager: Manager,
     pub(super) timers: Timers,
-    /// `close` was called.
     pub(super) closed: bool,
     /// Both directions have ended, and the subflows close.
     pub(super) done: bool,
     pub(super) error: Option<TcpError>,
     /// Of subflows that are gone.
     pub(super) past: crate::stats::Stats,
-    /// The addresses of the first subflow.
     pub(super) ends: (SocketAddr, SocketAddr),
 }
 
@@ -90,10 +88,10 @@ impl MultipathConnection {
         key: Key,
         isn: u32,
     ) -> MultipathConnection {
-        let (local, remote) = (subflow.local(), subflow.remote());
+        let (local, remote) = (subflow.local, subflow.remote);
         let coupling = Coupling::default();
         let controller = config.tcp.congestion.join(config.tcp.hystart, &coupling);
-        let mss = Subflow::mss_of(&config.tcp, local);
+        let mss = local_mss(&config.tcp, local);
         let link = Link::new(PathId(0), Stage::First, isn);
         MultipathConnection {
             shared: Shared::new(config, initiator, key, mss),
@@ -140,12 +138,6 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// The next packet to send, of any subflow. After every other call that changes the connection,
-    /// call this until it returns `None`.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        self.transmit(now)
-    }
-
     /// When to call [`MultipathConnection::handle_timeout`]; `None` for never. Any call that takes
     /// `&mut self` may change it.
     pub fn poll_timeout(&self) -> Option<Time> {
@@ -187,7 +179,7 @@ impl MultipathConnection {
             for index in 0..self.paths.len() {
                 self.carry(index, |subflow, carrier| {
                     subflow.application_read(carrier);
-                    if grown && subflow.is_open() {
+                    if grown && subflow.is_synchronized() {
                         carrier.link.acknowledge();
                     }
                 });
@@ -228,9 +220,9 @@ impl MultipathConnection {
             return State::Closed;
         }
         if let (Mode::Plain | Mode::Opening, Some(path)) = (self.shared.mode, self.paths.first()) {
-            return path.subflow.state();
+            return path.subflow.state;
         }
-        let finished = self.shared.receive.is_finished();
+        let finished = self.shared.receive.finished;
         let acknowledged = self.shared.send.fin_acknowledged;
         match (self.closed, acknowledged, finished) {
             _ if self.done => State::TimeWait,
@@ -278,7 +270,6 @@ impl MultipathConnection {
         self.paths.iter_mut().for_each(|path| path.subflow.set_nagle(nagle));
     }
 
-    /// Runs the subflow at `index` for the connection.
     pub(super) fn carry<T>(
         &mut self,
         index: usize,
@@ -289,12 +280,12 @@ impl MultipathConnection {
 
     /// The longest retransmission timeout of a subflow that may carry data.
     pub(super) fn rto(&self) -> Duration {
-        let open = self.paths.iter().filter(|path| path.subflow.is_open());
+        let open = self.paths.iter().filter(|path| path.subflow.is_synchronized());
         open.map(|path| path.subflow.observe().rto).max().unwrap_or(self.config.tcp.rto.initial)
     }
 
     fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
-        let is_it = |path: &Path| path.subflow.local() == local && path.subflow.remote() == remote;
+        let is_it = |path: &Path| path.subflow.local == local && path.subflow.remote == remote;
         self.paths.iter().position(is_it)
     }
 

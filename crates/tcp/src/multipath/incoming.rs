@@ -3,10 +3,8 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use trackbed_core::packet::ChecksumOfParts;
 
-use super::checksum::checksum;
-
-/// The mappings of a path, and the data that waits for its checksum.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     /// In the order of their places, without overlap.
@@ -31,7 +29,6 @@ pub(super) struct Range {
     pub check: Option<Check>,
 }
 
-/// A checksum and the fields of its mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Check {
     pub number: u64,
@@ -180,6 +177,22 @@ impl Incoming {
             self.mappings.pop_front();
         }
     }
+}
+
+/// The checksum of `data` (RFC 8684 section 3.3.1) at the data sequence number `number`, with the
+/// rest of its mapping as it stands in the option: `subflow` and `len`.
+pub(super) fn checksum<'a>(
+    number: u64,
+    subflow: u32,
+    len: u16,
+    data: impl IntoIterator<Item = &'a Bytes>,
+) -> u16 {
+    let mut sum = ChecksumOfParts::default();
+    sum.add(&number.to_be_bytes());
+    sum.add(&subflow.to_be_bytes());
+    sum.add(&len.to_be_bytes());
+    data.into_iter().for_each(|part| sum.add(part));
+    sum.finish()
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! Subflows that a peer opens, before it is known to which connection.
 
-use bytes::Bytes;
 use trackbed_core::Packet;
-use trackbed_core::packet::Ecn;
 
 use crate::segment::{Flags, Join, MultipathOptions, Options, ResetReason, Segment};
-use crate::sequence::Seq;
 
 /// The token of the connection that `syn` wants to join; `None` if it is not a SYN with MP_JOIN.
 pub fn join_token(syn: &Segment) -> Option<u32> {
@@ -24,15 +21,10 @@ pub fn refuse_join(syn: &Segment) -> Packet {
     let reset = Some(ResetReason { transient: false, code: ResetReason::PROTOCOL });
     let multipath = Some(Box::new(MultipathOptions { reset, ..MultipathOptions::default() }));
     let refusal = Segment {
-        source: syn.destination,
-        destination: syn.source,
-        sequence: Seq(0),
         acknowledgment: syn.end(),
         flags: Flags::RST.with(Flags::ACK),
-        window: 0,
         options: Options { multipath, ..Options::default() },
-        ecn: Ecn::NotCapable,
-        payload: Bytes::new(),
+        ..Segment::empty(syn.destination, syn.source)
     };
     refusal.emit()
 }

@@ -27,7 +27,6 @@ impl Key {
     }
 }
 
-/// The keys of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
     pub local: Key,
@@ -56,13 +55,11 @@ impl Keys {
     }
 }
 
-/// The first 64 bits, as on a SYN-ACK.
 pub(super) fn first_64_bits(hmac: &[u8; 32]) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = *hmac;
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// The first 160 bits, as on the third segment.
 pub(super) fn first_160_bits(hmac: &[u8; 32]) -> [u8; 20] {
     let mut bits = [0; 20];
     bits.copy_from_slice(&hmac[..20]);

@@ -10,8 +10,7 @@ use super::shared::Shared;
 use crate::schedulers::PathId;
 use crate::segment::{AddAddress, AddressIds, Join, ResetReason};
 
-/// One path, apart from its subflow.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Link {
     pub id: PathId,
     pub stage: Stage,
@@ -46,24 +45,19 @@ pub(super) struct Link {
 }
 
 /// Where the handshake of a path stands at the level of Multipath TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The first path: MP_CAPABLE.
+    #[default]
     First,
     /// We sent MP_JOIN on a SYN.
     Joining {
-        /// Our nonce.
         nonce: u32,
         /// The peer's token.
         token: u32,
     },
     /// We answered MP_JOIN on a SYN.
-    Joined {
-        /// Our nonce.
-        nonce: u32,
-        /// The peer's nonce.
-        remote_nonce: u32,
-    },
+    Joined { nonce: u32, remote_nonce: u32 },
     /// We proved who we are; the peer has not yet shown that it knows (section 3.2,
     /// "PRE_ESTABLISHED").
     Proved([u8; 20]),
@@ -76,38 +70,15 @@ pub(super) enum Stage {
 pub(super) enum Notice {
     /// None but what goes on every acknowledgment.
     Acknowledge,
-    /// MP_PRIO.
     Priority(bool),
-    /// ADD_ADDR.
     AddAddress(AddAddress),
-    /// REMOVE_ADDR.
     RemoveAddress(AddressIds),
-    /// MP_FAIL.
     Fail(u64),
 }
 
 impl Link {
     pub fn new(id: PathId, stage: Stage, isn: u32) -> Link {
-        Link {
-            id,
-            stage,
-            local_id: 0,
-            remote_id: 0,
-            backup_here: false,
-            backup_there: false,
-            outgoing: Outgoing::new(isn),
-            incoming: Incoming::default(),
-            notices: VecDeque::new(),
-            closing: false,
-            peer_closed: false,
-            reset: None,
-            failed: None,
-            fast_close: false,
-            peer_reset: false,
-            wanted: 0,
-            told_keys: false,
-            data_segments: 0,
-        }
+        Link { id, stage, outgoing: Outgoing::new(isn), ..Link::default() }
     }
 
     /// True if it may carry data as far as Multipath TCP is concerned.

@@ -22,11 +22,9 @@ pub struct JoinRequest {
     pub(super) local_id: u8,
 }
 
-/// The addresses of both sides, and the subflows that join them.
 #[derive(Debug)]
 pub(super) struct Manager {
     initiator: bool,
-    /// The first subflow's.
     local: SocketAddr,
     remote: SocketAddr,
     /// The host still has the first subflow's address.
@@ -261,7 +259,6 @@ impl Manager {
         self.endpoints.push((id, endpoint));
     }
 
-    /// The pairs of addresses that should have a subflow.
     fn pairs(&self) -> Vec<(IpAddr, SocketAddr)> {
         let first = self.has_first.then_some(self.local.ip());
         let mut pairs: Vec<_> = first.map(|local| (local, self.remote)).into_iter().collect();
@@ -289,5 +286,4 @@ impl Manager {
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The first pause before an announcement is repeated is twice this.
 const ANNOUNCEMENT_PAUSE: Duration = Duration::from_millis(500);
-/// The number of repetitions of an announcement that is not echoed.
 const MAX_ANNOUNCEMENTS: u32 = 5;

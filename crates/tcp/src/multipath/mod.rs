@@ -30,7 +30,6 @@
 //! again after the data-level timeout, where Linux resets the subflow.
 
 mod carrier;
-mod checksum;
 mod config;
 mod connection;
 mod incoming;
@@ -63,7 +62,6 @@ use carrier::Carrier;
 use link::Link;
 use shared::Shared;
 
-/// A subflow and what it carries.
 #[derive(Debug)]
 struct Path {
     subflow: Subflow,
@@ -98,12 +96,10 @@ impl Path {
         }
     }
 
-    /// True if it may carry data.
     fn is_ready(&self) -> bool {
-        self.link.is_ready() && self.subflow.is_open()
+        self.link.is_ready() && self.subflow.is_synchronized()
     }
 
-    /// Runs the subflow for the connection.
     fn with<T>(
         &mut self,
         shared: &mut Shared,
@@ -113,7 +109,6 @@ impl Path {
         act(&mut self.subflow, &mut Carrier { link: &mut self.link, shared })
     }
 
-    /// Ends it with a reset.
     fn abort(&mut self, _now: Time) {
         self.quiet = false;
         self.subflow.abort();

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 
 use super::carrier::Carrier;
-use super::checksum::checksum;
-use super::incoming::{Check, Range};
+use super::incoming::{Check, Range, checksum};
 use super::link::{Notice, Stage};
 use super::shared::Mode;
 use crate::segment::{
@@ -12,7 +11,6 @@ use crate::segment::{
 };
 use crate::sequence::Seq;
 
-/// Out.
 impl Carrier<'_> {
     /// True while every acknowledgment is taken up by the handshake.
     pub(super) fn is_proving(&self) -> bool {
@@ -24,7 +22,7 @@ impl Carrier<'_> {
         self.link.is_first()
             && self.shared.initiator
             && self.shared.mode == Mode::Unconfirmed
-            && self.link.outgoing.taken() == 0
+            && self.link.outgoing.taken == 0
     }
 
     /// A segment with data: which data it is, and what has arrived.
@@ -130,7 +128,6 @@ impl Carrier<'_> {
     }
 }
 
-/// In.
 impl Carrier<'_> {
     /// A segment without any option of Multipath TCP.
     pub(super) fn take_bare(&mut self) {
@@ -145,7 +142,6 @@ impl Carrier<'_> {
         }
     }
 
-    /// Handles the options of an acceptable segment.
     pub(super) fn take_options(
         &mut self,
         options: &MultipathOptions,
@@ -185,7 +181,7 @@ impl Carrier<'_> {
     fn take_keys(&mut self, capable: &Capable, window: u32) {
         let CapableKeys::Both { data, .. } = capable.keys else { return };
         let send = &mut self.shared.send;
-        send.window_end = send.window_end.max(send.una() + u64::from(window));
+        send.window_end = send.window_end.max(send.una + u64::from(window));
         let Some((len, sum)) = data.filter(|_| self.link.is_first()) else { return };
         let number = self.shared.peer_number(0);
         let checksum = sum.filter(|_| self.shared.checksum);
@@ -231,8 +227,8 @@ impl Carrier<'_> {
         let Some(offset) = self.shared.own_offset(number) else { return };
         let send = &mut self.shared.send;
         let fin = send.fin_at().filter(|_| self.shared.fin_sent);
-        let data = offset.min(send.end());
-        if data > send.next() || (offset > send.end() && fin.map(|end| end + 1) != Some(offset)) {
+        let data = offset.min(send.end);
+        if data > send.next || (offset > send.end && fin.map(|end| end + 1) != Some(offset)) {
             return;
         }
         send.window_end = send.window_end.max(data + u64::from(window));

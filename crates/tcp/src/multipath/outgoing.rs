@@ -7,20 +7,20 @@ use bytes::{Bytes, BytesMut};
 use crate::sequence::Seq;
 
 /// The unsent data of a path, and the positions of its sent data.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Outgoing {
     /// The sequence number of the first byte.
     base: Seq,
     /// Data to send, each chunk with its offset in the stream.
     queue: VecDeque<(u64, Bytes)>,
-    queued: usize,
+    pub queued: usize,
     /// How much of the queue, from its front, is one piece of the stream.
-    run: usize,
+    pub run: usize,
     /// What was sent and is not acknowledged by the subflow's peer, in the path's order.
     spans: VecDeque<Span>,
     /// Bytes that were taken from the queue, and that were acknowledged, ever.
-    taken: u64,
-    acknowledged: u64,
+    pub taken: u64,
+    pub acknowledged: u64,
 }
 
 /// A piece of the stream in the path's sequence space.
@@ -35,15 +35,7 @@ struct Span {
 impl Outgoing {
     /// For a subflow whose SYN has the number `isn`.
     pub fn new(isn: u32) -> Outgoing {
-        Outgoing {
-            base: Seq(isn) + 1,
-            queue: VecDeque::new(),
-            queued: 0,
-            run: 0,
-            spans: VecDeque::new(),
-            taken: 0,
-            acknowledged: 0,
-        }
+        Outgoing { base: Seq(isn) + 1, ..Outgoing::default() }
     }
 
     /// Appends data that stands at `offset` in the stream.
@@ -57,26 +49,6 @@ impl Outgoing {
         }
         self.queued += data.len();
         self.queue.push_back((offset, data));
-    }
-
-    /// Bytes that are not yet sent.
-    pub fn queued(&self) -> usize {
-        self.queued
-    }
-
-    /// Bytes that are not yet sent and follow each other in the stream.
-    pub fn run(&self) -> usize {
-        self.run
-    }
-
-    /// Bytes that the subflow's peer has.
-    pub fn acknowledged(&self) -> u64 {
-        self.acknowledged
-    }
-
-    /// Bytes that were sent at least once.
-    pub fn taken(&self) -> u64 {
-        self.taken
     }
 
     /// Takes `len` bytes of the run.
@@ -185,10 +157,10 @@ mod tests {
         outgoing.push(10, Bytes::from_static(b"abc"));
         outgoing.push(13, Bytes::from_static(b"de"));
         outgoing.push(0, Bytes::from_static(b"xy"));
-        assert_eq!((outgoing.queued(), outgoing.run()), (7, 5));
+        assert_eq!((outgoing.queued, outgoing.run), (7, 5));
         assert_eq!(outgoing.take(4), "abcd");
         assert_eq!(outgoing.take(9), "e");
-        assert_eq!((outgoing.run(), outgoing.take(9)), (2, Bytes::from_static(b"xy")));
+        assert_eq!((outgoing.run, outgoing.take(9)), (2, Bytes::from_static(b"xy")));
         // The first byte has the number 2^32 - 2.
         assert_eq!(outgoing.locate(Seq(u32::MAX - 1)), Some((0, 10)));
         assert_eq!(outgoing.locate(Seq(2)), Some((4, 14)));

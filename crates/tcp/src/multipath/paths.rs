@@ -58,7 +58,6 @@ pub struct MultipathStats {
     pub plain: bool,
 }
 
-/// Subflows.
 impl MultipathConnection {
     /// The peer's name for this connection in an MP_JOIN, while it can be joined.
     pub fn token(&self) -> Option<u32> {
@@ -163,10 +162,7 @@ impl MultipathConnection {
         self.shared.events.stirred = true;
         true
     }
-}
 
-/// Addresses.
-impl MultipathConnection {
     /// The host has another address.
     pub fn add_address(&mut self, now: Time, endpoint: Endpoint) {
         self.manager.add_address(now, endpoint);
@@ -177,7 +173,7 @@ impl MultipathConnection {
     /// section 3.4.2) once a path is available.
     pub fn remove_address(&mut self, now: Time, address: IpAddr) {
         let id = self.manager.remove_address(address);
-        for path in self.paths.iter_mut().filter(|path| path.subflow.local().ip() == address) {
+        for path in self.paths.iter_mut().filter(|path| path.subflow.local.ip() == address) {
             path.subflow.drop_silently(now);
             path.quiet = false;
         }
@@ -192,7 +188,6 @@ impl MultipathConnection {
         self.settle(now);
     }
 
-    /// Handles the peer's messages about addresses.
     pub(super) fn settle_addresses(&mut self, now: Time) {
         let events = &mut self.shared.events;
         if !events.announced.is_empty() || !events.echoed.is_empty() || !events.removed.is_empty() {
@@ -222,7 +217,6 @@ impl MultipathConnection {
         }
     }
 
-    /// Opens and announces what is due.
     pub(super) fn expire_manager(&mut self, now: Time) {
         let room = (self.config.subflows_max + 1).saturating_sub(self.paths.len());
         self.manager.plan(now, room);
@@ -239,17 +233,14 @@ impl MultipathConnection {
             path.quiet = false;
         }
     }
-}
 
-/// What is known.
-impl MultipathConnection {
     /// The paths, in the order of their numbers.
     pub fn paths(&self) -> impl Iterator<Item = PathInfo> + '_ {
         self.paths.iter().map(|path| PathInfo {
             id: path.link.id,
-            local: path.subflow.local(),
-            remote: path.subflow.remote(),
-            state: path.subflow.state(),
+            local: path.subflow.local,
+            remote: path.subflow.remote,
+            state: path.subflow.state,
             ready: path.is_ready(),
             backup_here: path.link.backup_here,
             backup_there: path.link.backup_there,
@@ -270,7 +261,7 @@ impl MultipathConnection {
         let sum = subflows.fold(self.past, |all, stats| sum(all, &stats));
         Stats {
             bytes_sent: self.shared.counters.bytes_sent,
-            bytes_acknowledged: self.shared.send.una(),
+            bytes_acknowledged: self.shared.send.una,
             bytes_received: self.shared.receive.bytes_received,
             send_window_bytes: self.shared.send.window_room().min(u32::MAX.into()) as u32,
             ..sum

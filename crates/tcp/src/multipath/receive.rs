@@ -12,10 +12,10 @@ use crate::receive::tuner::Tuner;
 use crate::sequence::Seq;
 use crate::stream::{ReceiveStream, Sink as _};
 
-/// The receiving side of a multipath connection's byte stream. Bytes are counted from its start.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct DataReceive {
-    next: u64,
+    /// The next byte that is expected.
+    pub next: u64,
     reassembly: Reassembly,
     pub stream: ReceiveStream,
     tuner: Tuner,
@@ -24,7 +24,8 @@ pub(super) struct DataReceive {
     offered_end: u64,
     /// Where the peer's stream ends, once it said so.
     fin_at: Option<u64>,
-    finished: bool,
+    /// The peer's stream has ended, and everything before the end is there.
+    pub finished: bool,
     pub bytes_received: u64,
     /// Bytes that came more than once.
     pub bytes_duplicate: u64,
@@ -32,33 +33,12 @@ pub(super) struct DataReceive {
 
 impl DataReceive {
     pub fn new(size: BufferSize, mss: u32) -> DataReceive {
-        DataReceive {
-            next: 0,
-            reassembly: Reassembly::default(),
-            stream: ReceiveStream::default(),
-            tuner: Tuner::new(size, mss),
-            mss,
-            offered_end: 0,
-            fin_at: None,
-            finished: false,
-            bytes_received: 0,
-            bytes_duplicate: 0,
-        }
+        DataReceive { tuner: Tuner::new(size, mss), mss, ..DataReceive::default() }
     }
 
     /// The value of DATA_ACK, as an offset: after the end of the stream if that was reached.
     pub fn acknowledgment(&self) -> u64 {
         self.next + u64::from(self.finished)
-    }
-
-    /// The next byte that is expected.
-    pub fn next(&self) -> u64 {
-        self.next
-    }
-
-    /// The peer's stream has ended, and everything before the end is there.
-    pub fn is_finished(&self) -> bool {
-        self.finished
     }
 
     /// Data may come from now on.
@@ -162,9 +142,9 @@ mod tests {
         receive.finish_at(8);
         receive.deliver(4, Bytes::from_static(b"efgh"));
         receive.deliver(0, Bytes::from_static(b"abc"));
-        assert_eq!((receive.acknowledgment(), receive.is_finished()), (3, false));
+        assert_eq!((receive.acknowledgment(), receive.finished), (3, false));
         receive.deliver(2, Bytes::from_static(b"cde"));
-        assert_eq!((receive.acknowledgment(), receive.is_finished()), (9, true));
+        assert_eq!((receive.acknowledgment(), receive.finished), (9, true));
         receive.deliver(0, Bytes::from_static(b"abc"));
         let mut text = Vec::new();
         while let Some(data) = receive.stream.read(100).filter(|data| !data.is_empty()) {
@@ -179,6 +159,6 @@ mod tests {
         let mut receive = DataReceive::new(BufferSize { initial: 4_000, max: 4_000 }, 100);
         let before = u64::from(receive.window(1));
         receive.deliver(0, Bytes::from(vec![0; 900]));
-        assert_eq!(receive.next() + u64::from(receive.window(1)), before.max(900));
+        assert_eq!(receive.next + u64::from(receive.window(1)), before.max(900));
     }
 }

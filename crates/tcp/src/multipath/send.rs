@@ -10,14 +10,16 @@ use crate::config::BufferSize;
 use crate::schedulers::{Backlog, Outstanding, PathId};
 use crate::stream::SendBuffer;
 
-/// The sending side of a multipath connection's byte stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct DataSend {
     /// What is not acknowledged, each chunk with its offset.
     chunks: VecDeque<(u64, Bytes)>,
-    una: u64,
-    next: u64,
-    end: u64,
+    /// The oldest byte that is not acknowledged.
+    pub una: u64,
+    /// The first byte that no path was given.
+    pub next: u64,
+    /// The byte after the last one that was written.
+    pub end: u64,
     /// The end of the peer's window.
     pub window_end: u64,
     /// What paths were given, in order.
@@ -46,33 +48,7 @@ struct Piece {
 
 impl DataSend {
     pub fn new(size: BufferSize) -> DataSend {
-        DataSend {
-            chunks: VecDeque::new(),
-            una: 0,
-            next: 0,
-            end: 0,
-            window_end: 0,
-            pieces: VecDeque::new(),
-            again: VecDeque::new(),
-            buffer: SendBuffer::new(size),
-            finished: false,
-            fin_acknowledged: false,
-        }
-    }
-
-    /// The oldest byte that is not acknowledged.
-    pub fn una(&self) -> u64 {
-        self.una
-    }
-
-    /// The first byte that no path was given.
-    pub fn next(&self) -> u64 {
-        self.next
-    }
-
-    /// The byte after the last one that was written.
-    pub fn end(&self) -> u64 {
-        self.end
+        DataSend { buffer: SendBuffer::new(size), ..DataSend::default() }
     }
 
     pub fn used(&self) -> usize {
@@ -255,7 +231,6 @@ impl DataSend {
         self.chunks.push_back((start, chunk));
     }
 
-    /// The piece that contains `offset`.
     fn index(&self, offset: u64) -> Option<usize> {
         let index = self.pieces.partition_point(|piece| piece.end <= offset);
         self.pieces.get(index).filter(|piece| piece.start <= offset.max(self.una))?;

@@ -11,7 +11,6 @@ use crate::error::TcpError;
 use crate::subflow::State;
 
 impl MultipathConnection {
-    /// Handles the consequences of the last call.
     pub(super) fn settle(&mut self, now: Time) {
         let events = &mut self.shared.events;
         if std::mem::take(&mut events.fast_closed) | std::mem::take(&mut events.broken) {
@@ -35,7 +34,7 @@ impl MultipathConnection {
     fn settle_paths(&mut self, now: Time) {
         for index in 0..self.paths.len() {
             let path = &mut self.paths[index];
-            if path.subflow.state() == State::Closed {
+            if path.subflow.state == State::Closed {
                 path.quiet = false;
                 continue;
             }
@@ -55,7 +54,7 @@ impl MultipathConnection {
                 path.stale = false;
                 self.shared.events.stirred = true;
             }
-            let opened = path.subflow.is_open();
+            let opened = path.subflow.is_synchronized();
             if timeouts > before && opened && self.config.reinjection == Reinjection::Timeout {
                 self.give_up_on(index);
             }
@@ -76,7 +75,7 @@ impl MultipathConnection {
 
     /// Takes the path at `index` away if its subflow is gone and has nothing more to say.
     pub(super) fn bury(&mut self, now: Time, index: usize) -> bool {
-        if self.paths[index].subflow.state() != State::Closed {
+        if self.paths[index].subflow.state != State::Closed {
             return false;
         }
         let path = self.paths.remove(index);
@@ -87,7 +86,7 @@ impl MultipathConnection {
         self.shared.send.repeat_all(id, true);
         self.shared.events.stirred = true;
         self.scheduler.on_path_removed(id);
-        match (self.shared.mode, path.subflow.error()) {
+        match (self.shared.mode, path.subflow.error) {
             (Mode::Plain | Mode::Opening, Some(error)) => self.fail(now, error),
             (Mode::Plain | Mode::Opening, None) => self.done = true,
             (Mode::Unconfirmed | Mode::Confirmed, _) => self.lose(now, &path),
@@ -97,14 +96,14 @@ impl MultipathConnection {
 
     /// A path is gone, and the connection may go on without it.
     fn lose(&mut self, now: Time, path: &Path) {
-        let ends = (path.subflow.local().ip(), path.subflow.remote());
+        let ends = (path.subflow.local.ip(), path.subflow.remote);
         let was_open = path.link.is_ready() || path.link.closing;
         self.manager.lost(now, ends, was_open);
         if !self.paths.is_empty() || self.done || self.error.is_some() {
             return;
         }
         let comes_again = self.manager.opens_again();
-        match path.subflow.error() {
+        match path.subflow.error {
             Some(error @ (TcpError::Reset | TcpError::TimedOut)) if !comes_again => {
                 self.fail(now, error);
             }
@@ -129,7 +128,7 @@ impl MultipathConnection {
         if self.closed && !self.shared.fin_sent && self.shared.send.fin_at().is_some() {
             self.announce_fin(now);
         }
-        let over = self.shared.send.fin_acknowledged && self.shared.receive.is_finished();
+        let over = self.shared.send.fin_acknowledged && self.shared.receive.finished;
         if !over || self.done {
             return;
         }
@@ -160,7 +159,6 @@ impl MultipathConnection {
         self.timers.start(Alarm::Fin, now + self.rto());
     }
 
-    /// The connection is gone, because of `error`.
     pub(super) fn fail(&mut self, now: Time, error: TcpError) {
         if !self.done {
             self.error.get_or_insert(error);

@@ -19,7 +19,6 @@ pub(super) enum Mode {
     Plain,
 }
 
-/// The state of a connection beside its subflows.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// This side opened the connection.
@@ -50,7 +49,6 @@ pub(super) struct Shared {
     pub counters: Counters,
 }
 
-/// What arrived and is not yet dealt with.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     /// Something may have changed for the scheduler.
@@ -69,7 +67,6 @@ pub(super) struct Events {
     pub removed: Vec<AddressIds>,
 }
 
-/// What is counted at the data level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
     pub bytes_sent: u64,
@@ -149,12 +146,12 @@ impl Shared {
 
     /// The offset of our data to which `number` belongs.
     pub fn own_offset(&self, number: DataNumber) -> Option<u64> {
-        offset(number, self.send.una(), self.own_number(self.send.una()))
+        offset(number, self.send.una, self.own_number(self.send.una))
     }
 
     /// The offset of the peer's data to which `number` belongs, and the whole number.
     pub fn peer_offset(&self, number: DataNumber) -> Option<(u64, u64)> {
-        let near = self.receive.next();
+        let near = self.receive.next;
         let offset = offset(number, near, self.peer_number(near))?;
         Some((offset, self.peer_number(offset)))
     }

@@ -7,7 +7,6 @@ use trackbed_core::Time;
 use super::config::Reinjection;
 use super::connection::MultipathConnection;
 
-/// Why the connection needs a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
     /// No data was acknowledged at the data level for a while (RFC 8684 section 3.3.6).
@@ -22,7 +21,6 @@ pub(super) enum Alarm {
     Orphan,
 }
 
-/// When each of them is due.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     due: [Option<Time>; 5],
@@ -65,7 +63,6 @@ impl Timers {
 }
 
 impl MultipathConnection {
-    /// Fires the timers that are due.
     pub(super) fn expire(&mut self, now: Time) {
         if self.timers.take(Alarm::Data, now) {
             self.data_expired(now);

@@ -9,7 +9,9 @@ use crate::schedulers::{Action, PathAcked, PathId, PathView, Recovery, View};
 use crate::subflow::Observation;
 
 impl MultipathConnection {
-    pub(super) fn transmit(&mut self, now: Time) -> Option<Packet> {
+    /// The next packet to send, of any subflow. After every other call that changes the connection,
+    /// call this until it returns `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         loop {
             let mut index = 0;
             while index < self.paths.len() {
@@ -147,7 +149,7 @@ impl MultipathConnection {
         if !self.paths[index].is_ready() {
             return false;
         }
-        let mut at = from.max(self.shared.send.una());
+        let mut at = from.max(self.shared.send.una);
         let mut given = false;
         while at < until {
             let Some(data) = self.shared.send.repeat(now, id, at, until) else { break };
@@ -181,26 +183,24 @@ impl MultipathConnection {
     }
 }
 
-/// The scheduler's view of the connection.
 fn look<'a>(now: Time, shared: &'a Shared, paths: &'a [PathView]) -> View<'a> {
     let send = &shared.send;
     View {
         now,
         paths,
         unsent_bytes: send.unsent(),
-        next_offset: send.next(),
-        una_offset: send.una(),
+        next_offset: send.next,
+        una_offset: send.una,
         window_room_bytes: send.window_room(),
         send_buffer_full: send.buffer.is_full(send.used()),
         backlog: send,
     }
 }
 
-/// The scheduler's view of a path.
 fn view(path: &Path) -> PathView {
     let seen = path.subflow.observe();
     let link = &path.link;
-    let queued = link.outgoing.queued() as u32;
+    let queued = link.outgoing.queued as u32;
     // Linux lets a subflow's buffer hold six windows, see `SendBuffer::wanted`.
     let space = seen.cwnd.max(MIN_SEGMENTS).saturating_mul(6).saturating_mul(seen.mss);
     let taken = seen.in_flight.saturating_mul(seen.mss).saturating_add(queued);

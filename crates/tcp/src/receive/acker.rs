@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-/// Decides when an acknowledgment is due.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Acker {
     /// Acknowledgments that are still sent at once.
     quick: u32,
@@ -28,7 +27,6 @@ pub(crate) struct Acker {
     full: u32,
 }
 
-/// What the acknowledgment of data depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     /// Received bytes that are not acknowledged.
@@ -45,22 +43,9 @@ pub(crate) struct Situation {
 
 impl Acker {
     pub(crate) fn new(full: u32) -> Acker {
-        Acker {
-            quick: 0,
-            interactive: false,
-            timeout: Duration::ZERO,
-            last_data: None,
-            scheduled: false,
-            pushed: false,
-            due_at: None,
-            compressed: 0,
-            duplicates: 0,
-            compressed_until: None,
-            full: full.min(MAX_INITIAL_FULL),
-        }
+        Acker { full: full.min(MAX_INITIAL_FULL), ..Acker::default() }
     }
 
-    /// Something arrived that must be acknowledged.
     pub(crate) fn schedule(&mut self) {
         self.scheduled = true;
     }
@@ -178,7 +163,6 @@ impl Acker {
         self.compressed_until = None;
     }
 
-    /// When an acknowledgment is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         match (self.due_at, self.compressed_until) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -220,9 +204,7 @@ impl Acker {
     }
 }
 
-/// The shortest delay.
 const MIN_DELAY: Duration = Duration::from_millis(40);
-/// The longest delay.
 const MAX_DELAY: Duration = Duration::from_millis(200);
 /// The longest delay while full segments stream in.
 const MAX_BULK_DELAY: Duration = Duration::from_millis(500);

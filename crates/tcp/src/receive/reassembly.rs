@@ -25,17 +25,14 @@ struct Range {
 }
 
 impl Reassembly {
-    /// True if nothing waits behind a hole.
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Bytes that wait.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The end of the last range.
     pub(crate) fn end(&self) -> Option<Seq> {
         self.ranges.back().map(|range| range.end)
     }

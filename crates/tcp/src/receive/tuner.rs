@@ -9,7 +9,7 @@ use trackbed_core::Time;
 use crate::config::BufferSize;
 
 /// Sizes the receive buffer and the window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tuner {
     buffer: u32,
     buffer_max: u32,
@@ -40,12 +40,8 @@ impl Tuner {
             threshold,
             mss,
             share: INITIAL_SHARE,
-            longest: 0,
             space,
-            measured_at: Time::ZERO,
-            read: 0,
-            read_before: 0,
-            rtt: None,
+            ..Tuner::default()
         }
     }
 
@@ -117,7 +113,6 @@ impl Tuner {
         free.min(self.threshold)
     }
 
-    /// The largest window that the buffer allows.
     pub(crate) fn limit(&self) -> u32 {
         (u64::from(self.buffer) * u64::from(self.share) / 256) as u32
     }

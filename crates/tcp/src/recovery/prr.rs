@@ -1,6 +1,5 @@
 //! Proportional rate reduction (RFC 6937bis): the window follows what is delivered.
 
-/// The state of one reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
     /// RecoverFS: the window when the reduction began, in segments.
@@ -11,7 +10,6 @@ pub(crate) struct Prr {
     out: u32,
 }
 
-/// The content of an acknowledgment during the reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// Segments newly delivered.
@@ -23,12 +21,10 @@ pub(crate) struct Progress {
 }
 
 impl Prr {
-    /// A reduction begins with a window of `prior_cwnd` segments.
     pub(crate) fn new(prior_cwnd: u32) -> Prr {
         Prr { prior_cwnd, delivered: 0, out: 0 }
     }
 
-    /// A segment was sent.
     pub(crate) fn sent(&mut self) {
         self.out += 1;
     }

@@ -7,8 +7,7 @@ use trackbed_core::Time;
 use super::scoreboard::{Scoreboard, Sent};
 use crate::sequence::Seq;
 
-/// The state of RACK.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq: the segment sent last among those delivered.
     latest: Option<(Time, Seq)>,
@@ -25,7 +24,6 @@ pub(crate) struct Rack {
     widened_at: u64,
 }
 
-/// What decides the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reordering {
     /// Reordering was observed on this connection.
@@ -40,15 +38,7 @@ pub(crate) struct Reordering {
 
 impl Rack {
     pub(crate) fn new() -> Rack {
-        Rack {
-            latest: None,
-            rtt: Duration::ZERO,
-            advanced: false,
-            window_steps: 1,
-            persist: 0,
-            duplicate_seen: false,
-            widened_at: 0,
-        }
+        Rack { window_steps: 1, ..Rack::default() }
     }
 
     /// RFC 8985 section 6.2 step 2: a segment was delivered. A retransmission that would be

@@ -15,8 +15,7 @@ pub(crate) use super::sent::{Id, Sent};
 use crate::segment::SackBlock;
 use crate::sequence::Seq;
 
-/// All segments in flight.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     /// The id of the first segment.
@@ -38,22 +37,9 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     pub(crate) fn new() -> Scoreboard {
-        Scoreboard {
-            segments: VecDeque::new(),
-            base: 0,
-            sacked: BTreeMap::new(),
-            waiting: BTreeSet::new(),
-            oldest: NONE,
-            latest: NONE,
-            sacked_out: 0,
-            lost_out: 0,
-            retransmitted_out: 0,
-            dupacks: 0,
-            lost_total: 0,
-        }
+        Scoreboard { oldest: NONE, latest: NONE, ..Scoreboard::default() }
     }
 
-    /// Segments that are not cumulatively acknowledged.
     pub(crate) fn len(&self) -> u32 {
         self.segments.len() as u32
     }
@@ -105,7 +91,6 @@ impl Scoreboard {
         self.link_last(id);
     }
 
-    /// Takes the first segment off: it is acknowledged.
     pub(crate) fn pop_front(&mut self) -> Option<Sent> {
         if self.is_empty() {
             return None;

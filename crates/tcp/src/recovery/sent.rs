@@ -5,10 +5,8 @@ use trackbed_core::Time;
 
 use crate::sequence::Seq;
 
-/// The name of a segment in flight.
 pub(crate) type Id = u64;
 
-/// A segment in flight.
 #[derive(Debug)]
 pub(crate) struct Sent {
     /// The first sequence number.
@@ -55,7 +53,6 @@ impl Sent {
         }
     }
 
-    /// The sequence number behind the segment.
     pub(crate) fn end(&self) -> Seq {
         self.start + self.payload.len() as u32 + u32::from(self.fin)
     }

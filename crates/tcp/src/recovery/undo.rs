@@ -3,7 +3,6 @@
 
 use crate::sequence::Seq;
 
-/// The state needed to undo the current reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
     /// The oldest unacknowledged byte when the reduction began; `None` if it cannot be undone.
@@ -23,12 +22,10 @@ impl Undo {
         self.needed = (retransmitted > 0).then_some(retransmitted);
     }
 
-    /// The reduction is final.
     pub(crate) fn settle(&mut self) {
         self.marker = None;
     }
 
-    /// True while a reduction can be taken back.
     pub(crate) fn is_open(&self) -> bool {
         self.marker.is_some()
     }

@@ -14,7 +14,6 @@ use trackbed_core::{Time, parameters};
 
 use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "blest",
     summary: "avoids a slow path where it would block the peer's window (Ferlin et al. 2016)",

@@ -102,7 +102,6 @@ impl Model {
         }
     }
 
-    /// What paths that are up bring; true if they bring anything.
     fn deliver(&mut self, scheduler: &mut dyn Scheduler) -> bool {
         let now = self.scene.now;
         let mut any = false;
@@ -127,7 +126,6 @@ impl Model {
         any
     }
 
-    /// What the scheduler wants.
     fn carry(&mut self, scheduler: &mut dyn Scheduler) {
         for answers in 0.. {
             assert!(answers < 10_000, "{scheduler:?} never waits");

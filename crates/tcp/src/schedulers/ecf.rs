@@ -10,7 +10,6 @@
 
 use super::{Action, PathView, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "ecf",
     summary: "waits for the fastest path if the transfer then completes earlier (Lim et al. 2017)",

@@ -5,9 +5,7 @@ use std::time::Duration;
 use trackbed_core::parameter::{Arguments, Value};
 use trackbed_core::{Seed, Time};
 
-use super::{
-    Action, Backlog, Outstanding, PathId, PathView, Recovery, Scheduler, SchedulingAlgorithm, View,
-};
+use super::{Action, Backlog, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// Payload of a segment in these tests.
 pub const MSS: u32 = 1_000;
@@ -130,22 +128,13 @@ pub fn path(id: u32, srtt_ms: u64) -> PathView {
     PathView {
         id: PathId(id),
         established: true,
-        backup: false,
-        stale: false,
-        blocked: false,
-        recovery: Recovery::Open,
         srtt: Duration::from_millis(srtt_ms),
-        rttvar: Duration::ZERO,
         latest_rtt: Duration::from_millis(srtt_ms),
         cwnd_segments: 10,
         ssthresh_segments: u32::MAX,
-        in_flight_segments: 0,
-        queued_bytes: 0,
         room_bytes: 1 << 20,
         mss_bytes: MSS,
-        timeouts: 0,
-        segments_sent: 0,
-        retransmissions: 0,
+        ..PathView::default()
     }
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "linux",
     summary: "the path that flushes its queue first, in bursts: the default of mainline Linux",
@@ -116,7 +115,6 @@ impl Linger {
     }
 }
 
-/// What is in the send queue of a path, in flight or not.
 fn occupied(path: &PathView) -> u64 {
     u64::from(path.queued_bytes) + path.in_flight_bytes()
 }

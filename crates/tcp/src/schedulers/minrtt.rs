@@ -3,7 +3,6 @@
 
 use super::{Action, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "minrtt",
     summary: "the path with the lowest round-trip time among those with room in the congestion window",

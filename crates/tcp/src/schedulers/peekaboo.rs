@@ -18,7 +18,6 @@ use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Action, PathAcked, PathView, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "peekaboo",
     summary: "learns when to wait for the fastest path, by a contextual bandit (Wu et al. 2020)",

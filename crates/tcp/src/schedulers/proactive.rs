@@ -16,7 +16,6 @@ use super::{Action, Outstanding, PathAcked, PathId, PathView, Scheduler, View};
 #[derive(Debug)]
 pub struct Proactive {
     inner: Box<dyn Scheduler>,
-    /// The paths that are shown.
     shown: Vec<PathView>,
 }
 

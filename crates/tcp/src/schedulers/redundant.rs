@@ -6,7 +6,6 @@
 
 use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "redundant",
     summary: "every segment on every path: the lowest delay, at the rate of one path",

@@ -15,7 +15,6 @@ use trackbed_core::{Time, parameters};
 
 use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "reinject",
     summary: "minrtt; overdue data is sent again on another path (XLINK, 2021)",

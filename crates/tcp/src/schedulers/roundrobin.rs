@@ -7,7 +7,6 @@ use trackbed_core::parameters;
 
 use super::{Action, PathId, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "roundrobin",
     summary: "every path in turn, if its congestion window has room",

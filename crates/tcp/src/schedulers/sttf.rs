@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::{Action, PathView, Recovery, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "sttf",
     summary: "the path that would deliver the segment first, queues included (Hurtig et al. 2019)",
@@ -34,7 +33,6 @@ impl Scheduler for Shortest {
     }
 }
 
-/// The time until the next segment on `path` arrives.
 fn transfer_time(path: &PathView) -> Duration {
     let mut waiting = path.queued_bytes.div_ceil(path.mss_bytes.max(1)) + 1;
     let free = path.cwnd_segments.saturating_sub(path.in_flight_segments);

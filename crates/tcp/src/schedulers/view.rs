@@ -29,7 +29,7 @@ pub struct View<'a> {
 }
 
 /// The state of one path at one instant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathView {
     /// Which path it is.
     pub id: PathId,
@@ -70,9 +70,10 @@ pub struct PathView {
 }
 
 /// The phase of a path's loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// Nothing is wrong (TCP_CA_Open of Linux).
+    #[default]
     Open,
     /// Order is disturbed, the window is being reduced, or fast recovery is under way.
     Recovering,

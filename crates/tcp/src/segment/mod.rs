@@ -23,7 +23,6 @@ pub use multipath::{
 pub(crate) use options::MAX_OPTIONS_LEN;
 pub use options::{Options, SackBlock, SackBlocks, Timestamps};
 
-/// Bytes of a TCP header without options.
 pub(crate) const HEADER_LEN: usize = 20;
 
 /// The control bits of a segment (RFC 9293 section 3.1, RFC 3168 section 6.1).
@@ -83,6 +82,21 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// A segment without data, options and control bits, all of whose numbers are zero.
+    pub fn empty(source: SocketAddr, destination: SocketAddr) -> Segment {
+        Segment {
+            source,
+            destination,
+            sequence: Seq(0),
+            acknowledgment: Seq(0),
+            flags: Flags::default(),
+            window: 0,
+            options: Options::default(),
+            ecn: Ecn::NotCapable,
+            payload: Bytes::new(),
+        }
+    }
+
     /// Reads the segment in `packet`, sharing its memory.
     ///
     /// # Errors
@@ -179,18 +193,8 @@ pub fn reset_reply(segment: &Segment) -> Option<Packet> {
     } else {
         (Seq(0), segment.end(), Flags::RST.with(Flags::ACK))
     };
-    let reset = Segment {
-        source: segment.destination,
-        destination: segment.source,
-        sequence,
-        acknowledgment,
-        flags,
-        window: 0,
-        options: Options::default(),
-        ecn: Ecn::NotCapable,
-        payload: Bytes::new(),
-    };
-    Some(reset.emit())
+    let reset = Segment::empty(segment.destination, segment.source);
+    Some(Segment { sequence, acknowledgment, flags, ..reset }.emit())
 }
 
 /// The segment quoted in an ICMP "packet too big": enough to find the connection and to call

@@ -39,47 +39,26 @@ pub struct Capable {
 
 /// What MP_CAPABLE carries at each step of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum CapableKeys {
     /// On the SYN: nothing.
     Offer,
     /// On the SYN-ACK: its sender's key.
     Answer(u64),
-    /// On the third segment, and on the first data: both keys, its sender's first.
-    Both {
-        /// The key of the sender.
-        sender: u64,
-        /// The key of the receiver.
-        receiver: u64,
-        /// With data: its length, and its checksum if those are used.
-        data: Option<(u16, Option<u16>)>,
-    },
+    /// On the third segment, and on the first data: both keys; with data its length, and its
+    /// checksum if those are used.
+    Both { sender: u64, receiver: u64, data: Option<(u16, Option<u16>)> },
 }
 
-/// MP_JOIN (section 3.2).
+/// MP_JOIN (section 3.2), with the number of the sender's address and the sender's nonce. A backup
+/// path is used only if there is no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum Join {
-    /// On the SYN.
-    Syn {
-        /// Use this path only if there is no other.
-        backup: bool,
-        /// The number of the sender's address.
-        address_id: u8,
-        /// Which connection: the token of the receiver.
-        token: u32,
-        /// The sender's nonce.
-        nonce: u32,
-    },
-    /// On the SYN-ACK.
-    SynAck {
-        /// Use this path only if there is no other.
-        backup: bool,
-        /// The number of the sender's address.
-        address_id: u8,
-        /// The first 64 bits of the sender's HMAC.
-        hmac: u64,
-        /// The sender's nonce.
-        nonce: u32,
-    },
+    /// On the SYN: the token of the receiver names the connection.
+    Syn { backup: bool, address_id: u8, token: u32, nonce: u32 },
+    /// On the SYN-ACK: the first 64 bits of the sender's HMAC.
+    SynAck { backup: bool, address_id: u8, hmac: u64, nonce: u32 },
     /// On the third segment: the first 160 bits of the sender's HMAC.
     Ack([u8; 20]),
 }

@@ -1,6 +1,8 @@
 //! The options of Multipath TCP on the wire (RFC 8684 section 3).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use bytes::{Buf, BufMut};
 
 use super::multipath::{
     AddAddress, AddressIds, Capable, CapableKeys, DataNumber, Dss, Join, Mapping, MultipathOptions,
@@ -22,8 +24,10 @@ impl MultipathOptions {
                 body[1..].iter().for_each(|&id| ids.push(id));
             }
             subtype::PRIO if body.len() == 1 => self.priority = Some(low & 1 != 0),
-            subtype::FAIL if body.len() == 10 => self.fail = Some(long(body, 2)),
-            subtype::FASTCLOSE if body.len() == 10 => self.fast_close = Some(long(body, 2)),
+            subtype::FAIL if body.len() == 10 => self.fail = Some((&body[2..]).get_u64()),
+            subtype::FASTCLOSE if body.len() == 10 => {
+                self.fast_close = Some((&body[2..]).get_u64())
+            }
             subtype::TCPRST if body.len() == 2 => {
                 self.reset = Some(ResetReason { transient: low & 1 != 0, code: body[1] });
             }
@@ -31,7 +35,6 @@ impl MultipathOptions {
         }
     }
 
-    /// Bytes on the wire, a multiple of four.
     pub(crate) fn wire_len(&self) -> usize {
         let mut counter = Counter(0);
         self.write(&mut counter, true);
@@ -75,12 +78,10 @@ impl MultipathOptions {
     }
 }
 
-/// Where option bytes go.
 pub(super) trait Out {
     fn put(&mut self, bytes: &[u8]);
 }
 
-/// Counts them.
 pub(super) struct Counter(pub usize);
 
 impl Out for Counter {
@@ -90,16 +91,14 @@ impl Out for Counter {
 }
 
 fn capable(body: &[u8]) -> Option<Capable> {
-    let keys = match body.len() {
-        2 => CapableKeys::Offer,
-        10 => CapableKeys::Answer(long(body, 2)),
-        18 | 20 | 22 => CapableKeys::Both {
-            sender: long(body, 2),
-            receiver: long(body, 10),
-            data: body.get(18..20).map(|len| {
-                let checksum = (body.len() == 22).then(|| half(body, 20));
-                (u16::from_be_bytes([len[0], len[1]]), checksum)
-            }),
+    let mut rest = body.get(2..)?;
+    let keys = match rest.len() {
+        0 => CapableKeys::Offer,
+        8 => CapableKeys::Answer(rest.get_u64()),
+        16 | 18 | 20 => CapableKeys::Both {
+            sender: rest.get_u64(),
+            receiver: rest.get_u64(),
+            data: rest.try_get_u16().ok().map(|len| (len, rest.try_get_u16().ok())),
         },
         _ => return None,
     };
@@ -135,17 +134,15 @@ fn write_capable(option: &Capable, out: &mut Aligner<'_>) {
 }
 
 fn join(body: &[u8]) -> Option<Join> {
-    let backup = body[0] & 1 != 0;
-    match body.len() {
-        10 => {
-            let (address_id, token, nonce) = (body[1], word(body, 2), word(body, 6));
-            Some(Join::Syn { backup, address_id, token, nonce })
-        }
-        14 => {
-            let (address_id, hmac, nonce) = (body[1], long(body, 2), word(body, 10));
+    let mut rest = body.get(2..)?;
+    let (backup, address_id) = (body[0] & 1 != 0, body[1]);
+    match rest.len() {
+        8 => Some(Join::Syn { backup, address_id, token: rest.get_u32(), nonce: rest.get_u32() }),
+        12 => {
+            let (hmac, nonce) = (rest.get_u64(), rest.get_u32());
             Some(Join::SynAck { backup, address_id, hmac, nonce })
         }
-        22 => body[2..].try_into().ok().map(Join::Ack),
+        20 => rest.try_into().ok().map(Join::Ack),
         _ => None,
     }
 }
@@ -167,84 +164,79 @@ fn write_join(option: &Join, out: &mut Aligner<'_>) {
 
 fn dss(body: &[u8]) -> Option<Dss> {
     let flags = *body.get(1)?;
-    let mut rest = Reader(&body[2..]);
+    let mut rest = &body[2..];
     let mut dss = Dss { fin: flags & flag::DATA_FIN != 0, ..Dss::default() };
     if flags & flag::DATA_ACK != 0 {
-        dss.ack = Some(rest.number(flags & flag::ACK_LONG != 0)?);
+        dss.ack = Some(number(&mut rest, flags & flag::ACK_LONG != 0)?);
     }
     if flags & flag::MAPPING != 0 {
-        let data = rest.number(flags & flag::MAPPING_LONG != 0)?;
-        let (subflow, len) = (rest.word()?, rest.half()?);
-        dss.mapping = Some(Mapping { data, subflow, len, checksum: rest.half() });
+        let data = number(&mut rest, flags & flag::MAPPING_LONG != 0)?;
+        let (subflow, len) = (rest.try_get_u32().ok()?, rest.try_get_u16().ok()?);
+        dss.mapping = Some(Mapping { data, subflow, len, checksum: rest.try_get_u16().ok() });
     }
-    rest.0.is_empty().then_some(dss)
+    rest.is_empty().then_some(dss)
+}
+
+fn number(rest: &mut &[u8], long: bool) -> Option<DataNumber> {
+    match long {
+        true => rest.try_get_u64().ok().map(DataNumber::Long),
+        false => rest.try_get_u32().ok().map(DataNumber::Short),
+    }
 }
 
 fn write_dss(option: &Dss, out: &mut Aligner<'_>) {
-    let mut bytes = [0; 28];
-    let (mut len, mut flags) = (4, 0);
-    let mut add = |part: &[u8]| {
-        bytes[len..len + part.len()].copy_from_slice(part);
-        len += part.len();
-    };
-    match option.ack {
-        Some(DataNumber::Short(number)) => {
-            flags |= flag::DATA_ACK;
-            add(&number.to_be_bytes());
-        }
-        Some(DataNumber::Long(number)) => {
-            flags |= flag::DATA_ACK | flag::ACK_LONG;
-            add(&number.to_be_bytes());
-        }
-        None => {}
+    let mut bytes = [0; 26];
+    let mut rest = &mut bytes[2..];
+    let mut flags = if option.fin { flag::DATA_FIN } else { 0 };
+    if let Some(number) = option.ack {
+        flags |= flag::DATA_ACK | write_number(&mut rest, number, flag::ACK_LONG);
     }
     if let Some(mapping) = option.mapping {
-        flags |= flag::MAPPING;
-        match mapping.data {
-            DataNumber::Short(number) => add(&number.to_be_bytes()),
-            DataNumber::Long(number) => {
-                flags |= flag::MAPPING_LONG;
-                add(&number.to_be_bytes());
-            }
-        }
-        add(&mapping.subflow.to_be_bytes());
-        add(&mapping.len.to_be_bytes());
+        flags |= flag::MAPPING | write_number(&mut rest, mapping.data, flag::MAPPING_LONG);
+        rest.put_u32(mapping.subflow);
+        rest.put_u16(mapping.len);
         if let Some(checksum) = mapping.checksum {
-            add(&checksum.to_be_bytes());
+            rest.put_u16(checksum);
         }
     }
-    flags |= if option.fin { flag::DATA_FIN } else { 0 };
-    (bytes[2], bytes[3]) = (subtype::DSS << 4, flags);
-    out.option(&[&bytes[2..len]]);
+    let unused = rest.len();
+    (bytes[0], bytes[1]) = (subtype::DSS << 4, flags);
+    out.option(&[&bytes[..bytes.len() - unused]]);
+}
+
+/// Returns the flag for a number of eight bytes, `long`, if it has as many.
+fn write_number(rest: &mut &mut [u8], number: DataNumber, long: u8) -> u8 {
+    match number {
+        DataNumber::Short(number) => {
+            rest.put_u32(number);
+            0
+        }
+        DataNumber::Long(number) => {
+            rest.put_u64(number);
+            long
+        }
+    }
 }
 
 fn add_address(body: &[u8]) -> Option<AddAddress> {
-    let echo = body[0] & 1 != 0;
-    let id = *body.get(1)?;
-    let rest = &body[2..];
+    let (echo, id) = (body[0] & 1 != 0, *body.get(1)?);
+    let mut rest = &body[2..];
     let hmac_len = if echo { 0 } else { 8 };
-    let (address, used): (IpAddr, usize) = match rest.len().checked_sub(hmac_len)? {
-        4 | 6 => (<[u8; 4]>::try_from(&rest[..4]).ok()?.into(), 4),
-        16 | 18 => (<[u8; 16]>::try_from(&rest[..16]).ok()?.into(), 16),
+    let address: IpAddr = match rest.len().checked_sub(hmac_len)? {
+        4 | 6 => Ipv4Addr::from_bits(rest.get_u32()).into(),
+        16 | 18 => Ipv6Addr::from_bits(rest.get_u128()).into(),
         _ => return None,
     };
-    let port = (rest.len() - hmac_len > used).then(|| half(rest, used));
-    let hmac = (!echo).then(|| long(rest, rest.len() - 8));
+    let port = (rest.len() > hmac_len).then(|| rest.get_u16());
+    let hmac = (!echo).then(|| rest.get_u64());
     Some(AddAddress { id, address, port, hmac })
 }
 
 fn write_add_address(option: &AddAddress, out: &mut Aligner<'_>) {
     let head = [subtype::ADD_ADDR << 4 | u8::from(option.hmac.is_none()), option.id];
-    let (v4, v6);
     let address: &[u8] = match option.address {
-        IpAddr::V4(address) => {
-            v4 = address.octets();
-            &v4
-        }
-        IpAddr::V6(address) => {
-            v6 = address.octets();
-            &v6
-        }
+        IpAddr::V4(address) => &address.octets(),
+        IpAddr::V6(address) => &address.octets(),
     };
     let port = option.port.map(u16::to_be_bytes);
     let hmac = option.hmac.map(u64::to_be_bytes);
@@ -270,43 +262,6 @@ impl Aligner<'_> {
             self.out.put(&[super::options::kind::NO_OPERATION; 3][..padding]);
         }
     }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn half(&mut self) -> Option<u16> {
-        let (head, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u16::from_be_bytes(*head))
-    }
-
-    fn word(&mut self) -> Option<u32> {
-        let (head, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u32::from_be_bytes(*head))
-    }
-
-    fn number(&mut self, long: bool) -> Option<DataNumber> {
-        if !long {
-            return self.word().map(DataNumber::Short);
-        }
-        let (head, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(DataNumber::Long(u64::from_be_bytes(*head)))
-    }
-}
-
-fn half(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-fn long(bytes: &[u8], at: usize) -> u64 {
-    (u64::from(word(bytes, at)) << 32) | u64::from(word(bytes, at + 4))
 }
 
 /// The version that RFC 8684 defines.

@@ -1,5 +1,7 @@
 //! TCP options on the wire (RFC 9293 section 3.1; RFC 7323; RFC 2018; RFC 8684).
 
+use bytes::Buf;
+
 use super::multipath::MultipathOptions;
 use super::multipath_wire::{Counter, Out};
 use crate::sequence::Seq;
@@ -63,7 +65,6 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// The blocks, to be put into another order.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [SackBlock] {
         &mut self.blocks[..usize::from(self.len)]
     }
@@ -99,18 +100,18 @@ impl Options {
         options
     }
 
-    fn take(&mut self, kind: u8, body: &[u8]) {
+    fn take(&mut self, kind: u8, mut body: &[u8]) {
         match (kind, body.len()) {
-            (kind::MSS, 2) => self.mss = Some(u16::from_be_bytes([body[0], body[1]])),
+            (kind::MSS, 2) => self.mss = Some(body.get_u16()),
             // RFC 7323 section 2.3: a larger shift is used as 14.
             (kind::WINDOW_SCALE, 1) => self.window_scale = Some(body[0].min(14)),
             (kind::SACK_PERMITTED, 0) => self.sack_permitted = true,
             (kind::TIMESTAMPS, 8) => {
-                self.timestamps = Some(Timestamps { value: word(body, 0), echo: word(body, 4) });
+                self.timestamps = Some(Timestamps { value: body.get_u32(), echo: body.get_u32() });
             }
             (kind::SACK, length) if length % 8 == 0 => {
-                for block in body.chunks_exact(8) {
-                    let (start, end) = (Seq(word(block, 0)), Seq(word(block, 4)));
+                for mut block in body.chunks_exact(8) {
+                    let (start, end) = (Seq(block.get_u32()), Seq(block.get_u32()));
                     self.sack.push(SackBlock { start, end });
                 }
             }
@@ -231,10 +232,6 @@ impl Out for Writer<'_> {
         head.copy_from_slice(bytes);
         self.out = tail;
     }
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// The maximum size of a segment's options (RFC 9293 section 3.1).

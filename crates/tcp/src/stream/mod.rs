@@ -1,14 +1,8 @@
 //! The byte streams of a connection, apart from the subflow that carries them.
-//!
-//! # The seam for several paths
-//! A [`Subflow`](crate::subflow::Subflow) owns a sequence space, the recovery of losses and a
-//! congestion window; it knows the streams only by these traits. Whenever its window has room it
-//! reads the next bytes from its [`Source`]. It keeps them until the peer has acknowledged them,
-//! and retransmits them by itself. It passes data that arrives in order to its [`Sink`]. On a
-//! single path the source is the [`SendStream`] and the sink is the [`ReceiveStream`]. With several
-//! paths, a scheduler stands behind each subflow's source and decides which subflow gets which
-//! bytes, and a reordering stage stands behind its sink; the [`Extension`] adds and reads the
-//! options that describe this.
+//! A [`Subflow`](crate::subflow::Subflow) knows the streams only by these traits. Whenever its
+//! window has room it reads the next bytes from its [`Source`]; it keeps them until the peer has
+//! acknowledged them, and retransmits them by itself. It passes data that arrives in order to its
+//! [`Sink`], and the [`Extension`] adds and reads the options of several paths.
 
 mod receive;
 mod send;
@@ -20,7 +14,8 @@ use crate::segment::{MultipathOptions, Segment};
 use crate::sequence::Seq;
 
 pub(crate) use receive::ReceiveStream;
-pub(crate) use send::{SendBuffer, SendStream};
+pub(crate) use send::SendBuffer;
+use send::SendStream;
 
 /// The source of a subflow's outgoing data.
 pub(crate) trait Source {
@@ -132,44 +127,12 @@ pub(crate) enum Verdict {
     Refuse,
 }
 
-/// The streams that a subflow works for.
 pub(crate) trait Streams: Source + Sink + Extension {}
 
-/// The streams of a connection on a single path.
 #[derive(Debug)]
 pub(crate) struct ByteStreams {
     pub send: SendStream,
     pub receive: ReceiveStream,
-}
-
-impl Source for ByteStreams {
-    fn waiting(&self) -> usize {
-        self.send.waiting()
-    }
-
-    fn take(&mut self, len: usize) -> Bytes {
-        self.send.take(len)
-    }
-
-    fn is_finished(&self) -> bool {
-        self.send.is_finished()
-    }
-
-    fn acknowledged(&mut self, len: usize) {
-        self.send.acknowledged(len);
-    }
-
-    fn established(&mut self, cwnd: u32, mss: u32) {
-        self.send.established(cwnd, mss);
-    }
-
-    fn set_block(&mut self, len: usize) {
-        self.send.set_block(len);
-    }
-
-    fn starved(&mut self, cwnd: u32, mss: u32) {
-        self.send.starved(cwnd, mss);
-    }
 }
 
 impl Sink for ByteStreams {

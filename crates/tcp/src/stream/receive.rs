@@ -6,7 +6,6 @@ use bytes::Bytes;
 
 use super::Sink;
 
-/// The receiving side of a connection's byte stream.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiveStream {
     chunks: VecDeque<Bytes>,

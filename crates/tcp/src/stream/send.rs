@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-use super::Source;
+use super::{ByteStreams, ReceiveStream, Source};
 use crate::config::BufferSize;
 
-/// The sending side of a connection's byte stream, with a buffer that grows like that of Linux.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SendStream {
     /// What was not sent yet.
     chunks: VecDeque<Bytes>,
@@ -20,16 +19,6 @@ pub(crate) struct SendStream {
 }
 
 impl SendStream {
-    pub(crate) fn new(size: BufferSize) -> SendStream {
-        SendStream {
-            chunks: VecDeque::new(),
-            waiting: 0,
-            taken: 0,
-            buffer: SendBuffer::new(size),
-            finished: false,
-        }
-    }
-
     /// Copies as much of `data` as there is room for, and returns how much that is.
     pub(crate) fn write(&mut self, data: &[u8]) -> usize {
         let len = self.buffer.admit(data.len(), self.used());
@@ -48,7 +37,6 @@ impl SendStream {
         len
     }
 
-    /// No more will be written.
     pub(crate) fn finish(&mut self) {
         self.finished = true;
     }
@@ -90,7 +78,7 @@ impl SendStream {
 }
 
 /// The size of a send buffer, and how much goes into it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
     limit: usize,
     limit_max: usize,
@@ -157,41 +145,49 @@ impl SendBuffer {
     }
 }
 
-impl Source for SendStream {
+impl ByteStreams {
+    pub(crate) fn new(send_buffer: BufferSize) -> ByteStreams {
+        let send = SendStream { buffer: SendBuffer::new(send_buffer), ..SendStream::default() };
+        ByteStreams { send, receive: ReceiveStream::default() }
+    }
+}
+
+impl Source for ByteStreams {
     fn waiting(&self) -> usize {
-        self.waiting
+        self.send.waiting
     }
 
     fn take(&mut self, len: usize) -> Bytes {
-        let len = len.min(self.waiting);
-        self.waiting -= len;
-        self.taken += len;
-        match self.chunks.front_mut() {
+        let send = &mut self.send;
+        let len = len.min(send.waiting);
+        send.waiting -= len;
+        send.taken += len;
+        match send.chunks.front_mut() {
             Some(chunk) if chunk.len() > len => chunk.split_to(len),
-            Some(chunk) if chunk.len() == len => self.chunks.pop_front().unwrap_or_default(),
-            _ => self.gather(len),
+            Some(chunk) if chunk.len() == len => send.chunks.pop_front().unwrap_or_default(),
+            _ => send.gather(len),
         }
     }
 
     fn is_finished(&self) -> bool {
-        self.finished
+        self.send.finished
     }
 
     fn acknowledged(&mut self, len: usize) {
-        self.taken = self.taken.saturating_sub(len);
+        self.send.taken = self.send.taken.saturating_sub(len);
     }
 
     fn established(&mut self, cwnd: u32, mss: u32) {
-        self.buffer.enlarge(SendBuffer::wanted(cwnd, mss));
+        self.send.buffer.enlarge(SendBuffer::wanted(cwnd, mss));
     }
 
     fn set_block(&mut self, len: usize) {
-        self.buffer.set_block(len);
+        self.send.buffer.set_block(len);
     }
 
     fn starved(&mut self, cwnd: u32, mss: u32) {
-        if self.buffer.is_full(self.used()) {
-            self.buffer.enlarge(SendBuffer::wanted(cwnd, mss));
+        if self.send.buffer.is_full(self.send.used()) {
+            self.send.buffer.enlarge(SendBuffer::wanted(cwnd, mss));
         }
     }
 }
@@ -209,31 +205,34 @@ mod tests {
 
     #[test]
     fn bytes_come_out_in_order_across_chunks_and_room_returns_on_acknowledgment() {
-        let mut stream = SendStream::new(BufferSize { initial: 10, max: 10 });
-        assert_eq!(stream.write(b"abc"), 3);
+        let mut stream = ByteStreams::new(BufferSize { initial: 10, max: 10 });
+        assert_eq!(stream.send.write(b"abc"), 3);
         let mut rest = Bytes::from_static(b"defghijklm");
-        assert_eq!((stream.write_bytes(&mut rest), &rest[..]), (7, &b"klm"[..]));
-        assert!(!stream.is_writable());
+        assert_eq!((stream.send.write_bytes(&mut rest), &rest[..]), (7, &b"klm"[..]));
+        assert!(!stream.send.is_writable());
         assert_eq!(stream.take(2), "ab");
         assert_eq!(stream.take(4), "cdef");
         assert_eq!(stream.take(99), "ghij");
-        assert_eq!((stream.waiting(), stream.used()), (0, 10));
+        assert_eq!((stream.waiting(), stream.send.used()), (0, 10));
         stream.acknowledged(6);
-        assert!(stream.is_writable());
-        assert_eq!(stream.write(&rest), 3);
+        assert!(stream.send.is_writable());
+        assert_eq!(stream.send.write(&rest), 3);
     }
 
     #[test]
     fn the_buffer_grows_only_for_a_writer_that_has_no_room() {
-        let mut stream = SendStream::new(BufferSize { initial: 10, max: 100_000 });
-        stream.write(&[0; 5]);
+        let mut stream = ByteStreams::new(BufferSize { initial: 10, max: 100_000 });
+        stream.send.write(&[0; 5]);
         stream.starved(10, 1460);
-        assert_eq!(stream.write(&[0; 10]), 5);
+        assert_eq!(stream.send.write(&[0; 10]), 5);
         stream.starved(10, 1460);
         // The last block is completed.
         stream.set_block(1460);
-        assert_eq!(stream.write(&[0; 200_000]), (2 * 10 * 4352 - 10usize).div_ceil(1460) * 1460);
+        assert_eq!(
+            stream.send.write(&[0; 200_000]),
+            (2 * 10 * 4352 - 10usize).div_ceil(1460) * 1460
+        );
         stream.starved(1000, 1460);
-        assert_eq!(stream.buffer.limit, 100_000);
+        assert_eq!(stream.send.buffer.limit, 100_000);
     }
 }

@@ -10,7 +10,6 @@ use crate::recovery::scoreboard::Sent;
 use crate::segment::{Flags, Segment};
 use crate::sequence::Seq;
 
-/// The content of one acknowledgment.
 #[derive(Debug, Default)]
 pub(super) struct Event {
     /// SND.UNA before it.

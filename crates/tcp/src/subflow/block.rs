@@ -6,7 +6,6 @@ use trackbed_core::Time;
 use crate::recovery::scoreboard::Id;
 use crate::sequence::Seq;
 
-/// The running timers. At most one of the four retransmission reasons runs at a time.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     pub transmit: Option<(Reason, Time)>,
@@ -29,7 +28,6 @@ pub(super) enum Reason {
     Persist,
 }
 
-/// What waits to be sent besides new data.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     /// A reset that ends the connection.
@@ -58,7 +56,6 @@ pub(super) struct Due {
     pub limited: bool,
 }
 
-/// The batch under way, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Batch {
     pub len: u32,
@@ -73,7 +70,6 @@ impl Batch {
     }
 }
 
-/// Whether the window is in use.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     /// The window limited the sender in this round trip.

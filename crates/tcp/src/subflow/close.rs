@@ -35,7 +35,6 @@ impl Subflow {
         }
     }
 
-    /// The connection is gone, because of `error` or in good order.
     pub(super) fn finish(&mut self, error: Option<TcpError>) {
         let reset = self.due.reset;
         self.state = State::Closed;

@@ -9,7 +9,6 @@ use crate::error::TcpError;
 use crate::segment::{Flags, Segment};
 
 impl Subflow {
-    /// Takes any segment that arrived for this connection.
     pub(crate) fn handle_segment(
         &mut self,
         now: Time,

@@ -70,18 +70,17 @@ pub enum State {
     Closed,
 }
 
-/// One subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
     config: Config,
-    local: SocketAddr,
-    remote: SocketAddr,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
     /// How long before time zero a tick of the timestamp clock was, in nanoseconds. It comes from
     /// the initial sequence number, which is as random as the caller wants it: what a sender or
     /// receiver reads from timestamps, rounded to milliseconds, depends on where the ticks fall.
     tick_phase: u64,
-    state: State,
-    error: Option<TcpError>,
+    pub(crate) state: State,
+    pub(crate) error: Option<TcpError>,
     /// The application wants to close, and the handshake is not yet done.
     closing: bool,
     /// Bytes of options that every segment has room for, besides timestamps.
@@ -100,7 +99,7 @@ pub(crate) struct Subflow {
 }
 
 /// The send sequence variables of RFC 9293 section 3.3.1, and what belongs to them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct SendSpace {
     /// SND.UNA.
     una: Seq,
@@ -128,7 +127,7 @@ struct SendSpace {
 }
 
 /// The receive sequence variables of RFC 9293 section 3.3.1, and what belongs to them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ReceiveSpace {
     /// RCV.NXT.
     next: Seq,
@@ -160,7 +159,6 @@ struct ReceiveSpace {
     quiet_until: Time,
 }
 
-/// What both sides offered in the handshake.
 #[derive(Clone, Copy, Debug, Default)]
 struct Agreed {
     window_scaling: bool,
@@ -170,9 +168,10 @@ struct Agreed {
 }
 
 /// The phase of loss recovery (RFC 5681, 6582, 8985; named as in Linux).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// Nothing is wrong.
+    #[default]
     Open,
     /// Duplicates or SACKs arrived, but no loss is certain.
     Disorder,
@@ -184,8 +183,7 @@ enum Phase {
     Loss,
 }
 
-/// The state of loss recovery.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Loss {
     phase: Phase,
     /// SND.NXT when the phase began: its end (RFC 6582 "recover").
@@ -231,78 +229,27 @@ impl Subflow {
             error: None,
             closing: false,
             reserved: 0,
-            send: SendSpace {
-                una: isn,
-                next: isn,
-                window: 0,
-                window_update_seq: Seq(0),
-                window_max: 0,
-                scale: 0,
-                mss,
-                small_end: None,
-                fin: false,
-                last_sent_at: Time::ZERO,
-                delivered: 0,
-                cwr: false,
-            },
+            send: SendSpace { una: isn, next: isn, mss, ..SendSpace::default() },
             board: Scoreboard::new(),
             loss: Loss {
-                phase: Phase::Open,
                 high: isn,
                 rack: Rack::new(),
-                prr: Prr::default(),
-                undo: Undo::default(),
-                frto: false,
                 reordering: MIN_REORDERING,
-                reordering_seen: false,
-                timeouts: 0,
-                backoff: 0,
-                probe: None,
-                reneged: false,
-                duplicates: 0,
+                ..Loss::default()
             },
             rtt: RttEstimator::new(config.rto),
             window: Window::new(config.initial_window_segments.max(1)),
             congestion: config.congestion.build(config.hystart),
             usage: block::Usage::default(),
             receive: ReceiveSpace {
-                next: Seq(0),
-                acknowledged: Seq(0),
-                window: 0,
-                scale: 0,
-                agreed: Agreed::default(),
-                ts_recent: 0,
-                ts_recent_at: Time::ZERO,
-                last_echo: 0,
-                reassembly: Reassembly::default(),
                 acker: Acker::new(mss),
                 tuner: Tuner::new(config.receive_buffer, mss),
-                duplicate: None,
-                fin: false,
-                fin_at: None,
-                echo_congestion: false,
-                quiet_until: Time::ZERO,
+                ..ReceiveSpace::default()
             },
             timers: block::Timers::default(),
             due: block::Due::default(),
             counters: Stats::default(),
         }
-    }
-
-    pub(crate) fn local(&self) -> SocketAddr {
-        self.local
-    }
-
-    pub(crate) fn remote(&self) -> SocketAddr {
-        self.remote
-    }
-
-    pub(crate) fn state(&self) -> State {
-        self.state
-    }
-
-    pub(crate) fn error(&self) -> Option<TcpError> {
-        self.error
     }
 
     pub(crate) fn set_nagle(&mut self, nagle: bool) {
@@ -338,13 +285,13 @@ impl Subflow {
         self.rtt.min().unwrap_or(Duration::MAX)
     }
 
-    fn is_synchronized(&self) -> bool {
+    pub(crate) fn is_synchronized(&self) -> bool {
         !matches!(self.state, State::SynSent | State::SynReceived | State::Closed)
     }
 }
 
 /// The MSS that the local MTU and the settings allow (RFC 9293 section 3.7.1), options not counted.
-fn local_mss(config: &Config, local: SocketAddr) -> u32 {
+pub(crate) fn local_mss(config: &Config, local: SocketAddr) -> u32 {
     let headers = (ip_header_len(local.ip()) + HEADER_LEN) as u32;
     (config.mtu.clamp(MIN_MTU, MAX_MTU) - headers).min(config.mss)
 }

@@ -5,11 +5,9 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::{Phase, State, Streams, Subflow};
-use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::error::TcpError;
 
-/// The state of a subflow at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
     /// Something was lost or reordered, and the recovery is under way.
@@ -60,12 +58,6 @@ impl Subflow {
         }
     }
 
-    /// True once the handshake is done, until the subflow is gone.
-    pub(crate) fn is_open(&self) -> bool {
-        self.is_synchronized()
-    }
-
-    /// True while the handshake is under way.
     pub(crate) fn is_opening(&self) -> bool {
         matches!(self.state, State::SynSent | State::SynReceived)
     }
@@ -100,10 +92,5 @@ impl Subflow {
     /// Ends the subflow without sending anything: its address is gone.
     pub(crate) fn drop_silently(&mut self, _now: Time) {
         self.finish(Some(TcpError::Aborted));
-    }
-
-    /// The largest payload of a segment by the MTU alone.
-    pub(crate) fn mss_of(config: &Config, local: std::net::SocketAddr) -> u32 {
-        super::local_mss(config, local)
     }
 }

@@ -200,7 +200,6 @@ impl Subflow {
         self.rtt.sample_min(rtt, now);
     }
 
-    /// The SYN or SYN-ACK to send.
     pub(super) fn syn_segment(&mut self, now: Time, streams: &mut dyn Streams) -> Segment {
         let answers = self.state == State::SynReceived;
         let agreed = self.receive.agreed;

@@ -332,18 +332,7 @@ impl Subflow {
         field as u16
     }
 
-    /// A segment with nothing but the addresses.
     pub(super) fn blank(&self) -> Segment {
-        Segment {
-            source: self.local,
-            destination: self.remote,
-            sequence: self.send.next,
-            acknowledgment: Seq(0),
-            flags: Flags::default(),
-            window: 0,
-            options: Options::default(),
-            ecn: Ecn::NotCapable,
-            payload: Bytes::new(),
-        }
+        Segment { sequence: self.send.next, ..Segment::empty(self.local, self.remote) }
     }
 }

@@ -17,7 +17,6 @@ impl Subflow {
         others.into_iter().flatten().chain(transmit).min()
     }
 
-    /// Fires the timers that are due.
     pub(crate) fn handle_timeout(&mut self, now: Time, streams: &mut dyn Streams) {
         if self.timers.time_wait.is_some_and(|at| at <= now) {
             self.finish(None);

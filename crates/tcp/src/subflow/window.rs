@@ -10,7 +10,6 @@ use crate::congestion::{Acked, Window};
 use crate::recovery::prr::{Progress, Prr};
 
 impl Subflow {
-    /// The controller's view of this acknowledgment.
     pub(super) fn acked(&self, now: Time, segments: u32) -> Acked {
         Acked { now, segments, una: self.send.una, next: self.send.next, srtt: self.srtt() }
     }

@@ -2,19 +2,14 @@
 
 use std::time::Duration;
 
-use crate::track::{Fate, Link, Track, drain, request, run, run_for};
+use crate::track::{Fate, Track, drain, link, request, run, run_for};
 use trackbed_core::packet::{Ecn, TooBig};
-use trackbed_core::{Bitrate, Packet, Time};
+use trackbed_core::{Packet, Time};
 use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
 use trackbed_tcp::{
     Config, Connection, Flags, QuotedSegment, Segment, Seq, State, TcpError, reset_reply,
 };
 
-fn link() -> Link {
-    Link::new(Bitrate::from_mbps(100), Duration::from_millis(10), 1_000)
-}
-
-/// Two connections that have spoken with each other.
 fn open(configs: [Config; 2]) -> Track {
     let mut track = Track::new(configs, [link(), link()]);
     request(&mut track, 1_000);
@@ -129,15 +124,9 @@ fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
     let client = track.client();
     let next = drain_next(client, now);
     let forged = |flags, offset: u32| Segment {
-        source: client_remote(),
-        destination: server,
         sequence: next + offset,
-        acknowledgment: Seq(0),
         flags,
-        window: 0,
-        options: Default::default(),
-        ecn: Ecn::NotCapable,
-        payload: Default::default(),
+        ..Segment::empty(client_remote(), server)
     };
     // RFC 5961 section 3.2: in the window, but not exact.
     client.handle_segment(now, forged(Flags::RST, 100));

@@ -24,7 +24,6 @@ struct Faults {
     delay_ms: u64,
 }
 
-/// One side: a connection, what it wrote and what it read.
 struct Side {
     connection: Option<Connection>,
     config: Config,

@@ -2,11 +2,10 @@
 //! send, beside connections on a single path.
 
 use std::net::IpAddr;
-use std::time::Duration;
 
 use crate::track::course::{Course, Plain, Station};
 use crate::track::{Fate, Link};
-use trackbed_core::{Bitrate, Ratio, Seed, Time};
+use trackbed_core::{Ratio, Seed, Time};
 use trackbed_tcp::congestion::{CongestionControl, Coupling, HyStart};
 use trackbed_tcp::{Config, CongestionAlgorithm, Connection, algorithms};
 
@@ -51,12 +50,8 @@ fn rates(
     let address = |side: u8, flow: usize| IpAddr::from([10, side, 0, flow as u8 + 1]);
     let mut links = down;
     let first_up = links.len();
-    links.extend(
-        up_ms.iter().map(|ms| {
-            Link::new(Bitrate::from_mbps(10_000), Duration::from_millis(*ms), usize::MAX)
-        }),
-    );
-    let mut stations = Vec::new();
+    links.extend(up_ms.iter().map(|ms| Link::new(10_000, *ms, usize::MAX)));
+    let mut stations: Vec<Box<dyn Station>> = Vec::new();
     for (flow, config) in flows.iter().enumerate() {
         let (client, server) = (address(0, flow), address(1, flow));
         // The controller that counts is the sender's.
@@ -68,8 +63,8 @@ fn rates(
             (server, 80).into(),
             1_000,
         );
-        stations.push(Plain::client(connection, own));
-        stations.push(Plain::server(config.clone()));
+        stations.push(Box::new(Plain::client(connection, own)));
+        stations.push(Box::new(Plain::server(config.clone())));
     }
     let mut course = Course::new(stations, links);
     for (flow, route) in routes.iter().enumerate() {
@@ -77,32 +72,19 @@ fn rates(
         course.route(client, server, &[first_up + flow], 2 * flow + 1);
         course.route(server, client, route, 2 * flow);
     }
-    let received = |course: &Course<Plain>| -> Vec<u64> {
-        course.stations.iter().step_by(2).map(Plain::received).collect()
-    };
-    const SETTLED: u64 = 20;
-    course.run_until(Time::from_millis(SETTLED * 1_000), |_| false);
-    let before = received(&course);
-    course.run_until(Time::from_millis(end * 1_000), |_| false);
-    let span = (end - SETTLED) as f64;
-    received(&course)
-        .iter()
-        .zip(before)
-        .map(|(after, before)| (after - before) as f64 * 8e-6 / span)
-        .collect()
+    course.rates(20, end)
 }
 
 fn lossy(delay_ms: u64, loss_per_million: u64, name: &str) -> Link {
     let rng = Seed::of_run(1, 0).stream(name);
     let fate = Fate::Random(Ratio::from_parts(loss_per_million, 1_000_000), Box::new(rng));
-    Link::new(Bitrate::from_mbps(10_000), Duration::from_millis(delay_ms), usize::MAX)
-        .with_fate(fate)
+    Link::new(10_000, delay_ms, usize::MAX).with_fate(fate)
 }
 
 /// A bottleneck of this rate with a round trip of 50 ms and a queue of one more.
 fn bottleneck(rate_mbps: u64) -> Link {
     let queue = (rate_mbps * 50_000 / 8 / 1_500).max(20) as usize;
-    Link::new(Bitrate::from_mbps(rate_mbps), Duration::from_millis(25), queue)
+    Link::new(rate_mbps, 25, queue)
 }
 
 /// Every algorithm that couples paths.
@@ -183,7 +165,7 @@ fn a_window_that_is_not_used_does_not_grow() {
         let flow = |name| joined(name, 1).remove(0);
         let mut track = crate::track::Track::new(
             [flow("reno"), flow(name)],
-            [25, 25].map(|ms| Link::new(Bitrate::from_mbps(100), Duration::from_millis(ms), 1_000)),
+            [25, 25].map(|ms| Link::new(100, ms, 1_000)),
         );
         crate::track::request(&mut track, 20_000);
         let before = track.server().stats().cwnd_segments;

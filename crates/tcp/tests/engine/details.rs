@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use crate::track::{Exchange, Link, Track, drain, request, run_for};
-use trackbed_core::{Bitrate, Time};
+use crate::track::{Exchange, Link, Track, drain, link, request, run_for};
+use trackbed_core::Time;
 use trackbed_tcp::config::HyStart;
 use trackbed_tcp::{Config, Flags, Segment};
-
-fn link() -> Link {
-    Link::new(Bitrate::from_mbps(100), Duration::from_millis(10), 1_000)
-}
 
 /// Two connections that have moved a megabyte, which is past every quick mode, and are at rest.
 fn seasoned(config: &Config) -> Track {
@@ -135,7 +131,7 @@ fn the_window_halves_for_every_timeout_of_silence() {
 fn hystart_leaves_slow_start_before_a_loss_or_with_fewer_losses() {
     let run = |hystart| {
         let config = Config { hystart, ..Config::default() };
-        let link = || Link::new(Bitrate::from_mbps(50), Duration::from_millis(40), 2_000);
+        let link = || Link::new(50, 40, 2_000);
         let mut track = Track::new([config.clone(), config], [link(), link()]);
         Exchange::begin(&mut track, usize::MAX).run_until(Time::from_millis(2_000));
         (track.links[1].dropped, track.server().stats())

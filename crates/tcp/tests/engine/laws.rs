@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::track::{Exchange, Fate, Link, Track, request};
-use trackbed_core::{Bitrate, Ratio, Seed, Time};
+use trackbed_core::{Ratio, Seed, Time};
 use trackbed_tcp::config::{BufferSize, Growth};
 use trackbed_tcp::{Config, algorithms};
 
@@ -16,7 +16,7 @@ fn config(congestion: &str) -> Config {
 
 /// A link that is so fast that only its delay counts.
 fn fast(delay_ms: u64) -> Link {
-    Link::new(Bitrate::from_mbps(100_000), Duration::from_millis(delay_ms), usize::MAX)
+    Link::new(100_000, delay_ms, usize::MAX)
 }
 
 /// Bytes per second between `from` and `to`, in seconds.
@@ -129,10 +129,9 @@ fn one_reno_flow_uses_a_buffer_as_the_sawtooth_says() {
     // 300 packets of 1,500 bytes fit on the path of 100 ms at 36 Mbit/s.
     const BDP: usize = 300;
     for (quarters, expected) in [(0, 0.750), (1, 0.893), (2, 0.964), (4, 1.000)] {
-        let rate = Bitrate::from_mbps(36);
         // A growing window sends two packets back to back: one must find room.
         let queue = BDP * quarters / 4 + 1;
-        let down = Link::new(rate, Duration::from_millis(50), queue);
+        let down = Link::new(36, 50, queue);
         let plain = Config { batching: false, delayed_ack: false, ..config("reno") };
         let mut track = Track::new([plain.clone(), plain], [fast(50), down]);
         let capacity = 36e6 / 8.0 * MSS / 1500.0;

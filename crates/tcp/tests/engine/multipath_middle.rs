@@ -27,12 +27,23 @@ fn played(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
     let mut world = world(checksum, paths, middlebox);
     world.open();
     world.run_until(seconds(30));
-    assert!(world.is_complete());
+    assert!(world.is_complete(), "checksum {checksum}, {paths} paths");
     world
 }
 
-fn without_options(segment: Segment) -> Segment {
-    let mut segment = segment;
+fn is_plain(mut world: World) -> bool {
+    world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain)
+}
+
+#[track_caller]
+fn assert_intact(mut world: World) {
+    for host in &mut world.hosts {
+        let stats = host.connection().multipath_stats();
+        assert!(!stats.plain && stats.checksum_failures == 0, "{stats:?}");
+    }
+}
+
+fn without_options(mut segment: Segment) -> Segment {
     segment.options.multipath = None;
     segment
 }
@@ -45,8 +56,7 @@ fn options_stripped_from_syns_make_it_plain_tcp() {
             let stripped = segment.has(Flags::SYN) && if from_client { up } else { down };
             vec![if stripped { without_options(segment) } else { segment }]
         });
-        let mut world = played(false, 1, strip);
-        assert!(world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain));
+        assert!(is_plain(played(false, 1, strip)), "up {up}, down {down}");
     }
 }
 
@@ -55,8 +65,7 @@ fn options_stripped_from_everything_but_syns_make_it_plain_tcp() {
     let strip: Middlebox = Box::new(|_, segment| {
         vec![if segment.has(Flags::SYN) { segment } else { without_options(segment) }]
     });
-    let mut world = played(false, 1, strip);
-    assert!(world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain));
+    assert!(is_plain(played(false, 1, strip)));
 }
 
 #[test]
@@ -89,11 +98,7 @@ fn shifted_sequence_numbers_do_not_matter() {
         segment.options.sack = Default::default();
         vec![segment]
     });
-    let mut world = played(true, 2, shift);
-    for host in &mut world.hosts {
-        let stats = host.connection().multipath_stats();
-        assert!(!stats.plain && stats.checksum_failures == 0);
-    }
+    assert_intact(played(true, 2, shift));
 }
 
 #[test]
@@ -112,14 +117,7 @@ fn split_segments_keep_their_mapping() {
             second.payload = second.payload.slice(600..);
             vec![first, second]
         });
-        let mut world = world(checksum, 2, split);
-        world.open();
-        world.run_until(seconds(30));
-        assert!(world.is_complete(), "checksum {checksum}");
-        for host in &mut world.hosts {
-            let stats = host.connection().multipath_stats();
-            assert!(!stats.plain && stats.checksum_failures == 0);
-        }
+        assert_intact(played(checksum, 2, split));
     }
 }
 

@@ -110,7 +110,6 @@ fn world(seed: u64) -> (World, Dice) {
     (world, dice)
 }
 
-/// Does things to the connection while it runs.
 fn meddle(world: &mut World, dice: &mut Dice) {
     let (now, host) = (world.now, dice.below(2) as usize);
     let lanes = world.lanes.len() as u64;

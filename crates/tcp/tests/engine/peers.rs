@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use trackbed_core::Time;
-use trackbed_core::packet::Ecn;
 use trackbed_tcp::config::BufferSize;
 use trackbed_tcp::segment::{Options, SackBlock, SackBlocks, Timestamps};
 use trackbed_tcp::{Config, Connection, Flags, Segment, Seq, TcpError};
@@ -23,17 +22,8 @@ struct Server {
 }
 
 fn segment(flags: Flags, sequence: Seq, acknowledgment: Seq, window: u16) -> Segment {
-    Segment {
-        source: SocketAddr::from(([10, 0, 0, 1], 40_000)),
-        destination: SocketAddr::from(([10, 0, 0, 2], 80)),
-        sequence,
-        acknowledgment,
-        flags,
-        window,
-        options: Options::default(),
-        ecn: Ecn::NotCapable,
-        payload: Bytes::new(),
-    }
+    let ends = [([10, 0, 0, 1], 40_000), ([10, 0, 0, 2], 80)].map(SocketAddr::from);
+    Segment { sequence, acknowledgment, flags, window, ..Segment::empty(ends[0], ends[1]) }
 }
 
 impl Server {

@@ -8,7 +8,7 @@ use crate::paths::{Lane, World, client_ip};
 use crate::track::Link;
 use crate::track::course::{Course, Plain, Station};
 use crate::track::multipath::Ends;
-use trackbed_core::{Bitrate, Seed, Time};
+use trackbed_core::{Seed, Time};
 use trackbed_tcp::config::BufferSize;
 use trackbed_tcp::multipath::{Endpoint, Key, MultipathConfig, MultipathConnection};
 use trackbed_tcp::schedulers::{PathId, SchedulingAlgorithm, algorithms};
@@ -30,7 +30,7 @@ fn address(host: u8, path: usize, side: u8) -> IpAddr {
 
 /// A download over as many paths as there are links in each direction, and one over a single path
 /// for each further entry of `rivals`, which names the link that it shares.
-fn course(config: &MultipathConfig, down: Vec<Link>, rivals: &[usize]) -> Course<Box<dyn Station>> {
+fn course(config: &MultipathConfig, down: Vec<Link>, rivals: &[usize]) -> Course {
     let count = down.len();
     let seed = Seed::of_run(1, 0);
     let endpoints = (1..count).map(|path| Endpoint::subflow(address(0, path, 1))).collect();
@@ -50,10 +50,7 @@ fn course(config: &MultipathConfig, down: Vec<Link>, rivals: &[usize]) -> Course
     }
     let mut links = down;
     // Acknowledgments use separate links.
-    links.extend(
-        (0..count + rivals.len())
-            .map(|_| Link::new(Bitrate::from_mbps(1_000), Duration::from_millis(25), usize::MAX)),
-    );
+    links.extend((0..count + rivals.len()).map(|_| Link::new(1_000, 25, usize::MAX)));
     let mut course = Course::new(stations, links);
     for path in 0..count {
         course.route(address(0, path, 1), address(0, 0, 2), &[count + path], 1);
@@ -65,22 +62,6 @@ fn course(config: &MultipathConfig, down: Vec<Link>, rivals: &[usize]) -> Course
         course.route(address(host, 0, 2), address(host, 0, 1), &[shared], client);
     }
     course
-}
-
-fn link(mbps: u64, delay_ms: u64, queue: usize) -> Link {
-    Link::new(Bitrate::from_mbps(mbps), Duration::from_millis(delay_ms), queue)
-}
-
-/// What each client reads from second 10 to `end`, in Mbit/s.
-fn rates(course: &mut Course<Box<dyn Station>>, end: u64) -> Vec<f64> {
-    let received = |course: &Course<Box<dyn Station>>| -> Vec<u64> {
-        course.stations.iter().step_by(2).map(|client| client.received()).collect()
-    };
-    course.run_until(Time::from_millis(10_000), |_| false);
-    let before = received(course);
-    course.run_until(Time::from_millis(end * 1_000), |_| false);
-    let gained = received(course).into_iter().zip(before).map(|(after, before)| after - before);
-    gained.map(|bytes| bytes as f64 * 8e-6 / (end - 10) as f64).collect()
 }
 
 /// The share of a link's rate that can be payload: 1,420 of 1,500 bytes, with headers (40),
@@ -102,8 +83,8 @@ fn two_clean_paths_add_up() {
         };
         let (scheduler, tcp) = (scheduler(name), tcp(congestion));
         let config = MultipathConfig { scheduler, tcp, ..MultipathConfig::default() };
-        let mut course = course(&config, vec![link(25, 15, 150), link(25, 35, 150)], &[]);
-        let share = rates(&mut course, 40)[0] / (50.0 * PAYLOAD);
+        let mut course = course(&config, vec![Link::new(25, 15, 150), Link::new(25, 35, 150)], &[]);
+        let share = course.rates(10, 40)[0] / (50.0 * PAYLOAD);
         assert!((least..1.001).contains(&share), "{name}, {congestion}: {share}");
     }
 }
@@ -114,10 +95,11 @@ fn at_a_shared_bottleneck_lia_takes_the_share_of_one_connection() {
     let share = |congestion: &str| {
         let tcp = Config { batching: false, ..tcp(congestion) };
         let config = MultipathConfig { tcp, ..MultipathConfig::default() };
-        let mut course = course(&config, vec![link(20, 25, 85), link(1_000, 0, 1_000)], &[0]);
+        let mut course =
+            course(&config, vec![Link::new(20, 25, 85), Link::new(1_000, 0, 1_000)], &[0]);
         // Both subflows through the first link.
         course.route(address(0, 0, 2), address(0, 1, 1), &[0], 0);
-        let rates = rates(&mut course, 210);
+        let rates = course.rates(10, 210);
         rates[0] / rates[1]
     };
     let (linked, uncoupled) = (share("lia"), share("reno"));
@@ -130,8 +112,8 @@ fn at_a_shared_bottleneck_lia_takes_the_share_of_one_connection() {
 fn lia_gets_at_least_what_the_best_path_gives() {
     let tcp = Config { batching: false, ..tcp("lia") };
     let config = MultipathConfig { tcp, ..MultipathConfig::default() };
-    let mut course = course(&config, vec![link(20, 25, 85), link(5, 25, 40)], &[0, 1]);
-    let rate = rates(&mut course, 210)[0];
+    let mut course = course(&config, vec![Link::new(20, 25, 85), Link::new(5, 25, 40)], &[0, 1]);
+    let rate = course.rates(10, 210)[0];
     assert!(rate > 0.95 * 10.0 * PAYLOAD, "{rate}");
 }
 
@@ -240,8 +222,8 @@ fn opportunistic_retransmission_frees_a_blocked_window() {
         let tcp = Config { receive_buffer, ..tcp("lia") };
         let scheduler = scheduler("roundrobin");
         let config = MultipathConfig { scheduler, tcp, opportunistic, ..Default::default() };
-        let mut course = course(&config, vec![link(25, 5, 100), link(5, 150, 100)], &[]);
-        rates(&mut course, 40)[0]
+        let mut course = course(&config, vec![Link::new(25, 5, 100), Link::new(5, 150, 100)], &[]);
+        course.rates(10, 40)[0]
     };
     let (blocked, freed) = (rate(false), rate(true));
     assert!(freed > 1.4 * blocked, "{freed} against {blocked}");

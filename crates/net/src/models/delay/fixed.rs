@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Rng, Time};
+use trackbed_core::{Rng, Time, parameters};
 
 use super::{Delay, DelayLaw};
 use crate::spec::ModelEntry;
@@ -12,7 +11,7 @@ use crate::spec::ModelEntry;
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay",
     summary: "the same delay for every packet",
-    parameters: &[Parameter::required("delay", Kind::Time, "the one-way delay of a packet")],
+    parameters: parameters! { "delay": Time, required => "the one-way delay of a packet"; },
     has_queue: false,
     example: &[("delay", "10 ms")],
     read: |arguments| Ok(Arc::new(Delay::fixed(arguments.need("delay")))),

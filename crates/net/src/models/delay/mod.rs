@@ -86,27 +86,18 @@ struct DelayLink {
     inner: Box<dyn Link>,
 }
 
-impl DelayLink {
-    fn release(&mut self, now: Time, out: &mut dyn Outlet) {
-        while let Some((at, packet)) = self.in_flight.take_due(now) {
-            self.inner.advance(at, out);
-            self.inner.push(at, packet, out);
-        }
-    }
-}
-
 impl Link for DelayLink {
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
-        self.release(now, out);
+        self.in_flight.release(now, &mut *self.inner, out);
         let due = now + self.law.draw(now, &mut self.rng);
         self.in_flight.insert(due, packet);
         if due <= now {
-            self.release(now, out);
+            self.in_flight.release(now, &mut *self.inner, out);
         }
     }
 
     fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
-        self.release(now, out);
+        self.in_flight.release(now, &mut *self.inner, out);
         self.inner.advance(now, out);
     }
 

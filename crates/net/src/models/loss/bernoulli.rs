@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Ratio, Rng, Time};
+use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess};
 use crate::spec::ModelEntry;
@@ -11,11 +10,9 @@ use crate::spec::ModelEntry;
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss",
     summary: "loses each packet with the same probability, independently of the others",
-    parameters: &[Parameter::required(
-        "loss",
-        Kind::Share,
-        "the probability that a packet is lost",
-    )],
+    parameters: parameters! {
+        "loss": Share, required => "the probability that a packet is lost";
+    },
     has_queue: false,
     example: &[("loss", "0.3 %")],
     read: |arguments| Ok(Arc::new(Loss::bernoulli(arguments.need("loss")))),

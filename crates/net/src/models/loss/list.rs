@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Rng, Time};
+use trackbed_core::{Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
 use crate::spec::ModelEntry;
@@ -12,11 +11,10 @@ use crate::spec::ModelEntry;
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss-list",
     summary: "loses the packets with the given numbers",
-    parameters: &[Parameter::required(
-        "packets",
-        Kind::Counts,
-        "the numbers of the packets that are lost; the first packet of the link is number 1",
-    )],
+    parameters: parameters! {
+        "packets": Counts, required =>
+            "the numbers of the packets that are lost; the first packet of the link is number 1";
+    },
     has_queue: false,
     example: &[("packets", "3, 17")],
     read: |arguments| {

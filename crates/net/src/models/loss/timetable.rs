@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Ratio, Rng, Time};
+use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess};
 use crate::models::schedule::{check_rows, parse_rows};
@@ -12,13 +11,12 @@ use crate::spec::{ModelEntry, SpecError};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss-timetable",
     summary: "loses packets with a probability that changes at given times",
-    parameters: &[Parameter::required(
-        "losses",
-        Kind::File,
-        "a file with one line per change: the time, a comma and the loss probability from then on, \
-         as in \"5 s, 30 %\"; nothing is lost before the first time, and the last value holds \
-         until the end; lines that begin with # are comments",
-    )],
+    parameters: parameters! {
+        "losses": File, required =>
+            "a file with one line per change: the time, a comma and the loss probability from then \
+             on, as in \"5 s, 30 %\"; nothing is lost before the first time, and the last value \
+             holds until the end; lines that begin with # are comments";
+    },
     has_queue: false,
     example: &[("losses", "0 s, 1 %\n5 s, 30 %\n7 s, 1 %\n")],
     read: |arguments| {

@@ -10,36 +10,29 @@ use trackbed_core::Time;
 use trackbed_substrate::{Cancel, RunError, StallReason, sleep, spawn, spawn_named};
 
 use super::{defaults, execute, execution, loopback, run};
-use crate::support::{address, receive, send};
-
-fn stalled<T>(result: Result<T, RunError>) -> (Time, StallReason, String) {
-    match result.err() {
-        Some(RunError::Stalled { at, reason, diagnosis }) => (at, reason, diagnosis),
-        other => panic!("{other:?}"),
-    }
-}
+use crate::support::{address, assert_lines, receive, send, stalled};
 
 #[test]
 fn nothing_to_wait_for_is_a_stall() {
-    let (at, reason, diagnosis) = stalled(execute(|machine| async move {
+    let failed = execute(|machine| async move {
         // Sockets without waiting tasks wake no task.
         let _idle = loopback(&machine).bind_udp(address("127.0.0.1", 0)).unwrap();
         spawn_named("lost", pending::<()>()).detach();
         sleep(Duration::from_millis(3)).await;
         pending::<()>().await;
-    }));
+    });
+    let (at, reason, diagnosis) = stalled(failed.unwrap_err());
     assert!(at >= Time::from_millis(3));
     assert_eq!(reason, StallReason::NothingLeft);
-    for line in ["main: waits since", "lost: waits since", "UDP 127.0.0.1:", "a timer: never"] {
-        assert!(diagnosis.contains(line), "{line}\nis missing in\n{diagnosis}");
-    }
+    let lines = ["main: waits since", "lost: waits since", "UDP 127.0.0.1:", "a timer: never"];
+    assert_lines(&diagnosis, &lines);
 }
 
 #[test]
 fn a_run_ends_at_its_limit_and_says_who_waits_for_what() {
     let limit = Time::from_millis(30);
     let execution = execution().with_time_limit(limit);
-    let (at, reason, diagnosis) = stalled(execution.run(|machine| async move {
+    let failed = execution.run(|machine| async move {
         let host = loopback(&machine);
         let socket = host.bind_udp(address("127.0.0.1", 0)).unwrap();
         spawn_named("echo server", async move {
@@ -51,28 +44,29 @@ fn a_run_ends_at_its_limit_and_says_who_waits_for_what() {
         let _stream = host.connect_tcp(None, listener.local_addr(), &options).await.unwrap();
         let _accepted = listener.accept().await.unwrap();
         let _ = listener.accept().await;
-    }));
+    });
+    let (at, reason, diagnosis) = stalled(failed.unwrap_err());
     assert!(at >= limit);
     assert_eq!(reason, StallReason::TimeLimit);
-    for line in [
+    let lines = [
         "to accept from TCP listener 127.0.0.1:",
         "to receive from UDP 127.0.0.1:",
         ", Established, 0 B not sent yet",
         "0 datagrams lost",
-    ] {
-        assert!(diagnosis.contains(line), "{line}\nis missing in\n{diagnosis}");
-    }
+    ];
+    assert_lines(&diagnosis, &lines);
 }
 
 #[test]
 fn tasks_that_wake_one_another_without_end_reach_the_limit() {
     let execution = execution().with_time_limit(Time::from_millis(20));
-    let (_, reason, _) = stalled(execution.run(|_| {
+    let failed = execution.run(|_| {
         poll_fn::<(), _>(|cx| {
             cx.waker().wake_by_ref();
             Poll::Pending
         })
-    }));
+    });
+    let (_, reason, _) = stalled(failed.unwrap_err());
     assert_eq!(reason, StallReason::TimeLimit);
 }
 

@@ -15,7 +15,7 @@ use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_substrate::{Host, TcpInfo, TcpListener, TcpOptions, TcpStream, sleep, spawn};
 
 use super::{defaults, loopback_addresses, run};
-use crate::support::address;
+use crate::support::{address, pattern, read_all};
 
 /// A connection and its two ends: the client's and the server's.
 async fn connected(host: &dyn Host, local: SocketAddr) -> (Box<dyn TcpStream>, Box<dyn TcpStream>) {
@@ -27,11 +27,6 @@ async fn connected(host: &dyn Host, local: SocketAddr) -> (Box<dyn TcpStream>, B
 
 fn v4() -> SocketAddr {
     address("127.0.0.1", 0)
-}
-
-/// Bytes in which every position differs from its neighbours.
-fn pattern(len: usize) -> Vec<u8> {
-    (0..len).map(|i| (i % 251) as u8).collect()
 }
 
 async fn echo(mut stream: Box<dyn TcpStream>) {
@@ -57,8 +52,7 @@ fn megabytes_go_both_ways_at_once() {
                 writer.write_all(&sent).await.unwrap();
                 writer.close().await.unwrap();
             });
-            let mut back = Vec::new();
-            reader.read_to_end(&mut back).await.unwrap();
+            let back = read_all(&mut reader).await;
             writing.await;
             assert!(back == data);
         });
@@ -72,8 +66,7 @@ fn a_connection_is_described() {
         assert_eq!((ours.info().bytes_acked, theirs.info().bytes_acked), (0, 0));
         ours.write_all(&pattern(300_000)).await.unwrap();
         ours.close().await.unwrap();
-        let mut received = Vec::new();
-        theirs.read_to_end(&mut received).await.unwrap();
+        assert_eq!(read_all(&mut theirs).await.len(), 300_000);
         theirs.write_all(b"ok").await.unwrap();
         ours.read_exact(&mut [0; 2]).await.unwrap();
         let (near, far) = (ours.info(), theirs.info());
@@ -96,15 +89,13 @@ fn closing_ends_one_direction_and_leaves_the_other() {
         ours.close().await.unwrap();
         let after = ours.write(b"more").await.unwrap_err();
         assert_eq!(after.kind(), ErrorKind::BrokenPipe);
-        let mut received = Vec::new();
-        theirs.read_to_end(&mut received).await.unwrap();
+        let received = read_all(&mut theirs).await;
         assert_eq!(received, b"the last word");
         // Read to the end again: it stays there.
         assert_eq!(theirs.read(&mut [0; 9]).await.unwrap(), 0);
         theirs.write_all(&pattern(1_000_000)).await.unwrap_or_else(|error| panic!("{error}"));
         drop(theirs);
-        let mut received = Vec::new();
-        ours.read_to_end(&mut received).await.unwrap();
+        let received = read_all(&mut ours).await;
         assert!(received == pattern(1_000_000));
         assert_eq!(ours.info().bytes_received, 1_000_000);
     });
@@ -202,8 +193,7 @@ fn a_writer_waits_for_room_and_is_woken_by_it() {
             ours.write_all(&[5; 1_000_000]).await.unwrap();
             ours.close().await.unwrap();
         });
-        let mut received = Vec::new();
-        theirs.read_to_end(&mut received).await.unwrap();
+        let received = read_all(&mut theirs).await;
         writing.await;
         assert_eq!(received.len(), written + 1_000_000);
     });

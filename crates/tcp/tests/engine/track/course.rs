@@ -22,33 +22,11 @@ pub trait Station {
     fn received(&self) -> u64;
 }
 
-impl<S: Station + ?Sized> Station for Box<S> {
-    fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        (**self).handle_packet(now, packet);
-    }
-
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        (**self).poll_transmit(now)
-    }
-
-    fn poll_timeout(&self) -> Option<Time> {
-        (**self).poll_timeout()
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        (**self).handle_timeout(now);
-    }
-
-    fn received(&self) -> u64 {
-        (**self).received()
-    }
-}
-
 /// Stations and the links between them.
-pub struct Course<S> {
-    pub now: Time,
-    pub stations: Vec<S>,
-    pub links: Vec<Link>,
+pub struct Course {
+    now: Time,
+    stations: Vec<Box<dyn Station>>,
+    links: Vec<Link>,
     routes: BTreeMap<(IpAddr, IpAddr), Route>,
     /// When each station wants to be called.
     timers: Vec<Option<Time>>,
@@ -59,8 +37,8 @@ struct Route {
     to: usize,
 }
 
-impl<S: Station> Course<S> {
-    pub fn new(stations: Vec<S>, links: Vec<Link>) -> Course<S> {
+impl Course {
+    pub fn new(stations: Vec<Box<dyn Station>>, links: Vec<Link>) -> Course {
         let timers = vec![None; stations.len()];
         Course { now: Time::ZERO, stations, links, routes: BTreeMap::new(), timers }
     }
@@ -70,8 +48,24 @@ impl<S: Station> Course<S> {
         self.routes.insert((from, dest), Route { links: links.to_vec(), to });
     }
 
+    /// What each client, which every second station is, reads between these seconds, in Mbit/s.
+    pub fn rates(&mut self, from: u64, until: u64) -> Vec<f64> {
+        let [before, after] = [from, until].map(|second| {
+            self.run_until(Time::from_millis(second * 1_000));
+            self.stations.iter().step_by(2).map(|client| client.received()).collect::<Vec<_>>()
+        });
+        let gained = after.into_iter().zip(before).map(|(after, before)| after - before);
+        gained.map(|bytes| bytes as f64 * 8e-6 / (until - from) as f64).collect()
+    }
+
+    fn run_until(&mut self, deadline: Time) {
+        (0..self.stations.len()).for_each(|station| self.flush(station));
+        while self.step(deadline) {}
+        self.now = self.now.max(deadline);
+    }
+
     /// Sends what a station has to send, and asks when it wants to be called.
-    pub fn flush(&mut self, station: usize) {
+    fn flush(&mut self, station: usize) {
         while let Some(packet) = self.stations[station].poll_transmit(self.now) {
             if let Some(route) = self.routes.get(&(packet.source(), packet.destination())) {
                 self.links[route.links[0]].push(self.now, packet);
@@ -80,16 +74,6 @@ impl<S: Station> Course<S> {
         self.timers[station] = self.stations[station].poll_timeout();
     }
 
-    /// Goes on until `deadline`, or until `done` says that it is enough.
-    pub fn run_until(&mut self, deadline: Time, done: impl Fn(&[S]) -> bool) {
-        (0..self.stations.len()).for_each(|station| self.flush(station));
-        while !done(&self.stations) && self.step(deadline) {}
-        if !done(&self.stations) {
-            self.now = self.now.max(deadline);
-        }
-    }
-
-    /// Processes the next event, unless it is later than `deadline`.
     fn step(&mut self, deadline: Time) -> bool {
         let link =
             (0..self.links.len()).filter_map(|link| Some((self.links[link].next()?, link))).min();
@@ -112,7 +96,6 @@ impl<S: Station> Course<S> {
         true
     }
 
-    /// A packet comes out of a link.
     fn arrive(&mut self, link: usize) {
         let Some((_, packet)) = self.links[link].flying.pop_front() else { return };
         let Some(route) = self.routes.get(&(packet.source(), packet.destination())) else { return };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, Ratio, Seed};
+use trackbed_core::{Ratio, Seed};
 use trackbed_tcp::{Config, algorithms};
 
 use super::{Fate, Link, Track, request};
@@ -121,8 +121,7 @@ impl Condition {
         let config = Config { congestion: *congestion.expect("known"), ..Config::default() };
         let seed = Seed::of_run(1, seed);
         let link = |name: &str| {
-            let delay = Duration::from_millis(self.delay_ms);
-            let mut link = Link::new(Bitrate::from_mbps(self.rate_mbps), delay, self.queue);
+            let mut link = Link::new(self.rate_mbps, self.delay_ms, self.queue);
             if !jitter.is_zero() {
                 link.jitter = Some((jitter, Box::new(seed.child(name).stream("jitter"))));
             }

@@ -47,10 +47,10 @@ pub struct Link {
 }
 
 impl Link {
-    pub fn new(rate: Bitrate, delay: Duration, queue_max: usize) -> Link {
+    pub fn new(rate_mbps: u64, delay_ms: u64, queue_max: usize) -> Link {
         Link {
-            rate,
-            delay,
+            rate: Bitrate::from_mbps(rate_mbps),
+            delay: Duration::from_millis(delay_ms),
             queue_max,
             fate: Fate::Pass,
             free_at: Time::ZERO,
@@ -209,6 +209,11 @@ impl Track {
             }
         }
     }
+}
+
+/// 100 Mbit/s, 10 ms and 1,000 packets.
+pub fn link() -> Link {
+    Link::new(100, 10, 1_000)
 }
 
 /// Processes everything for this long.
