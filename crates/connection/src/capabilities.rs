@@ -21,6 +21,26 @@ pub struct Capabilities {
     pub multipath: bool,
 }
 
+impl Capabilities {
+    /// Those of a protocol without encryption: one exchange at a time, over one path.
+    pub const fn plain(transport: Transport) -> Capabilities {
+        Capabilities {
+            transport,
+            tls: &[],
+            handshakes: &[Handshake::New],
+            multiplexed: false,
+            migrates: false,
+            multipath: false,
+        }
+    }
+
+    /// The same inside TLS of these versions, with every handshake.
+    pub const fn encrypted(transport: Transport, tls: &'static [TlsVersion]) -> Capabilities {
+        let handshakes = Handshake::OF_PROTOCOLS;
+        Capabilities { tls, handshakes, ..Capabilities::plain(transport) }
+    }
+}
+
 /// The transport protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {

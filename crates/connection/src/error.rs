@@ -1,6 +1,7 @@
 //! Errors: which protocol, at which step, and whether a new connection may help.
 
 use std::fmt;
+use std::time::Duration;
 
 use trackbed_core::named;
 
@@ -78,9 +79,19 @@ impl Error {
         matches!(self, Error::Failed { retryable: true, .. })
     }
 
+    /// A configuration that the protocol does not support, and what to ask for instead.
+    pub fn unsupported(protocol: &'static str, advice: impl Into<String>) -> Error {
+        Error::Unsupported { protocol, advice: advice.into() }
+    }
+
     /// A failure after which a new connection may help.
     pub fn transient(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Failed { protocol, step, reason: reason.to_string(), retryable: true }
+    }
+
+    /// A connection without progress for as long as `limit`.
+    pub fn idle(protocol: &'static str, step: Step, limit: Duration) -> Error {
+        Error::transient(protocol, step, format!("no progress for {limit:?}"))
     }
 
     /// A failure that would recur on a new connection.

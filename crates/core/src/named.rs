@@ -18,6 +18,9 @@ macro_rules! named {
             /// All of them, in order.
             $visible const ALL: &'static [$Enum] = &[$($Enum::$Value),+];
 
+            /// The names of all of them, in the same order.
+            $visible const NAMES: &'static [&'static str] = &[$($name),+];
+
             /// The name.
             $visible const fn name(self) -> &'static str {
                 match self {

@@ -245,7 +245,6 @@ fn filter(version: Version, reader: &mut Reader) -> Result<String> {
     }
 }
 
-/// SUBACK and UNSUBACK.
 fn answers(version: Version, kind: u8, reader: &mut Reader) -> Result<Packet> {
     let packet_id = reader.two()?;
     reader.properties(version, &[0x1f])?;

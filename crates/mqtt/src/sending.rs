@@ -25,7 +25,6 @@ pub(crate) struct Sending {
 #[derive(Debug)]
 struct OnTheWay {
     packet_id: u16,
-    /// The caller's token.
     token: u64,
     stage: Stage,
     /// Whether it was sent on this connection.
@@ -34,9 +33,7 @@ struct OnTheWay {
 
 #[derive(Debug)]
 enum Stage {
-    /// Waiting for PUBACK or PUBREC.
     Published(Box<Publish>, Option<Time>),
-    /// Waiting for PUBCOMP.
     Released,
 }
 
@@ -45,7 +42,6 @@ enum Stage {
 pub(crate) enum Outcome {
     /// The peer received or refused the message `token`.
     Done {
-        /// The caller's token.
         token: u64,
         /// Success, or the reason for the failure.
         reason: Reason,

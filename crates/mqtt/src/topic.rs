@@ -66,7 +66,6 @@ pub(crate) fn parse_filter(filter: &str) -> Result<(Option<&str>, &str), Fault> 
     }
 }
 
-/// The number of levels of a name or filter.
 pub(crate) fn levels(topic: &str) -> usize {
     topic.split('/').count()
 }

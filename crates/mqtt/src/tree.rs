@@ -7,10 +7,8 @@ use trackbed_core::Time;
 
 use crate::packet::{Message, Qos};
 
-/// A session.
 pub(crate) type SessionId = u32;
 
-/// The options of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     pub qos: Qos,
@@ -174,7 +172,6 @@ pub(crate) struct Retained {
     weight: usize,
 }
 
-/// A message that is retained.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub message: Arc<Message>,

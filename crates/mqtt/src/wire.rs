@@ -130,7 +130,6 @@ pub(crate) fn code(reason: Reason, codes: &[u8]) -> u8 {
     if codes.contains(&reason.0) { reason.0 } else { Reason::UNSPECIFIED_ERROR.0 }
 }
 
-/// A value of a property.
 trait Value<'a>: Sized {
     fn read(reader: &mut Reader<'a>) -> Result<Self>;
     fn write(&self, out: &mut Vec<u8>) -> Result<()>;

@@ -4,7 +4,6 @@ use crate::program::{
     Abilities, About, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport,
 };
 
-/// Its registry entry.
 pub(crate) struct Caddy;
 
 impl Program for Caddy {

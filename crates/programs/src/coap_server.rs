@@ -1,8 +1,7 @@
 //! libcoap's example server: CoAP over DTLS and UDP.
 
-use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Launch, Program, Setup, TlsVersion, Transport};
 
-/// Its registry entry.
 pub(crate) struct CoapServer;
 
 /// Maximum number of resources that clients may create, one for each path of a workload.
@@ -37,28 +36,24 @@ impl Program for CoapServer {
     }
 
     fn prepare(&self, setup: &Setup<'_>) -> Launch {
-        Launch {
-            arguments: vec![
-                "-A".into(),
-                setup.address.to_string().into(),
-                "-p".into(),
-                // DTLS is on the port after the given one.
-                setup.port.saturating_sub(1).to_string().into(),
-                "-c".into(),
-                setup.certificate.clone().into(),
-                "-j".into(),
-                setup.key.clone().into(),
-                // Clients need no certificate.
-                "-n".into(),
-                // A request to an unknown path creates a resource.
-                "-d".into(),
-                RESOURCES_MAX.into(),
-                "-v".into(),
-                "3".into(),
-            ],
-            environment: Vec::new(),
-            files: Vec::new(),
-            listens: Listens { transport: Some(Transport::Udp), port: setup.port },
-        }
+        let arguments = vec![
+            "-A".into(),
+            setup.address.to_string().into(),
+            "-p".into(),
+            // DTLS is on the port after the given one.
+            setup.port.saturating_sub(1).to_string().into(),
+            "-c".into(),
+            setup.certificate.clone().into(),
+            "-j".into(),
+            setup.key.clone().into(),
+            // Clients need no certificate.
+            "-n".into(),
+            // A request to an unknown path creates a resource.
+            "-d".into(),
+            RESOURCES_MAX.into(),
+            "-v".into(),
+            "3".into(),
+        ];
+        Launch::new(arguments, Some(Transport::Udp), setup.port)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::program::{Abilities, About, Launch, Listens, Program, Setup, Transport};
+use crate::program::{Abilities, About, Launch, Program, Setup, Transport};
 
 /// The words of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,6 @@ fn split(text: &str) -> Result<Vec<String>, CommandError> {
     Ok(words)
 }
 
-/// The names in braces.
 fn names(word: &str) -> impl Iterator<Item = &str> {
     word.match_indices('{').filter_map(|(at, _)| {
         let (name, _) = word[at + 1..].split_once('}')?;
@@ -149,12 +148,7 @@ impl Program for CustomCommand {
             ("directory", setup.scratch.display().to_string()),
             ("site", setup.site.display().to_string()),
         ];
-        Launch {
-            arguments: self.words.arguments(&values),
-            environment: Vec::new(),
-            files: Vec::new(),
-            listens: Listens { transport: self.transport, port: setup.port },
-        }
+        Launch::new(self.words.arguments(&values), self.transport, setup.port)
     }
 }
 

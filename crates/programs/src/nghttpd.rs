@@ -3,7 +3,6 @@
 use crate::openssl;
 use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
-/// Its registry entry.
 pub(crate) struct Nghttpd;
 
 impl Program for Nghttpd {

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::openssl;
 use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
-/// Its registry entry.
 pub(crate) struct Nginx;
 
 impl Program for Nginx {

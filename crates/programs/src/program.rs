@@ -179,6 +179,14 @@ pub struct Launch {
     pub listens: Listens,
 }
 
+impl Launch {
+    /// A program without variables and files of its own, which is ready when it listens on `port`.
+    pub(crate) fn new(arguments: Vec<OsString>, transport: Option<Transport>, port: u16) -> Launch {
+        let (environment, files) = (Vec::new(), Vec::new());
+        Launch { arguments, environment, files, listens: Listens { transport, port } }
+    }
+}
+
 /// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listens {

@@ -11,8 +11,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use support::{fast, get, network, ping, server_address, simulate, simulate_on};
-use trackbed_connection::{Connection, body};
+use support::{fast, fetch, network, ping, server_address, simulate, simulate_on};
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
@@ -112,11 +111,6 @@ fn memory(protocol: &'static dyn Protocol) {
 /// round trip (RFC 7959), and would take hours.
 fn bytes(protocol: &dyn Protocol, whole: u64) -> u64 {
     if protocol.name().starts_with("coap") { whole / 100 } else { whole }
-}
-
-async fn fetch(connection: &dyn Connection, bytes: u64) {
-    let response = connection.exchange(get(&format!("/zeros?{bytes}"))).await.unwrap();
-    assert_eq!(body::drain(response.body).await, Ok(bytes));
 }
 
 /// Counts the packets that enter links.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
-use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use trackbed_core::Arguments;
+use trackbed_connection::{CipherSuite, Error, Handshake, KeyExchange, TlsVersion};
+use trackbed_core::{Arguments, named};
 pub use trackbed_mqtt::{Qos as MqttQos, Version as MqttVersion};
 use trackbed_substrate::TcpOptions;
 
@@ -31,6 +31,27 @@ pub struct ClientConfig {
     pub transport: TransportParameters,
     /// The path control of its multipath connections.
     pub paths: PathControl,
+}
+
+impl ClientConfig {
+    /// The server's certificate, which an encrypted protocol needs.
+    pub(crate) fn required_trust(&self, protocol: &'static str) -> Result<&Trust, Error> {
+        let advice = "it is encrypted: set `trust` to what the server's handle returns";
+        self.trust.as_ref().ok_or_else(|| Error::unsupported(protocol, advice))
+    }
+
+    /// Refuses every handshake but `new`, and names what to use `instead`.
+    pub(crate) fn require_new_handshake(
+        &self,
+        protocol: &'static str,
+        instead: &str,
+    ) -> Result<(), Error> {
+        if self.handshake == Handshake::New {
+            return Ok(());
+        }
+        let advice = format!("it does not support session resumption: use {instead}");
+        Err(Error::unsupported(protocol, advice))
+    }
 }
 
 /// What a client needs to authenticate a server: the server's self-signed certificate. It is not
@@ -149,31 +170,15 @@ impl Default for TlsParameters {
     }
 }
 
-/// What carries the packets of SCTP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encapsulation {
-    /// UDP datagrams (RFC 6951), which pass networks that do not support SCTP.
-    #[default]
-    Udp,
-    /// None: native packets of IP protocol 132. Virtual substrate only.
-    None,
-}
-
-impl Encapsulation {
-    /// All variants.
-    pub const ALL: &'static [Encapsulation] = &[Encapsulation::Udp, Encapsulation::None];
-
-    /// The name that scenarios use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encapsulation::Udp => "udp",
-            Encapsulation::None => "none",
-        }
-    }
-
-    /// The variant with this name.
-    pub fn from_name(name: &str) -> Option<Encapsulation> {
-        Encapsulation::ALL.iter().copied().find(|encapsulation| encapsulation.name() == name)
+named! {
+    /// What carries the packets of SCTP.
+    #[derive(Default)]
+    pub enum Encapsulation {
+        /// UDP datagrams (RFC 6951), which pass networks that do not support SCTP.
+        #[default]
+        Udp = "udp",
+        /// None: native packets of IP protocol 132. Virtual substrate only.
+        None = "none",
     }
 }
 
@@ -226,32 +231,16 @@ pub struct MqttParameters {
     pub answer: MqttAnswer,
 }
 
-/// What responds to requests over MQTT.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MqttAnswer {
-    /// The service behind the broker, as with ours.
-    #[default]
-    Service,
-    /// The client itself: it subscribes to its own messages, and each request is also its response.
-    /// This measures a round trip through any broker.
-    Echo,
-}
-
-impl MqttAnswer {
-    /// All variants.
-    pub const ALL: &'static [MqttAnswer] = &[MqttAnswer::Service, MqttAnswer::Echo];
-
-    /// The name that scenarios use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            MqttAnswer::Service => "service",
-            MqttAnswer::Echo => "echo",
-        }
-    }
-
-    /// The variant with this name.
-    pub fn from_name(name: &str) -> Option<MqttAnswer> {
-        MqttAnswer::ALL.iter().copied().find(|answer| answer.name() == name)
+named! {
+    /// What responds to requests over MQTT.
+    #[derive(Default)]
+    pub enum MqttAnswer {
+        /// The service behind the broker, as with ours.
+        #[default]
+        Service = "service",
+        /// The client itself: it subscribes to its own messages, and each request is also its
+        /// response. This measures a round trip through any broker.
+        Echo = "echo",
     }
 }
 

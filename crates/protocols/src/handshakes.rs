@@ -19,7 +19,6 @@ impl Handshakes {
     }
 }
 
-/// See [`Handshakes::begin`].
 #[derive(Debug)]
 pub(crate) struct HandshakeUnderWay(Rc<Cell<usize>>);
 

@@ -28,7 +28,6 @@ impl Ledger {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts discarded datagrams.
     pub(crate) fn refuse(&self, datagrams: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).refused += datagrams;
     }
@@ -49,7 +48,6 @@ pub(crate) struct Accounted<T: Account> {
 
 /// A connection with statistics.
 pub(crate) trait Account {
-    /// What it has done so far.
     fn account(&self) -> TransportStats;
 }
 

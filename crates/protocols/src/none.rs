@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Connection, Dialer, Error, Handshake, Service, Transport};
+use trackbed_connection::{Capabilities, Connection, Dialer, Error, Service, Transport};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
@@ -29,14 +29,7 @@ impl Protocol for Nothing {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Tcp,
-            tls: &[],
-            handshakes: &[Handshake::New],
-            multiplexed: false,
-            migrates: false,
-            multipath: false,
-        }
+        Capabilities::plain(Transport::Tcp)
     }
 
     fn parameters(&self) -> Vec<Parameter> {
@@ -61,7 +54,7 @@ impl Protocol for Nothing {
 
 impl Dialer for Nothing {
     fn connect(&self, _: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
-        let advice = "this protocol carries no data: use the workload `idle`".to_owned();
-        Box::pin(std::future::ready(Err(Error::Unsupported { protocol: self.name(), advice })))
+        let advice = "this protocol carries no data: use the workload `idle`";
+        Box::pin(std::future::ready(Err(Error::unsupported(self.name(), advice))))
     }
 }

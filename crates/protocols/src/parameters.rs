@@ -22,24 +22,13 @@ pub const SCHEDULER_OF_LINUX: &str = "linux";
 
 /// TLS and DTLS: the version, the handshake and the cipher.
 pub fn security() -> Vec<Parameter> {
-    static VERSIONS: Names = LazyLock::new(|| TlsVersion::ALL.iter().map(|v| v.name()).collect());
-    static HANDSHAKES: Names = LazyLock::new(|| Handshake::ALL.iter().map(|h| h.name()).collect());
-    static CIPHERS: Names = LazyLock::new(|| CipherSuite::ALL.iter().map(|c| c.name()).collect());
-    let (versions, ciphers) = (Kind::Choice(&VERSIONS), Kind::Choice(&CIPHERS));
-    let handshakes = Kind::Choice(&HANDSHAKES);
+    const TLS: &str = "the TLS version; default: the newest version that both ends support";
+    const HANDSHAKE: &str = "the handshake that opens connections";
+    const CIPHER: &str = "the cipher suite; default: negotiated";
     vec![
-        Parameter::optional(
-            "tls",
-            versions,
-            "the TLS version; default: the newest version that both ends support",
-        ),
-        Parameter::with_default(
-            "handshake",
-            handshakes,
-            "new",
-            "the handshake that opens connections",
-        ),
-        Parameter::optional("cipher", ciphers, "the cipher suite; default: negotiated"),
+        Parameter::optional("tls", Kind::Choice(TlsVersion::NAMES), TLS),
+        Parameter::with_default("handshake", Kind::Choice(Handshake::NAMES), "new", HANDSHAKE),
+        Parameter::optional("cipher", Kind::Choice(CipherSuite::NAMES), CIPHER),
     ]
 }
 
@@ -89,18 +78,15 @@ pub fn window() -> Vec<Parameter> {
 
 /// MQTT.
 pub fn mqtt() -> Vec<Parameter> {
-    static VERSIONS: Names = LazyLock::new(|| MqttVersion::ALL.iter().map(|v| v.name()).collect());
-    static LEVELS: Names = LazyLock::new(|| MqttQos::ALL.iter().map(|qos| qos.name()).collect());
-    static ANSWERS: Names = LazyLock::new(|| MqttAnswer::ALL.iter().map(|a| a.name()).collect());
     const VERSION: &str = "MQTT: the protocol version of the client";
     const QOS: &str = "MQTT: the QoS of requests and responses";
     const ANSWER: &str = "MQTT: what responds to requests: `service`, the service behind \
                           Trackbed's broker, or `echo`, the client itself, which subscribes to its \
                           own messages; default: `service`, or `echo` with a third-party broker";
     vec![
-        Parameter::with_default("mqtt-version", Kind::Choice(&VERSIONS), "5", VERSION),
-        Parameter::with_default("mqtt-qos", Kind::Choice(&LEVELS), "1", QOS),
-        Parameter::optional("mqtt-answer", Kind::Choice(&ANSWERS), ANSWER),
+        Parameter::with_default("mqtt-version", Kind::Choice(MqttVersion::NAMES), "5", VERSION),
+        Parameter::with_default("mqtt-qos", Kind::Choice(MqttQos::NAMES), "1", QOS),
+        Parameter::optional("mqtt-answer", Kind::Choice(MqttAnswer::NAMES), ANSWER),
     ]
 }
 
@@ -108,7 +94,7 @@ pub fn mqtt() -> Vec<Parameter> {
 pub(crate) fn shared() -> Vec<Parameter> {
     let ends = [security(), congestion_for(CongestionOf::CoupledTcp), mptcp()].concat();
     let others =
-        [encapsulation(&ENCAPSULATIONS), sctp(), coap(), cookie(), tcp(), quic(), window()];
+        [encapsulation(Encapsulation::NAMES), sctp(), coap(), cookie(), tcp(), quic(), window()];
     [ends, others.concat(), idle_timeout(), mqtt()].concat()
 }
 
@@ -209,6 +195,7 @@ pub fn tcp() -> Vec<Parameter> {
     const ECN: &str = "TCP: request ECN (explicit congestion notification); default: accept it when the peer \
          requests it";
     const SEND_BUFFER: &str = "TCP: the size of the send buffer; default: the stack's";
+    const RECEIVE_BUFFER: &str = "TCP: the size of the receive buffer; default: the stack's";
     const KEEPALIVE: &str = "TCP: the idle time before keepalive probes; default: no probes";
     const MSS: &str = "TCP: the maximum segment size, options included, 536 B to 65495 B; default: from the \
          link's MTU";
@@ -217,11 +204,7 @@ pub fn tcp() -> Vec<Parameter> {
         Parameter::with_default("hystart", Kind::Flag, "true", HYSTART),
         Parameter::optional("ecn", Kind::Flag, ECN),
         Parameter::optional("send-buffer", Kind::Size, SEND_BUFFER),
-        Parameter::optional(
-            "receive-buffer",
-            Kind::Size,
-            "TCP: the size of the receive buffer; default: the stack's",
-        ),
+        Parameter::optional("receive-buffer", Kind::Size, RECEIVE_BUFFER),
         Parameter::optional("keepalive", Kind::Time, KEEPALIVE),
         initial_window(),
         Parameter::optional("mss", Kind::Size, MSS),
@@ -241,10 +224,6 @@ pub fn idle_timeout() -> Vec<Parameter> {
 
 const SCHEDULER: &str = "MPTCP, mpquic: which path carries the next data; the kernel supports only \
      linux; mpquic supports minrtt (its default) and roundrobin";
-
-/// Every way to carry the packets of SCTP.
-pub(crate) static ENCAPSULATIONS: Names =
-    LazyLock::new(|| Encapsulation::ALL.iter().map(|way| way.name()).collect());
 
 type Names = LazyLock<Vec<&'static str>>;
 
@@ -308,11 +287,14 @@ impl TransportParameters {
             set(arguments, "checksum", &mut multipath.checksum);
             multipath
         });
-        let encapsulation = arguments.get("encapsulation").and_then(Encapsulation::from_name);
-        transport.encapsulation = encapsulation.unwrap_or_default();
+        transport.encapsulation = named(arguments, "encapsulation", Encapsulation::from_name);
         transport.sctp = SctpParameters::read(arguments)?;
         transport.coap = CoapParameters::read(arguments)?;
-        transport.mqtt = MqttParameters::read(arguments);
+        transport.mqtt = MqttParameters {
+            version: named(arguments, "mqtt-version", MqttVersion::from_name),
+            qos: named(arguments, "mqtt-qos", MqttQos::from_name),
+            answer: named(arguments, "mqtt-answer", MqttAnswer::from_name),
+        };
         set(arguments, "idle-timeout", &mut transport.idle_timeout);
         if let Some(window) = bytes(arguments, "window") {
             transport.window = u32::try_from(window).map_err(|_| ParameterError {
@@ -374,24 +356,16 @@ impl CoapParameters {
     }
 }
 
-impl MqttParameters {
-    fn read(arguments: &Arguments) -> MqttParameters {
-        let version = arguments.get("mqtt-version").and_then(MqttVersion::from_name);
-        let qos = arguments.get("mqtt-qos").and_then(MqttQos::from_name);
-        let answer = arguments.get("mqtt-answer").and_then(MqttAnswer::from_name);
-        MqttParameters {
-            version: version.unwrap_or_default(),
-            qos: qos.unwrap_or_default(),
-            answer: answer.unwrap_or_default(),
-        }
-    }
-}
-
 /// Sets `field` if the protocol has such a parameter, and it has a value.
 fn set<T: FromValue>(arguments: &Arguments, name: &str, field: &mut T) {
     if let Some(value) = arguments.get(name) {
         *field = value;
     }
+}
+
+/// The value that `name` selects by its name, or the default.
+fn named<T: Default>(arguments: &Arguments, name: &str, from: fn(&str) -> Option<T>) -> T {
+    arguments.get(name).and_then(from).unwrap_or_default()
 }
 
 /// A size within `range`.

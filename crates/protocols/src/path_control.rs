@@ -32,7 +32,6 @@ impl PathControl {
         self.open().iter().flat_map(|connection| connection.paths()).collect()
     }
 
-    /// Registers a new connection.
     pub(crate) fn enter(&self, connection: Weak<dyn Steered>) {
         self.0.borrow_mut().push(connection);
     }

@@ -1,4 +1,4 @@
-//! `quic`: each exchange on a separate bidirectional stream, in the frames of
+//! `quic` and `mpquic`: each exchange on a separate bidirectional stream, in the frames of
 //! [`framing`](crate::framing).
 
 use std::net::SocketAddr;
@@ -8,62 +8,79 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
-use futures_util::future::{Either, select};
-use futures_util::stream;
 use noq::{ReadError, RecvStream, SendStream, VarInt, WriteError};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Body, Capabilities, Connection, Dialer, Error, Handshake, Priority, Request, Response,
-    Security, Service, TlsVersion, Transport, TransportStats,
+    Body, Capabilities, Connection, Dialer, Error, Priority, Request, Response, Security, Service,
+    TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
-use trackbed_substrate::{Host, Standing, Task, spawn};
+use trackbed_substrate::{Host, Standing};
 
-use crate::config::{ClientConfig, ServerConfig};
+use crate::config::{ClientConfig, ServerConfig, TransportParameters};
 use crate::framing::{
-    Delimiter, Input, Output, Reader, check_path, request_head, response_head, send_message,
+    Delimiter, Input, Output, Reader, check_path, exchange, request_head, response_head,
+    send_message,
 };
 use crate::nursery::Nursery;
-use crate::parameters::over_quic;
+use crate::parameters::{over_quic, quic_scheduler};
+use crate::path_control::PathControl;
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{
-    self, InOrder, QuicConnection, QuicDialer, Several, connection_failed, see_off,
+    self, EARLY_DATA_MAX, InOrder, QuicConnection, QuicDialer, Several, connection_failed, see_off,
 };
 use crate::tls::Profile;
 
-/// Frames on QUIC streams.
-pub(crate) struct Quic;
+pub(crate) struct Quic {
+    /// Whether packets take all paths of a host at once (draft-ietf-quic-multipath). The path
+    /// settings of [`TransportParameters::tcp`] apply, except those that exist only in MPTCP. Either
+    /// end interoperates with one of a single path.
+    pub(crate) is_multipath: bool,
+}
 
-pub(crate) const QUIC: Profile = Profile {
-    protocol: "quic",
-    alpn: b"trackbed-streams/1",
-    versions: &[TlsVersion::Tls13],
-    // RFC 9001 section 4.6.1: the limit is QUIC's, and TLS says "any".
-    early_data_max: u32::MAX,
-};
+impl Quic {
+    fn profile(&self) -> Profile {
+        Profile {
+            protocol: self.name(),
+            alpn: b"trackbed-streams/1",
+            versions: &[TlsVersion::Tls13],
+            early_data_max: EARLY_DATA_MAX,
+        }
+    }
+
+    fn several(
+        &self,
+        transport: &TransportParameters,
+        control: &PathControl,
+    ) -> Result<Option<Several>> {
+        let several = || Several::new(self.name(), transport, control);
+        self.is_multipath.then(several).transpose()
+    }
+}
 
 impl Protocol for Quic {
     fn name(&self) -> &'static str {
-        QUIC.protocol
+        if self.is_multipath { "mpquic" } else { "quic" }
     }
 
     fn summary(&self) -> &'static str {
-        "frames on QUIC, one bidirectional stream per exchange"
+        match self.is_multipath {
+            false => "frames on QUIC, one bidirectional stream per exchange",
+            true => "frames on Multipath QUIC, over all paths of a host, one stream per exchange",
+        }
     }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            transport: Transport::Udp,
-            tls: QUIC.versions,
-            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: true,
-            migrates: true,
-            multipath: false,
+            migrates: !self.is_multipath,
+            multipath: self.is_multipath,
+            ..Capabilities::encrypted(Transport::Udp, self.profile().versions)
         }
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        over_quic()
+        if self.is_multipath { [over_quic(), quic_scheduler()].concat() } else { over_quic() }
     }
 
     fn serve(
@@ -73,38 +90,23 @@ impl Protocol for Quic {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        serve_streams(QUIC, &*host, (listen, config), None, service)
+        let (profile, name) = (self.profile(), self.name());
+        let several = self.several(&config.transport, &config.paths)?;
+        quic_transport::serve(profile, &*host, listen, config, several, move |quic, standing| {
+            serve(name, (quic, standing), Rc::clone(&service))
+        })
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(StreamDialer::new(QUIC, QuicDialer::new(QUIC, host, config, None)?)))
+        let several = self.several(&config.transport, &config.paths)?;
+        let quic = QuicDialer::new(self.profile(), host, config, several)?;
+        Ok(Rc::new(StreamDialer { protocol: self.name(), quic }))
     }
 }
 
-/// Serves frames on the streams of connections over one path, or over several.
-pub(crate) fn serve_streams(
-    profile: Profile,
-    host: &dyn Host,
-    (listen, config): (SocketAddr, &ServerConfig),
-    several: Option<Several>,
-    service: Rc<dyn Service>,
-) -> Result<ServerHandle> {
-    quic_transport::serve(profile, host, listen, config, several, move |connection, standing| {
-        serve(profile.protocol, (connection, standing), Rc::clone(&service))
-    })
-}
-
-/// Opens connections with a separate stream for each exchange.
-pub(crate) struct StreamDialer {
+struct StreamDialer {
     protocol: &'static str,
     quic: QuicDialer,
-}
-
-impl StreamDialer {
-    /// A dialer of a protocol's connections.
-    pub(crate) fn new(profile: Profile, quic: QuicDialer) -> StreamDialer {
-        StreamDialer { protocol: profile.protocol, quic }
-    }
 }
 
 impl Dialer for StreamDialer {
@@ -134,27 +136,10 @@ impl Connection for StreamConnection {
             let opened = self.quic.connection.open_bi().await;
             let (sending, receiving) =
                 opened.map_err(|error| connection_failed(protocol, Step::Send, &error))?;
-            let mut reader = Reader::new(protocol, Receiving::new(protocol, receiving));
+            let reader = Reader::new(protocol, Receiving::new(protocol, receiving));
             let head = request_head(&request.path, request.priority);
             let message = Sending::new(protocol, sending).message(head, request.body);
-            let send = Box::pin(async { message.await.map(drop) });
-            let status = Box::pin(async move {
-                let status = reader.response().await?;
-                Ok((status, reader))
-            });
-            match select(send, status).await {
-                Either::Left((sent, status)) => {
-                    sent?;
-                    let (status, reader) = status.await?;
-                    Ok(Response { status, body: body(reader, None) })
-                }
-                // The response may begin before the request has ended; sending continues
-                // concurrently.
-                Either::Right((answered, send)) => {
-                    let (status, reader) = answered?;
-                    Ok(Response { status, body: body(reader, Some(spawn(send))) })
-                }
-            }
+            exchange(reader, async { message.await.map(drop) }).await
         })
     }
 
@@ -204,20 +189,11 @@ async fn answer(
     if let Some(priority) = priority {
         sending.rank(priority);
     }
-    let request = Request { priority, ..Request::new(path, body(reader, None)) };
+    let request = Request { priority, ..Request::new(path, reader.into_body(None)) };
     let response = service.call(request).await;
     let mut sent = sending.message(response_head(response.status), response.body).await?;
     see_off(&mut sent.stream).await;
     Ok(())
-}
-
-/// The body that follows a head, up to the end of the stream. `beside` is what has to go on as
-/// long as the body is wanted.
-fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) -> Body {
-    Box::pin(stream::try_unfold((reader, beside), async |(mut reader, beside)| {
-        let piece = std::future::poll_fn(|cx| reader.poll_piece(cx)).await?;
-        Ok(piece.map(|piece| (piece, (reader, beside))))
-    }))
 }
 
 /// The receiving half of a stream. Dropping it early asks the peer to stop (RFC 9000 section 3.5).

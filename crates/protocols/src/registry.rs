@@ -6,23 +6,23 @@ use trackbed_core::parameter::{Kind, Parameter};
 
 use crate::parameters::shared;
 use crate::protocol::Protocol;
-use crate::{coap, http1, http2, http3, mpquic, mptcp, mqtt, quic, sctp, tcp};
+use crate::{coap, http1, http2, http3, mqtt, quic, sctp, tcp};
 
 /// Every protocol, in the order of lists. A new one is a separate file or folder and a line here.
 pub fn registry() -> &'static [&'static dyn Protocol] {
     &[
-        &coap::Coap,
-        &coap::CoapDtls,
+        &coap::Coap { is_encrypted: false },
+        &coap::Coap { is_encrypted: true },
         &http1::Http1,
         &http2::Http2,
         &http3::Http3,
-        &mpquic::Mpquic,
-        &mptcp::Mptcp,
+        &quic::Quic { is_multipath: true },
+        &tcp::Tcp { is_multipath: true },
         &mqtt::Mqtt,
-        &quic::Quic,
-        &sctp::Sctp,
-        &sctp::SctpDtls,
-        &tcp::Tcp,
+        &quic::Quic { is_multipath: false },
+        &sctp::Sctp { is_encrypted: false },
+        &sctp::Sctp { is_encrypted: true },
+        &tcp::Tcp { is_multipath: false },
         &tcp::TcpTls,
     ]
 }

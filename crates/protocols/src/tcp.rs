@@ -1,5 +1,5 @@
-//! `tcp` and `tcp+tls`: request and response in the frames of [`framing`](crate::framing), one
-//! exchange after the other on a connection.
+//! `tcp`, `mptcp` and `tcp+tls`: request and response in the frames of [`framing`](crate::framing),
+//! one exchange after the other on a connection.
 
 mod client;
 mod server;
@@ -11,43 +11,54 @@ use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::error::Result;
-use trackbed_connection::{
-    Capabilities, Connection, Dialer, Error, Handshake, Service, TlsVersion, Transport,
-};
+use trackbed_connection::{Capabilities, Connection, Dialer, Service, TlsVersion, Transport};
 use trackbed_core::Parameter;
-use trackbed_substrate::Host;
+use trackbed_substrate::{Host, Multipath};
 
-use crate::config::{ClientConfig, ServerConfig};
-use crate::parameters::{over_tcp, security};
+use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig, TransportParameters};
+use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp, over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_bare, serve_tls};
 use crate::tls::Profile;
 
-/// Frames on bare TCP.
-pub(crate) struct Tcp;
+pub(crate) struct Tcp {
+    /// Whether on Multipath TCP (RFC 8684). The path settings of [`TransportParameters::tcp`] apply;
+    /// default: the scheduler of Linux.
+    pub(crate) is_multipath: bool,
+}
+
+impl Tcp {
+    fn transport(&self, given: &TransportParameters) -> TransportParameters {
+        let mut transport = given.clone();
+        if self.is_multipath {
+            let scheduler = SCHEDULER_OF_LINUX.to_owned();
+            let paths = || Multipath { scheduler, ..Multipath::default() };
+            transport.tcp.multipath.get_or_insert_with(paths);
+        }
+        transport
+    }
+}
 
 impl Protocol for Tcp {
     fn name(&self) -> &'static str {
-        "tcp"
+        if self.is_multipath { "mptcp" } else { "tcp" }
     }
 
     fn summary(&self) -> &'static str {
-        "length-prefixed frames on TCP, not encrypted, one exchange at a time"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Tcp,
-            tls: &[],
-            handshakes: &[Handshake::New],
-            multiplexed: false,
-            migrates: false,
-            multipath: false,
+        match self.is_multipath {
+            false => "length-prefixed frames on TCP, not encrypted, one exchange at a time",
+            true => {
+                "length-prefixed frames on Multipath TCP, over all paths of a host, not encrypted"
+            }
         }
     }
 
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { multipath: self.is_multipath, ..Capabilities::plain(Transport::Tcp) }
+    }
+
     fn parameters(&self) -> Vec<Parameter> {
-        over_tcp()
+        if self.is_multipath { over_mptcp() } else { over_tcp() }
     }
 
     fn serve(
@@ -57,28 +68,31 @@ impl Protocol for Tcp {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        serve_frames(self.name(), &*host, listen, config, service)
+        let name = self.name();
+        let config =
+            ServerConfig { transport: self.transport(&config.transport), ..config.clone() };
+        serve_bare(name, &*host, listen, &config, move |stream, standing| {
+            server::serve(name, (stream, standing), Rc::clone(&service))
+        })
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        if config.handshake != Handshake::New {
-            let advice =
-                "it does not support session resumption: use `tcp+tls`, or the handshake `new`";
-            return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
-        }
-        let tcp = TcpDialer::bare(self.name(), host, config);
+        let tls = if self.is_multipath { "" } else { "`tcp+tls`, or " };
+        config.require_new_handshake(self.name(), &format!("{tls}the handshake `new`"))?;
+        let config =
+            ClientConfig { transport: self.transport(&config.transport), ..config.clone() };
+        let tcp = TcpDialer::bare(self.name(), host, &config);
         Ok(Rc::new(FramedDialer { protocol: self.name(), tcp }))
     }
 }
 
-/// Frames on TCP inside TLS.
 pub(crate) struct TcpTls;
 
 const TCP_TLS: Profile = Profile {
     protocol: "tcp+tls",
     alpn: b"trackbed-frames/1",
     versions: TlsVersion::ALL,
-    early_data_max: crate::config::EARLY_DATA_MAX,
+    early_data_max: EARLY_DATA_MAX,
 };
 
 impl Protocol for TcpTls {
@@ -91,14 +105,7 @@ impl Protocol for TcpTls {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Tcp,
-            tls: TCP_TLS.versions,
-            handshakes: Handshake::OF_PROTOCOLS,
-            multiplexed: false,
-            migrates: false,
-            multipath: false,
-        }
+        Capabilities::encrypted(Transport::Tcp, TCP_TLS.versions)
     }
 
     fn parameters(&self) -> Vec<Parameter> {
@@ -123,22 +130,9 @@ impl Protocol for TcpTls {
     }
 }
 
-/// Serves frames on bare connections.
-pub(crate) fn serve_frames(
-    name: &'static str,
-    host: &dyn Host,
-    listen: SocketAddr,
-    config: &ServerConfig,
-    service: Rc<dyn Service>,
-) -> Result<ServerHandle> {
-    serve_bare(name, host, listen, config, move |stream, standing| {
-        server::serve(name, (stream, standing), Rc::clone(&service))
-    })
-}
-
-pub(crate) struct FramedDialer {
-    pub protocol: &'static str,
-    pub tcp: TcpDialer,
+struct FramedDialer {
+    protocol: &'static str,
+    tcp: TcpDialer,
 }
 
 impl Dialer for FramedDialer {

@@ -9,8 +9,7 @@ mod support;
 mod tripwire;
 
 use support::{
-    ENDS, digest, fast, fork, noise, ping, post, server_address, simulate, simulate_on,
-    transport_over_paths,
+    ENDS, echo, fast, fork, ping, server_address, simulate, simulate_on, transport_over_paths,
 };
 use trackbed_connection::Handshake;
 use trackbed_core::{Ratio, Seed};
@@ -32,9 +31,7 @@ fn every_protocol_runs_on_seed_and_virtual_time_alone() {
             for _ in 0..2 {
                 let connection = dialer.connect(server_address()).await.unwrap();
                 ping(&*connection).await.unwrap();
-                let (upload, sum) = noise(300_000, 1);
-                let response = connection.exchange(post("/echo", upload)).await.unwrap();
-                assert_eq!(digest(response.body).await.unwrap(), sum);
+                echo(&*connection, 300_000, 1).await;
                 connection.close().await;
             }
         });
@@ -51,14 +48,10 @@ fn several_paths_of_quic_do_too() {
     let protocol = trackbed_protocols::find("mpquic").unwrap();
     let seed = Seed::of_run(1, 0);
     simulate_on(fork([&lossy, &lossy], &seed), seed, |track| async move {
-        let server = track.serve(protocol);
         let transport = transport_over_paths("minrtt", vec![ENDS[1]], false);
         let config = ClientConfig { transport, ..ClientConfig::default() };
-        let dialer = track.dialer(protocol, &server, config);
-        let connection = dialer.connect(server_address()).await.unwrap();
-        let (upload, sum) = noise(1_000_000, 1);
-        let response = connection.exchange(post("/echo", upload)).await.unwrap();
-        assert_eq!(digest(response.body).await.unwrap(), sum);
+        let (_server, connection) = track.connected_with(protocol, config).await;
+        echo(&*connection, 1_000_000, 1).await;
         connection.close().await;
     });
     let violations = take_violations();

@@ -37,10 +37,8 @@ pub(super) struct Connection {
     pub is_ready: bool,
 }
 
-/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Waiting for CONNECT.
     Opened,
     /// It has a session.
     Connected(SessionId),

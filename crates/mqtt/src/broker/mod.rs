@@ -46,7 +46,6 @@ pub struct Broker {
     counters: Counters,
 }
 
-/// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Connection(ConnectionId),

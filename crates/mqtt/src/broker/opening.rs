@@ -14,7 +14,6 @@ use crate::topic;
 use crate::tree::SessionId;
 
 impl Broker {
-    /// Handles CONNECT.
     pub(super) fn connect(
         &mut self,
         id: ConnectionId,

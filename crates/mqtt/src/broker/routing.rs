@@ -104,7 +104,6 @@ impl Broker {
         count
     }
 
-    /// Passes a message to a session.
     pub(super) fn deliver(&mut self, id: SessionId, delivery: Delivery, now: Time) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let at = session.connection;
@@ -133,7 +132,6 @@ fn delivery(message: &Arc<Message>, wanted: &[&Options], expires: Option<Time>) 
     }
 }
 
-/// When a message expires.
 fn expiry(message: &Message, now: Time) -> Option<Time> {
     message.expiry_secs.map(|secs| now + Duration::from_secs(secs.into()))
 }

@@ -92,7 +92,6 @@ impl Broker {
         }
     }
 
-    /// Answers UNSUBSCRIBE.
     pub(super) fn unsubscribe(
         &mut self,
         (at, id): (ConnectionId, SessionId),
@@ -115,7 +114,6 @@ impl Broker {
         self.answer(at, &Packet::Unsuback { packet_id, reasons });
     }
 
-    /// Writes an answer on a connection.
     pub(super) fn answer(&mut self, at: ConnectionId, packet: &Packet) {
         if let Some(connection) = self.connections.get_mut(&at) {
             connection.link.answer(packet);

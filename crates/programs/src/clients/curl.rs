@@ -10,9 +10,8 @@ use trackbed_linux::unprivileged::{User, demote};
 
 use super::{ClientProgram, Does, Fetched, Session, Visit, Visited};
 use crate::error::ProgramError;
-use crate::program::{About, Launch, Listens};
+use crate::program::{About, Launch};
 
-/// The entry of the registry.
 pub(super) struct Curl;
 
 impl ClientProgram for Curl {
@@ -78,16 +77,10 @@ impl ClientProgram for Curl {
             "%{json}\n".into(),
         ];
         for wanted in visit.wanted {
-            let output = ["--output", "/dev/null"].map(OsString::from);
-            arguments.extend(output);
+            arguments.extend(["--output", "/dev/null"].map(OsString::from));
             arguments.push(visit.url(&wanted.path).into());
         }
-        Ok(Launch {
-            arguments,
-            environment: Vec::new(),
-            files: Vec::new(),
-            listens: Listens { transport: None, port: visit.port },
-        })
+        Ok(Launch::new(arguments, None, visit.port))
     }
 
     fn session(&self, visit: &Visit<'_>) -> Option<Box<dyn Session>> {

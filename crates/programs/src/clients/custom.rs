@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{ClientProgram, Does, Session, Visit};
 use crate::command::{CommandError, Words};
 use crate::error::ProgramError;
-use crate::program::{About, Launch, Listens};
+use crate::program::{About, Launch};
 
 /// A command line. Only its exit status is known: success or failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +51,7 @@ impl ClientProgram for CustomClient {
             ("certificate", visit.certificate.display().to_string()),
             ("directory", visit.folder.display().to_string()),
         ];
-        Ok(Launch {
-            arguments: self.0.arguments(&values),
-            environment: Vec::new(),
-            files: Vec::new(),
-            listens: Listens { transport: None, port: visit.port },
-        })
+        Ok(Launch::new(self.0.arguments(&values), None, visit.port))
     }
 
     fn session(&self, _: &Visit<'_>) -> Option<Box<dyn Session>> {

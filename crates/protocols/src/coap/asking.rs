@@ -268,8 +268,7 @@ impl Party for Asking {
             self.give_up_unconfirmed(now);
         }
         if self.end.is_none() && self.is_awaited() && now >= self.moved + self.idle_timeout {
-            let error = self.failed(&format!("no progress for {:?}", self.idle_timeout));
-            self.fail(error);
+            self.fail(Error::idle(self.protocol, Step::Receive, self.idle_timeout));
         }
         self.send_queued();
     }

@@ -14,7 +14,6 @@ use crate::config::TransportParameters;
 pub(super) struct Block {
     /// Which block it is, from 0 on; below 2^20.
     pub(super) number: u32,
-    /// Whether more follow.
     pub(super) more: bool,
     pub(super) size: BlockSize,
 }
@@ -28,7 +27,6 @@ pub(super) struct BlockSize {
 impl BlockSize {
     pub(super) const MAX: BlockSize = BlockSize { exponent: 6 };
 
-    /// The size with this number of bytes, if it exists.
     pub(super) fn of(bytes: u16) -> Option<BlockSize> {
         let exponent = bytes.checked_ilog2()?.checked_sub(4)? as u8;
         let size = BlockSize { exponent };
@@ -56,7 +54,6 @@ impl Block {
         (number <= NUMBER_MAX).then_some(Block { number, more, size })
     }
 
-    /// Where it begins in the body.
     pub(super) fn offset(self) -> u64 {
         u64::from(self.number) * self.size.bytes() as u64
     }
@@ -156,18 +153,17 @@ impl Pieces {
 /// The highest number of a block: it has 20 bits.
 const NUMBER_MAX: u32 = (1 << 20) - 1;
 
-/// The configured block size.
 pub(super) fn block_size(
     protocol: &'static str,
     transport: &TransportParameters,
 ) -> Result<BlockSize> {
-    BlockSize::of(transport.coap.block_size).ok_or_else(|| Error::Unsupported {
-        protocol,
-        advice: format!(
+    let bytes = transport.coap.block_size;
+    BlockSize::of(bytes).ok_or_else(|| {
+        let advice = format!(
             "a block size must be 16, 32, 64, 128, 256, 512 or 1,024 bytes (RFC 7959 section 2.2), \
-             not {}",
-            transport.coap.block_size
-        ),
+             not {bytes}"
+        );
+        Error::unsupported(protocol, advice)
     })
 }
 

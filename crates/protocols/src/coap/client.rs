@@ -13,7 +13,7 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::stream;
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Body, Connection, Dialer, Error, Handshake, Request, Response, Security, TransportStats, body,
+    Body, Connection, Dialer, Error, Request, Response, Security, TransportStats, body,
 };
 use trackbed_substrate::{Host, spawn};
 
@@ -48,14 +48,9 @@ impl CoapDialer {
         config: &ClientConfig,
         dtls: Option<(DtlsEnd, Trust)>,
     ) -> Result<CoapDialer> {
-        let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
-        if config.handshake != Handshake::New {
-            return Err(unsupported(
-                "it does not support session resumption: use the handshake `new`",
-            ));
-        }
         if config.transport.coap.outstanding_max == 0 {
-            return Err(unsupported("at least one outstanding request must be allowed"));
+            let advice = "at least one outstanding request must be allowed";
+            return Err(Error::unsupported(protocol, advice));
         }
         let block_size = super::block::block_size(protocol, &config.transport)?;
         let (local, transport) = (config.local, config.transport.clone());
@@ -76,7 +71,7 @@ impl Dialer for CoapDialer {
                     (channel, security)
                 }
             };
-            let messages = Messages::new(&host.entropy())
+            let messages = Messages::new(host.entropy())
                 .map_err(|reason| Error::lasting(protocol, Step::Connect, reason))?;
             let coap = &transport.coap;
             let asking = Asking::new(
@@ -219,7 +214,7 @@ impl Exchange {
                  datagram",
                 open.room
             );
-            Error::Unsupported { protocol, advice }
+            Error::unsupported(protocol, advice)
         })?;
         exchange.size = exchange.size.min(largest);
         Ok(exchange)
@@ -239,7 +234,7 @@ impl Exchange {
                 "without block-wise transfer a request has at most {WHOLE_MAX} B: send less, or \
                  remove the key block-wise"
             );
-            return Err(Error::Unsupported { protocol: self.open.protocol, advice });
+            return Err(Error::unsupported(self.open.protocol, advice));
         }
         if !first.is_empty() {
             self.code = POST;
@@ -302,13 +297,13 @@ impl Exchange {
     }
 
     fn block_at(&self, offset: u64, more: bool) -> Result<Block> {
-        Block::at(offset, more, self.size).ok_or_else(|| Error::Unsupported {
-            protocol: self.open.protocol,
-            advice: format!(
+        Block::at(offset, more, self.size).ok_or_else(|| {
+            let advice = format!(
                 "a body has at most 1,048,576 blocks (RFC 7959 section 2.2), here of {} bytes \
                  each: send less, or use larger blocks",
                 self.size.bytes()
-            ),
+            );
+            Error::unsupported(self.open.protocol, advice)
         })
     }
 

@@ -38,7 +38,6 @@ pub(super) const SERVER_ERROR: u8 = code(5, 0);
 pub(super) const UNAVAILABLE: u8 = code(5, 3);
 pub(super) const PROXYING: u8 = code(5, 5);
 
-/// What a code is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Empty,
@@ -58,7 +57,6 @@ pub(super) fn class(code: u8) -> Class {
     }
 }
 
-/// Whether a code is a success.
 pub(super) fn is_success(code: u8) -> bool {
     code >> 5 == 2
 }
@@ -79,7 +77,6 @@ pub(super) fn of_status(status: u16, has_body: bool) -> u8 {
     }
 }
 
-/// The status for the code of a response.
 pub(super) fn status(code: u8) -> u16 {
     let detail = u16::from(code & 31);
     match code >> 5 {

@@ -1,20 +1,18 @@
 //! Moves datagrams and time between a channel and its user.
 
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use trackbed_core::Time;
-use trackbed_substrate::{Timer, now, sleep_until};
+use trackbed_substrate::now;
 
 use super::messages::Messages;
-use crate::datagrams::Channel;
+use crate::datagrams::{Alarm, Channel};
 
 /// One end of a channel: a client, or a server's side of one peer.
 pub(super) trait Party {
     fn messages(&mut self) -> &mut Messages;
 
-    /// A datagram has come.
     fn hear(&mut self, datagram: &[u8], now: Time);
 
     /// The time of [`Party::next_timeout`] has come.
@@ -30,15 +28,14 @@ pub(super) trait Party {
     fn is_over(&self) -> bool;
 }
 
-/// What a driver keeps between its turns.
 pub(super) struct Driver {
     channel: Rc<dyn Channel>,
-    timer: Option<(Timer, Time)>,
+    alarm: Alarm,
 }
 
 impl Driver {
     pub(super) fn new(channel: Rc<dyn Channel>) -> Driver {
-        Driver { channel, timer: None }
+        Driver { channel, alarm: Alarm::default() }
     }
 
     /// One turn; ready when the party has ended and everything is sent. Code that changes the party
@@ -55,7 +52,8 @@ impl Driver {
             if party.is_over() && party.messages().outgoing.is_empty() {
                 return Poll::Ready(());
             }
-            if !self.is_due(party, cx) {
+            let due = party.next_timeout().filter(|_| !party.is_over());
+            if !self.alarm.has_fired(due, cx) {
                 return Poll::Pending;
             }
         }
@@ -74,25 +72,6 @@ impl Driver {
         }
         // Other tasks get a turn.
         cx.waker().wake_by_ref();
-    }
-
-    /// Sets the timer, and returns whether it has fired.
-    fn is_due(&mut self, party: &dyn Party, cx: &mut Context<'_>) -> bool {
-        let Some(due) = party.next_timeout().filter(|_| !party.is_over()) else {
-            self.timer = None;
-            return false;
-        };
-        let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
-        // Deadlines mostly move later; an early wake finds that out.
-        if due < *armed {
-            timer.reset(due);
-            *armed = due;
-        }
-        if Pin::new(timer).poll(cx).is_ready() {
-            self.timer = None;
-            return true;
-        }
-        false
     }
 }
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
-use ring::rand::{SecureRandom as _, SystemRandom};
 use trackbed_connection::TransportStats;
 use trackbed_core::{Rng, Seed, Time};
 use trackbed_substrate::Entropy;
 
 use super::codes::{self, Class, EMPTY};
 use super::recent::Recent;
+use crate::tls::Randomness;
 
 /// One end's messages with one peer.
 pub(super) struct Messages {
@@ -23,7 +23,6 @@ pub(super) struct Messages {
     /// Confirmable messages that wait to be acknowledged, by their identifiers.
     pending: BTreeMap<u16, Pending>,
     recent: Recent,
-    /// Datagrams to send.
     pub(super) outgoing: VecDeque<Bytes>,
     /// The number of discarded datagrams: malformed or useless ones.
     pub(super) refused: u64,
@@ -38,7 +37,6 @@ struct Pending {
     due: Time,
 }
 
-/// What a datagram turned out to be.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// Nothing that the layer above needs to know.
@@ -47,7 +45,6 @@ pub(super) enum Heard {
     Acknowledged(u16),
     /// The peer has no use for the message with this identifier (RFC 7252 section 4.2).
     Rejected(u16),
-    /// A new request.
     Request(Packet),
     /// A response; if it is confirmable it must be [taken](Messages::take) or
     /// [rejected](Messages::reject).
@@ -59,12 +56,9 @@ impl Messages {
     ///
     /// # Errors
     /// If no randomness is available, with the reason.
-    pub(super) fn new(entropy: &Entropy) -> Result<Messages, String> {
+    pub(super) fn new(entropy: Entropy) -> Result<Messages, String> {
         let mut root = [0; 8];
-        match entropy {
-            Entropy::Seeded(seeded) => seeded.fill(&mut root).map_err(|error| error.to_string())?,
-            _ => SystemRandom::new().fill(&mut root).map_err(|error| error.to_string())?,
-        }
+        Randomness::new(entropy).fill(&mut root)?;
         let mut rng = Seed::of_run(u64::from_le_bytes(root), 0).stream("coap");
         Ok(Messages {
             next_id: rng.next_u64() as u16,
@@ -155,7 +149,6 @@ impl Messages {
         self.pending.remove(&id);
     }
 
-    /// Reads a datagram.
     pub(super) fn hear(&mut self, datagram: &[u8], now: Time) -> Heard {
         self.stats.bytes_received += datagram.len() as u64;
         let packet = match parse(datagram) {
@@ -257,10 +250,8 @@ impl Messages {
     }
 }
 
-/// What is wrong with a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
-    /// It is ignored.
     Ignored,
     /// A confirmable message with this identifier is malformed (RFC 7252 section 4.2).
     Rejected(u16),

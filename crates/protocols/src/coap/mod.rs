@@ -42,74 +42,45 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{Capabilities, Dialer, Handshake, Service, TlsVersion, Transport};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::datagrams::require_udp;
 use crate::dtls_transport::DtlsEnd;
 use crate::parameters::{cookie, over_coap, security};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips};
 
 /// CoAP in UDP datagrams.
-pub(crate) struct Coap;
+pub(crate) struct Coap {
+    pub(crate) is_encrypted: bool,
+}
 
 impl Protocol for Coap {
     fn name(&self) -> &'static str {
-        "coap"
+        if self.is_encrypted { "coap+dtls" } else { "coap" }
     }
 
     fn summary(&self) -> &'static str {
-        "CoAP, not encrypted"
+        if self.is_encrypted { "CoAP inside DTLS" } else { "CoAP, not encrypted" }
     }
 
+    /// One interaction at a time by default (RFC 7252 section 4.7).
     fn capabilities(&self) -> Capabilities {
-        Capabilities { tls: &[], ..CAPABILITIES }
+        let tls = if self.is_encrypted { TlsVersion::ALL } else { &[] };
+        Capabilities { tls, ..Capabilities::plain(Transport::Coap) }
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        over_coap()
+        match self.is_encrypted {
+            false => over_coap(),
+            true => [security(), over_coap(), cookie()].concat(),
+        }
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
-        udp_below(self.name(), &config.transport)?;
-        server::serve(self.name(), &host, listen, config, None, service)
-    }
-
-    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        udp_below(self.name(), &config.transport)?;
-        Ok(Rc::new(client::CoapDialer::new(self.name(), host, config, None)?))
-    }
-}
-
-/// CoAP inside DTLS.
-pub(crate) struct CoapDtls;
-
-impl Protocol for CoapDtls {
-    fn name(&self) -> &'static str {
-        "coap+dtls"
-    }
-
-    fn summary(&self) -> &'static str {
-        "CoAP inside DTLS"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        [security(), over_coap(), cookie()].concat()
-    }
-
-    /// One more for the cookie (RFC 6347 section 4.2.1), which a server of DTLS 1.3 requests only
-    /// if configured (RFC 9147 section 5.1).
+    /// One more for the cookie of DTLS (RFC 6347 section 4.2.1), which a server of DTLS 1.3 requests
+    /// only if configured (RFC 9147 section 5.1).
     fn set_up_round_trips(
         &self,
         tls: Option<TlsVersion>,
@@ -117,7 +88,7 @@ impl Protocol for CoapDtls {
         parameters: &TransportParameters,
     ) -> u32 {
         let cookie = tls == Some(TlsVersion::Tls12) || parameters.coap.cookie;
-        u32::from(cookie) + tls_round_trips(tls, handshake)
+        u32::from(self.is_encrypted && cookie) + tls_round_trips(tls, handshake)
     }
 
     fn serve(
@@ -127,38 +98,21 @@ impl Protocol for CoapDtls {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        udp_below(self.name(), &config.transport)?;
-        let dtls = DtlsEnd::server(self.name(), host.entropy(), config, TlsVersion::ALL)?;
-        server::serve(self.name(), &host, listen, config, Some(dtls), service)
+        require_udp(self.name(), "CoAP", &config.transport)?;
+        let dtls = || DtlsEnd::server(self.name(), host.entropy(), config, TlsVersion::ALL);
+        let dtls = self.is_encrypted.then(dtls).transpose()?;
+        server::serve(self.name(), &host, listen, config, dtls, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        udp_below(self.name(), &config.transport)?;
-        let dtls = DtlsEnd::client(self.name(), host.entropy(), config, TlsVersion::ALL)?;
-        Ok(Rc::new(client::CoapDialer::new(self.name(), host, config, Some(dtls))?))
+        require_udp(self.name(), "CoAP", &config.transport)?;
+        config.require_new_handshake(self.name(), "the handshake `new`")?;
+        let dtls = || DtlsEnd::client(self.name(), host.entropy(), config, TlsVersion::ALL);
+        let dtls = self.is_encrypted.then(dtls).transpose()?;
+        Ok(Rc::new(client::CoapDialer::new(self.name(), host, config, dtls)?))
     }
 }
 
 /// The maximum body of a request without block-wise transfer: with its headers it fits into socket
 /// buffers and into a DTLS record (RFC 9147 section 4.5).
 pub const WHOLE_MAX: usize = 8_192;
-
-const CAPABILITIES: Capabilities = Capabilities {
-    transport: Transport::Coap,
-    tls: TlsVersion::ALL,
-    handshakes: &[Handshake::New],
-    // One interaction at a time by default (RFC 7252 section 4.7).
-    multiplexed: false,
-    migrates: false,
-    multipath: false,
-};
-
-fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<()> {
-    match transport.encapsulation {
-        Encapsulation::Udp => Ok(()),
-        Encapsulation::None => {
-            let advice = "CoAP runs over UDP: use the encapsulation `udp`".to_owned();
-            Err(Error::Unsupported { protocol, advice })
-        }
-    }
-}

@@ -23,12 +23,10 @@ pub(super) const EXACT_STATUS: u16 = 65_000;
 /// The priority that the client gives its request.
 pub(super) const PRIORITY: u16 = 65_004;
 
-/// The first value of an option.
 pub(super) fn first(packet: &Packet, number: u16) -> Option<&[u8]> {
     packet.get_first_option(CoapOption::from(number)).map(Vec::as_slice)
 }
 
-/// Every value of an option.
 pub(super) fn all(packet: &Packet, number: u16) -> impl Iterator<Item = &[u8]> {
     packet.get_option(CoapOption::from(number)).into_iter().flatten().map(Vec::as_slice)
 }
@@ -78,7 +76,6 @@ impl Target {
         path: &str,
         priority: Option<Priority>,
     ) -> Result<Target> {
-        let refused = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
         let (path, query) = match path.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (path, None),
@@ -91,9 +88,8 @@ impl Target {
         let parameters = query.into_iter().flat_map(|query| query.split('&'));
         options.extend(parameters.map(|parameter| (URI_QUERY, decoded(parameter))));
         if options.iter().any(|(_, value)| value.len() > VALUE_MAX) {
-            return Err(refused(
-                "a segment of a path has at most 255 bytes (RFC 7252 section 5.10)",
-            ));
+            let advice = "a segment of a path has at most 255 bytes (RFC 7252 section 5.10)";
+            return Err(Error::unsupported(protocol, advice));
         }
         Ok(Target { options, priority, tag: None })
     }

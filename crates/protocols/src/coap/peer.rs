@@ -21,9 +21,10 @@ use super::driver::Party;
 use super::messages::{Heard, Messages};
 use super::options::{self, BLOCK1, BLOCK2, ETAG, EXACT_STATUS, REQUEST_TAG};
 use super::recent::EXCHANGE_LIFETIME;
-use super::uploads::{Arriving, Budget};
+use super::uploads::Arriving;
 use crate::framing::final_status;
 use crate::nursery::Nursery;
+use crate::pieces::Budget;
 
 /// What a server's peers have in common.
 pub(super) struct Common {
@@ -34,7 +35,6 @@ pub(super) struct Common {
     pub(super) idle_max: Duration,
 }
 
-/// One peer.
 pub(super) struct Peer {
     this: Weak<RefCell<Peer>>,
     common: Rc<Common>,

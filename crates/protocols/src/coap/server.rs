@@ -17,13 +17,13 @@ use super::driver::{Driver, Party as _};
 use super::messages::Messages;
 use super::peer::{Common, Peer};
 use super::recent::EXCHANGE_LIFETIME;
-use super::uploads::Budget;
+use super::uploads::ALL_BODIES_MAX;
 use crate::config::{ServerConfig, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
-use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
-use crate::handshakes::Handshakes;
+use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
+use crate::pieces::Budget;
 use crate::protocol::ServerHandle;
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). `dtls` is this end of DTLS and
@@ -44,13 +44,13 @@ pub(super) fn serve(
     let (end, trust) = dtls.unzip();
     let gate = end.map(|end| Gate::new(end, transport.coap.cookie)).transpose()?;
     let idle_max = if gate.is_some() { SESSION_IDLE_MAX } else { EXCHANGE_LIFETIME };
-    let common = Rc::new(Common { service, block_size, budget: Budget::default(), idle_max });
+    let budget = Budget::new(ALL_BODIES_MAX);
+    let common = Rc::new(Common { service, block_size, budget, idle_max });
     let server = Rc::new(Server {
         peers: Peers::new(socket),
         entropy: host.entropy(),
         gate,
         common,
-        handshakes: Handshakes::default(),
         ledger: transport.ledger.clone(),
     });
     let running = Nursery::default();
@@ -65,7 +65,6 @@ struct Server {
     entropy: Entropy,
     gate: Option<Gate>,
     common: Rc<Common>,
-    handshakes: Handshakes,
     ledger: Option<Ledger>,
 }
 
@@ -96,18 +95,12 @@ impl Server {
             }
             return is_request.then_some(None);
         };
-        let shaking = self.handshakes.count();
-        match gate.greet(peer, datagram, self.peers.room(), shaking >= BUSY) {
-            Greeting::Admit(admission) if shaking < SHAKING_HANDS_MAX => Some(Some(admission)),
-            Greeting::Admit(_) | Greeting::Ignore => {
-                self.refuse(1);
-                None
-            }
-            Greeting::Answer(datagrams) => {
-                datagrams.iter().for_each(|datagram| self.peers.answer(peer, datagram));
-                None
-            }
+        match gate.greet(&self.peers, peer, datagram) {
+            Greeting::Admitted(admission) => return Some(Some(admission)),
+            Greeting::Ignored => self.refuse(1),
+            Greeting::Answered => {}
         }
+        None
     }
 
     fn refuse(&self, datagrams: u64) {
@@ -125,14 +118,13 @@ impl Server {
     ) {
         let channel: Rc<dyn Channel> = match (&self.gate, admission) {
             (Some(gate), Some(admission)) => {
-                let _shaking = self.handshakes.begin();
                 // On failure the client has been notified.
                 let Ok(channel) = gate.accept(admission, below).await else { return };
                 channel
             }
             _ => below,
         };
-        let Ok(messages) = Messages::new(&self.entropy) else { return };
+        let Ok(messages) = Messages::new(self.entropy.clone()) else { return };
         let room = channel.room();
         let peer = Peer::new(Rc::clone(&self.common), messages, room, standing);
         let counted = Counted { peer: Rc::clone(&peer), ledger: self.ledger.clone() };

@@ -70,7 +70,6 @@ impl Peers {
         let _lost = self.0.socket.poll_send(&mut cx, peer, datagram);
     }
 
-    /// The maximum datagram size.
     pub(crate) fn room(&self) -> usize {
         self.0.socket.room()
     }
@@ -88,7 +87,6 @@ impl Inbox {
     }
 }
 
-/// A server's channel to one peer.
 #[derive(Debug)]
 pub(crate) struct PeerChannel {
     shared: Rc<Shared>,

@@ -84,7 +84,6 @@ impl DtlsChannel {
         }
     }
 
-    /// What the handshake negotiated.
     pub(crate) fn security(&self) -> Option<Security> {
         let (version, cipher) = meaning(self.state.borrow().suite?)?;
         Some(Security { version, cipher, resumed: false, early_data: false })

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use bytes::Bytes;
 use dimpl::Output;
 use ring::hmac;
-use ring::rand::{SecureRandom as _, SystemRandom};
 use trackbed_connection::Error;
 use trackbed_connection::error::{Result, Step};
 use trackbed_substrate::{now, to_std_instant};
@@ -14,7 +13,8 @@ use trackbed_substrate::{now, to_std_instant};
 use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};
 use super::hello::Hello;
 use super::{DtlsEnd, TlsVersion};
-use crate::datagrams::Channel;
+use crate::datagrams::{Channel, Peers};
+use crate::handshakes::Handshakes;
 
 /// The admission of clients to a server.
 ///
@@ -27,16 +27,17 @@ pub(crate) struct Gate {
     end: DtlsEnd,
     key: hmac::Key,
     always_asks: bool,
+    handshakes: Handshakes,
 }
 
-/// What to do with a datagram of an unknown sender.
+/// What became of a datagram of an unknown sender.
 pub(crate) enum Greeting {
-    /// Nothing: it is not a ClientHello, or its cookie is wrong.
-    Ignore,
-    /// It gets a reply, and no state is kept.
-    Answer(Vec<Vec<u8>>),
+    /// Nothing: it is not a ClientHello, its cookie is wrong, or there are too many handshakes.
+    Ignored,
+    /// It got a reply, and no state is kept.
+    Answered,
     /// A handshake begins, with this datagram the first of its channel.
-    Admit(Admission),
+    Admitted(Admission),
 }
 
 /// How a handshake begins.
@@ -49,37 +50,37 @@ impl Gate {
     /// If no randomness is available for the secret.
     pub(crate) fn new(end: DtlsEnd, always_asks: bool) -> Result<Gate> {
         let mut secret = [0; 32];
-        let drawn = match end.randomness.seeded() {
-            Some(seeded) => seeded.fill(&mut secret).map_err(|error| error.to_string()),
-            None => SystemRandom::new().fill(&mut secret).map_err(|error| error.to_string()),
-        };
+        let drawn = end.randomness.fill(&mut secret);
         drawn.map_err(|reason| Error::lasting(end.protocol, Step::Listen, reason))?;
-        Ok(Gate { end, key: hmac::Key::new(hmac::HMAC_SHA256, &secret), always_asks })
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+        Ok(Gate { end, key, always_asks, handshakes: Handshakes::default() })
     }
 
-    /// Reads a datagram of an unknown sender at `peer`. Datagrams have at most `room` bytes; with
-    /// `busy`, every client must show a cookie.
-    pub(crate) fn greet(
-        &self,
-        peer: SocketAddr,
-        datagram: &[u8],
-        room: usize,
-        busy: bool,
-    ) -> Greeting {
-        let Some(hello) = Hello::parse(datagram) else { return Greeting::Ignore };
+    /// Reads a datagram of an unknown sender at `peer`, and replies if it must bring a cookie.
+    pub(crate) fn greet(&self, peers: &Peers, peer: SocketAddr, datagram: &[u8]) -> Greeting {
+        let Some(hello) = Hello::parse(datagram) else { return Greeting::Ignored };
         let is_13 = hello.offers_13 && self.end.versions.contains(&TlsVersion::Tls13);
+        let shaking = self.handshakes.count();
         let secret = self.secret(peer);
-        match hello.cookie {
-            None if is_13 && !self.always_asks && !busy => Greeting::Admit(Admission(None)),
-            None => Greeting::Answer(self.answer(secret, datagram, room)),
+        let admission = match hello.cookie {
+            None if is_13 && !self.always_asks && shaking < BUSY => Admission(None),
+            None => {
+                let answer = self.answer(secret, datagram, peers.room());
+                answer.iter().for_each(|datagram| peers.answer(peer, datagram));
+                return Greeting::Answered;
+            }
             Some(cookie) => {
                 let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
                 let is_ours = hmac::verify(&key, hello.random, cookie).is_ok();
                 match hello.before().filter(|_| is_ours) {
-                    Some(before) => Greeting::Admit(Admission(Some((secret, before.into())))),
-                    None => Greeting::Ignore,
+                    Some(before) => Admission(Some((secret, before.into()))),
+                    None => return Greeting::Ignored,
                 }
             }
+        };
+        match shaking {
+            0..SHAKING_HANDS_MAX => Greeting::Admitted(admission),
+            _ => Greeting::Ignored,
         }
     }
 
@@ -92,6 +93,7 @@ impl Gate {
         admission: Admission,
         below: Rc<dyn Channel>,
     ) -> Result<Rc<DtlsChannel>> {
+        let _shaking = self.handshakes.begin();
         match admission.0 {
             None => self.end.accept(below).await,
             Some((secret, before)) => self.end.go_on(below, secret, before).await,
@@ -138,5 +140,5 @@ impl Gate {
 
 /// The maximum number of unfinished handshakes of a server, and the number from which on every
 /// client must show a cookie (RFC 9147 section 5.1).
-pub(crate) const SHAKING_HANDS_MAX: usize = 1_024;
-pub(crate) const BUSY: usize = 64;
+const SHAKING_HANDS_MAX: usize = 1_024;
+const BUSY: usize = 64;

@@ -10,11 +10,9 @@ fn is_client_hello(datagram: &[u8]) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hello<'a> {
     datagram: &'a [u8],
-    /// The client's random number.
     pub(super) random: &'a [u8],
     /// Whether the client offers DTLS 1.3 (RFC 8446 section 4.2.1).
     pub(super) offers_13: bool,
-    /// The cookie that it brings back.
     pub(super) cookie: Option<&'a [u8]>,
     /// Its position, as the range to cut out of the message.
     cut: Option<Cut>,

@@ -19,17 +19,16 @@ use bytes::Bytes;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite};
 use dimpl::{Config, Dtls, DtlsCertificate, NamedGroup};
 use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{CipherSuite, Error, Handshake, KeyExchange, TlsVersion};
+use trackbed_connection::{CipherSuite, Error, KeyExchange, TlsVersion};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::datagrams::Channel;
 use crate::tls::{Identity, Randomness};
 pub(crate) use channel::DtlsChannel;
-pub(crate) use gate::{Admission, BUSY, Gate, Greeting, SHAKING_HANDS_MAX};
+pub(crate) use gate::{Admission, Gate, Greeting};
 use provider::provider;
 
-/// One end's settings.
 #[derive(Clone)]
 pub(crate) struct DtlsEnd {
     protocol: &'static str,
@@ -58,26 +57,8 @@ impl DtlsEnd {
         known: &[TlsVersion],
         patience: Duration,
     ) -> Result<(Self, Trust)> {
-        let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
-        let versions = known.iter().filter(|version| tls.versions.contains(version));
-        let versions: Vec<TlsVersion> = versions.copied().collect();
-        if versions.is_empty() {
-            let names: Vec<&str> = known.iter().map(|version| version.name()).collect();
-            let advice = format!("it requires TLS {}: allow that version", names.join(" or "));
-            return Err(unsupported(&advice));
-        }
-        if tls.ciphers.is_empty() {
-            return Err(unsupported("no cipher is allowed: allow at least one"));
-        }
-        let groups = match &tls.key_exchanges[..] {
-            [] => return Err(unsupported("no key exchange is allowed: allow X25519")),
-            groups if matches!(entropy, Entropy::Seeded(_)) && groups != [KeyExchange::X25519] => {
-                return Err(unsupported(
-                    "P-256 keys cannot be generated from a seed: allow only X25519",
-                ));
-            }
-            groups => groups.iter().map(|&group| named(group)).collect(),
-        };
+        let versions = tls.usable_versions(protocol, known, &entropy)?;
+        let groups = tls.key_exchanges.iter().map(|&group| named(group)).collect();
         let randomness = Randomness::new(entropy);
         let identity = Identity::new(&randomness)
             .map_err(|reason| Error::lasting(protocol, Step::Handshake, reason))?;
@@ -101,7 +82,7 @@ impl DtlsEnd {
     }
 
     /// The client's end of a protocol that runs over the versions `known`, and the server that it
-    /// trusts.
+    /// trusts. Sessions are not resumed.
     ///
     /// # Errors
     /// If `config` asks for what this cannot do.
@@ -111,15 +92,7 @@ impl DtlsEnd {
         config: &ClientConfig,
         known: &[TlsVersion],
     ) -> Result<(DtlsEnd, Trust)> {
-        let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
-        if config.handshake != Handshake::New {
-            return Err(unsupported(
-                "it does not support session resumption: use the handshake `new`",
-            ));
-        }
-        let trust = config.trust.clone().ok_or_else(|| {
-            unsupported("it is encrypted: set `trust` to what the server's handle returns")
-        })?;
+        let trust = config.required_trust(protocol)?.clone();
         let patience = config.transport.idle_timeout;
         let (end, _nobody_asks) = DtlsEnd::new(protocol, entropy, &config.tls, known, patience)?;
         Ok((end, trust))

@@ -7,7 +7,7 @@ use dimpl::crypto::{ActiveKeyExchange, Buf, CryptoProvider, SecureRandom, Suppor
 use dimpl::{CryptoError, CryptoOperation, NamedGroup};
 use x25519_dalek::{PublicKey, StaticSecret};
 
-use crate::tls::{Randomness, fill_seeded};
+use crate::tls::{Randomness, fill_seeded, seeded_key, shared_secret};
 
 /// The algorithms. In a simulated run they work only within [`Randomness::scope`].
 pub(super) fn provider(randomness: &Randomness) -> CryptoProvider {
@@ -24,13 +24,11 @@ struct SeededRandom;
 
 impl SecureRandom for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), CryptoError> {
-        draw(bytes)
+        fill_seeded(bytes).map_err(|_| NO_RANDOMNESS)
     }
 }
 
-fn draw(bytes: &mut [u8]) -> Result<(), CryptoError> {
-    fill_seeded(bytes).map_err(|_| CryptoError::OperationFailed(CryptoOperation::FillRandom))
-}
+const NO_RANDOMNESS: CryptoError = CryptoError::OperationFailed(CryptoOperation::FillRandom);
 
 /// X25519 (RFC 7748) with a key from the seed.
 #[derive(Debug)]
@@ -42,9 +40,7 @@ impl SupportedKxGroup for SeededX25519 {
     }
 
     fn start_exchange(&self, mut buf: Buf) -> Result<Box<dyn ActiveKeyExchange>, CryptoError> {
-        let mut key = [0; 32];
-        draw(&mut key)?;
-        let secret = StaticSecret::from(key);
+        let secret = seeded_key().map_err(|_| NO_RANDOMNESS)?;
         buf.clear();
         buf.extend_from_slice(PublicKey::from(&secret).as_bytes());
         Ok(Box::new(SeededExchange { secret, public: buf }))
@@ -69,14 +65,9 @@ impl ActiveKeyExchange for SeededExchange {
 
     fn complete(self: Box<Self>, peer: &[u8], out: &mut Buf) -> Result<(), CryptoError> {
         let invalid = CryptoError::InvalidPublicKey(NamedGroup::X25519);
-        let peer: [u8; 32] = peer.try_into().map_err(|_| invalid.clone())?;
-        let shared = self.secret.diffie_hellman(&peer.into());
-        // RFC 8446 section 7.4.2: an all-zero secret is refused.
-        if !shared.was_contributory() {
-            return Err(invalid);
-        }
+        let shared = shared_secret(&self.secret, peer).ok_or(invalid)?;
         out.clear();
-        out.extend_from_slice(shared.as_bytes());
+        out.extend_from_slice(&shared);
         Ok(())
     }
 

@@ -4,18 +4,19 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use futures_util::future::{Either, select};
+use futures_util::stream;
 use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
+use trackbed_connection::{Body, Error, MAX_PATH_LEN, Priority, Response};
+use trackbed_substrate::{Task, spawn};
 
 use super::{CHUNK_MAX, PRIORITISED_REQUEST, REQUEST, RESPONSE, is_final_status, path_fault};
 
-/// A stream of bytes.
 pub(crate) trait Input {
     /// The next bytes, at least one; `None` at the end of the stream.
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>>;
 }
 
-/// Reads heads and bodies from an input.
 pub(crate) struct Reader<I> {
     protocol: &'static str,
     input: I,
@@ -77,11 +78,19 @@ impl<I: Input> Reader<I> {
         }
     }
 
-    /// The next piece of a body that ends with the stream; `None` at its end.
-    ///
-    /// # Errors
-    /// If the input fails.
-    pub(crate) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
+    /// The body that follows a head, up to the end of the stream. `beside` is what has to go on as
+    /// long as the body is wanted.
+    pub(crate) fn into_body(self, beside: Option<Task<Result<()>>>) -> Body
+    where
+        I: 'static,
+    {
+        Box::pin(stream::try_unfold((self, beside), async |(mut reader, beside)| {
+            let piece = poll_fn(|cx| reader.poll_piece(cx)).await?;
+            Ok(piece.map(|piece| (piece, (reader, beside))))
+        }))
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
         if !self.rest.is_empty() {
             return Poll::Ready(Ok(Some(std::mem::take(&mut self.rest))));
         }
@@ -145,5 +154,39 @@ impl<I: Input> Reader<I> {
 
     fn malformed(&self, reason: &str) -> Error {
         Error::malformed(self.protocol, Step::Receive, reason)
+    }
+}
+
+/// Sends a request and waits for its response, on a stream of their own.
+///
+/// # Errors
+/// If the input, the output or the request's body fails, or what arrives is not a response.
+pub(crate) async fn exchange<I: Input + 'static>(
+    mut reader: Reader<I>,
+    send: impl Future<Output = Result<()>> + 'static,
+) -> Result<Response> {
+    let status = async move {
+        let status = reader.response().await?;
+        Ok((status, reader))
+    };
+    let ((status, reader), beside) = while_sending(send, status).await?;
+    Ok(Response { status, body: reader.into_body(beside) })
+}
+
+/// Waits for the beginning of a response, and returns what has to go on sending the request: the
+/// response may begin before that has ended.
+///
+/// # Errors
+/// Those of either side.
+pub(crate) async fn while_sending<T>(
+    send: impl Future<Output = Result<()>> + 'static,
+    receive: impl Future<Output = Result<T>>,
+) -> Result<(T, Option<Task<Result<()>>>)> {
+    match select(Box::pin(send), Box::pin(receive)).await {
+        Either::Left((sent, receive)) => {
+            sent?;
+            Ok((receive.await?, None))
+        }
+        Either::Right((received, send)) => Ok((received?, Some(spawn(send)))),
     }
 }

@@ -36,7 +36,7 @@ use bytes::Bytes;
 use trackbed_connection::error::Result;
 use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
 
-pub(crate) use input::{Input, Reader};
+pub(crate) use input::{Input, Reader, exchange, while_sending};
 pub(crate) use output::{Delimiter, Output, send_message};
 
 /// The most bytes that a chunk may hold.
@@ -57,7 +57,6 @@ pub(crate) fn request_head(path: &str, priority: Option<Priority>) -> Bytes {
     [&kind, &len[..], path.as_bytes()].concat().into()
 }
 
-/// The head of a response.
 pub(crate) fn response_head(status: u16) -> Bytes {
     let [high, low] = final_status(status).to_be_bytes();
     Bytes::copy_from_slice(&[RESPONSE, high, low])
@@ -69,11 +68,9 @@ pub(crate) fn response_head(status: u16) -> Bytes {
 /// # Errors
 /// [`Error::Unsupported`] with what is wrong.
 pub(crate) fn check_path(protocol: &'static str, path: &str) -> Result<()> {
-    let refused = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
-    path_fault(path).map_or(Ok(()), |fault| Err(refused(fault)))
+    path_fault(path).map_or(Ok(()), |fault| Err(Error::unsupported(protocol, fault)))
 }
 
-/// What is wrong with a path, if anything.
 fn path_fault(path: &str) -> Option<&'static str> {
     let allowed = |byte: u8| byte.is_ascii_graphic() && !br##"#"<>\^`{|}"##.contains(&byte);
     match path.as_bytes() {

@@ -7,11 +7,9 @@ use trackbed_connection::error::Result;
 
 use super::CHUNK_MAX;
 
-/// Where a message goes.
 pub(crate) trait Output {
     /// Takes bytes; may buffer them until the next flush.
     async fn write(&mut self, bytes: Bytes) -> Result<()>;
-    /// Sends buffered bytes.
     async fn flush(&mut self) -> Result<()>;
 }
 

@@ -17,6 +17,9 @@ use trackbed_substrate::spawn;
 
 use crate::quic_transport::{InOrder, see_off};
 
+type Accepted<T> = Poll<Result<T, ConnectionErrorIncoming>>;
+type Polled<T> = Poll<Result<T, StreamErrorIncoming>>;
+
 /// A connection, and the streams that it is about to accept.
 pub(super) struct Connection {
     opener: Opener,
@@ -62,10 +65,7 @@ impl<B: Buf> quic::Connection<B> for Connection {
     type RecvStream = RecvStream;
     type OpenStreams = Opener;
 
-    fn poll_accept_recv(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<RecvStream, ConnectionErrorIncoming>> {
+    fn poll_accept_recv(&mut self, cx: &mut Context<'_>) -> Accepted<RecvStream> {
         let connection = &self.opener.connection;
         let accepted = self.accepting_recv.poll(cx, || {
             let connection = connection.clone();
@@ -74,10 +74,7 @@ impl<B: Buf> quic::Connection<B> for Connection {
         Poll::Ready(ready!(accepted).map(RecvStream::new).map_err(|error| lost(&error)))
     }
 
-    fn poll_accept_bidi(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<BidiStream<B>, ConnectionErrorIncoming>> {
+    fn poll_accept_bidi(&mut self, cx: &mut Context<'_>) -> Accepted<BidiStream<B>> {
         let connection = &self.opener.connection;
         let accepted = self.accepting_bidi.poll(cx, || {
             let connection = connection.clone();
@@ -97,17 +94,11 @@ impl<B: Buf> quic::OpenStreams<B> for Connection {
     type BidiStream = BidiStream<B>;
     type SendStream = SendStream<B>;
 
-    fn poll_open_bidi(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<BidiStream<B>, StreamErrorIncoming>> {
+    fn poll_open_bidi(&mut self, cx: &mut Context<'_>) -> Polled<BidiStream<B>> {
         self.opener.poll_open_bidi(cx)
     }
 
-    fn poll_open_send(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<SendStream<B>, StreamErrorIncoming>> {
+    fn poll_open_send(&mut self, cx: &mut Context<'_>) -> Polled<SendStream<B>> {
         self.opener.poll_open_send(cx)
     }
 
@@ -116,7 +107,6 @@ impl<B: Buf> quic::OpenStreams<B> for Connection {
     }
 }
 
-/// Opens streams.
 pub(super) struct Opener {
     connection: noq::Connection,
     opening_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
@@ -140,10 +130,7 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
     type BidiStream = BidiStream<B>;
     type SendStream = SendStream<B>;
 
-    fn poll_open_bidi(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<BidiStream<B>, StreamErrorIncoming>> {
+    fn poll_open_bidi(&mut self, cx: &mut Context<'_>) -> Polled<BidiStream<B>> {
         let connection = &self.connection;
         let opened = self.opening_bidi.poll(cx, || {
             let connection = connection.clone();
@@ -152,10 +139,7 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
         Poll::Ready(ready!(opened).map(BidiStream::new).map_err(|error| stream_lost(&error)))
     }
 
-    fn poll_open_send(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<SendStream<B>, StreamErrorIncoming>> {
+    fn poll_open_send(&mut self, cx: &mut Context<'_>) -> Polled<SendStream<B>> {
         let connection = &self.connection;
         let opened = self.opening_send.poll(cx, || {
             let connection = connection.clone();
@@ -184,7 +168,6 @@ impl<T> Waiting<T> {
     }
 }
 
-/// Both directions of a request stream.
 pub(super) struct BidiStream<B: Buf> {
     send: SendStream<B>,
     recv: RecvStream,
@@ -196,10 +179,10 @@ impl<B: Buf> BidiStream<B> {
     }
 
     /// A stream that was accepted and finds its rank in `ranks`.
-    fn ranked((send, recv): (noq::SendStream, noq::RecvStream), ranks: Ranks) -> BidiStream<B> {
-        let mut send = SendStream::new(send);
-        send.ranks = Some(ranks);
-        BidiStream { send, recv: RecvStream::new(recv) }
+    fn ranked(streams: (noq::SendStream, noq::RecvStream), ranks: Ranks) -> BidiStream<B> {
+        let mut both = BidiStream::new(streams);
+        both.send.ranks = Some(ranks);
+        both
     }
 }
 
@@ -215,10 +198,7 @@ impl<B: Buf> quic::BidiStream<B> for BidiStream<B> {
 impl<B: Buf> quic::RecvStream for BidiStream<B> {
     type Buf = Bytes;
 
-    fn poll_data(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Polled<Option<Bytes>> {
         self.recv.poll_data(cx)
     }
 
@@ -232,7 +212,7 @@ impl<B: Buf> quic::RecvStream for BidiStream<B> {
 }
 
 impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Polled<()> {
         self.send.poll_ready(cx)
     }
 
@@ -240,7 +220,7 @@ impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
         self.send.send_data(data)
     }
 
-    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Polled<()> {
         self.send.poll_finish(cx)
     }
 
@@ -253,7 +233,6 @@ impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
     }
 }
 
-/// The receiving half of a stream.
 pub(super) struct RecvStream(InOrder);
 
 impl RecvStream {
@@ -265,10 +244,7 @@ impl RecvStream {
 impl quic::RecvStream for RecvStream {
     type Buf = Bytes;
 
-    fn poll_data(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Polled<Option<Bytes>> {
         self.0.poll_piece(cx, usize::MAX).map_err(|error| match error {
             ReadError::Reset(code) => {
                 StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
@@ -313,17 +289,14 @@ impl<B: Buf> SendStream<B> {
 }
 
 impl<B: Buf> quic::SendStream<B> for SendStream<B> {
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Polled<()> {
         while let Some(data) = &mut self.writing {
             if !data.has_remaining() {
                 self.writing = None;
                 break;
             }
             let Some(stream) = &mut self.stream else {
-                let error = "data was sent on a stream that is finished".to_owned();
-                let connection_error = ConnectionErrorIncoming::InternalError(error);
-                let error = StreamErrorIncoming::ConnectionErrorIncoming { connection_error };
-                return Poll::Ready(Err(error));
+                return Poll::Ready(Err(misuse("data was sent on a stream that is finished")));
             };
             let written = ready!(Pin::new(stream).poll_write(cx, data.chunk()));
             let len = written.map_err(|error| match error {
@@ -340,9 +313,7 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
 
     fn send_data<T: Into<WriteBuf<B>>>(&mut self, data: T) -> Result<(), StreamErrorIncoming> {
         if self.writing.is_some() {
-            let error = "data was sent before the stream was ready".to_owned();
-            let connection_error = ConnectionErrorIncoming::InternalError(error);
-            return Err(StreamErrorIncoming::ConnectionErrorIncoming { connection_error });
+            return Err(misuse("data was sent before the stream was ready"));
         }
         if let Some(rank) = self.ranks.take().and_then(|ranks| ranks.take(self.send_id())) {
             // It fails only for a stream that has ended, to which nothing is written any more.
@@ -352,7 +323,7 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
         Ok(())
     }
 
-    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Polled<()> {
         ready!(self.poll_ready(cx))?;
         self.ended = true;
         let Some(mut stream) = self.stream.take() else { return Poll::Ready(Ok(())) };
@@ -389,6 +360,11 @@ fn code_of(code: u64) -> VarInt {
 
 fn stream_id(id: noq::StreamId) -> StreamId {
     StreamId::try_from(u64::from(id)).expect("QUIC has no larger stream identifiers than HTTP/3")
+}
+
+fn misuse(error: &str) -> StreamErrorIncoming {
+    let connection_error = ConnectionErrorIncoming::InternalError(error.to_owned());
+    StreamErrorIncoming::ConnectionErrorIncoming { connection_error }
 }
 
 fn stream_lost(error: &ConnectionError) -> StreamErrorIncoming {

@@ -11,38 +11,35 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes};
 use futures_core::future::LocalBoxFuture;
-use futures_util::future::{Either, select};
 use futures_util::{StreamExt as _, stream};
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
 use h3::{client, server};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Body, Capabilities, Connection, Dialer, Error, Handshake, Priority, Request, Response,
-    Security, Service, TlsVersion, Transport, TransportStats,
+    Body, Capabilities, Connection, Dialer, Error, Request, Response, Security, Service,
+    TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::framing::{check_path, final_status};
-use crate::http_messages::{content, field_priority, is_empty};
+use crate::framing::while_sending;
+use crate::http_messages::{Target, answer_head, content, read_head, request_head};
 use crate::nursery::Nursery;
 use crate::parameters::over_quic;
 use crate::protocol::{Protocol, ServerHandle};
-use crate::quic_transport::{self, QuicConnection, QuicDialer};
-use crate::tls::{Profile, SERVER_NAME};
+use crate::quic_transport::{self, EARLY_DATA_MAX, QuicConnection, QuicDialer};
+use crate::tls::Profile;
 use adapter::{Opener, Ranks, RecvStream, SendStream};
 
-/// HTTP/3.
 pub(crate) struct Http3;
 
 const HTTP3: Profile = Profile {
     protocol: "http3",
     alpn: b"h3",
     versions: &[TlsVersion::Tls13],
-    // RFC 9001 section 4.6.1: the limit is QUIC's, and TLS says "any".
-    early_data_max: u32::MAX,
+    early_data_max: EARLY_DATA_MAX,
 };
 
 impl Protocol for Http3 {
@@ -55,14 +52,8 @@ impl Protocol for Http3 {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Udp,
-            tls: HTTP3.versions,
-            handshakes: Handshake::OF_PROTOCOLS,
-            multiplexed: true,
-            migrates: true,
-            multipath: false,
-        }
+        let encrypted = Capabilities::encrypted(Transport::Udp, HTTP3.versions);
+        Capabilities { multiplexed: true, migrates: true, ..encrypted }
     }
 
     fn parameters(&self) -> Vec<Parameter> {
@@ -119,27 +110,19 @@ struct Http3Connection {
 impl Connection for Http3Connection {
     fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
         Box::pin(async move {
-            let (head, body) = http_request(request)?;
+            let (head, body) = request_head(HTTP3.protocol, Target::Uri, request)?;
             let mut sender = self.sender.clone();
             let opened = sender.send_request(head).await;
             let (sending, receiving) =
                 opened.map_err(|error| stream_failed(Step::Send, &error))?.split();
             let mut receiving = Unfinished(receiving);
-            let send = Box::pin(send_request_body(sending, body));
-            let status = Box::pin(async move {
+            let send = send_request_body(sending, body);
+            let status = async move {
                 let answer = receiving.0.recv_response().await;
                 let answer = answer.map_err(|error| stream_failed(Step::Receive, &error))?;
                 Ok((answer.status().as_u16(), receiving))
-            });
-            let ((status, receiving), beside) = match select(send, status).await {
-                Either::Left((sent, status)) => {
-                    sent?;
-                    (status.await?, None)
-                }
-                // The response may begin before the request has ended; sending continues
-                // concurrently.
-                Either::Right((answered, send)) => (answered?, Some(spawn(send))),
             };
+            let ((status, receiving), beside) = while_sending(send, status).await?;
             // The last sender to go closes the connection, so the body keeps its own.
             let state = (receiving, beside, sender);
             let body = stream::try_unfold(state, async |(mut receiving, beside, sender)| {
@@ -168,23 +151,6 @@ impl Connection for Http3Connection {
     fn transport(&self) -> TransportStats {
         self.quic.stats()
     }
-}
-
-fn http_request(request: Request) -> Result<(http::Request<()>, Body)> {
-    check_path(HTTP3.protocol, &request.path)?;
-    let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
-    let mut head = http::Request::builder().method(method);
-    if let Some(priority) = request.priority {
-        head = head.header(Priority::FIELD, priority.to_string());
-    }
-    let head =
-        head.uri(format!("https://{SERVER_NAME}{}", request.path)).body(()).map_err(|error| {
-            Error::Unsupported {
-                protocol: HTTP3.protocol,
-                advice: format!("the path cannot be sent: {error}"),
-            }
-        })?;
-    Ok((head, request.body))
 }
 
 async fn send_request_body(
@@ -231,19 +197,14 @@ async fn answer(
     let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
     standing.asked();
     let (mut sending, receiving) = stream.split();
-    let path = head.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    let method = head.method().clone();
-    let priority = field_priority(head.headers());
+    let (path, method, priority) = read_head(&head);
     if let Some(priority) = priority {
         ranks.set(sending.send_id(), priority);
     }
     let request = Request { priority, ..Request::new(path, request_body(receiving)) };
     let response = service.call(request).await;
-    let mut head = http::Response::new(());
-    *head.status_mut() = http::StatusCode::from_u16(final_status(response.status))
-        .expect("a final status must be between 200 and 999");
     let failed = |error: StreamError| stream_failed(Step::Send, &error);
-    sending.send_response(head).await.map_err(failed)?;
+    sending.send_response(answer_head(response.status)).await.map_err(failed)?;
     let mut body = content(&method, response.body);
     while let Some(piece) = body.next().await.transpose()? {
         sending.send_data(piece).await.map_err(failed)?;

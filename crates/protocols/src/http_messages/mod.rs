@@ -1,6 +1,7 @@
 //! What HTTP/1.1 and HTTP/2 have in common, by hyper: messages and their bodies.
 
 pub(crate) mod arriving;
+pub(crate) mod open;
 pub(crate) mod runtime;
 
 use std::convert::Infallible;
@@ -10,18 +11,16 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_channel::oneshot;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::{Service as HyperService, service_fn};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Body, Error, Priority, Request, Service, body};
-use trackbed_substrate::{Standing, spawn};
+use trackbed_substrate::Standing;
 
 use crate::framing::{check_path, final_status};
 use crate::tls::{Profile, SERVER_NAME};
 
-/// An outgoing body.
 pub(crate) struct Outgoing(pub(crate) Body);
 
 impl http_body::Body for Outgoing {
@@ -46,20 +45,8 @@ impl http_body::Body for Outgoing {
 }
 
 /// Whether it is known that nothing more comes.
-pub(crate) fn is_empty(body: &Body) -> bool {
+fn is_empty(body: &Body) -> bool {
     body.size_hint().1 == Some(0)
-}
-
-/// Runs a connection in a separate task; the result resolves when it has ended. The exchanges see
-/// how it ended.
-pub(crate) fn drive<T>(connection: impl Future<Output = T> + 'static) -> oneshot::Receiver<()> {
-    let (ended, closed) = oneshot::channel();
-    let until_the_end = async move {
-        let _seen_by_the_exchanges = connection.await;
-        let _unless_nobody_waits = ended.send(());
-    };
-    spawn(until_the_end).detach();
-    closed
 }
 
 /// How a version of HTTP names the target of a request.
@@ -71,13 +58,22 @@ pub(crate) enum Target {
     Uri,
 }
 
-/// The request for hyper: a GET without a body, a POST with one.
 pub(crate) fn http_request(
     profile: Profile,
     target: Target,
     request: Request,
 ) -> Result<http::Request<Outgoing>> {
-    check_path(profile.protocol, &request.path)?;
+    let (head, body) = request_head(profile.protocol, target, request)?;
+    Ok(head.map(|()| Outgoing(body)))
+}
+
+/// The head and the body of a request: a GET without a body, a POST with one.
+pub(crate) fn request_head(
+    protocol: &'static str,
+    target: Target,
+    request: Request,
+) -> Result<(http::Request<()>, Body)> {
+    check_path(protocol, &request.path)?;
     let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
     let mut head = http::Request::builder().method(method);
     if let Some(priority) = request.priority {
@@ -87,13 +83,25 @@ pub(crate) fn http_request(
         Target::Path => head.uri(request.path).header(http::header::HOST, SERVER_NAME),
         Target::Uri => head.uri(format!("https://{SERVER_NAME}{}", request.path)),
     };
-    head.body(Outgoing(request.body)).map_err(|error| Error::Unsupported {
-        protocol: profile.protocol,
-        advice: format!("the path cannot be sent: {error}"),
-    })
+    let head = head.body(()).map_err(|error| {
+        Error::unsupported(protocol, format!("the path cannot be sent: {error}"))
+    })?;
+    Ok((head, request.body))
 }
 
-/// The client.
+/// The head of a request that the service needs: its path, its method and its priority, if any.
+pub(crate) fn read_head<T>(request: &http::Request<T>) -> (String, http::Method, Option<Priority>) {
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    (path, request.method().clone(), field_priority(request.headers()))
+}
+
+pub(crate) fn answer_head(status: u16) -> http::Response<()> {
+    let mut head = http::Response::new(());
+    *head.status_mut() = http::StatusCode::from_u16(final_status(status))
+        .expect("a final status must be between 200 and 999");
+    head
+}
+
 pub(crate) struct Client {
     pub(crate) peer: SocketAddr,
     /// Notified of each request.
@@ -116,21 +124,17 @@ pub(crate) fn answering(
         let (service, peer) = (Rc::clone(&service), client.peer);
         client.standing.asked();
         async move {
-            let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-            let method = request.method().clone();
-            let priority = field_priority(request.headers());
+            let (path, method, priority) = read_head(&request);
             let body = arriving(profile, request.into_body());
             let response = service.call(Request { path, priority, body, peer: Some(peer) }).await;
-            let mut answer = http::Response::new(Outgoing(content(&method, response.body)));
-            *answer.status_mut() = http::StatusCode::from_u16(final_status(response.status))
-                .expect("a final status must be between 200 and 999");
-            Ok::<_, Infallible>(answer)
+            let body = Outgoing(content(&method, response.body));
+            Ok::<_, Infallible>(answer_head(response.status).map(|()| body))
         }
     })
 }
 
 /// The priority that the header fields of a request ask for, if any.
-pub(crate) fn field_priority(headers: &http::HeaderMap) -> Option<Priority> {
+fn field_priority(headers: &http::HeaderMap) -> Option<Priority> {
     let fields: Vec<&str> =
         headers.get_all(Priority::FIELD).iter().filter_map(|value| value.to_str().ok()).collect();
     // RFC 9110 section 5.3: several lines of a field are one list.
@@ -143,7 +147,6 @@ pub(crate) fn content(method: &http::Method, body: Body) -> Body {
     if method == http::Method::HEAD { body::empty() } else { body }
 }
 
-/// Converts an error of hyper.
 pub(crate) fn failed(profile: Profile, step: Step, error: &hyper::Error) -> Error {
     let mut reason = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -12,7 +12,6 @@ use trackbed_substrate::{Timer, from_std_instant, now, sleep, sleep_until, spawn
 use crate::nursery::Nursery;
 use crate::tcp_transport::Stream;
 
-/// A stream as hyper wants it.
 pub(crate) struct Io(pub(crate) Stream);
 
 impl hyper::rt::Read for Io {
@@ -67,7 +66,6 @@ impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Attached {
     }
 }
 
-/// The run's clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock;
 

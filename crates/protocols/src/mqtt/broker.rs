@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
-use futures_io::{AsyncRead as _, AsyncWrite as _};
+use futures_io::AsyncRead as _;
 use trackbed_connection::Service;
 use trackbed_core::Time;
 use trackbed_mqtt::Message;
@@ -16,11 +16,11 @@ use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
 use trackbed_substrate::{Standing, Timer, now, sleep_until};
 
 use super::convention;
-use super::pieces::Budget;
-use super::profile::RECORD_LEN_MAX;
+use super::outgoing::Outgoing;
 use super::service::Calls;
 use crate::config::ServerLimits;
 use crate::nursery::Nursery;
+use crate::pieces::Budget;
 use crate::tcp_transport::Stream;
 
 /// The broker, and the tasks to wake.
@@ -156,7 +156,6 @@ async fn keep_time(front: Weak<Front>) {
     .await;
 }
 
-/// Serves a connection until either side ends it.
 pub(super) async fn serve(front: Rc<Front>, mut stream: Stream, standing: Standing) {
     let opened = front.broker.borrow_mut().open(now());
     let Some(id) = opened else { return stream.abort() };
@@ -173,8 +172,7 @@ pub(super) async fn serve(front: Rc<Front>, mut stream: Stream, standing: Standi
         standing,
         budget,
         buffer: vec![0; READ_LEN].into(),
-        outgoing: Vec::new(),
-        sent: 0,
+        outgoing: Outgoing::default(),
         flow: Flow::Open,
         is_held: false,
     };
@@ -202,7 +200,6 @@ impl Drop for Leaving {
     }
 }
 
-/// Carries bytes between a stream and the broker.
 struct Carrier {
     front: Rc<Front>,
     id: ConnectionId,
@@ -210,9 +207,7 @@ struct Carrier {
     standing: Standing,
     budget: Budget,
     buffer: Box<[u8]>,
-    /// Bytes from the broker, of which `sent` are with the stream.
-    outgoing: Vec<u8>,
-    sent: usize,
+    outgoing: Outgoing,
     flow: Flow,
     is_held: bool,
 }
@@ -264,30 +259,10 @@ impl Carrier {
 
     /// Passes the broker's bytes to the stream; true if there were any.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> std::io::Result<bool> {
-        let mut has_written = false;
-        loop {
-            if self.outgoing.is_empty() {
-                let mut broker = self.front.broker.borrow_mut();
-                self.flow = broker.take_output(self.id, now(), &mut self.outgoing);
-                if self.outgoing.is_empty() {
-                    break;
-                }
-            }
-            let end = self.outgoing.len().min(self.sent + RECORD_LEN_MAX);
-            let bytes = &self.outgoing[self.sent..end];
-            match Pin::new(&mut self.stream).poll_write(cx, bytes) {
-                Poll::Pending => break,
-                Poll::Ready(len) => self.sent += len?,
-            }
-            has_written = true;
-            if self.sent == self.outgoing.len() {
-                self.outgoing.clear();
-                self.sent = 0;
-            }
-        }
-        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
-            flushed?;
-        }
+        let (front, id, flow) = (&self.front, self.id, &mut self.flow);
+        let has_written = self.outgoing.poll_write(&mut self.stream, cx, |bytes| {
+            *flow = front.broker.borrow_mut().take_output(id, now(), bytes);
+        })?;
         if has_written {
             self.front.wake_waiting(self.id);
         }
@@ -297,7 +272,6 @@ impl Carrier {
 
 /// How much of the bodies of requests may wait for the service, for each connection.
 const BODIES_MAX: usize = 1 << 20;
-/// The maximum size of one read.
 const READ_LEN: usize = 64 << 10;
 /// How often a connection reads and writes before others get a turn.
 const TURNS_MAX: usize = 16;

@@ -11,27 +11,26 @@ use bytes::Bytes;
 use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use futures_util::{FutureExt as _, stream};
-use ring::rand::SecureRandom as _;
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
     Connection, Dialer, Error, Priority, Request, Response, Security, TransportStats,
 };
 use trackbed_mqtt::client::{Client, Settings};
-use trackbed_substrate::{Entropy, now, spawn};
+use trackbed_substrate::{now, spawn};
 
+use super::MQTT;
 use super::convention::{self, Part};
 use super::driver::{Driver, Shared, User, closed};
 use super::parts::Parts;
-use super::pieces::Arrivals;
-use super::profile::MQTT;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::framing::check_path;
+use crate::pieces::Arrivals;
 use crate::tcp_transport::{TcpDialer, Watchdog};
-use crate::tls::hex;
+use crate::tls::{Randomness, hex};
 
 pub(super) struct MqttDialer {
     pub(super) tcp: TcpDialer,
-    pub(super) entropy: Entropy,
+    pub(super) randomness: Randomness,
     pub(super) settings: MqttParameters,
     pub(super) window: usize,
 }
@@ -68,7 +67,7 @@ impl Dialer for MqttDialer {
             match watchdog.guard(is_open).await {
                 Some(Ok(opened)) => opened?,
                 Some(Err(_)) => return Err(closed()),
-                None => return Err(silent(Step::Handshake, idle_timeout)),
+                None => return Err(Error::idle(MQTT.protocol, Step::Handshake, idle_timeout)),
             }
             Ok(Rc::new(connection) as Rc<dyn Connection>)
         })
@@ -80,12 +79,7 @@ impl MqttDialer {
     /// 3.1.1, section 3.1.3.1).
     fn client_id(&self) -> Result<String, String> {
         let mut bytes = [0; 8];
-        match &self.entropy {
-            Entropy::Seeded(seeded) => seeded.fill(&mut bytes).map_err(|why| why.to_string())?,
-            _ => ring::rand::SystemRandom::new()
-                .fill(&mut bytes)
-                .map_err(|_| "the system has no random-number generator".to_owned())?,
-        }
+        self.randomness.fill(&mut bytes)?;
         Ok(format!("tb-{}", hex(&bytes)))
     }
 }
@@ -125,7 +119,7 @@ impl Connection for MqttConnection {
             let (status, arrivals) = match watchdog.guard(answered).await {
                 Some(Ok(head)) => head?,
                 Some(Err(_)) => return Err(closed()),
-                None => return Err(silent(Step::Receive, self.idle_timeout)),
+                None => return Err(Error::idle(MQTT.protocol, Step::Receive, self.idle_timeout)),
             };
             let body = Answer {
                 arrivals,
@@ -162,7 +156,6 @@ impl Connection for MqttConnection {
     }
 }
 
-/// An outgoing request.
 struct Outgoing {
     shared: Rc<Shared>,
     number: u32,
@@ -267,24 +260,19 @@ impl Answer {
         let progress = self.giving_up.shared.stream.progress();
         let fresh = || progress.watchdog(self.idle_timeout);
         let watchdog = self.watchdog.get_or_insert_with(fresh);
-        let silent = || Err(silent(Step::Receive, self.idle_timeout));
-        watchdog.poll_bark(cx).map(|()| silent())
+        let idle = || Error::idle(MQTT.protocol, Step::Receive, self.idle_timeout);
+        watchdog.poll_bark(cx).map(|()| Err(idle()))
     }
-}
-
-/// The error of an idle connection.
-fn silent(step: Step, idle_timeout: Duration) -> Error {
-    Error::transient(MQTT.protocol, step, format!("no progress for {idle_timeout:?}"))
 }
 
 /// Brokers take topics of a limited depth.
 fn check_levels(path: &str) -> Result<()> {
     match path.matches('/').count() {
         0..=LEVELS_MAX => Ok(()),
-        _ => Err(Error::Unsupported {
-            protocol: MQTT.protocol,
-            advice: "the path, used as a topic, has more than 100 levels".to_owned(),
-        }),
+        _ => {
+            let advice = "the path, used as a topic, has more than 100 levels";
+            Err(Error::unsupported(MQTT.protocol, advice))
+        }
     }
 }
 

@@ -20,19 +20,14 @@ use trackbed_connection::Priority;
 use trackbed_core::named;
 use trackbed_mqtt::{Message, Properties, Qos, Version};
 
-/// Where requests are published.
 pub(super) const SERVICE: &str = "service";
-/// Where answers are published.
 pub(super) const ANSWERS: &str = "answers";
-/// Where clients publish echoes.
 const ECHOES: &str = "echoes";
 
 named! {
     /// The position of a message in its body.
     pub(super) enum Part {
-        /// More parts follow.
         More = "more",
-        /// It is the last.
         Last = "last",
         /// The rest was cancelled by either side.
         Broken = "broken",
@@ -72,7 +67,6 @@ pub(super) struct Answer {
     pub status: u16,
 }
 
-/// The filter of a client's answers.
 pub(super) fn answers_filter(version: Version, client: &str) -> String {
     match version {
         Version::V5 => format!("{ANSWERS}/{client}"),
@@ -80,7 +74,6 @@ pub(super) fn answers_filter(version: Version, client: &str) -> String {
     }
 }
 
-/// The filter of a client's echoes.
 pub(super) fn echoes_filter(client: &str) -> String {
     format!("{ECHOES}/{client}/#")
 }

@@ -8,18 +8,19 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_channel::oneshot;
-use futures_io::{AsyncRead as _, AsyncWrite as _};
+use futures_io::AsyncRead as _;
 use trackbed_connection::Error;
 use trackbed_connection::error::{Result, Step};
 use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::{Timer, now, sleep_until};
 
+use super::MQTT;
 use super::convention::{self, Part};
-use super::pieces::{Arrivals, Budget, Pieces, queue};
-use super::profile::{MQTT, RECORD_LEN_MAX};
+use super::outgoing::Outgoing;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::nursery::Nursery;
+use crate::pieces::{Arrivals, Budget, Pieces, queue};
 use crate::tcp_transport::{Stream, io_failed};
 
 /// What the connection's task, its handle and its exchanges share.
@@ -267,13 +268,11 @@ impl Drop for User {
     }
 }
 
-/// Carries bytes between the stream and the client.
 pub(super) struct Driver {
     shared: Rc<Shared>,
     stream: Stream,
     buffer: Box<[u8]>,
-    outgoing: Vec<u8>,
-    sent: usize,
+    outgoing: Outgoing,
     timer: Option<Timer>,
     is_held: bool,
     has_said_goodbye: bool,
@@ -286,8 +285,7 @@ impl Driver {
             shared,
             stream,
             buffer: vec![0; READ_LEN].into(),
-            outgoing: Vec::new(),
-            sent: 0,
+            outgoing: Outgoing::default(),
             timer: None,
             is_held: false,
             has_said_goodbye: false,
@@ -356,28 +354,10 @@ impl Driver {
 
     /// Passes the client's bytes to the stream; true if there were any.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> std::io::Result<bool> {
-        let mut moved = false;
-        loop {
-            if self.outgoing.is_empty() {
-                std::mem::swap(self.shared.client.borrow_mut().output(), &mut self.outgoing);
-                if self.outgoing.is_empty() {
-                    break;
-                }
-            }
-            let end = self.outgoing.len().min(self.sent + RECORD_LEN_MAX);
-            match Pin::new(&mut self.stream).poll_write(cx, &self.outgoing[self.sent..end]) {
-                Poll::Pending => break,
-                Poll::Ready(len) => self.sent += len?,
-            }
-            moved = true;
-            if self.sent == self.outgoing.len() {
-                self.outgoing.clear();
-                self.sent = 0;
-            }
-        }
-        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
-            flushed?;
-        }
+        let client = &self.shared.client;
+        let moved = self.outgoing.poll_write(&mut self.stream, cx, |bytes| {
+            std::mem::swap(client.borrow_mut().output(), bytes);
+        })?;
         if moved {
             self.shared.waiting.take().into_iter().for_each(Waker::wake);
         }
@@ -427,7 +407,6 @@ pub(super) fn closed() -> Error {
     Error::transient(MQTT.protocol, Step::Send, "the connection is closed")
 }
 
-/// The maximum size of one read.
 const READ_LEN: usize = 64 << 10;
 /// How often a connection reads and writes before others get a turn.
 const TURNS_MAX: usize = 16;

@@ -8,9 +8,8 @@ mod broker;
 mod client;
 mod convention;
 mod driver;
+mod outgoing;
 mod parts;
-mod pieces;
-mod profile;
 mod service;
 
 use std::net::SocketAddr;
@@ -22,13 +21,16 @@ use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVe
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use self::profile::MQTT;
 use crate::config::{ClientConfig, ServerConfig, TransportParameters};
 use crate::parameters::{mqtt, over_tcp, security, window};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
 use crate::tcp_transport::{TcpDialer, serve_tls};
+use crate::tls::{Profile, Randomness};
 
-/// MQTT inside TLS.
+/// The name is the one registered for it (IANA, TLS ALPN protocol IDs).
+const MQTT: Profile =
+    Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
+
 pub(crate) struct Mqtt;
 
 impl Protocol for Mqtt {
@@ -42,12 +44,9 @@ impl Protocol for Mqtt {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            transport: Transport::Tcp,
-            tls: MQTT.versions,
             handshakes: &[Handshake::New, Handshake::Resumed],
             multiplexed: true,
-            migrates: false,
-            multipath: false,
+            ..Capabilities::encrypted(Transport::Tcp, MQTT.versions)
         }
     }
 
@@ -82,12 +81,12 @@ impl Protocol for Mqtt {
         if config.handshake.sends_early_data() {
             // The broker would have to accept a CONNECT that may be a replay.
             let advice = "it does not support early data: use the handshake `resumed` or `new`";
-            return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
+            return Err(Error::unsupported(self.name(), advice));
         }
-        let entropy = host.entropy();
+        let randomness = Randomness::new(host.entropy());
         let tcp = TcpDialer::with_tls(MQTT, host, config)?;
         let settings = config.transport.mqtt;
         let window = config.transport.window as usize;
-        Ok(Rc::new(client::MqttDialer { tcp, entropy, settings, window }))
+        Ok(Rc::new(client::MqttDialer { tcp, randomness, settings, window }))
     }
 }

@@ -7,22 +7,20 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream;
 use trackbed_connection::error::Step;
-use trackbed_connection::{Body, Error, Request};
+use trackbed_connection::{Error, Request};
 use trackbed_mqtt::broker::ConnectionId;
 use trackbed_mqtt::{Message, Qos};
 use trackbed_substrate::{Task, spawn};
 
+use super::MQTT;
 use super::broker::Front;
 use super::convention::{self, Call, Caller, Part};
 use super::parts::Parts;
-use super::pieces::{Budget, Pieces, queue};
-use super::profile::MQTT;
 use crate::config::STREAMS_MAX;
 use crate::framing::{check_path, final_status};
+use crate::pieces::{Budget, Pieces, queue};
 
-/// The requests of one connection.
 pub(super) struct Calls {
     front: Weak<Front>,
     connection: ConnectionId,
@@ -95,9 +93,7 @@ impl Calls {
         let body = (call.part == Part::More).then_some(body);
         let key = self.next.replace(self.next.get() + 1);
         let caller = call.caller.clone();
-        let arriving: Body = Box::pin(stream::try_unfold(arrivals, async |mut arrivals| {
-            Ok(arrivals.next().await?.map(|piece| (piece, arrivals)))
-        }));
+        let arriving = arrivals.into_body();
         let request = Request { priority: call.priority, ..Request::new(call.path, arriving) };
         let answering = self.answering(call.caller, call.qos, key);
         let task = Some(spawn(answering.answer(request)));

@@ -13,7 +13,6 @@ use super::reno::RenoFactory;
 use super::tuning::Tuning;
 use crate::config::TransportParameters;
 
-/// A congestion controller of QUIC.
 pub(crate) struct QuicCongestion {
     /// The name that scenarios use.
     pub name: &'static str,
@@ -26,7 +25,6 @@ pub(crate) struct QuicCongestion {
     factory: fn(Tuning) -> Arc<dyn ControllerFactory + Send + Sync>,
 }
 
-/// Every congestion controller of QUIC.
 pub(crate) const QUIC_CONGESTION: &[QuicCongestion] = &[
     QuicCongestion {
         name: "cubic",
@@ -69,7 +67,7 @@ impl Controllers {
             let names: Vec<_> = QUIC_CONGESTION.iter().map(|entry| entry.name).collect();
             let advice =
                 format!("unknown congestion controller `{name}`: use {}", names.join(", "));
-            Error::Unsupported { protocol, advice }
+            Error::unsupported(protocol, advice)
         })?;
         Ok(Controllers { factory: entry.factory, tuning: Tuning::of(&parameters.arguments) })
     }

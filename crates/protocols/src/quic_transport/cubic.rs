@@ -14,7 +14,6 @@ use noq_proto::RttEstimator;
 use super::hystart::HyStart;
 use super::tuning::Tuning;
 
-/// Builds controllers.
 #[derive(Debug)]
 pub(super) struct CubicFactory(pub(super) Tuning);
 

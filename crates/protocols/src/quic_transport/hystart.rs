@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use trackbed_tcp::congestion::{DelayRise, LOW_WINDOW};
 
-/// Detects the rise.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HyStart {
     /// A packet that was sent at this time or later ends the round.

@@ -134,8 +134,11 @@ impl QuicDialer {
 
     /// Gives every endpoint a socket at the host's new address. The engine switches to unused
     /// connection IDs and sends from there at once, which makes the server validate the new path
-    /// (RFC 9000 section 9).
+    /// (RFC 9000 section 9). Connections over several paths keep their old addresses.
     pub(crate) fn host_has_moved(&self) -> Result<()> {
+        if self.several.is_some() {
+            return Ok(());
+        }
         let mut endpoints = self.endpoints.borrow_mut();
         for (old, endpoint) in std::mem::take(&mut *endpoints) {
             let new = self.local_address(old)?;
@@ -182,7 +185,6 @@ impl QuicDialer {
     }
 }
 
-/// An open connection, seen from the client.
 #[derive(Clone)]
 pub(crate) struct QuicConnection {
     pub(crate) connection: noq::Connection,
@@ -339,7 +341,6 @@ impl Drop for Open {
     }
 }
 
-/// Where a socket is bound.
 struct Place {
     local: SocketAddr,
     /// The default source address, if it is bound to all addresses of the host.
@@ -347,7 +348,6 @@ struct Place {
 }
 
 impl Place {
-    /// One address.
     fn only(address: IpAddr, port: u16) -> Place {
         Place { local: SocketAddr::new(address, port), source: None }
     }
@@ -400,6 +400,9 @@ pub(crate) fn connection_failed(
         | ConnectionError::CidsExhausted => Error::transient(protocol, step, error),
     }
 }
+
+/// RFC 9001 section 4.6.1: QUIC limits early data, and TLS says "any".
+pub(crate) const EARLY_DATA_MAX: u32 = u32::MAX;
 
 /// Failures of TLS (RFC 9000 section 20.1).
 const CRYPTO_ERRORS: RangeInclusive<u64> = 0x100..=0x1ff;

@@ -29,7 +29,6 @@ impl Leave {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Consumes it.
     pub(super) fn take(&self) {
         self.0.store(false, Ordering::Relaxed);
     }

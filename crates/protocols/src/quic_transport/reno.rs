@@ -11,7 +11,6 @@ use noq_proto::RttEstimator;
 use super::hystart::HyStart;
 use super::tuning::Tuning;
 
-/// Builds controllers.
 #[derive(Debug)]
 pub(super) struct RenoFactory(pub(super) Tuning);
 

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use noq::crypto::{CryptoError, HandshakeTokenKey};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use ring::rand::{SecureRandom as _, SystemRandom};
 use trackbed_substrate::now;
 
 use crate::tls::Randomness;
@@ -18,17 +17,13 @@ pub(super) struct RetryTokens {
 }
 
 impl RetryTokens {
-    /// Tokens with a new secret.
     pub(super) fn new(randomness: &Randomness) -> RetryTokens {
         RetryTokens { randomness: randomness.clone(), key: OnceLock::new() }
     }
 
     fn draw(&self) -> Result<LessSafeKey, CryptoError> {
         let mut secret = [0; 32];
-        match self.randomness.seeded() {
-            Some(seeded) => seeded.fill(&mut secret).map_err(|_| CryptoError)?,
-            None => SystemRandom::new().fill(&mut secret).map_err(|_| CryptoError)?,
-        }
+        self.randomness.fill(&mut secret).map_err(|_| CryptoError)?;
         let key = UnboundKey::new(&AES_256_GCM, &secret).map_err(|_| CryptoError)?;
         Ok(LessSafeKey::new(key))
     }

@@ -67,7 +67,6 @@ impl Socket {
         Socket::counting(socket, Arrivals::default())
     }
 
-    /// A socket that counts what arrives.
     pub(super) fn counting(socket: Box<dyn UdpSocket>, arrivals: Arrivals) -> Socket {
         Socket { socket: socket.into(), source: None, arrivals }
     }
@@ -122,7 +121,6 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// The sending side.
 #[derive(Debug)]
 struct Sender {
     socket: Arc<dyn UdpSocket>,

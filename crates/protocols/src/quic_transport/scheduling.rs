@@ -75,7 +75,6 @@ impl Blocked {
     }
 }
 
-/// Builds the schedulers of an end's connections.
 pub(super) struct Scheduling {
     pub(super) scheduler: &'static QuicScheduler,
     pub(super) blocked: Blocked,

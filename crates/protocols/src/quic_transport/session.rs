@@ -20,7 +20,6 @@ use rustls::quic::{
 
 use crate::tls::{Randomness, TlsClient, TlsServer, security};
 
-/// The client's side of the engine's TLS seam.
 pub(super) struct ClientCrypto(pub(super) TlsClient);
 
 impl crypto::ClientConfig for ClientCrypto {
@@ -42,7 +41,6 @@ impl crypto::ClientConfig for ClientCrypto {
     }
 }
 
-/// The server's side of the engine's TLS seam.
 pub(super) struct ServerCrypto(pub(super) TlsServer);
 
 impl crypto::ServerConfig for ServerCrypto {

@@ -27,11 +27,10 @@ pub(super) fn transport(
     protocol: &'static str,
     parameters: &TransportParameters,
 ) -> Result<Arc<TransportConfig>> {
-    let unsupported = |advice: String| Error::Unsupported { protocol, advice };
     let congestion = Controllers::of(protocol, parameters)?;
-    let idle = IdleTimeout::try_from(parameters.idle_timeout).map_err(|_| {
-        unsupported("the idle timeout is too long: use at most a few hours".to_owned())
-    })?;
+    let too_long = "the idle timeout is too long: use at most a few hours";
+    let idle = IdleTimeout::try_from(parameters.idle_timeout)
+        .map_err(|_| Error::unsupported(protocol, too_long))?;
     let window = VarInt::from_u32(parameters.window);
     let mut transport = TransportConfig::default();
     transport

@@ -41,22 +41,19 @@ impl Several {
         transport: &TransportParameters,
         control: &PathControl,
     ) -> Result<Several> {
-        let unsupported = |advice: String| Err(Error::Unsupported { protocol, advice });
+        let unsupported = |advice: &str| Err(Error::unsupported(protocol, advice));
         let paths = transport.tcp.multipath.clone().unwrap_or_default();
         let Multipath { addresses, scheduler, proactive, rejoin, .. } = paths;
         let known = quic_schedulers().iter().find(|entry| entry.name == scheduler);
         let Some(scheduler) = known else {
             let names: Vec<_> = quic_schedulers().iter().map(|entry| entry.name).collect();
-            return unsupported(format!(
-                "unknown scheduler `{scheduler}`: use {}",
-                names.join(", ")
-            ));
+            let names = names.join(", ");
+            return unsupported(&format!("unknown scheduler `{scheduler}`: use {names}"));
         };
         if paths.reactive.is_some() || paths.opportunistic || paths.checksum {
             return unsupported(
                 "reactive scheduling, opportunistic retransmission and checksums exist only in \
-                 MPTCP: remove those keys"
-                    .to_owned(),
+                 MPTCP: remove those keys",
             );
         }
         let control = control.clone();

@@ -9,7 +9,6 @@ pub(crate) struct Tuning {
     pub(super) initial_datagrams: Option<u64>,
     /// The share of the window kept after a loss.
     pub(super) beta: Option<f64>,
-    /// Hybrid slow start.
     pub(super) hystart: bool,
     /// The size of every full datagram; `None` to look for the path's.
     pub(super) datagram: Option<u16>,

@@ -64,7 +64,6 @@ impl Association {
         }
     }
 
-    /// Opens an unused stream.
     pub(super) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(u16, SharedExchange)>> {
         let mut state = self.0.state.borrow_mut();
         if let Some(error) = &state.end {

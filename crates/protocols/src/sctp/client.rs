@@ -6,22 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use futures_util::future::{Either, select};
 use trackbed_connection::error::Result;
-use trackbed_connection::{
-    Connection, Dialer, Error, Handshake, Request, Response, Security, TransportStats,
-};
+use trackbed_connection::{Connection, Dialer, Request, Response, Security, TransportStats};
 use trackbed_substrate::{Host, now, spawn, yield_now};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
-use super::server::body;
 use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::halves;
 use crate::config::{ClientConfig, TransportParameters, Trust};
 use crate::datagrams::{Channel, ClientChannel};
 use crate::dtls_transport::DtlsEnd;
-use crate::framing::{Reader, check_path, request_head};
+use crate::framing::{Reader, check_path, exchange, request_head};
 use crate::observer::Side;
 
 /// Opens associations, each from a separate port.
@@ -40,14 +36,10 @@ impl SctpDialer {
         host: Arc<dyn Host>,
         config: &ClientConfig,
         dtls: Option<(DtlsEnd, Trust)>,
-    ) -> Result<SctpDialer> {
-        if config.handshake != Handshake::New {
-            let advice = "it does not support session resumption: use the handshake `new`";
-            return Err(Error::Unsupported { protocol, advice: advice.to_owned() });
-        }
+    ) -> SctpDialer {
         seed_generator(&host.entropy());
         let (local, transport) = (config.local, config.transport.clone());
-        Ok(SctpDialer { protocol, host, local, transport, dtls })
+        SctpDialer { protocol, host, local, transport, dtls }
     }
 }
 
@@ -95,27 +87,9 @@ impl Connection for SctpConnection {
             check_path(protocol, &request.path)?;
             let stream = poll_fn(|cx| self.association.poll_open(cx)).await?;
             let (sending, receiving) = halves(&self.association, stream, self.message_len);
-            let mut reader = Reader::new(protocol, receiving);
-            let send = Box::pin(
-                sending.message(request_head(&request.path, request.priority), request.body),
-            );
-            let status = Box::pin(async move {
-                let status = reader.response().await?;
-                Ok((status, reader))
-            });
-            match select(send, status).await {
-                Either::Left((sent, status)) => {
-                    sent?;
-                    let (status, reader) = status.await?;
-                    Ok(Response { status, body: body(reader, None) })
-                }
-                // The response may begin before the request has ended; sending continues
-                // concurrently.
-                Either::Right((answered, send)) => {
-                    let (status, reader) = answered?;
-                    Ok(Response { status, body: body(reader, Some(spawn(send))) })
-                }
-            }
+            let head = request_head(&request.path, request.priority);
+            let send = sending.message(head, request.body);
+            exchange(Reader::new(protocol, receiving), send).await
         })
     }
 

@@ -62,7 +62,6 @@ impl State {
         exchange
     }
 
-    /// A protocol violation by the peer.
     fn breach(&mut self, reason: &str) {
         self.fail(Error::malformed(self.protocol, Step::Receive, reason));
     }

@@ -1,26 +1,24 @@
 //! The task of an association: between its channel and its engine.
 
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use trackbed_connection::Error;
 use trackbed_connection::error::Step;
-use trackbed_core::Time;
-use trackbed_substrate::{Timer, now, sleep_until};
+use trackbed_substrate::now;
 
 use super::association::Shared;
 use super::state::State;
-use crate::datagrams::Channel;
+use crate::datagrams::{Alarm, Channel};
 use crate::ledger::{Accounted, Ledger};
 use crate::observer::Side;
 
 /// Moves packets and time until the association has come to its end.
 pub(super) async fn drive(shared: Rc<Shared>, channel: Rc<dyn Channel>, ledger: Option<Ledger>) {
     let _account = Accounted::new(shared.counters.clone(), ledger.as_ref());
-    let mut driver = Driver { shared, channel, timer: None, answer: None };
+    let mut driver = Driver { shared, channel, alarm: Alarm::default(), answer: None };
     poll_fn(|cx| driver.poll(cx)).await;
     driver.channel.close();
 }
@@ -28,7 +26,7 @@ pub(super) async fn drive(shared: Rc<Shared>, channel: Rc<dyn Channel>, ledger: 
 struct Driver {
     shared: Rc<Shared>,
     channel: Rc<dyn Channel>,
-    timer: Option<(Timer, Time)>,
+    alarm: Alarm,
     /// The server's first answer, and how many turns it is kept back for.
     answer: Option<(Bytes, u32)>,
 }
@@ -103,28 +101,14 @@ impl Driver {
             return;
         }
         let step = if state.is_answered() { Step::Receive } else { Step::Connect };
-        let reason = format!("no progress for {idle:?}");
-        state.fail(Error::transient(self.shared.protocol, step, reason));
+        state.fail(Error::idle(self.shared.protocol, step, idle));
     }
 
     /// Sets the timer, and returns whether it has fired.
     fn arm(&mut self, state: &State, cx: &mut Context<'_>) -> bool {
         let idle = self.minds_silence(state).then(|| state.moved + self.shared.idle_timeout);
-        let Some(due) = [state.next_timeout(), idle].into_iter().flatten().min() else {
-            self.timer = None;
-            return false;
-        };
-        let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
-        // Deadlines mostly move later; an early wake finds that out.
-        if due < *armed {
-            timer.reset(due);
-            *armed = due;
-        }
-        if Pin::new(timer).poll(cx).is_ready() {
-            self.timer = None;
-            return true;
-        }
-        false
+        let due = [state.next_timeout(), idle].into_iter().flatten().min();
+        self.alarm.has_fired(due, cx)
     }
 }
 

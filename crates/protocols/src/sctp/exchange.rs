@@ -11,7 +11,6 @@ use std::task::Waker;
 use bytes::Bytes;
 use dcsctp::api::PpId;
 
-/// What a message is to its exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Bytes, with more behind them.
@@ -44,13 +43,10 @@ const PPID_FIRST: u32 = u32::from_be_bytes(*b"TRK\0");
 /// One direction of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
-    /// There is more to come.
     Open,
     /// The peer stopped reading, and has not been told of the end yet.
     Stopped,
-    /// It is complete.
     Whole,
-    /// It ended before it was complete.
     Broken,
 }
 
@@ -60,7 +56,6 @@ impl Half {
     }
 }
 
-/// An exchange, seen from one side.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// What has arrived and is not read.
@@ -93,7 +88,6 @@ impl Exchange {
         self.arriving.has_ended() && self.leaving.has_ended()
     }
 
-    /// Wakes all waiting tasks.
     pub(super) fn wake(&mut self) {
         self.reader.take().into_iter().chain(self.writer.take()).for_each(Waker::wake);
     }

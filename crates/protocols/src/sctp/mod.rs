@@ -33,40 +33,42 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{Capabilities, Dialer, Service, TlsVersion, Transport};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
+use crate::datagrams::require_udp;
 use crate::dtls_transport::DtlsEnd;
-use crate::parameters::{ENCAPSULATIONS, over_sctp, security};
+use crate::parameters::{over_sctp, security};
 use crate::protocol::{Protocol, ServerHandle};
 
-/// Frames on streams of SCTP.
-pub(crate) struct Sctp;
+pub(crate) struct Sctp {
+    pub(crate) is_encrypted: bool,
+}
 
 impl Protocol for Sctp {
     fn name(&self) -> &'static str {
-        "sctp"
+        if self.is_encrypted { "sctp+dtls" } else { "sctp" }
     }
 
     fn summary(&self) -> &'static str {
-        "frames on SCTP, not encrypted, one stream per exchange"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Sctp,
-            tls: &[],
-            handshakes: &[Handshake::New],
-            multiplexed: true,
-            migrates: false,
-            multipath: false,
+        match self.is_encrypted {
+            false => "frames on SCTP, not encrypted, one stream per exchange",
+            true => "frames on SCTP inside DTLS, as in WebRTC",
         }
     }
 
+    fn capabilities(&self) -> Capabilities {
+        let tls = if self.is_encrypted { VERSIONS } else { &[] };
+        Capabilities { tls, multiplexed: true, ..Capabilities::plain(Transport::Sctp) }
+    }
+
     fn parameters(&self) -> Vec<Parameter> {
-        over_sctp(&ENCAPSULATIONS)
+        match self.is_encrypted {
+            false => over_sctp(Encapsulation::NAMES),
+            true => [security(), over_sctp(const { &[Encapsulation::Udp.name()] })].concat(),
+        }
     }
 
     fn serve(
@@ -76,68 +78,25 @@ impl Protocol for Sctp {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        server::serve(self.name(), &host, listen, config, None, service)
+        self.check(&config.transport)?;
+        let dtls = || DtlsEnd::server(self.name(), host.entropy(), config, VERSIONS);
+        let dtls = self.is_encrypted.then(dtls).transpose()?;
+        server::serve(self.name(), &host, listen, config, dtls, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(client::SctpDialer::new(self.name(), host, config, None)?))
+        self.check(&config.transport)?;
+        config.require_new_handshake(self.name(), "the handshake `new`")?;
+        let dtls = || DtlsEnd::client(self.name(), host.entropy(), config, VERSIONS);
+        let dtls = self.is_encrypted.then(dtls).transpose()?;
+        Ok(Rc::new(client::SctpDialer::new(self.name(), host, config, dtls)))
     }
 }
 
-/// Frames on streams of SCTP inside DTLS.
-pub(crate) struct SctpDtls;
-
-impl Protocol for SctpDtls {
-    fn name(&self) -> &'static str {
-        "sctp+dtls"
-    }
-
-    fn summary(&self) -> &'static str {
-        "frames on SCTP inside DTLS, as in WebRTC"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Sctp,
-            tls: VERSIONS,
-            handshakes: &[Handshake::New],
-            multiplexed: true,
-            migrates: false,
-            multipath: false,
-        }
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        [security(), over_sctp(const { &[Encapsulation::Udp.name()] })].concat()
-    }
-
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
-        udp_below(self.name(), &config.transport)?;
-        let dtls = DtlsEnd::server(self.name(), host.entropy(), config, VERSIONS)?;
-        server::serve(self.name(), &host, listen, config, Some(dtls), service)
-    }
-
-    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        udp_below(self.name(), &config.transport)?;
-        let dtls = DtlsEnd::client(self.name(), host.entropy(), config, VERSIONS)?;
-        Ok(Rc::new(client::SctpDialer::new(self.name(), host, config, Some(dtls))?))
-    }
-}
-
-/// DTLS runs over UDP, because its records have no ports.
-fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<()> {
-    match transport.encapsulation {
-        Encapsulation::Udp => Ok(()),
-        Encapsulation::None => {
-            let advice = "DTLS runs over UDP: use the encapsulation `udp`".to_owned();
-            Err(Error::Unsupported { protocol, advice })
-        }
+impl Sctp {
+    /// DTLS runs over UDP, because its records have no ports.
+    fn check(&self, transport: &TransportParameters) -> Result<()> {
+        if self.is_encrypted { require_udp(self.name(), "DTLS", transport) } else { Ok(()) }
     }
 }
 

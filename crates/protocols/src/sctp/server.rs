@@ -6,21 +6,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
-use futures_util::stream;
 use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Body, Error, Request, Service};
-use trackbed_substrate::{Guests, Host, Standing, Task, now, spawn};
+use trackbed_connection::{Error, Request, Service};
+use trackbed_substrate::{Guests, Host, Standing, now, spawn};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
 use super::exchange::SharedExchange;
 use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
-use super::stream::{Receiving, halves};
+use super::stream::halves;
 use crate::config::{ServerConfig, TransportParameters, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
-use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
+use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
 use crate::framing::{Reader, response_head};
-use crate::handshakes::Handshakes;
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::protocol::ServerHandle;
@@ -42,9 +40,8 @@ pub(super) fn serve(
     let local = socket.local_addr();
     let (end, trust) = dtls.unzip();
     let gate = end.map(|end| Gate::new(end, false)).transpose()?;
-    let handshakes = Handshakes::default();
     let peers = Peers::new(socket);
-    let server = Rc::new(Server { protocol, peers, transport, gate, handshakes, service });
+    let server = Rc::new(Server { protocol, peers, transport, gate, service });
     let running = Nursery::default();
     let guests = Guests::new(config.limits.connections);
     let count = guests.count();
@@ -52,7 +49,7 @@ pub(super) fn serve(
         while let Ok((peer, packet)) = server.peers.unknown().await {
             let (standing, server) = (Standing::new(peer.ip()), Rc::clone(&server));
             if let Some(gate) = &server.gate {
-                if let Some(admission) = server.greet(gate, peer, &packet) {
+                if let Greeting::Admitted(admission) = gate.greet(&server.peers, peer, &packet) {
                     let below = server.peers.admit(peer, Some(packet));
                     let shown = standing.clone();
                     let server = Rc::clone(&server);
@@ -76,31 +73,15 @@ struct Server {
     peers: Peers,
     transport: TransportParameters,
     gate: Option<Gate>,
-    handshakes: Handshakes,
     service: Rc<dyn Service>,
 }
 
 impl Server {
-    /// Replies to an unknown sender over DTLS, or returns how to admit it.
-    fn greet(&self, gate: &Gate, peer: SocketAddr, datagram: &[u8]) -> Option<Admission> {
-        let shaking = self.handshakes.count();
-        match gate.greet(peer, datagram, self.peers.room(), shaking >= BUSY) {
-            Greeting::Admit(admission) if shaking < SHAKING_HANDS_MAX => Some(admission),
-            Greeting::Admit(_) | Greeting::Ignore => None,
-            Greeting::Answer(datagrams) => {
-                datagrams.iter().for_each(|datagram| self.peers.answer(peer, datagram));
-                None
-            }
-        }
-    }
-
     /// Does the handshake of DTLS with a client, and then waits for its INIT.
     async fn shake_hands(&self, admission: Admission, below: Rc<PeerChannel>, standing: Standing) {
         let Some(gate) = &self.gate else { return };
-        let shaking = self.handshakes.begin();
         // On failure the client has been notified.
         let Ok(channel) = gate.accept(admission, below).await else { return };
-        drop(shaking);
         let options = options_inside_dtls(&self.transport, channel.room());
         self.attend(dcsctp::new_socket("server", &options), channel, standing).await;
     }
@@ -169,18 +150,9 @@ async fn answer(
     let Some((path, priority)) = reader.request().await? else { return Ok(()) };
     standing.asked();
     sending.weigh(priority);
-    let request = Request { priority, ..Request::new(path, body(reader, None)) };
+    let request = Request { priority, ..Request::new(path, reader.into_body(None)) };
     let response = service.call(request).await;
     sending.message(response_head(response.status), response.body).await
-}
-
-/// The body that follows a head, up to the end of the message. `beside` is what has to go on as
-/// long as the body is wanted.
-pub(super) fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) -> Body {
-    Box::pin(stream::try_unfold((reader, beside), async |(mut reader, beside)| {
-        let piece = poll_fn(|cx| reader.poll_piece(cx)).await?;
-        Ok(piece.map(|piece| (piece, (reader, beside))))
-    }))
 }
 
 /// Chunk types (RFC 9260 section 3.2) that an unknown sender may send.

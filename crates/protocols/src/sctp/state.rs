@@ -46,7 +46,6 @@ pub(super) struct State {
     pub(super) driver: Option<Waker>,
     /// Tasks that wait for a reply, a free stream or a request.
     waiting: Vec<Waker>,
-    /// The error that ended the association.
     pub(super) end: Option<Error>,
 }
 
@@ -110,7 +109,6 @@ impl State {
         negotiated.unwrap_or(u16::MAX).min(STREAMS_MAX as u16)
     }
 
-    /// Takes a packet from the peer.
     pub(super) fn input(&mut self, packet: &[u8]) {
         let mut stats = self.counters.0.get();
         stats.bytes_received += packet.len() as u64;
@@ -198,7 +196,6 @@ impl State {
         self.engine.set_stream_priority(StreamId(id), WEIGHT_MAX >> urgency.min(7));
     }
 
-    /// Sends messages on a stream.
     pub(super) fn send(&mut self, id: u16, kind: Kind, payloads: Vec<Vec<u8>>) {
         if self.end.is_some() {
             return;

@@ -183,8 +183,7 @@ impl Receiver<'_> {
     }
 
     fn silent(&self) -> Error {
-        let reason = format!("no progress for {:?}", self.idle_timeout);
-        Error::transient(self.protocol, Step::Receive, reason)
+        Error::idle(self.protocol, Step::Receive, self.idle_timeout)
     }
 
     fn unwanted(&self) -> Error {

@@ -13,7 +13,6 @@ use trackbed_connection::error::{Result, Step};
 use crate::framing::{Input, Output};
 use crate::tcp_transport::{Stream, io_failed};
 
-/// The receiving half of a stream.
 pub(super) struct StreamInput {
     protocol: &'static str,
     stream: Stream,
@@ -34,7 +33,6 @@ impl Input for StreamInput {
     }
 }
 
-/// The sending half of a stream.
 pub(super) struct StreamOutput {
     protocol: &'static str,
     stream: Stream,
@@ -69,7 +67,6 @@ impl Output for StreamOutput {
     }
 }
 
-/// The maximum size of one read.
 const READ_LEN: usize = 64 << 10;
 /// The number of buffered bytes from which on they are passed to TCP without a flush.
 const WAITING_MAX: usize = 64 << 10;

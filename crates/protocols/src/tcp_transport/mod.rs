@@ -27,7 +27,6 @@ pub(crate) use stream::Stream;
 pub(crate) use watched::Watchdog;
 use watched::{Watch, Watched};
 
-/// Opens TCP connections from a host.
 pub(crate) struct TcpDialer {
     protocol: &'static str,
     host: Arc<dyn Host>,
@@ -40,7 +39,6 @@ pub(crate) struct TcpDialer {
 }
 
 impl TcpDialer {
-    /// A dialer of connections inside TLS.
     pub(crate) fn with_tls(
         profile: Profile,
         host: Arc<dyn Host>,
@@ -51,7 +49,6 @@ impl TcpDialer {
         Ok(TcpDialer { tls: Some(tls), ..bare })
     }
 
-    /// A dialer of bare connections.
     pub(crate) fn bare(
         protocol: &'static str,
         host: Arc<dyn Host>,

@@ -29,7 +29,6 @@ pub(super) enum Layers {
 }
 
 impl Stream {
-    /// Bare TCP.
     pub(super) fn plain(tcp: Watched) -> Stream {
         Stream::of(Layers::Plain(tcp))
     }
@@ -68,7 +67,6 @@ impl Stream {
         self.0.borrow().tcp().info().into()
     }
 
-    /// The other end's address.
     pub(crate) fn peer(&self) -> SocketAddr {
         self.0.borrow().tcp().peer_addr()
     }
@@ -87,7 +85,6 @@ impl Stream {
         self.0.borrow().tcp().progress()
     }
 
-    /// Resets the connection.
     pub(crate) fn abort(&self) {
         self.0.borrow().tcp().abort();
     }

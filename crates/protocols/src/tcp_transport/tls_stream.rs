@@ -64,7 +64,6 @@ impl TlsStream {
         Ok(stream)
     }
 
-    /// The server's side.
     pub(super) fn server(tcp: Watched, server: &TlsServer) -> io::Result<TlsStream> {
         let tls = server
             .randomness
@@ -293,5 +292,4 @@ impl AsyncWrite for TlsStream {
 
 /// The maximum size of unflushed data: four records.
 const OUTGOING_MAX: usize = 64 << 10;
-/// The maximum size of one read from TCP.
 const INCOMING_LEN: usize = 64 << 10;

@@ -31,7 +31,6 @@ impl Progress {
     }
 }
 
-/// See [`Progress::watchdog`].
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     progress: Progress,
@@ -109,7 +108,6 @@ impl Watched {
         self.tcp.connection.peer_addr()
     }
 
-    /// When there was a connection.
     pub(super) fn began(&self) -> Time {
         self.began
     }

@@ -17,16 +17,15 @@ use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::observer::Observer;
 pub(crate) use identity::Identity;
 pub use identity::SERVER_NAME;
-pub(crate) use provider::{Randomness, fill_seeded, meaning};
+use provider::meaning;
+pub(crate) use provider::{Randomness, fill_seeded, seeded_key, shared_secret};
 
 /// A protocol's settings for TLS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
-    /// The protocol's name, for errors.
     pub(crate) protocol: &'static str,
     /// Its ALPN name (RFC 7301).
     pub(crate) alpn: &'static [u8],
-    /// The TLS versions it runs over.
     pub(crate) versions: &'static [TlsVersion],
     /// How much early data a server takes, in bytes.
     pub(crate) early_data_max: u32,
@@ -50,18 +49,15 @@ pub(crate) struct TlsServer {
 impl TlsClient {
     /// Prepares the client side of `profile` for a host with this `entropy`.
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ClientConfig) -> Result<Self> {
-        let versions = profile.versions_of(&config.tls)?;
-        profile.check_key_exchange(&config.tls, &entropy)?;
-        let trust = config.trust.as_ref().ok_or_else(|| {
-            profile.unsupported("it is encrypted: set `trust` to what the server's handle returns")
-        })?;
+        let versions = profile.versions(&config.tls, &entropy)?;
+        let trust = config.required_trust(profile.protocol)?;
         if config.handshake.sends_early_data() && !config.tls.versions.contains(&TlsVersion::Tls13)
         {
             return Err(profile.unsupported("early data needs TLS 1.3: allow that version"));
         }
         let mut roots = RootCertStore::empty();
         roots.add(trust.certificate().clone()).map_err(|error| {
-            profile.unsupported(&format!("the trusted certificate is not valid: {error}"))
+            profile.unsupported(format!("the trusted certificate is not valid: {error}"))
         })?;
         let randomness = Randomness::new(entropy);
         let mut tls = rustls::ClientConfig::builder_with_details(
@@ -69,7 +65,7 @@ impl TlsClient {
             randomness.time_provider(),
         )
         .with_protocol_versions(&versions)
-        .map_err(|error| profile.unsupported(&error.to_string()))?
+        .map_err(|error| profile.unsupported(error.to_string()))?
         .with_root_certificates(roots)
         .with_no_client_auth();
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
@@ -86,8 +82,7 @@ impl TlsClient {
 impl TlsServer {
     /// Prepares the server side of `profile` for a host with this `entropy`, with a new identity.
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ServerConfig) -> Result<Self> {
-        let versions = profile.versions_of(&config.tls)?;
-        profile.check_key_exchange(&config.tls, &entropy)?;
+        let versions = profile.versions(&config.tls, &entropy)?;
         let randomness = Randomness::new(entropy);
         let identity = Identity::new(&randomness)
             .map_err(|reason| Error::lasting(profile.protocol, Step::Listen, reason))?;
@@ -96,7 +91,7 @@ impl TlsServer {
             randomness.time_provider(),
         )
         .with_protocol_versions(&versions)
-        .map_err(|error| profile.unsupported(&error.to_string()))?
+        .map_err(|error| profile.unsupported(error.to_string()))?
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
@@ -114,36 +109,51 @@ impl TlsServer {
     }
 }
 
-impl Profile {
-    fn versions_of(&self, tls: &TlsParameters) -> Result<Vec<&'static SupportedProtocolVersion>> {
-        if tls.ciphers.is_empty() {
-            return Err(self.unsupported("no cipher is allowed: allow at least one"));
+impl TlsParameters {
+    /// The allowed versions among `known`, those of the protocol.
+    ///
+    /// # Errors
+    /// If nothing is left to negotiate, or in virtual time a key would not come from the seed.
+    pub(crate) fn usable_versions(
+        &self,
+        protocol: &'static str,
+        known: &[TlsVersion],
+        entropy: &Entropy,
+    ) -> Result<Vec<TlsVersion>> {
+        let unsupported = |advice: &str| Err(Error::unsupported(protocol, advice));
+        if self.ciphers.is_empty() {
+            return unsupported("no cipher is allowed: allow at least one");
         }
-        let usable = tls.versions.iter().filter(|version| self.versions.contains(version));
-        let versions: Vec<_> = usable.map(|&version| protocol_version(version)).collect();
-        if versions.is_empty() {
-            let names: Vec<_> = self.versions.iter().map(|version| version.name()).collect();
+        let usable = self.versions.iter().copied().filter(|version| known.contains(version));
+        let usable: Vec<TlsVersion> = usable.collect();
+        if usable.is_empty() {
+            let names: Vec<_> = known.iter().map(|version| version.name()).collect();
             let advice = format!("it requires TLS {}: allow that version", names.join(" or "));
-            return Err(self.unsupported(&advice));
+            return unsupported(&advice);
         }
-        Ok(versions)
-    }
-
-    /// In virtual time a key must come from the seed.
-    fn check_key_exchange(&self, tls: &TlsParameters, entropy: &Entropy) -> Result<()> {
         let is_seeded = matches!(entropy, Entropy::Seeded(_));
-        match &tls.key_exchanges[..] {
-            [] => Err(self.unsupported("no key exchange is allowed: allow X25519")),
+        match &self.key_exchanges[..] {
+            [] => unsupported("no key exchange is allowed: allow X25519"),
             groups if is_seeded && groups.contains(&KeyExchange::P256) => {
-                Err(self
-                    .unsupported("P-256 keys cannot be generated from a seed: allow only X25519"))
+                unsupported("P-256 keys cannot be generated from a seed: allow only X25519")
             }
-            _ => Ok(()),
+            _ => Ok(usable),
         }
     }
+}
 
-    fn unsupported(&self, advice: &str) -> Error {
-        Error::Unsupported { protocol: self.protocol, advice: advice.to_owned() }
+impl Profile {
+    fn versions(
+        &self,
+        tls: &TlsParameters,
+        entropy: &Entropy,
+    ) -> Result<Vec<&'static SupportedProtocolVersion>> {
+        let usable = tls.usable_versions(self.protocol, self.versions, entropy)?;
+        Ok(usable.into_iter().map(protocol_version).collect())
+    }
+
+    fn unsupported(&self, advice: impl Into<String>) -> Error {
+        Error::unsupported(self.protocol, advice)
     }
 }
 
@@ -182,7 +192,6 @@ impl KeyLog for ObservedKeys {
     }
 }
 
-/// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

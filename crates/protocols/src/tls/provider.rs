@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ring::rand::{SecureRandom as _, SystemRandom};
 use rustls::crypto::ring::{cipher_suite as suites, default_provider, kx_group};
 use rustls::crypto::{
     ActiveKeyExchange, CryptoProvider, GetRandomFailed, SecureRandom, SharedSecret,
@@ -30,7 +31,6 @@ pub(crate) struct Randomness {
 }
 
 impl Randomness {
-    /// The host's own.
     pub(crate) fn new(entropy: Entropy) -> Randomness {
         match entropy {
             Entropy::Seeded(seeded) => Randomness { seeded: Some(seeded) },
@@ -41,6 +41,19 @@ impl Randomness {
     /// The seeded source, on a simulated host.
     pub(crate) fn seeded(&self) -> Option<&SeededEntropy> {
         self.seeded.as_ref()
+    }
+
+    /// Fills `bytes` unpredictably, or from the seed.
+    ///
+    /// # Errors
+    /// If there is no randomness, with the reason.
+    pub(crate) fn fill(&self, bytes: &mut [u8]) -> Result<(), String> {
+        match &self.seeded {
+            Some(seeded) => seeded.fill(bytes).map_err(|error| error.to_string()),
+            None => SystemRandom::new()
+                .fill(bytes)
+                .map_err(|_| "the system has no random-number generator".to_owned()),
+        }
     }
 
     /// Runs one call into the TLS library, which may draw randomness.
@@ -104,7 +117,7 @@ fn suite(version: TlsVersion, cipher: CipherSuite) -> SupportedCipherSuite {
 }
 
 /// The version and the cipher that a negotiated suite stands for.
-pub(crate) fn meaning(negotiated: SupportedCipherSuite) -> Option<(TlsVersion, CipherSuite)> {
+pub(super) fn meaning(negotiated: SupportedCipherSuite) -> Option<(TlsVersion, CipherSuite)> {
     TlsVersion::ALL
         .iter()
         .flat_map(|&version| CipherSuite::ALL.iter().map(move |&cipher| (version, cipher)))
@@ -134,6 +147,24 @@ pub(crate) fn fill_seeded(bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
     })
 }
 
+/// A key of X25519 (RFC 7748) from the seed.
+///
+/// # Errors
+/// Those of [`fill_seeded`].
+pub(crate) fn seeded_key() -> Result<StaticSecret, GetRandomFailed> {
+    let mut key = [0; 32];
+    fill_seeded(&mut key)?;
+    Ok(key.into())
+}
+
+/// The secret that a key shares with the peer's; `None` if the latter is not valid. RFC 8446 section
+/// 7.4.2 refuses an all-zero secret.
+pub(crate) fn shared_secret(own: &StaticSecret, peer: &[u8]) -> Option<[u8; 32]> {
+    let peer: [u8; 32] = peer.try_into().ok()?;
+    let shared = own.diffie_hellman(&peer.into());
+    shared.was_contributory().then(|| shared.to_bytes())
+}
+
 #[derive(Debug)]
 struct SeededRandom;
 
@@ -149,9 +180,7 @@ struct SeededX25519;
 
 impl SupportedKxGroup for SeededX25519 {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
-        let mut key = [0; 32];
-        fill_seeded(&mut key)?;
-        let secret = StaticSecret::from(key);
+        let secret = seeded_key()?;
         let public = PublicKey::from(&secret);
         Ok(Box::new(SeededExchange { secret, public }))
     }
@@ -168,13 +197,8 @@ struct SeededExchange {
 
 impl ActiveKeyExchange for SeededExchange {
     fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, rustls::Error> {
-        let peer: [u8; 32] = peer.try_into().map_err(|_| PeerMisbehaved::InvalidKeyShare)?;
-        let shared = self.secret.diffie_hellman(&peer.into());
-        // RFC 8446 section 7.4.2: an all-zero secret is refused.
-        if !shared.was_contributory() {
-            return Err(PeerMisbehaved::InvalidKeyShare.into());
-        }
-        Ok(SharedSecret::from(&shared.as_bytes()[..]))
+        let shared = shared_secret(&self.secret, peer).ok_or(PeerMisbehaved::InvalidKeyShare)?;
+        Ok(SharedSecret::from(&shared[..]))
     }
 
     fn pub_key(&self) -> &[u8] {
@@ -186,7 +210,6 @@ impl ActiveKeyExchange for SeededExchange {
     }
 }
 
-/// The time of day in the simulated run.
 #[derive(Debug)]
 struct RunTime;
 

@@ -13,8 +13,8 @@ use trackbed_protocols::{ClientConfig, CongestionOf, ServerConfig, congestion, r
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
-    RTT, clean, digest, fast, for_each_protocol, get, noise, ping, post, protocol, server_address,
-    simulate,
+    RTT, clean, digest, echo, fast, fetch, for_each_protocol, get, noise, ping, post, protocol,
+    server_address, simulate,
 };
 
 const LARGE: usize = 5_000_000;
@@ -26,9 +26,7 @@ fn large_bodies_survive_loss_both_ways() {
     for_each_protocol(|protocol| {
         simulate(&lossy, |track| async move {
             let (_server, connection) = track.connected(protocol).await;
-            let (upload, sum) = noise(LARGE, 1);
-            let response = connection.exchange(post("/echo", upload)).await.unwrap();
-            assert_eq!(digest(response.body).await.unwrap(), sum);
+            echo(&*connection, LARGE, 1).await;
             let stats = connection.transport();
             assert!(stats.packets_sent > 3_000 && stats.packets_lost > 10, "{stats:?}");
             assert!(stats.bytes_sent > LARGE as u64 && stats.bytes_received > LARGE as u64);
@@ -46,8 +44,7 @@ fn uploads_and_downloads_work_alone() {
             let (upload, sum) = noise(1_000_000, 2);
             let response = connection.exchange(post("/digest", upload)).await.unwrap();
             assert_eq!(body::collect(response.body, 32).await.unwrap(), sum[..]);
-            let response = connection.exchange(get("/zeros?3000000")).await.unwrap();
-            assert_eq!(body::drain(response.body).await, Ok(3_000_000));
+            fetch(&*connection, 3_000_000).await;
             // An unread upload does not block others.
             let (upload, _) = noise(1_000_000, 3);
             let response = connection.exchange(post("/ignore", upload)).await.unwrap();
@@ -67,8 +64,7 @@ fn every_congestion_control_carries_a_transfer() {
             let server = track.serve_with(protocol("quic"), &config, service);
             let dialer = track.dialer(protocol("quic"), &server, ClientConfig::default());
             let connection = dialer.connect(server_address()).await.unwrap();
-            let response = connection.exchange(get("/zeros?2000000")).await.unwrap();
-            assert_eq!(body::drain(response.body).await, Ok(2_000_000));
+            fetch(&*connection, 2_000_000).await;
             now()
         });
         // 2 MB at 50 Mbit/s take 0.32 s; slow start and the handshake a few round trips of 20 ms.

@@ -2,24 +2,21 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::io::IoSliceMut;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use trackbed_connection::{CipherSuite, Request, Response, Security, TlsVersion, body};
-use trackbed_core::packet::Ecn;
 use trackbed_core::{Ratio, Rng, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Corruption, Duplication, Loss, Reordering};
 use trackbed_protocols::{ClientConfig, CoapParameters, Ledger, ServerConfig, TlsParameters};
-use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket, now, sleep, spawn};
+use trackbed_substrate::{UdpSocket, now, sleep, spawn};
 
 use crate::support::{
-    RTT, Track, clean, digest, fast, get, network, noise, ping, post, protocol, server_address,
-    service, simulate, simulate_on,
+    RTT, Track, clean, digest, echo, fast, fetch, get, hear, network, noise, ping, post, protocol,
+    say, server_address, service, simulate, simulate_on, simulate_over,
 };
 
 fn with_coap(coap: CoapParameters) -> ClientConfig {
@@ -106,8 +103,7 @@ fn a_lost_request_costs_its_timeout_and_another_one_twice_that() {
 #[test]
 fn a_lost_response_is_sent_again_and_the_service_is_not_called_again() {
     let down: LinkSpec = clean().with(Loss::new(Listed::new([1, 2])));
-    let seed = Seed::of_run(1, 0);
-    simulate_on(network(&clean(), &down, &seed), seed, |track| async move {
+    simulate_over([&clean(), &down], |track| async move {
         let calls = Rc::new(Cell::new(0));
         let count = Rc::clone(&calls);
         let counting = move |request: Request| {
@@ -128,11 +124,8 @@ fn a_lost_non_confirmable_request_is_reported_and_blocks_no_other() {
     for name in ["coap", "coap+dtls"] {
         let first = if name == "coap" { 1 } else { 3 };
         let up: LinkSpec = clean().with(Loss::new(Listed::new([first])));
-        let seed = Seed::of_run(1, 0);
-        simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
-            let server = track.serve(protocol(name));
-            let dialer = track.dialer(protocol(name), &server, unconfirmed());
-            let connection = dialer.connect(server_address()).await.unwrap();
+        simulate_over([&up, &clean()], |track| async move {
+            let (_server, connection) = track.connected_with(protocol(name), unconfirmed()).await;
             let start = now();
             let other = async {
                 sleep(Duration::from_millis(1)).await;
@@ -186,10 +179,9 @@ fn a_slow_response_comes_in_a_message_of_its_own() {
 fn more_requests_go_at_once_where_they_may() {
     for (places, turns) in [(1, 20), (5, 4), (20, 1), (100, 1)] {
         let took = simulate(&clean(), |track| async move {
-            let server = track.serve(protocol("coap"));
             let coap = CoapParameters { outstanding_max: places, ..CoapParameters::default() };
-            let dialer = track.dialer(protocol("coap"), &server, with_coap(coap));
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let (_server, connection) =
+                track.connected_with(protocol("coap"), with_coap(coap)).await;
             let all = join_all((0..20).map(|_| ping(&*connection))).await;
             assert!(all.iter().all(Result::is_ok), "{all:?}");
             now() - Time::ZERO
@@ -213,16 +205,13 @@ fn a_body_takes_a_round_trip_for_each_block() {
                 let dialer = track.dialer(protocol(name), &server, with_coap(coap));
                 let connection = dialer.connect(server_address()).await.unwrap();
                 let start = now();
-                let (upload, sum) = noise(20_000, 1);
-                let response = connection.exchange(post("/echo", upload)).await.unwrap();
-                assert_eq!(digest(response.body).await.unwrap(), sum);
+                echo(&*connection, 20_000, 1).await;
                 // A server that wants smaller ones says so when it has got the first.
                 let first = u32::from(client > size) * client as u32;
                 let up = u32::from(first > 0) + (20_000 - first).div_ceil(size as u32);
                 let down = 20_000_u32.div_ceil(size as u32);
                 assert_eq!(now() - start, RTT * (up + down - 1), "{name} {client} {server_size}");
-                let response = connection.exchange(get("/zeros?20000")).await.unwrap();
-                assert_eq!(body::drain(response.body).await, Ok(20_000));
+                fetch(&*connection, 20_000).await;
             });
         }
     }
@@ -236,10 +225,8 @@ fn without_blocks_a_request_is_one_message() {
         [("coap", true, 2), ("coap", false, 1), ("coap+dtls", true, 2), ("coap+dtls", false, 1)]
     {
         simulate(&clean(), |track| async move {
-            let server = track.serve(protocol(name));
             let coap = CoapParameters { block_wise, ..CoapParameters::default() };
-            let dialer = track.dialer(protocol(name), &server, with_coap(coap));
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let (_server, connection) = track.connected_with(protocol(name), with_coap(coap)).await;
             let send = async |len: usize| {
                 let start = now();
                 let (upload, sum) = noise(len, 1);
@@ -261,14 +248,10 @@ fn without_blocks_a_request_is_one_message() {
 #[test]
 fn bodies_in_blocks_of_one_path_do_not_mix() {
     simulate(&fast(100), |track| async move {
-        let server = track.serve(protocol("coap"));
         let coap = CoapParameters { outstanding_max: 8, ..CoapParameters::default() };
-        let dialer = track.dialer(protocol("coap"), &server, with_coap(coap));
-        let connection = dialer.connect(server_address()).await.unwrap();
+        let (_server, connection) = track.connected_with(protocol("coap"), with_coap(coap)).await;
         let all = (1..=8).map(async |seed| {
-            let (upload, sum) = noise(5_000 + seed as usize, seed);
-            let response = connection.exchange(post("/echo", upload)).await.unwrap();
-            assert_eq!(digest(response.body).await.unwrap(), sum);
+            echo(&*connection, 5_000 + seed as usize, seed).await;
         });
         join_all(all).await;
     });
@@ -326,10 +309,7 @@ impl Stranger {
     }
 
     async fn say(&self, payload: &[u8]) {
-        let destination = server_address();
-        let (source, segment_size, ecn) = (None, None, Ecn::NotCapable);
-        let datagram = Datagram { source, destination, ecn, payload, segment_size };
-        poll_fn(|cx| self.socket.poll_send(cx, &datagram)).await.unwrap();
+        say(&*self.socket, server_address(), payload).await;
     }
 
     /// What comes within two round trips.
@@ -337,15 +317,7 @@ impl Stranger {
         let heard = RefCell::new(Vec::new());
         let listening = async {
             loop {
-                let mut buffer = [0; 2_000];
-                let mut meta = [ReceivedMeta::default()];
-                poll_fn(|cx| {
-                    let mut buffers = [IoSliceMut::new(&mut buffer)];
-                    self.socket.poll_recv(cx, &mut buffers, &mut meta)
-                })
-                .await
-                .unwrap();
-                heard.borrow_mut().push(buffer[..meta[0].len].to_vec());
+                heard.borrow_mut().push(hear(&*self.socket).await.1);
             }
         };
         let patience = sleep(RTT * 2);
@@ -401,14 +373,10 @@ fn a_flood_of_hellos_leaves_the_server_answering() {
             let lonely = Rc::clone(&dialer);
             let lonely =
                 spawn(async move { drop(lonely.connect("10.0.0.2:7".parse().unwrap()).await) });
-            let mut hello = [0; 2_000];
-            let mut meta = [ReceivedMeta::default()];
-            poll_fn(|cx| listener.poll_recv(cx, &mut [IoSliceMut::new(&mut hello)], &mut meta))
-                .await
-                .unwrap();
+            let (_, hello) = hear(&*listener).await;
             drop(lonely);
             for port in 10_000..10_500 {
-                Stranger::new(&track, port).say(&hello[..meta[0].len]).await;
+                Stranger::new(&track, port).say(&hello).await;
             }
             sleep(RTT).await;
             let connection = dialer.connect(server_address()).await.unwrap();

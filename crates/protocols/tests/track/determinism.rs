@@ -13,7 +13,7 @@ use trackbed_protocols::{ClientConfig, Observer, Protocol, ServerConfig, Side, r
 use trackbed_substrate::sleep;
 
 use crate::support::{
-    PacketDigest, RTT, digest, fast, network, noise, ping, post, protocol, server_address,
+    PacketDigest, RTT, digest, echo, fast, network, ping, post, protocol, server_address,
     simulate_on,
 };
 
@@ -41,9 +41,7 @@ fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
             let connection = dialer.connect(server_address()).await.unwrap();
             let pings = join_all((0..5).map(|_| ping(&*connection))).await;
             assert!(pings.iter().all(Result::is_ok), "{pings:?}");
-            let (upload, sum) = noise(200_000, 1);
-            let response = connection.exchange(post("/echo", upload)).await.unwrap();
-            assert_eq!(digest(response.body).await.unwrap(), sum);
+            echo(&*connection, 200_000, 1).await;
             let response = connection.exchange(post("/zeros?100000", body::empty())).await.unwrap();
             assert_eq!(body::drain(response.body).await, Ok(100_000));
             sleep(RTT).await;

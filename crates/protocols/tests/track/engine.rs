@@ -1,23 +1,20 @@
 //! QUIC's engine against the RFCs: how its window answers loss, and how many packets an exchange takes.
 
 use std::num::NonZeroU64;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use trackbed_core::{Packet, Seed, Time};
+use trackbed_core::{Seed, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Periodic;
-use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_substrate::{now, sleep};
 
-use crate::support::{RTT, clean, get, network, ping, protocol, simulate_on};
+use crate::support::{RTT, Sent, clean, get, network, ping, protocol, simulate_on, simulate_over};
 
 /// The mean window in packets of a download over a link that loses every `every`-th packet.
 fn mean_window(name: &'static str, every: u64, settled: Time, end: Time) -> f64 {
-    let seed = Seed::of_run(1, 0);
     let down = clean().with(Loss::new(Periodic { every: NonZeroU64::new(every).unwrap() }));
-    let bytes = simulate_on(network(&clean(), &down, &seed), seed, |track| async move {
+    let bytes = simulate_over([&clean(), &down], |track| async move {
         let (_server, connection) = track.connected(protocol(name)).await;
         let mut body = connection.exchange(get("/zeros?4000000000")).await.unwrap().body;
         let mut bytes = 0;
@@ -53,18 +50,6 @@ fn cubic_answers_rare_losses_with_its_response_function() {
     assert!((0.9..1.1).contains(&(window / expected)), "{window} for {expected}");
 }
 
-/// The times at which hosts send.
-#[derive(Clone, Default)]
-struct Sent(Arc<Mutex<Vec<Time>>>);
-
-impl Tap for Sent {
-    fn see(&mut self, at: Time, _: LinkId, _: Direction, point: Point, _: &Packet) {
-        if point == Point::Entered {
-            self.0.lock().unwrap().push(at);
-        }
-    }
-}
-
 /// Acknowledgments are added to other packets (RFC 9000 section 13.2), so a request and its
 /// response need no separate ones.
 #[test]
@@ -73,7 +58,7 @@ fn an_exchange_takes_a_packet_each_way() {
         let seed = Seed::of_run(1, 0);
         let mut network = network(&clean(), &clean(), &seed);
         let sent = Sent::default();
-        network.set_tap(Some(Box::new(sent.clone())));
+        network.set_tap(sent.tap());
         let (begin, end) = simulate_on(network, seed, |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
             ping(&*connection).await.unwrap();
@@ -85,7 +70,7 @@ fn an_exchange_takes_a_packet_each_way() {
             }
             (begin, now())
         });
-        let packets = sent.0.lock().unwrap().iter().filter(|at| (begin..end).contains(at)).count();
+        let packets = sent.all().iter().filter(|(at, ..)| (begin..end).contains(at)).count();
         assert_eq!(packets, 2 * EXCHANGES, "{name}");
     }
 }

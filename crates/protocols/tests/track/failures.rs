@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
 use trackbed_connection::{Error, Transport, body};
-use trackbed_core::packet::Ecn;
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::{Outage, Spells};
 use trackbed_protocols::{ClientConfig, registry};
-use trackbed_substrate::{Datagram, TcpOptions, now, sleep, spawn};
+use trackbed_substrate::{TcpOptions, now, sleep, spawn};
 
 use crate::support::{
-    RTT, broken, clean, for_each_protocol, get, network, ping, post, protocol, server_address,
-    simulate, simulate_on,
+    RTT, broken, clean, for_each_protocol, get, ping, post, protocol, say, server_address,
+    simulate, simulate_over,
 };
 
 #[test]
@@ -59,10 +58,9 @@ fn a_server_that_was_never_there_is_no_hang() {
 #[test]
 fn silence_ends_in_an_error_after_the_idle_timeout() {
     for_each_protocol(|protocol| {
-        let seed = Seed::of_run(1, 0);
         let down = Spells::new([(Time::from_millis(1_000), Time::from_millis(3_000_000))]);
         let dark = clean().with(Outage { down: down.unwrap() });
-        simulate_on(network(&dark, &dark, &seed), seed, |track| async move {
+        simulate_over([&dark, &dark], |track| async move {
             let (_server, connection) = track.connected(protocol).await;
             ping(&*connection).await.unwrap();
             sleep(Duration::from_secs(1)).await;
@@ -197,14 +195,7 @@ fn stray_datagrams_do_not_disturb_a_quic_server() {
                                 *version = [0, 0, 0, 1];
                             }
                         }
-                        let datagram = Datagram {
-                            source: None,
-                            destination: server_address(),
-                            ecn: Ecn::NotCapable,
-                            payload: &payload,
-                            segment_size: None,
-                        };
-                        std::future::poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+                        say(&*socket, server_address(), &payload).await;
                     }
                 }
             });

@@ -12,7 +12,8 @@ use trackbed_protocols::{
 use trackbed_substrate::{TcpOptions, now, sleep};
 
 use crate::support::{
-    RTT, Track, clean, digest, fast, get, noise, ping, post, protocol, server_address, simulate,
+    RTT, Track, clean, digest, fast, fetch, get, noise, ping, post, protocol, server_address,
+    simulate,
 };
 
 fn every_way() -> impl Iterator<Item = MqttParameters> {
@@ -25,12 +26,9 @@ fn every_way() -> impl Iterator<Item = MqttParameters> {
 }
 
 async fn connected(track: &Track, mqtt: MqttParameters) -> (ServerHandle, Rc<dyn Connection>) {
-    let server = track.serve(protocol("mqtt"));
     let mut config = ClientConfig::default();
     config.transport.mqtt = mqtt;
-    let dialer = track.dialer(protocol("mqtt"), &server, config);
-    let connection = dialer.connect(server_address()).await.unwrap();
-    (server, connection)
+    track.connected_with(protocol("mqtt"), config).await
 }
 
 /// CONNACK after 3 round trips, the first answer after 4, each one after it one more: whatever the
@@ -111,8 +109,7 @@ fn long_bodies_arrive_in_every_version_and_quality() {
             if mqtt.answer == MqttAnswer::Service {
                 let response = connection.exchange(get("/status?404")).await.unwrap();
                 assert_eq!(response.status, 404);
-                let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
-                assert_eq!(body::drain(response.body).await, Ok(1_000_000));
+                fetch(&*connection, 1_000_000).await;
             }
             connection.close().await;
         });

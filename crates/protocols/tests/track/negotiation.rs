@@ -24,10 +24,8 @@ fn a_pinned_cipher_is_the_negotiated_one() {
             for &cipher in CipherSuite::ALL {
                 let tls = TlsParameters::only(version, cipher);
                 let security = simulate(&clean(), |track| async move {
-                    let server = track.serve(*protocol);
                     let config = ClientConfig { tls, ..ClientConfig::default() };
-                    let dialer = track.dialer(*protocol, &server, config);
-                    let connection = dialer.connect(server_address()).await.unwrap();
+                    let (_server, connection) = track.connected_with(*protocol, config).await;
                     ping(&*connection).await.unwrap();
                     connection.security().unwrap()
                 });

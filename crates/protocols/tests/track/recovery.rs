@@ -2,35 +2,22 @@
 
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use trackbed_connection::{Connection, Handshake, body};
-use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
+use trackbed_core::{Bitrate, ByteSize, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Loss, Outage, Pause, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
 use trackbed_protocols::{ClientConfig, CongestionOf, ServerConfig, congestion};
 use trackbed_substrate::{now, sleep, sleep_until};
 
 use crate::support::{
-    RTT, clean, get, network, noise, ping, post, protocol, server_address, service, simulate_on,
+    RTT, Sent, clean, fetch, get, network, noise, ping, post, protocol, server_address, service,
+    simulate_on,
 };
-
-/// Counts the packets that hosts send.
-#[derive(Clone, Default)]
-struct Counter(Arc<AtomicU64>);
-
-impl Tap for Counter {
-    fn see(&mut self, _: Time, _: LinkId, _: Direction, point: Point, _: &Packet) {
-        if point == Point::Entered {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-}
 
 /// The server's first flight is lost. It is sent again about 1 s after the first time, Initial
 /// packets first: for some time the client has keys for both spaces and has used one. It tells
@@ -42,8 +29,8 @@ fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
             let seed = Seed::of_run(ms, 0);
             let down = clean().with(Loss::new(Listed::new([1, 2, 3])));
             let mut network = network(&clean(), &down, &seed);
-            let counter = Counter::default();
-            network.set_tap(Some(Box::new(counter.clone())));
+            let sent = Sent::default();
+            network.set_tap(sent.tap());
             simulate_on(network, seed, |track| async move {
                 let server = track.serve(protocol(name));
                 let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
@@ -51,7 +38,7 @@ fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
                 drop(select(dialer.connect(server_address()), patience).await);
                 sleep(RTT * 5).await;
             });
-            let packets = counter.0.load(Ordering::Relaxed);
+            let packets = sent.all().len();
             assert!(packets < 60, "{name}, given up after {ms} ms: {packets} packets");
         }
     }
@@ -65,8 +52,7 @@ fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
     for name in ["quic", "mpquic", "http3"] {
         for silent_ms in (20..400).step_by(20) {
             let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
-                let response = connection.exchange(get("/zeros?20000")).await.unwrap();
-                assert_eq!(body::drain(response.body).await, Ok(20_000));
+                fetch(&*connection, 20_000).await;
             });
             assert!(waited < Duration::from_secs(15), "{name}, {silent_ms} ms: {waited:?}");
         }
@@ -130,8 +116,7 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
             for _ in 0..100 {
                 ping(&*connection).await.unwrap();
             }
-            let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
-            assert_eq!(body::drain(response.body).await, Ok(1_000_000));
+            fetch(&*connection, 1_000_000).await;
         });
     }
 }

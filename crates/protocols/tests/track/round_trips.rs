@@ -13,7 +13,7 @@ use trackbed_protocols::{ClientConfig, Protocol, TlsParameters};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
-    RTT, clean, network, ping, protocol, registry_names, server_address, simulate, simulate_on,
+    RTT, clean, ping, protocol, registry_names, server_address, simulate, simulate_over,
 };
 
 use Handshake::{Early, New, Resumed};
@@ -198,9 +198,8 @@ fn a_lost_init_costs_a_second() {
 }
 
 fn first_packet_lost(name: &str, expected: Duration) {
-    let seed = trackbed_core::Seed::of_run(1, 0);
     let up: LinkSpec = clean().with(Loss::new(Listed::new([1])));
-    let took = simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
+    let took = simulate_over([&up, &clean()], |track| async move {
         let (_server, connection) = track.connected(protocol(name)).await;
         ping(&*connection).await.unwrap()
     });

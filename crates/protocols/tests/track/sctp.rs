@@ -2,26 +2,25 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::{join_all, select};
 use trackbed_connection::{Connection, body};
-use trackbed_core::packet::{Ecn, protocol as numbers};
+use trackbed_core::packet::protocol as numbers;
 use trackbed_core::parameter::Arguments;
-use trackbed_core::{Packet, Ratio, Seed, Time};
+use trackbed_core::{Ratio, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
-use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
 use trackbed_protocols::{
     ClientConfig, Encapsulation, SctpParameters, ServerConfig, TransportParameters,
 };
-use trackbed_substrate::{Datagram, now, sleep, spawn};
+use trackbed_substrate::{now, sleep, spawn};
 
 use crate::support::{
-    RTT, Track, clean, digest, fast, get, network, noise, ping, post, protocol, server_address,
-    service, simulate, simulate_on,
+    RTT, Sent, Track, clean, echo, fast, get, network, noise, ping, post, protocol, say,
+    server_address, service, simulate, simulate_on, simulate_over,
 };
 
 /// A connection whose ends both have `transport`.
@@ -40,18 +39,6 @@ fn carried_by(encapsulation: Encapsulation) -> TransportParameters {
     TransportParameters { encapsulation, ..TransportParameters::default() }
 }
 
-/// The protocol number and length of every packet that a host sends.
-#[derive(Clone, Default)]
-struct Sizes(Arc<Mutex<Vec<(u8, usize)>>>);
-
-impl Tap for Sizes {
-    fn see(&mut self, _: Time, _: LinkId, _: Direction, point: Point, packet: &Packet) {
-        if point == Point::Entered {
-            self.0.lock().unwrap().push((packet.protocol(), packet.len()));
-        }
-    }
-}
-
 #[test]
 fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
     for (encapsulation, number, packet_len_max) in [
@@ -63,18 +50,16 @@ fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
         let seed = Seed::of_run(1, 0);
         let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
         let mut network = network(&lossy, &lossy, &seed);
-        let sizes = Sizes::default();
-        network.set_tap(Some(Box::new(sizes.clone())));
+        let sent = Sent::default();
+        network.set_tap(sent.tap());
         simulate_on(network, seed, |track| async move {
             let transport = TransportParameters { packet_len_max, ..carried_by(encapsulation) };
             let (connection, _server) = connect(&track, transport).await;
-            let (upload, sum) = noise(300_000, 1);
-            let response = connection.exchange(post("/echo", upload)).await.unwrap();
-            assert_eq!(digest(response.body).await.unwrap(), sum);
+            echo(&*connection, 300_000, 1).await;
         });
-        let sizes = sizes.0.lock().unwrap();
-        assert!(sizes.iter().all(|(protocol, _)| *protocol == number), "{encapsulation:?}");
-        let longest = sizes.iter().map(|(_, len)| *len).max();
+        let sent = sent.all();
+        assert!(sent.iter().all(|(_, protocol, _)| *protocol == number), "{encapsulation:?}");
+        let longest = sent.iter().map(|(.., len)| *len).max();
         assert_eq!(longest, Some(packet_len_max), "{encapsulation:?}");
     }
 }
@@ -95,9 +80,8 @@ fn a_first_answer_takes_two_round_trips_over_either_carrier() {
 /// was bundled with it when that is acknowledged.
 #[test]
 fn a_lost_cookie_echo_costs_a_second_and_a_round_trip() {
-    let seed = Seed::of_run(1, 0);
     let up = clean().with(Loss::new(Listed::new([2])));
-    let took = simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
+    let took = simulate_over([&up, &clean()], |track| async move {
         let (connection, _server) = connect(&track, TransportParameters::default()).await;
         ping(&*connection).await.unwrap()
     });
@@ -181,9 +165,7 @@ fn more_exchanges_than_streams_take_turns() {
             let response = connection.exchange(post("/ignore", upload)).await.unwrap();
             assert_eq!(body::collect(response.body, 32).await.unwrap(), "ignored");
         }
-        let (upload, sum) = noise(100_000, 2);
-        let response = connection.exchange(post("/echo", upload)).await.unwrap();
-        assert_eq!(digest(response.body).await.unwrap(), sum);
+        echo(&*connection, 100_000, 2).await;
     });
 }
 
@@ -194,9 +176,7 @@ fn one_packet_in_five_may_be_lost() {
         let lossy: LinkSpec = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 5)));
         simulate_on(network(&lossy, &lossy, &seed), seed, |track| async move {
             let (connection, _server) = connect(&track, TransportParameters::default()).await;
-            let (upload, sum) = noise(100_000, run);
-            let response = connection.exchange(post("/echo", upload)).await.unwrap();
-            assert_eq!(digest(response.body).await.unwrap(), sum);
+            echo(&*connection, 100_000, run).await;
             connection.close().await;
         });
     }
@@ -217,14 +197,7 @@ fn packets_with_wrong_tags_are_ignored() {
                 rng.fill(&mut payload);
                 payload[2..4].copy_from_slice(&443u16.to_be_bytes());
                 payload[12] = chunk;
-                let datagram = Datagram {
-                    source: None,
-                    destination: server_address(),
-                    ecn: Ecn::NotCapable,
-                    payload: &payload,
-                    segment_size: None,
-                };
-                std::future::poll_fn(|cx| stranger.poll_send(cx, &datagram)).await.unwrap();
+                say(&*stranger, server_address(), &payload).await;
             }
         }
         sleep(RTT).await;
@@ -239,10 +212,10 @@ fn a_handshake_that_is_given_up_ends() {
     let sent = Rc::new(Cell::new(0));
     for ms in (10..400).step_by(30) {
         let seed = Seed::of_run(1, ms);
-        let sizes = Sizes::default();
+        let packets = Sent::default();
         let down = clean().with(Loss::new(Listed::new([1])));
         let mut network = network(&clean(), &down, &seed);
-        network.set_tap(Some(Box::new(sizes.clone())));
+        network.set_tap(packets.tap());
         simulate_on(network, seed, |track| async move {
             let server = track.serve(protocol("sctp"));
             let dialer = track.dialer(protocol("sctp"), &server, ClientConfig::default());
@@ -250,7 +223,7 @@ fn a_handshake_that_is_given_up_ends() {
             drop(select(dialer.connect(server_address()), patience).await);
             sleep(Duration::from_secs(100)).await;
         });
-        sent.set(sent.get() + sizes.0.lock().unwrap().len());
+        sent.set(sent.get() + packets.all().len());
     }
     assert!(sent.get() <= 14 * 2, "{} packets", sent.get());
 }

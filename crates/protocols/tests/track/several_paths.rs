@@ -13,8 +13,8 @@ use trackbed_protocols::{ClientConfig, PathControl, ServerConfig, ServerHandle};
 use trackbed_substrate::{PathWish, TcpPath, now, sleep, sleep_until};
 
 use crate::support::{
-    ENDS, PacketDigest, Track, digest, fork, get, noise, ping, post, protocol, server_address,
-    service, simulate_on, transport_over_paths,
+    ENDS, PacketDigest, Track, digest, echo, fetch, fork, get, noise, ping, post, protocol,
+    server_address, service, simulate_on, transport_over_paths,
 };
 
 /// A link as an operator's cell has it.
@@ -233,9 +233,7 @@ fn a_client_without_multipath_is_answered_on_one_path() {
         let server = track.serve(protocol("mpquic"));
         let dialer = track.dialer(protocol("quic"), &server, ClientConfig::default());
         let connection = dialer.connect(server_address()).await.unwrap();
-        let (upload, sum) = noise(300_000, 1);
-        let response = connection.exchange(post("/echo", upload)).await.unwrap();
-        assert_eq!(digest(response.body).await.unwrap(), sum);
+        echo(&*connection, 300_000, 1).await;
     });
 }
 
@@ -297,8 +295,7 @@ fn a_run_over_several_paths_follows_from_its_seed() {
         network.set_tap(packets.tap());
         simulate_on(network, seed, |track| async move {
             let joined = join(&track, "minrtt").await;
-            let response = joined.connection.exchange(get("/zeros?3000000")).await.unwrap();
-            assert_eq!(body::drain(response.body).await, Ok(3_000_000));
+            fetch(&*joined.connection, 3_000_000).await;
         });
         packets.sum()
     };

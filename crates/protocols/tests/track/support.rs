@@ -1,5 +1,7 @@
 //! A client, a server, a link between them, and a service to talk to.
 
+use std::future::poll_fn;
+use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -9,6 +11,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
 use trackbed_connection::{Body, Connection, Dialer, Error, Request, Response, Service, body};
+use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, ByteSize, Packet, Rng, Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::queue::DropTail;
@@ -19,7 +22,7 @@ use trackbed_protocols::{
     ClientConfig, Protocol, ServerConfig, ServerHandle, TransportParameters, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Host, Multipath, TcpOptions, now};
+use trackbed_substrate::{Datagram, Host, Multipath, ReceivedMeta, TcpOptions, UdpSocket, now};
 
 /// The round-trip time of [`clean`].
 pub const RTT: Duration = Duration::from_millis(100);
@@ -84,8 +87,16 @@ pub fn simulate<T: Send, F: Future<Output = T>>(
     link: &LinkSpec,
     main: impl FnOnce(Track) -> F + Send,
 ) -> T {
+    simulate_over([link, link], main)
+}
+
+/// Runs `main` in virtual time over a network with these links, up and down.
+pub fn simulate_over<T: Send, F: Future<Output = T>>(
+    [up, down]: [&LinkSpec; 2],
+    main: impl FnOnce(Track) -> F + Send,
+) -> T {
     let seed = Seed::of_run(1, 0);
-    simulate_on(network(link, link, &seed), seed, main)
+    simulate_on(network(up, down, &seed), seed, main)
 }
 
 /// Runs `main` in virtual time over `network`.
@@ -140,8 +151,17 @@ impl Track {
 
     /// A server, and a connection to it, with the default configurations.
     pub async fn connected(&self, protocol: &dyn Protocol) -> (ServerHandle, Rc<dyn Connection>) {
+        self.connected_with(protocol, ClientConfig::default()).await
+    }
+
+    /// The same with this configuration of the client.
+    pub async fn connected_with(
+        &self,
+        protocol: &dyn Protocol,
+        config: ClientConfig,
+    ) -> (ServerHandle, Rc<dyn Connection>) {
         let server = self.serve(protocol);
-        let dialer = self.dialer(protocol, &server, ClientConfig::default());
+        let dialer = self.dialer(protocol, &server, config);
         let connection = dialer.connect(server_address()).await.unwrap();
         (server, connection)
     }
@@ -180,6 +200,20 @@ pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
     assert_eq!(response.status, 200);
     assert_eq!(body::collect(response.body, 100).await?, "ping");
     Ok(now())
+}
+
+/// Sends `len` bytes of [`noise`] and checks that they come back.
+pub async fn echo(connection: &dyn Connection, len: usize, seed: u64) {
+    let (upload, sum) = noise(len, seed);
+    let response = connection.exchange(post("/echo", upload)).await.unwrap();
+    let answer = digest(response.body).await.unwrap();
+    assert_eq!(answer, sum, "{len} bytes of seed {seed}");
+}
+
+/// Fetches a response of `len` bytes.
+pub async fn fetch(connection: &dyn Connection, len: u64) {
+    let response = connection.exchange(get(&format!("/zeros?{len}"))).await.unwrap();
+    assert_eq!(body::drain(response.body).await, Ok(len));
 }
 
 pub fn post(path: &str, body: Body) -> Request {
@@ -223,6 +257,44 @@ pub fn for_each_protocol(check: impl Fn(&'static dyn Protocol)) {
         eprintln!("{}", protocol.name());
         check(*protocol);
     }
+}
+
+/// The time, protocol number and length of every packet that a host sends.
+#[derive(Clone, Default)]
+pub struct Sent(Arc<Mutex<Vec<(Time, u8, usize)>>>);
+
+impl Sent {
+    pub fn tap(&self) -> Option<Box<dyn Tap>> {
+        Some(Box::new(self.clone()))
+    }
+
+    pub fn all(&self) -> Vec<(Time, u8, usize)> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Tap for Sent {
+    fn see(&mut self, at: Time, _: LinkId, _: Direction, point: Point, packet: &Packet) {
+        if point == Point::Entered {
+            self.0.lock().unwrap().push((at, packet.protocol(), packet.len()));
+        }
+    }
+}
+
+/// Sends a datagram from `socket`.
+pub async fn say(socket: &dyn UdpSocket, destination: SocketAddr, payload: &[u8]) {
+    let (source, segment_size, ecn) = (None, None, Ecn::NotCapable);
+    let datagram = Datagram { source, destination, ecn, payload, segment_size };
+    poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+}
+
+/// The next datagram, and its sender.
+pub async fn hear(socket: &dyn UdpSocket) -> (SocketAddr, Vec<u8>) {
+    let mut buffer = [0; 2_000];
+    let mut meta = [ReceivedMeta::default()];
+    let heard = poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta));
+    heard.await.unwrap();
+    (meta[0].source, buffer[..meta[0].len].to_vec())
 }
 
 /// A digest of every packet at every point of a network, with its time.

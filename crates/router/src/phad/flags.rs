@@ -26,7 +26,7 @@ pub struct Flags {
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum FlagError {
     #[error("{0}")]
-    Kernel(PathManagerError),
+    Kernel(#[from] PathManagerError),
     #[error(
         "cannot write {path}, which records the flags that are set: {why}\n  help: choose another \
          file with --state"
@@ -39,12 +39,6 @@ pub enum FlagError {
     Garbled { path: PathBuf, why: String },
     #[error("another phad uses {path}\n  help: stop it, or choose another file with --state")]
     Taken { path: PathBuf },
-}
-
-impl From<PathManagerError> for FlagError {
-    fn from(why: PathManagerError) -> FlagError {
-        FlagError::Kernel(why)
-    }
 }
 
 impl Flags {
@@ -74,7 +68,7 @@ impl Flags {
 
     /// Whether the flag of this endpoint was set here.
     pub fn is_set(&self, target: Target) -> bool {
-        self.ledger.set.contains(&target.into())
+        self.ledger.set.contains(&target)
     }
 
     /// Sets or clears the backup flags of endpoints. All of them are tried.
@@ -106,7 +100,7 @@ impl Flags {
 
     fn flag(&mut self, target: Target) -> Result<(), FlagError> {
         if self.dry_run {
-            self.ledger.set.insert(target.into());
+            self.ledger.set.insert(target);
             return Ok(());
         }
         self.ledger.note(target)?;
@@ -128,7 +122,7 @@ impl Flags {
 
     /// Clears all flags in the file, and returns their number.
     fn restore(&mut self) -> Result<usize, FlagError> {
-        let noted: Vec<Flagged> = self.ledger.set.iter().copied().collect();
+        let noted: Vec<Target> = self.ledger.set.iter().copied().collect();
         if noted.is_empty() {
             return Ok(0);
         }
@@ -144,7 +138,7 @@ impl Flags {
                 self.manager.set_backup(endpoint.id, false)?;
                 restored += 1;
             }
-            self.ledger.strike(Target { id: flagged.id, address: flagged.address })?;
+            self.ledger.strike(flagged)?;
         }
         Ok(restored)
     }
@@ -153,10 +147,10 @@ impl Flags {
 /// Every orderly end of the daemon, including a panic, clears all flags.
 impl Drop for Flags {
     fn drop(&mut self) {
-        let left: Vec<Flagged> = self.ledger.set.iter().copied().collect();
-        for Flagged { id, address } in left {
+        let left: Vec<Target> = self.ledger.set.iter().copied().collect();
+        for target in left {
             // Flags that cannot be cleared are still in the file.
-            let _ = self.unflag(Target { id, address });
+            let _ = self.unflag(target);
         }
     }
 }
@@ -175,21 +169,9 @@ pub fn restore(state: &Path) -> Result<usize, FlagError> {
 /// The record of set flags, in memory and in a file.
 #[derive(Debug, Default)]
 struct Ledger {
-    set: BTreeSet<Flagged>,
+    set: BTreeSet<Target>,
     /// The path of the file, and the lock that excludes other daemons; `None` in a dry run.
     file: Option<(PathBuf, File)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Flagged {
-    id: u8,
-    address: IpAddr,
-}
-
-impl From<Target> for Flagged {
-    fn from(Target { id, address }: Target) -> Flagged {
-        Flagged { id, address }
-    }
 }
 
 /// The contents of the file.
@@ -197,7 +179,7 @@ impl From<Target> for Flagged {
 #[serde(deny_unknown_fields)]
 struct Contents {
     version: u32,
-    flagged: Vec<Flagged>,
+    flagged: Vec<Target>,
 }
 
 impl Ledger {
@@ -221,11 +203,11 @@ impl Ledger {
     }
 
     fn note(&mut self, target: Target) -> Result<(), FlagError> {
-        if self.set.insert(target.into()) { self.write() } else { Ok(()) }
+        if self.set.insert(target) { self.write() } else { Ok(()) }
     }
 
     fn strike(&mut self, target: Target) -> Result<(), FlagError> {
-        if self.set.remove(&target.into()) { self.write() } else { Ok(()) }
+        if self.set.remove(&target) { self.write() } else { Ok(()) }
     }
 
     /// Replaces the file atomically.
@@ -249,7 +231,7 @@ impl Ledger {
     }
 }
 
-fn parse(text: &[u8]) -> Result<BTreeSet<Flagged>, String> {
+fn parse(text: &[u8]) -> Result<BTreeSet<Target>, String> {
     let contents: Contents = serde_json::from_slice(text).map_err(|why| why.to_string())?;
     if contents.version != VERSION {
         return Err(format!("it has version {}, not {VERSION}", contents.version));
@@ -276,7 +258,7 @@ mod tests {
         // Killed: no flag is cleared, but the lock is released.
         drop(ledger);
         let mut ledger = Ledger::open(&path).unwrap();
-        assert_eq!(ledger.set, BTreeSet::from([target(2).into()]));
+        assert_eq!(ledger.set, BTreeSet::from([target(2)]));
         ledger.strike(target(2)).unwrap();
         assert!(!path.exists());
         drop(ledger);

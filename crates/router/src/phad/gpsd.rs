@@ -1,7 +1,5 @@
 //! The protocol of gpsd: one JSON object per line (gpsd_json(5)).
 
-use std::fmt;
-
 use serde::Deserialize;
 use trackbed_railway::motion::Coordinates;
 
@@ -28,20 +26,9 @@ pub enum Report {
 }
 
 /// A line that is not from gpsd.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nonsense(String);
-
-impl fmt::Display for Nonsense {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<String> for Nonsense {
-    fn from(what: String) -> Nonsense {
-        Nonsense(what)
-    }
-}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Nonsense(pub String);
 
 /// The request of a client for positions.
 pub const WATCH: &[u8] = b"?WATCH={\"enable\":true,\"json\":true};\n";

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{
-    NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkMessage, NetlinkPayload,
-};
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
@@ -94,7 +92,8 @@ impl Interfaces {
             let mut rest = &bytes[..];
             while !rest.is_empty() {
                 let garbled = || io::Error::new(io::ErrorKind::InvalidData, "a garbled answer");
-                let message = parse::<RouteNetlinkMessage>(rest).ok_or_else(garbled)?;
+                let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                    .map_err(|_| garbled())?;
                 let length = (message.header.length as usize).next_multiple_of(4).max(4);
                 rest = rest.get(length..).unwrap_or_default();
                 // The rest of an interrupted answer.
@@ -110,10 +109,6 @@ impl Interfaces {
             }
         }
     }
-}
-
-fn parse<M: NetlinkDeserializable>(bytes: &[u8]) -> Option<NetlinkMessage<M>> {
-    NetlinkMessage::deserialize(bytes).ok()
 }
 
 fn describe(link: LinkMessage) -> Interface {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags};
 
 use crate::phad::interfaces::Interface;
@@ -72,7 +73,7 @@ impl fmt::Display for Place {
 }
 
 /// An endpoint whose flag can be set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Target {
     /// Its number.
     pub id: u8,

@@ -92,7 +92,7 @@ fn read_gpsd(address: &str, tell: &mut dyn FnMut(News) -> bool) -> io::Result<()
     read_lines(&mut stream, |line| match Report::parse(line) {
         Ok(Report::Fix(fix)) => Ok(tell(News::Fix(fix))),
         Ok(Report::NoFix) => Ok(tell(News::NoFix)),
-        Ok(Report::Error(why)) => Err(Nonsense::from(format!("gpsd reports: {why}"))),
+        Ok(Report::Error(why)) => Err(Nonsense(format!("gpsd reports: {why}"))),
         Ok(Report::Other) => Ok(true),
         Err(why) => Err(why),
     })
@@ -121,7 +121,7 @@ fn read_nmea(path: &Path, tell: &mut dyn FnMut(News) -> bool) -> io::Result<()> 
             Ok(tell(News::Fix(Fix { coordinates, speed_m_s })))
         }
         Ok(None) => Ok(true),
-        Err(why) => Err(Nonsense::from(why.to_string())),
+        Err(why) => Err(Nonsense(why.to_string())),
     })
 }
 

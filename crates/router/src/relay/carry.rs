@@ -38,26 +38,25 @@ pub async fn carry(
     let mut moved = now();
     let ended = poll_fn(|cx| {
         let (sent, received) = (up.carried, down.carried);
-        let result = match (
-            up.poll(&mut **near, &mut **far, cx)?,
-            down.poll(&mut **far, &mut **near, cx)?,
-        ) {
-            (Poll::Ready(()), Poll::Ready(())) => Poll::Ready(Ok(())),
-            _ => Poll::Pending,
-        };
+        let sending = up.poll(&mut **near, &mut **far, cx)?;
+        let receiving = down.poll(&mut **far, &mut **near, cx)?;
+        let is_over = sending.is_ready() && receiving.is_ready();
         meters.up.add(up.carried - sent);
         meters.down.add(down.carried - received);
         if (up.carried, down.carried) != (sent, received) {
             moved = now();
             standing.asked();
         }
-        while result.is_pending() && timer.as_mut().poll(cx).is_ready() {
+        if is_over {
+            return Poll::Ready(Ok(()));
+        }
+        while timer.as_mut().poll(cx).is_ready() {
             if now() >= moved + idle {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
             timer.reset(moved + idle);
         }
-        result
+        Poll::Pending
     });
     let ended = ended.await;
     *are_over = ended.is_ok();
@@ -96,19 +95,6 @@ struct Way {
 
 impl Way {
     fn poll(
-        &mut self,
-        from: &mut dyn TcpStream,
-        to: &mut dyn TcpStream,
-        cx: &mut Context<'_>,
-    ) -> io::Result<Poll<()>> {
-        match self.try_poll(from, to, cx) {
-            Poll::Ready(Ok(())) => Ok(Poll::Ready(())),
-            Poll::Ready(Err(why)) => Err(why),
-            Poll::Pending => Ok(Poll::Pending),
-        }
-    }
-
-    fn try_poll(
         &mut self,
         mut from: &mut dyn TcpStream,
         mut to: &mut dyn TcpStream,

@@ -299,7 +299,6 @@ async fn converse(near: &mut dyn TcpStream) -> io::Result<Option<(Destination, V
     }
 }
 
-/// Sends the refusal and closes.
 async fn refuse(near: &mut dyn TcpStream, bytes: &[u8]) -> io::Result<()> {
     near.write_all(bytes).await?;
     near.close().await

@@ -38,9 +38,7 @@ pub(super) struct Conversation {
 /// The commands, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Create a page.
     Create,
-    /// Attach to it.
     Attach,
     /// Subscribe to the `load` event.
     WatchPage,
@@ -56,13 +54,11 @@ enum Step {
     Rest,
     /// Load the page; the answer arrives with its first bytes.
     Navigate,
-    /// Wait for the `load` event.
     Load,
     /// Query its start time on the machine's clock.
     AskBegin,
     /// Query the result of each object.
     AskTimes,
-    /// Close the browser.
     Close,
 }
 
@@ -103,7 +99,6 @@ impl Conversation {
         );
     }
 
-    /// Sends the command of `step`.
     fn proceed(&mut self, step: Step) {
         self.step = step;
         let nothing = json!({});

@@ -15,9 +15,8 @@ use webpki::EndEntityCert;
 use self::devtools::Conversation;
 use super::{ClientProgram, Does, Session, Visit};
 use crate::error::ProgramError;
-use crate::program::{About, Launch, Listens};
+use crate::program::{About, Launch};
 
-/// The entry of the registry.
 pub(super) struct Chromium;
 
 impl ClientProgram for Chromium {
@@ -58,12 +57,8 @@ impl ClientProgram for Chromium {
         if folder.as_os_str().len() <= TEMPORARY_LEN_MAX {
             places.push("TMPDIR");
         }
-        Ok(Launch {
-            arguments,
-            environment: places.into_iter().map(|name| (name.into(), folder.into())).collect(),
-            files: Vec::new(),
-            listens: Listens { transport: None, port: *port },
-        })
+        let environment = places.into_iter().map(|name| (name.into(), folder.into())).collect();
+        Ok(Launch { environment, ..Launch::new(arguments, None, *port) })
     }
 
     fn session(&self, visit: &Visit<'_>) -> Option<Box<dyn Session>> {

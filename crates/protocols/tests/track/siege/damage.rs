@@ -7,8 +7,9 @@ use std::time::Duration;
 use futures_util::AsyncWriteExt as _;
 use trackbed_substrate::{TcpOptions, sleep};
 
-use super::ground::{Ground, SERVER, STRANGERS, Witness, for_each_protocol, say};
+use super::ground::{Ground, SERVER, STRANGERS, Witness, for_each_protocol};
 use super::relay::{Manner, Then, stranger};
+use crate::support::say;
 
 #[test]
 fn invalid_clients_do_no_harm() {

@@ -9,8 +9,8 @@ use futures_util::future::join_all;
 use trackbed_connection::{Request, body};
 use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
 
-use super::ground::{Ground, LIMITS, RTT, SERVER, STRANGERS, Witness, for_each_protocol, say};
-use super::relay::hear;
+use super::ground::{Ground, LIMITS, RTT, SERVER, STRANGERS, Witness, for_each_protocol};
+use crate::support::{hear, say};
 
 /// Six times what the server takes.
 const CROWD: usize = 6 * LIMITS.connections;

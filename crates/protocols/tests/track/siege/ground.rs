@@ -1,14 +1,12 @@
 //! A server, an honest client, a host of attackers and a host of clients behind an attacker, each
 //! 25 ms from a central router.
 
-use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::{Connection, Dialer, Error, Request, Response, Transport, body};
-use trackbed_core::packet::Ecn;
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
@@ -16,7 +14,7 @@ use trackbed_protocols::{
     ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Datagram, Host, UdpSocket, now};
+use trackbed_substrate::{Host, now};
 
 use super::memory::held;
 
@@ -156,11 +154,4 @@ impl Witness {
         eprintln!("  {when}: {} kB more", more / 1_000);
         assert!(more <= most, "{}, {when}: {more} bytes more", self.ground.protocol.name());
     }
-}
-
-/// Sends a datagram from `socket`.
-pub async fn say(socket: &dyn UdpSocket, destination: SocketAddr, payload: &[u8]) {
-    let (source, segment_size, ecn) = (None, None, Ecn::NotCapable);
-    let datagram = Datagram { source, destination, ecn, payload, segment_size };
-    poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
 }

@@ -2,8 +2,7 @@
 //! every protocol stops, drips or breaks at any chosen place.
 
 use std::cell::RefCell;
-use std::future::{pending, poll_fn};
-use std::io::IoSliceMut;
+use std::future::pending;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,9 +11,10 @@ use futures_util::future::join;
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use trackbed_connection::{Connection, Dialer, Request, body};
 use trackbed_core::Rng;
-use trackbed_substrate::{ReceivedMeta, Task, TcpOptions, UdpSocket, sleep, spawn};
+use trackbed_substrate::{Task, TcpOptions, sleep, spawn};
 
-use super::ground::{Ground, SERVER, STRANGERS, say};
+use super::ground::{Ground, SERVER, STRANGERS};
+use crate::support::{hear, say};
 
 /// What happens to a client's traffic.
 #[derive(Clone, Copy, Debug)]
@@ -139,15 +139,6 @@ async fn over_udp(ground: Rc<Ground>, front: SocketAddr, manner: Manner, mut rng
         }
     };
     join(up, down).await;
-}
-
-/// The next datagram.
-pub async fn hear(socket: &dyn UdpSocket) -> (SocketAddr, Vec<u8>) {
-    let mut buffer = [0; 2_000];
-    let mut meta = [ReceivedMeta::default()];
-    let heard = poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta));
-    heard.await.unwrap();
-    (meta[0].source, buffer[..meta[0].len].to_vec())
 }
 
 fn damage(bytes: &mut [u8], one_in: u64, rng: &mut Rng) {

@@ -10,8 +10,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_core::packet::Ecn;
-use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket, now, sleep_until};
+use trackbed_substrate::{Host, ReceivedMeta, UdpSocket, now, sleep_until};
+
+use crate::support::say;
 
 /// The program, until it is dropped.
 pub struct Stepped {
@@ -61,15 +62,7 @@ impl Stepped {
         loop {
             let (packets, over) = self.step(&packet);
             for payload in &packets {
-                let ecn = Ecn::NotCapable;
-                let datagram = Datagram {
-                    source: None,
-                    destination: remote,
-                    ecn,
-                    payload,
-                    segment_size: None,
-                };
-                poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+                say(&*socket, remote, payload).await;
             }
             if over {
                 return;

@@ -7,7 +7,6 @@ use trackbed_railway::motion::Direction;
 
 use super::{Range, Settings};
 
-/// The state of a path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     pub(super) usable: bool,
@@ -22,7 +21,6 @@ pub(super) struct Path {
 
 #[derive(Clone, Copy, Debug, Default)]
 enum Phase {
-    /// Not a backup.
     #[default]
     Free,
     /// A backup, because of a range.
@@ -77,7 +75,6 @@ impl Path {
         self.phase = Phase::Returning(returning);
     }
 
-    /// The flag was not cleared.
     pub(super) fn return_later(&mut self, now: Time, settings: &Settings) {
         if let Phase::Returning(returning) = &mut self.phase {
             returning.refused = true;

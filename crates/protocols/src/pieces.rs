@@ -1,5 +1,4 @@
-//! Bodies that arrive in messages: queues with one total length per connection, so that it stops
-//! reading when too much is unread.
+//! Bodies that arrive in messages: queues with a limit on all that is unread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -8,16 +7,18 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use futures_util::stream;
+use trackbed_connection::Body;
 use trackbed_connection::error::Result;
 
-/// The unread bytes of all bodies of a connection.
+/// The unread bytes of all bodies of a connection or of a server.
 #[derive(Clone)]
-pub(super) struct Budget(Rc<Account>);
+pub(crate) struct Budget(Rc<Account>);
 
 struct Account {
     held: Cell<usize>,
     max: usize,
-    /// Who reads the connection, and waits because of it.
+    /// Reads the connection, and waits because of it.
     reader: Cell<Option<Waker>>,
 }
 
@@ -25,6 +26,11 @@ impl Budget {
     /// An account of at most about `max` bytes.
     pub fn new(max: usize) -> Budget {
         Budget(Rc::new(Account { held: Cell::new(0), max, reader: Cell::new(None) }))
+    }
+
+    /// Whether `len` more bytes fit.
+    pub fn has_room(&self, len: usize) -> bool {
+        self.0.held.get() + len <= self.0.max
     }
 
     /// Whether reading must pause; `cx` is woken when that changes.
@@ -41,7 +47,7 @@ impl Budget {
     }
 
     fn give(&self, len: usize) {
-        self.0.held.set(self.0.held.get().saturating_sub(len));
+        self.0.held.set(self.0.held.get() - len);
         if self.0.held.get() < self.0.max
             && let Some(reader) = self.0.reader.take()
         {
@@ -51,9 +57,10 @@ impl Budget {
 }
 
 /// The two ends of a body.
-pub(super) fn queue(budget: &Budget) -> (Pieces, Arrivals) {
+pub(crate) fn queue(budget: &Budget) -> (Pieces, Arrivals) {
     let queue = Rc::new(RefCell::new(Queue {
         pieces: VecDeque::new(),
+        unread: 0,
         end: None,
         reader: None,
         budget: budget.clone(),
@@ -64,6 +71,8 @@ pub(super) fn queue(budget: &Budget) -> (Pieces, Arrivals) {
 
 struct Queue {
     pieces: VecDeque<Bytes>,
+    /// Their total length.
+    unread: usize,
     end: Option<Result<()>>,
     reader: Option<Waker>,
     budget: Budget,
@@ -71,7 +80,7 @@ struct Queue {
 }
 
 /// Where pieces come in.
-pub(super) struct Pieces(Rc<RefCell<Queue>>);
+pub(crate) struct Pieces(Rc<RefCell<Queue>>);
 
 impl Pieces {
     /// Takes a piece, unless the reader is gone.
@@ -79,9 +88,20 @@ impl Pieces {
         let mut queue = self.0.borrow_mut();
         if queue.is_wanted && queue.end.is_none() && !piece.is_empty() {
             queue.budget.take(piece.len());
+            queue.unread += piece.len();
             queue.pieces.push_back(piece);
             queue.wake();
         }
+    }
+
+    /// Whether the body is still read.
+    pub fn are_wanted(&self) -> bool {
+        self.0.borrow().is_wanted
+    }
+
+    /// The length of what is not read yet.
+    pub fn unread(&self) -> usize {
+        self.0.borrow().unread
     }
 
     /// Ends the body, if it has not ended before.
@@ -101,19 +121,23 @@ impl Queue {
 }
 
 /// The reading end. Dropped unread bytes are subtracted from the total.
-pub(super) struct Arrivals(Rc<RefCell<Queue>>);
+pub(crate) struct Arrivals(Rc<RefCell<Queue>>);
 
 impl Arrivals {
-    /// The next piece; `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<Bytes>> {
-        poll_fn(|cx| self.poll_next(cx)).await
+    /// The whole.
+    pub fn into_body(self) -> Body {
+        Box::pin(stream::try_unfold(self, async |mut arrivals| {
+            let piece = poll_fn(|cx| arrivals.poll_next(cx)).await?;
+            Ok(piece.map(|piece| (piece, arrivals)))
+        }))
     }
 
-    /// The same.
+    /// The next piece; `None` at the end.
     pub fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Result<Option<Bytes>>> {
         let mut queue = self.0.borrow_mut();
         if let Some(piece) = queue.pieces.pop_front() {
             queue.budget.give(piece.len());
+            queue.unread -= piece.len();
             return Poll::Ready(Ok(Some(piece)));
         }
         match &queue.end {
@@ -130,7 +154,8 @@ impl Drop for Arrivals {
     fn drop(&mut self) {
         let mut queue = self.0.borrow_mut();
         queue.is_wanted = false;
-        let left: usize = queue.pieces.drain(..).map(|piece| piece.len()).sum();
-        queue.budget.give(left);
+        queue.pieces.clear();
+        let unread = std::mem::take(&mut queue.unread);
+        queue.budget.give(unread);
     }
 }

@@ -1,0 +1,143 @@
+//! `http1`: HTTP/1.1 (RFC 9112) on TLS over TCP, by hyper.
+//!
+//! A request without a body is a GET, one with a body a POST; the only header fields are `Host`
+//! and those that frame the body. Connections persist (section 9.3); requests are not pipelined,
+//! as browsers do not.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use futures_util::lock::Mutex;
+use hyper::client::conn::http1::SendRequest;
+use hyper::{client, server};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Capabilities, Connection, Dialer, Request, Response, Security, Service, TlsVersion, Transport,
+    TransportStats,
+};
+use trackbed_core::Parameter;
+use trackbed_substrate::{Host, Standing};
+
+use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig};
+use crate::http_messages::open::Open;
+use crate::http_messages::runtime::{Clock, Io};
+use crate::http_messages::{Client, Outgoing, Target, answering, arriving, failed, http_request};
+use crate::parameters::{over_tcp, security};
+use crate::protocol::{Protocol, ServerHandle};
+use crate::tcp_transport::{Stream, TcpDialer, serve_tls};
+use crate::tls::Profile;
+
+pub(crate) struct Http1;
+
+const HTTP1: Profile = Profile {
+    protocol: "http1",
+    alpn: b"http/1.1",
+    versions: TlsVersion::ALL,
+    early_data_max: EARLY_DATA_MAX,
+};
+
+impl Protocol for Http1 {
+    fn name(&self) -> &'static str {
+        HTTP1.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "HTTP/1.1 on TLS over TCP, one exchange at a time"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::encrypted(Transport::Tcp, HTTP1.versions)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp()].concat()
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        serve_tls(HTTP1, &*host, listen, config, move |stream, standing| {
+            serve(stream, standing, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        Ok(Rc::new(Http1Dialer(TcpDialer::with_tls(HTTP1, host, config)?)))
+    }
+}
+
+/// Answers the requests of a connection, one after the other, until the client closes it.
+async fn serve(stream: Stream, standing: Standing, service: Rc<dyn Service>) {
+    let client = Client { peer: stream.peer(), standing };
+    let answering = answering(HTTP1, service, arriving::drained_stream, client);
+    let connection = server::conn::http1::Builder::new()
+        .timer(Clock)
+        .auto_date_header(false)
+        // The client closes idle connections, as with the other protocols; the transport limits the
+        // time of the first request.
+        .header_read_timeout(None)
+        .serve_connection(Io(stream), answering);
+    // Hyper answers a client that breaks the protocol with a status of 400 before it ends.
+    let _end = connection.await;
+}
+
+struct Http1Dialer(TcpDialer);
+
+impl Dialer for Http1Dialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        Box::pin(async move {
+            let stream = self.0.connect(remote).await?;
+            let (sender, connection) = client::conn::http1::handshake(Io(stream.clone()))
+                .await
+                .map_err(|error| failed(HTTP1, Step::Handshake, &error))?;
+            let open = Open::new(HTTP1, stream, self.0.idle_timeout, connection);
+            let sender = Mutex::new(Some(sender));
+            Ok(Rc::new(Http1Connection { open, sender }) as Rc<dyn Connection>)
+        })
+    }
+}
+
+struct Http1Connection {
+    open: Open,
+    /// Held by the exchange whose turn it is; `None` after the connection was closed.
+    sender: Mutex<Option<SendRequest<Outgoing>>>,
+}
+
+impl Connection for Http1Connection {
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
+        Box::pin(async move {
+            let request = http_request(HTTP1, Target::Path, request)?;
+            let running = self.open.begin();
+            let mut sender = self.sender.lock().await;
+            let sender = sender.as_mut().ok_or_else(|| self.open.is_closed())?;
+            // Ready once the response before it has been read to its end.
+            let ready = sender.ready().await;
+            ready.map_err(|error| failed(HTTP1, Step::Send, &error))?;
+            self.open.response(sender.send_request(request), running).await
+        })
+    }
+
+    fn close(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async move {
+            if self.open.is_busy() {
+                return self.open.stream.abort();
+            }
+            self.sender.lock().await.take();
+            self.open.ended().await;
+        })
+    }
+
+    fn security(&self) -> Option<Security> {
+        self.open.stream.security()
+    }
+
+    fn transport(&self) -> TransportStats {
+        self.open.stream.stats()
+    }
+}

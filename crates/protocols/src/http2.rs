@@ -1,0 +1,160 @@
+//! `http2`: HTTP/2 (RFC 9113) on TLS over TCP, by hyper.
+//!
+//! A request without a body is a GET, one with a body a POST; the authority is
+//! [`SERVER_NAME`](crate::tls::SERVER_NAME). No other header fields are sent.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use hyper::client::conn::http2::SendRequest;
+use hyper::{client, server};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Capabilities, Connection, Dialer, Error, Request, Response, Security, Service, TlsVersion,
+    Transport, TransportStats,
+};
+use trackbed_core::Parameter;
+use trackbed_substrate::{Host, Standing};
+
+use crate::config::{ClientConfig, EARLY_DATA_MAX, STREAMS_MAX, ServerConfig};
+use crate::http_messages::open::Open;
+use crate::http_messages::runtime::{Attached, Clock, Detached, Io};
+use crate::http_messages::{Client, Outgoing, Target, answering, arriving, failed, http_request};
+use crate::nursery::Nursery;
+use crate::parameters::{self, over_tcp, security};
+use crate::protocol::{Protocol, ServerHandle};
+use crate::tcp_transport::{Stream, TcpDialer, serve_tls};
+use crate::tls::Profile;
+
+pub(crate) struct Http2;
+
+const HTTP2: Profile = Profile {
+    protocol: "http2",
+    alpn: b"h2",
+    versions: TlsVersion::ALL,
+    early_data_max: EARLY_DATA_MAX,
+};
+
+impl Protocol for Http2 {
+    fn name(&self) -> &'static str {
+        HTTP2.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "HTTP/2 on TLS over TCP, exchanges multiplexed on one byte stream"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let encrypted = Capabilities::encrypted(Transport::Tcp, HTTP2.versions);
+        Capabilities { multiplexed: true, ..encrypted }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp(), parameters::window()].concat()
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        let window = window(config.transport.window)?;
+        serve_tls(HTTP2, &*host, listen, config, move |stream, standing| {
+            serve((stream, standing), window, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        let window = window(config.transport.window)?;
+        let tcp = TcpDialer::with_tls(HTTP2, host, config)?;
+        Ok(Rc::new(Http2Dialer { tcp, window }))
+    }
+}
+
+/// RFC 9113 section 6.9.1: a window is at most 2^31 - 1 bytes.
+fn window(bytes: u32) -> Result<u32> {
+    let advice = "the maximum window is 2,147,483,647 bytes: set a smaller one";
+    let fits = i32::try_from(bytes).is_ok();
+    if fits { Ok(bytes) } else { Err(Error::unsupported(HTTP2.protocol, advice)) }
+}
+
+/// Answers the requests of a connection until the client closes it.
+async fn serve((stream, standing): (Stream, Standing), window: u32, service: Rc<dyn Service>) {
+    let exchanges = Nursery::default();
+    let client = Client { peer: stream.peer(), standing };
+    let answering = answering(HTTP2, service, arriving::stream, client);
+    let connection = server::conn::http2::Builder::new(Attached(exchanges))
+        .timer(Clock)
+        .auto_date_header(false)
+        .initial_stream_window_size(window)
+        .initial_connection_window_size(window)
+        .max_concurrent_streams(STREAMS_MAX)
+        .serve_connection(Io(stream), answering);
+    // Hyper answers a client that breaks the protocol (RFC 9113 section 5.4) before it ends.
+    let _end = connection.await;
+}
+
+struct Http2Dialer {
+    tcp: TcpDialer,
+    window: u32,
+}
+
+impl Dialer for Http2Dialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        Box::pin(async move {
+            let stream = self.tcp.connect(remote).await?;
+            let (sender, connection) = client::conn::http2::Builder::new(Detached)
+                .timer(Clock)
+                // What is remembered of streams that were reset is timed by the system's clock.
+                .max_concurrent_reset_streams(0)
+                .initial_stream_window_size(self.window)
+                .initial_connection_window_size(self.window)
+                .handshake(Io(stream.clone()))
+                .await
+                .map_err(|error| failed(HTTP2, Step::Handshake, &error))?;
+            let open = Open::new(HTTP2, stream, self.tcp.idle_timeout, connection);
+            let sender = RefCell::new(Some(sender));
+            Ok(Rc::new(Http2Connection { open, sender }) as Rc<dyn Connection>)
+        })
+    }
+}
+
+struct Http2Connection {
+    open: Open,
+    /// `None` after the connection was closed.
+    sender: RefCell<Option<SendRequest<Outgoing>>>,
+}
+
+impl Connection for Http2Connection {
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
+        Box::pin(async move {
+            let request = http_request(HTTP2, Target::Uri, request)?;
+            let sender = self.sender.borrow().clone();
+            let mut sender = sender.ok_or_else(|| self.open.is_closed())?;
+            self.open.response(sender.send_request(request), self.open.begin()).await
+        })
+    }
+
+    fn close(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.sender.take();
+            if self.open.is_busy() {
+                return self.open.stream.abort();
+            }
+            self.open.ended().await;
+        })
+    }
+
+    fn security(&self) -> Option<Security> {
+        self.open.stream.security()
+    }
+
+    fn transport(&self) -> TransportStats {
+        self.open.stream.stats()
+    }
+}
