@@ -18,7 +18,7 @@ macro_rules! named {
             /// All of them, in order.
             $visible const ALL: &'static [$Enum] = &[$($Enum::$Value),+];
 
-            /// The names of all of them, in the same order.
+            /// Their names, in order.
             $visible const NAMES: &'static [&'static str] = &[$($name),+];
 
             /// The name.

@@ -15,7 +15,6 @@ pub struct Detector {
     thresholds: Thresholds,
     input: Vec<f32>,
     count: u64,
-    /// Images since the start of the frames.
     since_rewind: u64,
 }
 

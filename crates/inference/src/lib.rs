@@ -18,5 +18,5 @@ pub mod letterbox;
 pub mod model;
 pub mod program;
 pub mod runtime;
-mod tail;
+pub mod tail;
 pub mod timing;

@@ -24,9 +24,7 @@ pub struct Program {
     group: Pid,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// Times of lines that have not been returned yet.
     lines: std::collections::VecDeque<u64>,
-    /// When the current frame started.
     begin_ns: Option<u64>,
     count: u64,
     last_words: Tail,
@@ -237,7 +235,6 @@ fn said(last_words: &str) -> String {
     }
 }
 
-/// Waits until a child has ended, and returns whether it has; does not reap it.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let deadline = monotonic_nanos().saturating_add(nanos(limit));
@@ -277,7 +274,6 @@ mod tests {
         })
     }
 
-    /// All frames until the program ends.
     fn frames(program: &mut Program) -> Result<Vec<Frame>, ProgramError> {
         let mut frames = Vec::new();
         loop {

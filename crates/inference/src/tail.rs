@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::io::Read;
 
-/// The last [`BYTES`] bytes of a stream, read to its end.
-pub(crate) fn read(mut stream: impl Read) -> String {
+/// The last 4,096 bytes of a stream, read to its end, without white space around them.
+pub fn read(mut stream: impl Read) -> String {
     let mut tail = Tail::default();
     let mut part = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut part) {
@@ -13,7 +13,6 @@ pub(crate) fn read(mut stream: impl Read) -> String {
     tail.text()
 }
 
-/// The last bytes pushed.
 #[derive(Debug, Default)]
 pub(crate) struct Tail(VecDeque<u8>);
 
@@ -24,7 +23,6 @@ impl Tail {
         self.0.drain(..surplus);
     }
 
-    /// Without leading and trailing white space.
     pub(crate) fn text(&self) -> String {
         let bytes: Vec<u8> = self.0.iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()

@@ -7,8 +7,8 @@ use std::thread;
 use trackbed_measure::results::{RunResult, VIRTUAL};
 use trackbed_substrate::{Cancel, RunError};
 
+use crate::models;
 use crate::run::Runner;
-use crate::{boards, device};
 use trackbed_scenario::{Plan, Work};
 
 /// Executes the runs of a plan.
@@ -101,8 +101,7 @@ impl Backend for Virtual {
     }
 
     fn model(&self, plan: &Plan) -> Option<String> {
-        let labels = [device::label(plan), boards::label(plan)];
-        labels.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"))
+        models::label(plan)
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use trackbed_core::event::Record;
 use trackbed_core::{Packet, Time};
@@ -18,14 +17,13 @@ use trackbed_outward::files::create;
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
 
-use crate::onlooker::Onlooker;
+use crate::run::Onlooker;
 
 /// Captures a run into a directory.
 #[derive(Debug)]
 pub struct Capture {
     directory: PathBuf,
     command: String,
-    /// The objects of the pages that were loaded.
     bars: Mutex<Vec<Bar>>,
     keys: KeyLog,
     qlog: QlogSinks,
@@ -107,13 +105,11 @@ impl Onlooker for Capture {
         Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
     }
 
-    /// Keeps the events about pages.
     fn keep(&self, records: &[Record]) {
         *self.bars.lock().unwrap_or_else(PoisonError::into_inner) = waterfall::bars(records);
     }
 }
 
-/// Writes page loads: all of them as a table, each as an archive.
 fn write_pages(bars: &[Bar], directory: &Path, command: &str) -> io::Result<Vec<PathBuf>> {
     if bars.is_empty() {
         return Ok(Vec::new());
@@ -156,7 +152,6 @@ impl Packets {
 struct Writer {
     pcapng: PcapngWriter<BufWriter<File>>,
     name: String,
-    /// The file's interfaces, one per link.
     taps: Vec<TapId>,
     path: PathBuf,
 }
@@ -174,7 +169,8 @@ impl Writer {
             hardware: "virtual".to_owned(),
             os: String::new(),
             command_line: command.to_owned(),
-            epoch: wall_clock_at_start(),
+            // No run is active on this thread: the simulated clock at the start of a run.
+            epoch: wall_clock(),
         };
         let mut pcapng = PcapngWriter::new(BufWriter::new(create(&path)?), &section)?;
         pcapng.follow_keys(keys);
@@ -255,9 +251,4 @@ impl Observer for Watch {
         };
         Some(self.qlog.create(&format!("{connection}_{side}")))
     }
-}
-
-/// The simulated wall clock at the start of a run; no run is active on this thread.
-fn wall_clock_at_start() -> Duration {
-    wall_clock()
 }

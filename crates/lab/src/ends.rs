@@ -22,7 +22,6 @@ use crate::scene::{Scene, transport};
 use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
-/// A running server.
 pub(crate) struct Serving {
     handle: ServerHandle,
     account: Account,
@@ -64,7 +63,6 @@ impl Serving {
     }
 }
 
-/// The clients of a run.
 pub(crate) struct Clients {
     /// The host of each phone.
     pub hosts: Vec<Arc<dyn Host>>,

@@ -12,7 +12,6 @@ use trackbed_railway::radio::{RadioTimeline, Railway};
 use trackbed_scenario::{Foresight, ForesightKind};
 use trackbed_substrate::{Multipath, PathWish, now, sleep_until};
 
-/// The end that keeps data off a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhoActs {
     /// The train, which asks the sender to do so.
@@ -91,7 +90,6 @@ fn forecast(
     }
 }
 
-/// What is followed: a train's drive.
 pub(crate) struct Following {
     pub ride: Option<(Arc<Railway>, Ride)>,
     pub timelines: Vec<RadioTimeline>,
@@ -99,7 +97,6 @@ pub(crate) struct Following {
     pub ends: Vec<IpAddr>,
 }
 
-/// Which paths are to be left.
 enum Forecast {
     /// By the estimated position of the train, in a table.
     Table {
@@ -145,9 +142,7 @@ fn spare_one(wanted: &mut [bool], states: &[State]) {
     }
 }
 
-/// The state of a path.
 struct State {
-    /// The train's address on it.
     end: IpAddr,
     avoided: bool,
     /// Repeated requests for a path until data arrives on it: how many remain, when the next is

@@ -4,7 +4,6 @@
 
 pub mod backend;
 pub mod beside;
-mod boards;
 pub mod campaign;
 pub mod capture;
 mod device;
@@ -14,11 +13,13 @@ mod environment;
 mod foresight;
 pub mod live;
 mod machine;
-mod onlooker;
+mod models;
 pub mod replay;
 pub mod run;
 mod scene;
 pub mod shell;
+#[cfg(test)]
+mod testing;
 pub mod timeline;
 pub mod topology;
 mod warm_up;

@@ -41,7 +41,6 @@ pub(crate) struct Usage {
     pub memory_bytes: u64,
 }
 
-/// See [`Usage`].
 pub(crate) fn usage() -> Usage {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);

@@ -45,7 +45,7 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     let capture = Capture::begin(directory, &replay.comment)?;
     let runner = Runner::new(Cancel::new());
     let outcome = runner
-        .execute_watched(cell, plan.seed, replay.run, &capture)
+        .simulate(cell, (plan.seed, replay.run), Some(&capture))
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;
     files.extend(trackbed_archive::keep_timeline(cell, plan.seed, replay.run, directory)?);
@@ -56,9 +56,6 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
 /// Writes the drive of one run to `directory`: its effect on the links, in the format of
 /// `radio.timeline`, and the power a modelled train received along the way. Returns the files; none
 /// without a radio.
-///
-/// # Errors
-/// If a file cannot be written.
 pub(crate) fn keep_drive(
     cell: &Cell,
     root: u64,

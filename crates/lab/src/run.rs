@@ -9,7 +9,7 @@ use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
-use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId};
+use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId, Tap};
 use trackbed_protocols::{
     Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters,
 };
@@ -19,7 +19,6 @@ use trackbed_workloads::Patience;
 use crate::device::Device;
 use crate::environment;
 use crate::foresight::WhoActs;
-use crate::onlooker::Onlooker;
 use crate::scene::{Scene, transport};
 use crate::topology::{Ends, SERVER_NAME, Track};
 use crate::wiring::{self, Phones};
@@ -50,7 +49,7 @@ impl Runner {
     /// # Errors
     /// [`RunError::Cancelled`]. Any other failure of a run is its outcome.
     pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
-        self.simulate(cell, Seed::of_run(root, u64::from(run)), None)
+        self.simulate(cell, (root, run), None)
     }
 
     /// The events of the same run, oldest first, whatever its outcome.
@@ -58,41 +57,17 @@ impl Runner {
     /// # Errors
     /// If the run does not reach its end.
     pub fn events(&self, cell: &Cell, root: u64, run: u32) -> Result<Vec<Record>, Unfinished> {
-        self.record(cell, Seed::of_run(root, u64::from(run)), None)
+        self.record(cell, (root, run), None)
     }
 
-    /// The same, observed by `onlooker`.
-    pub(crate) fn watched(
+    /// The outcome of a run observed by `onlooker`, which also receives the events.
+    pub(crate) fn simulate(
         &self,
         cell: &Cell,
-        root: u64,
-        run: u32,
-        onlooker: &dyn Onlooker,
-    ) -> Result<Vec<Record>, Unfinished> {
-        self.record(cell, Seed::of_run(root, u64::from(run)), Some(onlooker))
-    }
-
-    /// The same, observed by `onlooker`, which also receives the events.
-    ///
-    /// # Errors
-    /// As [`Runner::execute`].
-    pub(crate) fn execute_watched(
-        &self,
-        cell: &Cell,
-        root: u64,
-        run: u32,
-        onlooker: &dyn Onlooker,
-    ) -> Result<Outcome, RunError> {
-        self.simulate(cell, Seed::of_run(root, u64::from(run)), Some(onlooker))
-    }
-
-    fn simulate(
-        &self,
-        cell: &Cell,
-        seed: Seed,
+        unit: (u64, u32),
         onlooker: Option<&dyn Onlooker>,
     ) -> Result<Outcome, RunError> {
-        match self.record(cell, seed, onlooker) {
+        match self.record(cell, unit, onlooker) {
             Ok(records) => {
                 if let Some(onlooker) = onlooker {
                     onlooker.keep(&records);
@@ -104,12 +79,14 @@ impl Runner {
         }
     }
 
-    fn record(
+    /// The events of a run under a root seed, observed by `onlooker`.
+    pub(crate) fn record(
         &self,
         cell: &Cell,
-        seed: Seed,
+        (root, run): (u64, u32),
         onlooker: Option<&dyn Onlooker>,
     ) -> Result<Vec<Record>, Unfinished> {
+        let seed = Seed::of_run(root, u64::from(run));
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let who = (cell.workload.phones(), cell.networks());
         let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
@@ -125,6 +102,18 @@ impl Runner {
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
         finished.map_err(Unfinished::Protocol)
     }
+}
+
+/// Observes a run without changing it.
+pub(crate) trait Onlooker {
+    /// Receives the packets of the shared link and, if there is one, of the second link.
+    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap>;
+
+    /// Receives keys and traces of protocols.
+    fn observer(&self) -> Arc<dyn Observer>;
+
+    /// Receives the events of the whole run after its end.
+    fn keep(&self, _records: &[Record]) {}
 }
 
 /// Why a run has not reached its end.

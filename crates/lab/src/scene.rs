@@ -15,13 +15,11 @@ use crate::foresight::{self, Following, WhoActs};
 use crate::topology::{phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, Drive, NetworkPlan};
 
-/// The surroundings of a run.
 pub(crate) struct Scene {
     /// Changes around connections.
     pub course: Course,
     /// The links with their impairments.
     pub network: NetworkPlan,
-    /// The train's drive, if there is one.
     drive: Option<Drive>,
 }
 

@@ -17,8 +17,7 @@ use trackbed_protocols::Observer;
 use trackbed_substrate::Cancel;
 
 use self::thinning::thinned;
-use crate::onlooker::Onlooker;
-use crate::run::Runner;
+use crate::run::{Onlooker, Runner};
 use trackbed_scenario::Cell;
 
 /// A recorded run.
@@ -35,7 +34,7 @@ pub struct Seen {
 pub fn of(cell: &Cell, root: u64, run: u32, cancel: &Cancel) -> Option<Seen> {
     let notes = Notes::default();
     let runner = Runner::new(cancel.clone());
-    let records = runner.watched(cell, root, run, &notes).ok()?;
+    let records = runner.record(cell, (root, run), Some(&notes)).ok()?;
     let mut timeline = Timeline { curves: notes.throughput(), ..Timeline::default() };
     timeline.curves.extend(round_trips(&records));
     timeline.curves.extend(notes.transport.curves());
@@ -48,7 +47,6 @@ pub fn of(cell: &Cell, root: u64, run: u32, cancel: &Cancel) -> Option<Seen> {
     Some(Seen { timeline, bars: waterfall::bars(&records) })
 }
 
-/// What is recorded during a run.
 #[derive(Clone, Default)]
 struct Notes {
     /// Bytes that arrived, by link, direction and millisecond.
@@ -151,7 +149,6 @@ fn processor(records: &[Record]) -> Vec<Curve> {
     ]
 }
 
-/// Handovers, and periods of rebuffering.
 fn spans(records: &[Record]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut stalled = None;
@@ -186,12 +183,10 @@ const STEPS: u64 = 200;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackbed_scenario::{self as scenario, Override, Source};
+    use crate::testing::built_in;
 
     fn seen(scenario: &str, settings: &[&str]) -> Seen {
-        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let plan = scenario::load(&Source::named(scenario), &overrides);
-        let plan = plan.unwrap_or_else(|why| panic!("{why}"));
+        let plan = built_in(scenario, settings);
         of(&plan.cells[0], plan.seed, 0, &Cancel::new()).unwrap()
     }
 
@@ -200,19 +195,17 @@ mod tests {
         seen.timeline.curves.iter().find(fits).map(|curve| curve.points.clone()).unwrap_or_default()
     }
 
+    /// A download of 2 MB over a link without losses.
+    fn download(settings: &[&str]) -> Seen {
+        let common =
+            ["workload.size=2MB", "link.delay=10ms", "link.loss=0", "tls=1.3", "handshake=new"];
+        seen("bulk", &[&common, settings].concat())
+    }
+
     /// 2 MB at 8 Mbit/s: about 8 Mbit/s for two seconds, plus the time for headers.
     #[test]
     fn throughput_is_the_rate_of_the_link_while_it_is_full() {
-        let settings = [
-            "protocol=quic",
-            "workload.size=2MB",
-            "link.rate=8mbit",
-            "link.delay=10ms",
-            "link.loss=0",
-            "tls=1.3",
-            "handshake=new",
-        ];
-        let seen = seen("bulk", &settings);
+        let seen = download(&["protocol=quic", "link.rate=8mbit"]);
         let down = points(&seen, Chart::Throughput, "down");
         let middle: Vec<f64> =
             down.iter().filter(|(at, _)| (0.5..1.5).contains(at)).map(|(_, mbps)| *mbps).collect();
@@ -230,17 +223,7 @@ mod tests {
     /// lost; a round trip takes 20 ms plus the queueing delay.
     #[test]
     fn tcp_shows_its_window_and_what_a_round_trip_takes() {
-        let settings = [
-            "protocol=http2",
-            "congestion=cubic",
-            "workload.size=2MB",
-            "link.rate=80mbit",
-            "link.delay=10ms",
-            "link.loss=0",
-            "tls=1.3",
-            "handshake=new",
-        ];
-        let seen = seen("bulk", &settings);
+        let seen = download(&["protocol=http2", "congestion=cubic", "link.rate=80mbit"]);
         let window = points(&seen, Chart::CongestionWindow, "server");
         assert_eq!(window[0].1, 14_480.0);
         let after = |seconds: f64| window.iter().find(|(at, _)| *at >= seconds).unwrap().1;

@@ -62,7 +62,6 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const CONNECTIONS: u32 = 5;
 const EXCHANGES: u32 = 5;
-/// The size of a message, in bytes.
 const EXCHANGED: usize = 1_000;
 /// Time for session tickets to arrive.
 const TICKETS: Duration = Duration::from_millis(1);

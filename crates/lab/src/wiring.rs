@@ -13,7 +13,6 @@ use trackbed_workloads::{Patience, Stage};
 
 use crate::scene::Scene;
 
-/// The server settings of `cell`.
 pub(crate) fn server(
     cell: &Cell,
     transport: TransportParameters,
@@ -23,7 +22,6 @@ pub(crate) fn server(
     ServerConfig { tls, transport, paths, ..ServerConfig::default() }
 }
 
-/// The phones of a run, before they dial.
 pub(crate) struct Phones {
     /// The host of each.
     pub hosts: Vec<Arc<dyn Host>>,

@@ -34,8 +34,8 @@ pub(crate) fn resolve(
     let cores = model.map_or(CORES_DEFAULT, |model| model.cores);
     let cores = reader.read::<u64>(CORES)?.unwrap_or(cores);
     if cores > u64::from(THREADS_MAX) {
-        let message = "too many cores";
-        return reader.refuse(CORES, message, &format!("write at most {THREADS_MAX}"));
+        let help = format!("write at most {THREADS_MAX}");
+        return reader.refuse(CORES, "too many cores", &help);
     }
     let mut sources = Vec::new();
     let cores = u32::try_from(cores).unwrap_or(THREADS_MAX);
@@ -149,7 +149,6 @@ fn cost(
     Some(cost)
 }
 
-/// The costs in a table for the endpoints' protocol and cipher.
 fn of_table(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
@@ -176,11 +175,8 @@ fn of_table(
         let cipher = endpoint.cipher.unwrap_or(CipherSuite::ALL[0]).name();
         let Some(byte) = costs.ciphers.get(cipher) else {
             let help = format!("add a line \"cipher {cipher} BYTE\" to the file");
-            return reader.refuse(
-                COSTS,
-                &format!("the cost table has no entry for {cipher}"),
-                &help,
-            );
+            let message = format!("the cost table has no entry for {cipher}");
+            return reader.refuse(COSTS, &message, &help);
         };
         cost.packet.byte_picos += byte;
     }
@@ -190,11 +186,8 @@ fn of_table(
 fn span(reader: &mut Reader<'_>, name: &str) -> Option<Option<Duration>> {
     let span: Option<Duration> = reader.read(name)?;
     if span.is_some_and(|span| span.as_nanos() > u128::from(COST_MAX_NS)) {
-        return reader.refuse(
-            name,
-            "more than one second",
-            "write a shorter time, for example \"10 us\"",
-        );
+        let help = "write a shorter time, for example \"10 us\"";
+        return reader.refuse(name, "more than one second", help);
     }
     Some(span)
 }

@@ -29,7 +29,6 @@ pub struct Radio {
 enum Source {
     /// A model, and the duration of a drive.
     Railway(Arc<Railway>, Duration),
-    /// One drive, the same in every run.
     Recorded(Arc<[RadioTimeline]>),
 }
 
@@ -132,7 +131,6 @@ impl Radio {
         Drive { ride: Some((Arc::clone(railway), ride)), seed, timelines }
     }
 
-    /// The timelines of the operators that the train uses.
     fn chosen(&self, mut timelines: Vec<RadioTimeline>) -> Vec<RadioTimeline> {
         match self.operator {
             Some(operator) => vec![timelines.swap_remove(operator)],

@@ -57,7 +57,6 @@ pub(crate) fn check_whole_requests(
     }
 }
 
-/// A warning about runs with this endpoint, if there is one.
 pub(crate) fn warning(endpoint: &Endpoint) -> Option<String> {
     let is_used = |entry: &&Congestion| {
         entry.of.fits(&endpoint.protocol.capabilities())
@@ -179,7 +178,6 @@ impl Settings<'_> {
         Ok(wanted)
     }
 
-    /// The values of the protocol's parameters.
     fn arguments(&self, protocol: &dyn Protocol) -> Result<Arguments, Refusal> {
         let parameters = protocol.parameters();
         let preset = preset::chosen(self, protocol);
@@ -215,7 +213,6 @@ impl Settings<'_> {
     }
 }
 
-/// The endpoint keys that `protocol` ignores.
 fn ignored(protocol: &dyn Protocol) -> Vec<&'static str> {
     let used = protocol.parameters();
     let is_used = |name| used.iter().any(|parameter| parameter.name == name);
@@ -223,14 +220,13 @@ fn ignored(protocol: &dyn Protocol) -> Vec<&'static str> {
     all.filter(|name| !is_used(*name)).chain(preset::ignored(protocol)).collect()
 }
 
-/// The keys of the two endpoints.
 pub(crate) fn parameters() -> Vec<Parameter> {
     static PROTOCOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         registry().iter().chain([&NONE]).map(|protocol| protocol.name()).collect()
     });
     let ours = [
         Parameter::required("protocol", Kind::Choice(&PROTOCOLS), PROTOCOL),
-        Parameter::optional("ip", Kind::Choice(&IpVersion::NAMES), IP),
+        Parameter::optional("ip", Kind::Choice(IpVersion::NAMES), IP),
     ];
     [&ours, trackbed_protocols::parameters(), &programs::parameters()].concat()
 }

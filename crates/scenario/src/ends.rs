@@ -27,7 +27,6 @@ impl From<ParameterError> for Refusal {
     }
 }
 
-/// The endpoint keys in one combination.
 pub(crate) struct Settings<'a> {
     pub spec: &'a Spec,
     pub selection: &'a [usize],

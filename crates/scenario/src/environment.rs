@@ -1,18 +1,16 @@
 //! The environment of a cell, from the keys of `[environment]`.
 
-use trackbed_core::parameter::{Arguments, Value};
+use trackbed_core::parameter::Arguments;
 use trackbed_workloads::environment::{Environment, PARAMETERS};
 
 use crate::field::{Field, kebab};
 use crate::files::Files;
 use crate::plan::Cell;
 use crate::problem::Problems;
-use crate::spec::{Setting, Spec};
+use crate::spec::Spec;
 
-/// The table's name.
 pub(crate) const SECTION: &str = "environment";
 
-/// The keys of the table.
 pub(crate) fn fields() -> Vec<Field> {
     PARAMETERS.iter().map(Field::swept).collect()
 }
@@ -20,7 +18,7 @@ pub(crate) fn fields() -> Vec<Field> {
 /// Errors of the environment that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     let file = spec.get(&path("timeline"));
-    for setting in settings(spec) {
+    for setting in spec.below(SECTION) {
         let name = setting.field.target;
         if file.is_some() && !["timeline", "reconnect", "overtaking"].contains(&name) {
             let message = format!("{} has no effect together with a timeline", setting.path);
@@ -48,20 +46,10 @@ pub(crate) fn resolve(
     files: &mut Files,
     problems: &mut Problems,
 ) -> Option<(Environment, Option<String>)> {
-    let Some(first) = settings(spec).next() else { return Some((Environment::default(), None)) };
-    let (mut given, mut line) = (Vec::new(), format!("{SECTION}:"));
-    for parameter in PARAMETERS {
-        let path = path(parameter.name);
-        let Some(setting) = spec.get(&path) else { continue };
-        let place = &setting.pick(selection).place;
-        let value = spec.value(&path, selection)?;
-        let canonical = files.canonical(value).and_then(|text| {
-            line.push_str(&format!(" {}={text}", parameter.name));
-            files.with_contents(value)
-        });
-        let value: Value = canonical.map_err(|why| problems.add(place, why)).ok()?;
-        given.push((parameter.name, value));
-    }
+    let Some(first) = spec.below(SECTION).next() else {
+        return Some((Environment::default(), None));
+    };
+    let (given, line) = files.table((spec, selection), SECTION, PARAMETERS, problems)?;
     let arguments = Arguments::read(PARAMETERS, &given);
     let arguments = arguments.map_err(|why| problems.add(&first.place, why)).ok()?;
     let read = Environment::read(&arguments).map_err(|why| {
@@ -79,8 +67,7 @@ fn check_delay(spec: &Spec, environment: &Environment, problems: &mut Problems) 
     let rival = rivals.into_iter().find_map(|path| spec.get(path));
     let Some(rival) = rival.filter(|_| environment.has_delay()) else { return Some(()) };
     let message = format!("{} has no effect: [environment] sets the link's delay", rival.path);
-    problems.add_with_help(&rival.place, message, "remove it, or the delay in [environment]");
-    None
+    problems.refuse(&rival.place, message, "remove it, or the delay in [environment]")
 }
 
 /// Each reconnection may need a new address.
@@ -103,12 +90,7 @@ fn idle_workload(spec: &Spec) -> Option<String> {
     let kind = spec.get("workload.kind")?;
     let name = kind.choices.first()?.chosen.text();
     let workload = trackbed_workloads::find(&name)?;
-    (!workload.follows_environment()).then_some(name)
-}
-
-fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
-    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
-    spec.settings.iter().filter(below)
+    (!workload.follows_environment).then_some(name)
 }
 
 fn path(parameter: &str) -> String {

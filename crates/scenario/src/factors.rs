@@ -10,7 +10,6 @@ use crate::plan::Factor;
 use crate::preset;
 use crate::spec::{Chosen, Setting, Spec};
 
-/// A factor: a setting that is shown in results.
 pub(crate) struct Column<'a> {
     pub name: String,
     setting: &'a Setting,
@@ -130,7 +129,6 @@ fn known_as(path: &str) -> &str {
     if path == inference_keys::KIND { inference_keys::SECTION } else { path }
 }
 
-/// The unit of a setting's values, if they share one.
 fn suffix(setting: &Setting) -> Option<String> {
     let mut suffixes = setting.choices.iter().map(|choice| match &choice.chosen {
         Chosen::Models(_) => None,

@@ -7,7 +7,6 @@ use trackbed_net::spec::ModelEntry;
 
 use crate::tree::{Content, Node};
 
-/// A key of a table.
 #[derive(Debug)]
 pub(crate) struct Field {
     /// In kebab-case; a scenario may write `_` for `-`.
@@ -19,7 +18,6 @@ pub(crate) struct Field {
     pub help: &'static str,
 }
 
-/// The form of a key's value.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// One value for the whole scenario.
@@ -28,7 +26,6 @@ pub(crate) enum Shape {
     Swept(Kind),
     /// Models, or a list of such: an axis.
     Models(Slot),
-    /// A table.
     Section(Vec<Field>),
     /// The table whose keys depend on its `kind`.
     Workload,
@@ -62,7 +59,6 @@ pub(crate) struct Model {
     pub entry: Entry,
 }
 
-/// Where a model comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry {
     Link(&'static ModelEntry),
@@ -218,5 +214,4 @@ pub(crate) const STAGES: [(Stage, &str, &str); 9] = [
     (Stage::Reordering, "reordering", "packet reordering"),
 ];
 
-/// The table of the second link.
 pub(crate) const SECOND: &str = "second-link";

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use trackbed_core::parameter::Value;
+use trackbed_core::parameter::{Parameter, Value};
 use trackbed_outward::files;
 
-/// The contents of files that have been read.
+use crate::field::kebab;
+use crate::problem::Problems;
+use crate::spec::Spec;
+
 #[derive(Debug, Default)]
 pub(crate) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
 
@@ -40,6 +43,30 @@ impl Files {
         }
     }
 
+    /// The values of the keys in the table `section` where axis `i` stands at `selection[i]`, and
+    /// the table's canonical line; `None` if there is an error.
+    pub fn table(
+        &mut self,
+        (spec, selection): (&Spec, &[usize]),
+        section: &str,
+        parameters: &[Parameter],
+        problems: &mut Problems,
+    ) -> Option<(Vec<(&'static str, Value)>, String)> {
+        let (mut given, mut line) = (Vec::new(), format!("{section}:"));
+        for parameter in parameters {
+            let path = format!("{section}.{}", kebab(parameter.name));
+            let Some(setting) = spec.get(&path) else { continue };
+            let value = spec.value(&path, selection)?;
+            let contents = self.canonical(value).and_then(|text| {
+                line.push_str(&format!(" {}={text}", parameter.name));
+                self.with_contents(value)
+            });
+            let place = &setting.pick(selection).place;
+            given.push((parameter.name, contents.map_err(|why| problems.add(place, why)).ok()?));
+        }
+        Some((given, line))
+    }
+
     fn contents(&mut self, path: &Path) -> Result<Arc<[u8]>, String> {
         if let Some(contents) = self.0.get(path) {
             return Ok(Arc::clone(contents));
@@ -66,10 +93,8 @@ fn list(folder: &Path, name: &Path, listing: &mut Vec<String>) -> Result<(), Str
         }
         if listing.len() > LISTING_MAX {
             let folder = folder.display();
-            return Err(format!(
-                "{folder} contains more than {LISTING_MAX} files, subfolders \
-                                included"
-            ));
+            let what = format!("more than {LISTING_MAX} files, subfolders included");
+            return Err(format!("{folder} contains {what}"));
         }
     }
     Ok(())
@@ -90,7 +115,6 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The SHA-256 digest in hexadecimal.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

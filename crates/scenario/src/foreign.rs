@@ -17,7 +17,6 @@ use trackbed_workloads::{Prepared, Site, Stage};
 /// The unknown protocol between two third-party programs.
 pub(crate) const PROTOCOL: &dyn Protocol = &Foreign;
 
-/// The name of the workload of such programs.
 pub(crate) const WORKLOAD: &str = "command";
 
 struct Foreign;

@@ -9,7 +9,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use trackbed_core::Ratio;
+use trackbed_core::{Ratio, named};
 use trackbed_railway::handover::{Settings, Table};
 use trackbed_railway::motion::Direction;
 use trackbed_railway::preliminary::learn;
@@ -29,36 +29,26 @@ pub struct Foresight {
     table: Arc<OnceLock<Option<Table>>>,
 }
 
-/// Who foresees handovers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForesightKind {
-    /// No foresight.
-    Off,
-    /// The sender, by a table.
-    Pha,
-    /// The receiver, by a table.
-    PhaD,
-    /// The sender, at the true times.
-    Oracle,
-    /// The sender reacts to a silent path; no foresight.
-    Reactive,
+named! {
+    /// Who foresees handovers.
+    pub enum ForesightKind {
+        /// No foresight.
+        Off = "none",
+        /// The sender, by a table.
+        Pha = "pha",
+        /// The receiver, by a table.
+        PhaD = "pha-d",
+        /// The sender, at the true times.
+        Oracle = "oracle",
+        /// The sender reacts to a silent path; no foresight.
+        Reactive = "reactive",
+    }
 }
 
 impl Foresight {
-    /// As scenarios write them.
-    pub const NAMES: [&str; 5] = ["none", "pha", "pha-d", "oracle", "reactive"];
-
     /// The foresight called `name`; default for `lead`: that of the kind.
     pub fn new(name: &str, lead: Option<Duration>, rides: u32) -> Option<Foresight> {
-        let kinds = [
-            ForesightKind::Off,
-            ForesightKind::Pha,
-            ForesightKind::PhaD,
-            ForesightKind::Oracle,
-            ForesightKind::Reactive,
-        ];
-        let (kind, _) =
-            kinds.into_iter().zip(Foresight::NAMES).find(|(_, known)| *known == name)?;
+        let kind = ForesightKind::from_name(name)?;
         let lead = lead.unwrap_or(match kind {
             ForesightKind::PhaD => LEAD_OF_RECEIVER,
             ForesightKind::Oracle => LEAD_OF_ORACLE,

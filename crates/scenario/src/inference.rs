@@ -8,13 +8,12 @@ use trackbed_core::parameters;
 use crate::device::{self, Measurements};
 use crate::field::{Field, kebab};
 use crate::files::Files;
-use crate::inference_keys::{KIND, Reader, SECTION, path, settings};
+use crate::inference_keys::{KIND, Reader, SECTION, path};
 use crate::plan::{Endpoint, Inference, Work};
 use crate::problem::Problems;
 use crate::spec::{Choice, Spec};
 use crate::tree::{Content, Table};
 
-/// The keys of the table.
 pub(crate) fn fields() -> Vec<Field> {
     PARAMETERS.iter().chain(device::PARAMETERS).map(Field::swept).collect()
 }
@@ -36,7 +35,7 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
         Some(kind) => kind.choices.iter().map(|choice| choice.chosen.text()).collect(),
         None => vec![NONE.to_owned()],
     };
-    for setting in settings(spec).filter(|setting| setting.path != KIND) {
+    for setting in spec.below(SECTION).filter(|setting| setting.path != KIND) {
         let wanted = match setting.field.target {
             COMMAND => COMMAND,
             device::DURATIONS if kinds.iter().any(|kind| kind == COMMAND) => COMMAND,
@@ -72,7 +71,7 @@ pub(crate) fn resolve(
     (files, shared): (&mut Files, &mut Measurements),
     problems: &mut Problems,
 ) -> Option<(Option<Inference>, Option<String>)> {
-    if settings(spec).next().is_none() {
+    if spec.below(SECTION).next().is_none() {
         return Some((None, None));
     }
     let kind = spec.value(KIND, selection).map_or_else(|| NONE.to_owned(), Value::to_string);

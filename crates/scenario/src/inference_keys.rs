@@ -6,12 +6,11 @@ use trackbed_core::parameter::{FromValue, Value};
 
 use crate::files::Files;
 use crate::problem::Problems;
-use crate::spec::{Setting, Spec};
+use crate::spec::Spec;
 
 /// The table's name, and that of the factor for the kind.
 pub(crate) const SECTION: &str = "inference";
 
-/// The key for the kind.
 pub(crate) const KIND: &str = "inference.kind";
 
 /// Reads the keys of a cell, and records them in canonical form.
@@ -47,15 +46,13 @@ impl<'a> Reader<'a> {
 
     /// Reports an error at a key, or at the table if the key is not written.
     pub fn refuse<T>(&mut self, name: &str, message: &str, help: &str) -> Option<T> {
-        let written = self.spec.get(&path(name)).or_else(|| settings(self.spec).next());
+        let written = self.spec.get(&path(name)).or_else(|| self.spec.below(SECTION).next());
         if let Some(setting) = written {
             self.problems.add_with_help(&setting.pick(self.selection).place, message, help);
         }
         None
     }
-}
 
-impl Reader<'_> {
     /// A value of this type; `None` if there is an error.
     pub fn read<T: FromValue>(&mut self, name: &str) -> Option<Option<T>> {
         Some(self.value(name)?.and_then(T::from_value))
@@ -78,13 +75,6 @@ impl Reader<'_> {
     }
 }
 
-/// The settings of the table.
-pub(crate) fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
-    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
-    spec.settings.iter().filter(below)
-}
-
-/// The dotted path of a key of the table.
 pub(crate) fn path(parameter: &str) -> String {
     format!("{SECTION}.{parameter}")
 }

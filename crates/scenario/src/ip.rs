@@ -2,29 +2,21 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The IP version of both endpoints. Every host has addresses of both versions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IpVersion {
-    /// RFC 791.
-    #[default]
-    V4,
-    /// RFC 8200.
-    V6,
+use trackbed_core::named;
+
+named! {
+    /// The IP version of both endpoints. Every host has addresses of both versions.
+    #[derive(Default)]
+    pub enum IpVersion {
+        /// RFC 791.
+        #[default]
+        V4 = "4",
+        /// RFC 8200.
+        V6 = "6",
+    }
 }
 
 impl IpVersion {
-    /// The names in scenarios.
-    pub const NAMES: [&str; 2] = ["4", "6"];
-
-    /// The version that scenarios call `name`.
-    pub fn from_name(name: &str) -> Option<IpVersion> {
-        [IpVersion::V4, IpVersion::V6]
-            .into_iter()
-            .zip(Self::NAMES)
-            .find(|(_, n)| *n == name)
-            .map(|(v, _)| v)
-    }
-
     /// The address of this version among a host's addresses, IPv4 first.
     pub fn of(self, [v4, v6]: [IpAddr; 2]) -> IpAddr {
         if self == IpVersion::V4 { v4 } else { v6 }
@@ -32,8 +24,7 @@ impl IpVersion {
 
     /// The server's listening address.
     pub fn server(self) -> SocketAddr {
-        let [v4, v6] = SERVER_ADDRESSES;
-        SocketAddr::new(if self == IpVersion::V4 { v4 } else { v6 }, SERVER_PORT)
+        SocketAddr::new(self.of(SERVER_ADDRESSES), SERVER_PORT)
     }
 }
 

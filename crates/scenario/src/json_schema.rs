@@ -73,7 +73,6 @@ impl Definitions {
         fields.iter().map(|field| (field.name.clone(), self.described(field))).collect()
     }
 
-    /// A key with its meaning and default.
     fn described(&mut self, field: &Field) -> Value {
         let mut schema = self.shape(&field.name, &field.shape);
         schema["description"] = Value::from(field.help);

@@ -35,9 +35,6 @@ pub fn load_from(
 
 /// The same for an untrusted scenario from elsewhere: naming a file or folder of this machine is an
 /// error, and none is read. Files of an inference are ignored, because none is done here.
-///
-/// # Errors
-/// As [`load`].
 pub(crate) fn load_without_files(
     source: &Source,
     overrides: &[Override],
@@ -80,11 +77,8 @@ fn plan(
     if !reads_files {
         let help = "only the machine that runs the clients reads files; remove this key";
         for place in specs.iter().flat_map(Spec::files) {
-            problems.add_with_help(
-                place,
-                "a scenario from another machine must not name files",
-                help,
-            );
+            let message = "a scenario from another machine must not name files";
+            problems.add_with_help(place, message, help);
         }
         std::mem::take(&mut problems).check(&origins)?;
     }
@@ -106,7 +100,7 @@ fn plan(
         name: words("name").unwrap_or(text.stem),
         summary: words("summary").unwrap_or_default(),
         paper: words("paper"),
-        home: words("substrate").map(|name| Home::from_name(&name)).unwrap_or_default(),
+        home: words("substrate").and_then(|name| Home::from_name(&name)).unwrap_or_default(),
         seed,
         runs: resolved.cells.iter().map(|cell| cell.runs).max().unwrap_or(1),
         cells: resolved.cells,
@@ -148,7 +142,6 @@ fn unset(parts: &mut [parts::Part], overrides: &[Override], problems: &mut Probl
     }
 }
 
-/// The commands in the scenario file itself.
 fn commands(specs: &[Spec]) -> Vec<String> {
     let keys = ["server-command", "client-command", "inference.command"];
     let settings = specs.iter().flat_map(|spec| keys.iter().filter_map(|key| spec.get(key)));
@@ -166,11 +159,8 @@ fn check_name(spec: &Spec, problems: &mut Problems) {
     if !name.chars().all(plain) || name.starts_with('.') || name.chars().count() > NAME_CHARS_MAX {
         let help =
             format!("write at most {NAME_CHARS_MAX} letters and digits, separated by - or _");
-        problems.add_with_help(
-            &setting.choices[0].place,
-            "results cannot be stored under this name",
-            help,
-        );
+        let message = "results cannot be stored under this name";
+        problems.add_with_help(&setting.choices[0].place, message, help);
     }
 }
 

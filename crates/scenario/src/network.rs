@@ -54,7 +54,6 @@ pub(crate) fn notes(spec: &Spec) -> Vec<String> {
     spec.settings.iter().filter_map(of).collect()
 }
 
-/// Builds the network of one cell after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     pub files: Files,
@@ -103,12 +102,10 @@ impl<'a> CellBuilder<'a> {
         Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
     }
 
-    /// The link, if the scenario sets any of it.
     fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
-        let below = |setting: &Setting| setting.path.split('.').next() == Some(name);
-        match self.spec.settings.iter().any(below) {
-            true => Some(Some(self.link(name)?)),
-            false => Some(None),
+        match self.spec.below(name).next() {
+            Some(_) => Some(Some(self.link(name)?)),
+            None => Some(None),
         }
     }
 
@@ -121,8 +118,7 @@ impl<'a> CellBuilder<'a> {
             _ => {
                 let message = format!("an MTU of {size} is not supported");
                 let help = format!("write a size from {MTU_BYTES_MIN} B to {MTU_BYTES_MAX} B");
-                self.problems.add_with_help(&choice.place, message, help);
-                None
+                self.problems.refuse(&choice.place, message, help)
             }
         }
     }
@@ -151,8 +147,7 @@ impl<'a> CellBuilder<'a> {
         if let Some(setting) = queue_setting.filter(|_| !queue_used && complete) {
             let message = "queue without a rate: nothing is ever queued";
             let help = format!("set the rate too, for example {link}.rate = \"50 Mbit/s\"");
-            self.problems.add_with_help(&setting.place, message, help);
-            return None;
+            return self.problems.refuse(&setting.place, message, help);
         }
         complete.then_some(spec)
     }
@@ -163,7 +158,6 @@ impl<'a> CellBuilder<'a> {
         own.or_else(|| self.spec.get(&format!("{link}.{key}")))
     }
 
-    /// The parameters that choose a queue.
     fn queue(&mut self, setting: &Setting) -> Option<Given> {
         let named = |name| (SELECTOR.name, Value::Choice(name));
         let choice = setting.pick(self.selection);
@@ -181,8 +175,7 @@ impl<'a> CellBuilder<'a> {
                 }
                 _ => {
                     let message = "a rate takes only one queue";
-                    self.problems.add_with_help(&choice.place, message, "keep one of them");
-                    None
+                    self.problems.refuse(&choice.place, message, "keep one of them")
                 }
             },
         }

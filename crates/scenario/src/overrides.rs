@@ -78,7 +78,6 @@ impl Override {
         self.value.is_empty()
     }
 
-    /// The text that messages show.
     pub(crate) fn origin(&self) -> Origin {
         match self.is_unset() {
             true => Origin { name: "--unset".to_owned(), text: self.key.clone(), is_file: false },
@@ -91,13 +90,11 @@ impl Override {
         Place { origin, span: 0..self.key.len() }
     }
 
-    /// Whether it removes `other`'s key, or a table around it.
     pub(crate) fn removes(&self, other: &Override) -> bool {
         let rest = other.key.strip_prefix(&self.key);
         self.is_unset() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
-    /// Takes the key out of `table`; whether it was there.
     pub(crate) fn remove_from(&self, table: &mut Table) -> bool {
         let parts: Vec<&str> = self.key.split('.').map(str::trim).collect();
         take_out(table, &parts)

@@ -124,12 +124,10 @@ impl Choice {
 fn part_name(body: &mut Table, place: &Place, problems: &mut Problems) -> Option<String> {
     let Some(entry) = body.remove("name") else {
         let help = "write name = \"...\" below [[part]]; results show it";
-        problems.add_with_help(place, "this part has no name", help);
-        return None;
+        return problems.refuse(place, "this part has no name", help);
     };
     let Content::Scalar(name) = entry.node.content else {
-        problems.add_with_help(&entry.node.place, "this is no name", "write name = \"...\"");
-        return None;
+        return problems.refuse(&entry.node.place, "this is no name", "write name = \"...\"");
     };
     if name.trim().is_empty() {
         problems.add_with_help(&entry.node.place, "this is no name", "write some words");
@@ -146,14 +144,12 @@ fn check_keys(body: &Table, problems: &mut Problems) {
     }
 }
 
-/// The table behind a key that takes nothing else.
 fn table_of(entry: Entry, problems: &mut Problems) -> Option<Table> {
     match entry.node.content {
         Content::Table(table) => Some(table),
         Content::Scalar(_) | Content::List(_) => {
             let help = format!("write its keys below a line [{}]", entry.key);
-            problems.add_with_help(&entry.key_place, format!("{} is a table", entry.key), help);
-            None
+            problems.refuse(&entry.key_place, format!("{} is a table", entry.key), help)
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use trackbed_core::Bitrate;
+use trackbed_core::{Bitrate, named};
 use trackbed_device::processor::costs::Cost;
 use trackbed_device::processor::durations::Durations;
 use trackbed_net::LinkSpec;
@@ -96,22 +96,15 @@ impl Plan {
     }
 }
 
-/// The default substrate of a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Home {
-    /// Virtual time.
-    #[default]
-    Virtual,
-    /// The kernel, in real time.
-    Emulated,
-}
-
-impl Home {
-    /// The names of [`Home::Virtual`] and [`Home::Emulated`] in scenarios.
-    pub(crate) const NAMES: [&str; 2] = ["virtual", "emulated"];
-
-    pub(crate) fn from_name(name: &str) -> Home {
-        if name == Home::NAMES[1] { Home::Emulated } else { Home::Virtual }
+named! {
+    /// The default substrate of a scenario.
+    #[derive(Default)]
+    pub enum Home {
+        /// Virtual time.
+        #[default]
+        Virtual = "virtual",
+        /// The kernel, in real time.
+        Emulated = "emulated",
     }
 }
 

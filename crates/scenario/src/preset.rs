@@ -8,7 +8,6 @@ use trackbed_protocols::{Preset, Protocol, presets, presets_by_protocol};
 use crate::ends::Settings;
 use crate::field::Field;
 
-/// The table's name.
 pub(crate) const SECTION: &str = "preset";
 
 /// In place of a preset's name: the built-in defaults.
@@ -30,7 +29,6 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     presets_by_protocol().map(entry).collect()
 });
 
-/// The keys of the table: the protocols that have presets.
 pub(crate) fn fields() -> Vec<Field> {
     let field = |entry: &'static Entry| {
         Field::swept(&Parameter::optional(entry.protocol, Kind::Choice(&entry.names), HELP))
@@ -38,7 +36,6 @@ pub(crate) fn fields() -> Vec<Field> {
     ENTRIES.iter().map(field).collect()
 }
 
-/// Whether `path` is a key of the table.
 pub(crate) fn is_key(path: &str) -> bool {
     path.split_once('.').is_some_and(|(table, _)| table == SECTION)
 }
@@ -50,7 +47,6 @@ pub(crate) fn chosen(settings: &Settings<'_>, protocol: &dyn Protocol) -> Option
     presets().iter().find(|preset| preset.name == name)
 }
 
-/// The keys of the table that `protocol` ignores.
 pub(crate) fn ignored(protocol: &dyn Protocol) -> impl Iterator<Item = &'static str> {
     let others = ENTRIES.iter().filter(move |entry| entry.protocol != protocol.name());
     others.map(|entry| entry.path.as_str())

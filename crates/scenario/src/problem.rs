@@ -45,7 +45,6 @@ pub(crate) struct Place {
     pub span: Range<usize>,
 }
 
-/// The errors found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(Vec<Problem>);
 
@@ -70,6 +69,17 @@ impl Problems {
         help: impl fmt::Display,
     ) {
         self.push(Some(place), message, Some(help.to_string()));
+    }
+
+    /// As [`Problems::add_with_help`], for a value that is then missing.
+    pub fn refuse<T>(
+        &mut self,
+        place: &Place,
+        message: impl fmt::Display,
+        help: impl fmt::Display,
+    ) -> Option<T> {
+        self.add_with_help(place, message, help);
+        None
     }
 
     /// Adds an error about the whole file: something is missing.
@@ -135,7 +145,6 @@ impl Problem {
     }
 }
 
-/// One line of a text.
 struct Line<'a> {
     number: usize,
     /// The byte at which it begins.

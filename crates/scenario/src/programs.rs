@@ -15,7 +15,6 @@ use crate::foreign;
 use crate::plan::{Endpoint, ForeignClient, Programs};
 use crate::spec::Spec;
 
-/// The programs of one combination.
 pub(crate) fn resolve(
     settings: &Settings<'_>,
     protocol: &'static dyn Protocol,
@@ -64,15 +63,11 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
         let (name, speaks) = (client.program.name(), client.program.about().speaks);
         if !speaks.is_empty() && !speaks.contains(&protocol) {
             let path = if unspoken { "protocol" } else { "client" };
-            return refuse(
-                path,
-                match unspoken {
-                    true => {
-                        format!("{name} needs a protocol: write protocol = \"http2\"")
-                    }
-                    false => format!("{name} supports {}, not {protocol}", speaks.join(", ")),
-                },
-            );
+            let why = match unspoken {
+                true => format!("{name} needs a protocol: write protocol = \"http2\""),
+                false => format!("{name} supports {}, not {protocol}", speaks.join(", ")),
+            };
+            return refuse(path, why);
         }
     }
     let Some(server) = server else { return Ok(()) };
@@ -118,7 +113,6 @@ fn pins(endpoint: &Endpoint, server: &Server) -> Result<(), Refusal> {
     }
 }
 
-/// Keys that these programs ignore.
 pub(crate) fn ignored(settings: &Settings<'_>, programs: &Programs) -> Vec<&'static str> {
     let mut ignored = Vec::new();
     if choice(settings, "server") != CUSTOM {
@@ -187,7 +181,6 @@ fn transport(protocol: &dyn Protocol) -> Option<trackbed_programs::Transport> {
     })
 }
 
-/// The keys of the programs at the endpoints.
 pub(crate) fn parameters() -> [Parameter; 5] {
     static SERVERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let programs = trackbed_programs::registry().iter().map(|program| program.name());
@@ -220,7 +213,5 @@ const CLIENT_TIMEOUT_HELP: &str = "timeout of a third-party client; default: 10 
 
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The name of the built-in endpoints.
 const OURS: &str = "trackbed";
-/// The name of an endpoint that is a command.
 const CUSTOM: &str = "command";

@@ -12,11 +12,10 @@ use trackbed_railway::radio::{PARAMETERS, Railway, timelines_from_text};
 use crate::drive::Radio;
 use crate::field::{Field, kebab};
 use crate::files::Files;
-use crate::foresight::Foresight;
+use crate::foresight::{Foresight, ForesightKind};
 use crate::problem::Problems;
-use crate::spec::{Setting, Spec};
+use crate::spec::Spec;
 
-/// The table's name.
 pub(crate) const SECTION: &str = "radio";
 
 /// Keys of the table that configure the endpoints.
@@ -30,7 +29,7 @@ pub(crate) fn fields() -> Vec<Field> {
 
 /// Whether the scenario has a radio, whose links replace the scenario's.
 pub(crate) fn is_present(spec: &Spec) -> bool {
-    settings(spec).next().is_some()
+    spec.below(SECTION).next().is_some()
 }
 
 /// Errors of the radio that do not depend on the cell.
@@ -83,19 +82,8 @@ pub(crate) fn resolve(
     (files, railways): (&mut Files, &mut Railways),
     problems: &mut Problems,
 ) -> Option<(Option<Radio>, Option<String>)> {
-    let Some(first) = settings(spec).next() else { return Some((None, None)) };
-    let (mut given, mut line) = (Vec::new(), format!("{SECTION}:"));
-    for parameter in ALL.iter() {
-        let path = path(parameter.name);
-        let Some(setting) = spec.get(&path) else { continue };
-        let place = &setting.pick(selection).place;
-        let value = spec.value(&path, selection)?;
-        let contents = files.canonical(value).and_then(|text| {
-            line.push_str(&format!(" {}={text}", parameter.name));
-            files.with_contents(value)
-        });
-        given.push((parameter.name, contents.map_err(|why| problems.add(place, why)).ok()?));
-    }
+    let Some(first) = spec.below(SECTION).next() else { return Some((None, None)) };
+    let (given, line) = files.table((spec, selection), SECTION, &ALL, problems)?;
     if let Some(radio) = railways.get(&line) {
         return Some((Some(radio.clone()), Some(line)));
     }
@@ -131,7 +119,7 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
     let links = read(LINKS, &of_links)?;
     let radio = of_all_operators(&links, || read(PARAMETERS, &of_railway))?;
     let Some(operator) = links.get::<&str>("operator") else { return Ok(radio) };
-    if links.need::<&str>("foresight") != Foresight::NAMES[0] {
+    if links.need::<&str>("foresight") != ForesightKind::Off.name() {
         let why = "with one operator there is no other path to use; write foresight = \"none\"";
         return Err(Refusal::new(why, "foresight"));
     }
@@ -168,21 +156,14 @@ fn of_all_operators(
         .map_err(|why| Refusal::new(why, "stations"))
 }
 
-fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
-    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
-    spec.settings.iter().filter(below)
-}
-
 fn path(parameter: &str) -> String {
     format!("{SECTION}.{}", kebab(parameter))
 }
 
-/// The tables of links, which the radio replaces.
 const RIVALS: [&str; 3] = ["link", "second-link", "access"];
 
-/// The parameters of a railway's links.
 const LINKS: &[Parameter] = parameters! {
-    "foresight": Choice(&Foresight::NAMES) = "none" =>
+    "foresight": Choice(ForesightKind::NAMES) = "none" =>
         "MPTCP, mpquic: how data avoids a path before its handovers: pha (sender, handover table), \
          pha-d (receiver, MP_PRIO or PATH_STATUS), oracle (sender, true times) or reactive (MPTCP: \
          sender, after 150 ms of silence)";
@@ -208,7 +189,6 @@ const LINKS: &[Parameter] = parameters! {
 /// The keys that a recorded drive still allows.
 const OF_RECORDED: [&str; 5] = ["timeline", "queue", "foresight", "lead", "operator"];
 
-/// The operators by their position.
 const OPERATORS: [&str; 2] = ["first", "second"];
 
 /// More rides teach nothing new.

@@ -21,7 +21,6 @@ pub(crate) struct Folders<'a> {
     pub looks: bool,
 }
 
-/// Reads `table`.
 pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems) -> Spec {
     let mut reader = Reader { folders, problems, axes: Vec::new(), in_list: false };
     let mut settings = Vec::new();
@@ -30,7 +29,6 @@ pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems)
     Spec { part: None, part_begins: 0, settings, axes: reader.axes, written }
 }
 
-/// A table that is being read.
 pub(crate) struct Section {
     /// The path followed by a dot; empty at the top.
     pub prefix: String,
@@ -134,19 +132,16 @@ impl Reader<'_> {
         let quoted: Vec<String> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
         let help = format!("write kind = {}", quoted.join(" or "));
         let Some(kind) = table.get("kind") else {
-            self.problems.add_with_help(&entry.key_place, "[workload] has no kind", help);
-            return None;
+            return self.problems.refuse(&entry.key_place, "[workload] has no kind", help);
         };
         let Content::Scalar(name) = &kind.node.content else {
             let message = "a scenario has only one kind of workload, as each has its own metrics";
-            self.problems.add_with_help(&kind.node.place, message, help);
-            return None;
+            return self.problems.refuse(&kind.node.place, message, help);
         };
         let fields = SCHEMA.workloads.get(name.trim());
         if fields.is_none() {
             let message = format!("unknown workload \"{name}\"");
-            let help = suggest::nearest(name, &kinds)
-                .map_or_else(|| help.clone(), |guess| format!("did you mean \"{guess}\"? {help}"));
+            let help = format!("{}{help}", suggest::question(name, &kinds));
             self.problems.add_with_help(&kind.node.place, message, help);
         }
         fields.map(Vec::as_slice)
@@ -166,8 +161,7 @@ impl Reader<'_> {
             }
             (Content::List(_), _) if self.in_list => {
                 let help = "list the model once for each value";
-                self.problems.add_with_help(place, "a list inside a list of models", help);
-                return None;
+                return self.problems.refuse(place, "a list inside a list of models", help);
             }
             (Content::List(items), _) => self.alternatives(&path, field, items, place)?,
             (Content::Table(range), shape) if values::is_range(range, shape) => {
@@ -203,14 +197,12 @@ impl Reader<'_> {
         let Some((kind, text)) = kind.filter(|kind| kind.is_list()).zip(list_text(items)) else {
             let message = match &field.shape {
                 Shape::Fixed(_) => {
-                    "this key takes a single value for the whole scenario, not a \
-                                    list"
+                    "this key takes a single value for the whole scenario, not a list"
                 }
                 _ => "this list is not a valid value",
             };
             let help = format!("write {} = {}", field.name, field.example());
-            self.problems.add_with_help(&entry.node.place, message, help);
-            return None;
+            return self.problems.refuse(&entry.node.place, message, help);
         };
         match kind.parse(&text) {
             Ok(value) => {
@@ -238,14 +230,12 @@ impl Reader<'_> {
         if items.is_empty() {
             let message = format!("the list of {} is empty, so nothing would run", field.name);
             let help = format!("write at least one value, for example [{}]", field.example());
-            self.problems.add_with_help(place, message, help);
-            return None;
+            return self.problems.refuse(place, message, help);
         }
         if items.len() as u64 > sweep::CELLS_MAX {
             let message = format!("a list of {} values", items.len());
             let help = format!("write at most {} values", sweep::CELLS_MAX);
-            self.problems.add_with_help(place, message, help);
-            return None;
+            return self.problems.refuse(place, message, help);
         }
         let mut choices: Vec<Choice> = Vec::new();
         let mut texts = BTreeSet::new();

@@ -1,7 +1,6 @@
 //! The sources of a plan, from which it can be rebuilt: for a run directory, an endpoint in a
 //! separate process, or a server on another machine.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use crate::load::{load_from, load_without_files};
@@ -66,28 +65,19 @@ fn same(
 }
 
 /// Why a plan cannot be rebuilt.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeError {
     /// A setting cannot be read.
+    #[error("{0}")]
     Setting(String),
     /// The scenario cannot be planned.
+    #[error("{0}")]
     Scenario(ScenarioError),
-    /// The scenario gives another plan here: the tool's version differs, or a file has changed.
+    /// The scenario gives another plan here.
+    #[error(
+        "the scenario gives a different plan here: the tool's version differs, or a file that it \
+         names has changed"
+    )]
     OtherPlan,
 }
-
-impl fmt::Display for RecipeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RecipeError::Setting(why) => f.write_str(why),
-            RecipeError::Scenario(why) => why.fmt(f),
-            RecipeError::OtherPlan => f.write_str(
-                "the scenario gives a different plan here: the tool's version differs, or a file \
-                 that it names has changed",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RecipeError {}

@@ -23,7 +23,6 @@ use crate::spec::{Setting, Spec};
 use crate::sweep::{self, combinations};
 use crate::{environment, foreign, inference, programs, silence};
 
-/// The cells of a scenario.
 #[derive(Default)]
 pub(crate) struct Cells {
     pub cells: Vec<Cell>,
@@ -92,7 +91,6 @@ pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
     all
 }
 
-/// The cells of one part.
 fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
     network::check(spec, problems);
     environment::check(spec, problems);
@@ -144,12 +142,10 @@ fn check_present(spec: &Spec, problems: &mut Problems) {
                 let kinds: Vec<&str> = SCHEMA.workloads.keys().copied().collect();
                 format!("write [workload] and below it kind = \"{}\"", kinds.join("\" or \""))
             }
-            Shape::Section(_) => {
-                format!(
-                    "write [{}], and below it rate = \"50 Mbit/s\" and delay = \"5 ms\"",
-                    field.name
-                )
-            }
+            Shape::Section(_) => format!(
+                "write [{}], and below it rate = \"50 Mbit/s\" and delay = \"5 ms\"",
+                field.name
+            ),
             Shape::Swept(kind) => {
                 format!("write {} = {}, or a list of these", field.name, kind.example())
             }
@@ -172,7 +168,6 @@ struct Resolver<'a> {
     problems: &'a mut Problems,
 }
 
-/// The combinations that can be run.
 struct Combined {
     cells: Vec<Combination>,
     notes: Vec<String>,
@@ -376,14 +371,14 @@ impl Resolver<'_> {
         }
         lines.push(canonical.clone());
         if let Some(prepared) = self.workloads.get(&canonical) {
-            return Some((workload.name(), Arc::clone(prepared)));
+            return Some((workload.name, Arc::clone(prepared)));
         }
         // The paths of files are complete already.
-        match workload.prepare(&arguments, Path::new("")) {
+        match (workload.prepare)(&arguments, Path::new("")) {
             Ok(prepared) => {
                 let prepared: Arc<dyn Prepared> = prepared.into();
                 self.workloads.insert(canonical, Arc::clone(&prepared));
-                Some((workload.name(), prepared))
+                Some((workload.name, prepared))
             }
             Err(error) => {
                 let setting = self.spec.get(&workload_path(error.parameter)).unwrap_or(kind);
@@ -394,7 +389,6 @@ impl Resolver<'_> {
     }
 }
 
-/// The key of a workload's parameter.
 fn workload_path(parameter: &str) -> String {
     format!("workload.{}", kebab(parameter))
 }

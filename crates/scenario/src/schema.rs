@@ -20,7 +20,6 @@ use crate::preset;
 use crate::radio;
 use crate::spec::Spec;
 
-/// The keys of every table.
 pub(crate) static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
 
 /// The keys of a scenario, table by table.
@@ -60,7 +59,6 @@ impl Schema {
     }
 }
 
-/// The keys of the scenario as a whole.
 fn general() -> [Parameter; 6] {
     static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| papers::names().collect());
     let name_help = "the scenario's name in results; default: the file's name";
@@ -71,7 +69,7 @@ fn general() -> [Parameter; 6] {
         Parameter::optional("name", Kind::Text, name_help),
         Parameter::optional("summary", Kind::Text, "one line that describes the comparison"),
         Parameter::optional("paper", Kind::Choice(&PAPERS), paper_help),
-        Parameter::with_default("substrate", Kind::Choice(&Home::NAMES), "virtual", home_help),
+        Parameter::with_default("substrate", Kind::Choice(Home::NAMES), "virtual", home_help),
         Parameter::with_default("runs", runs, "30", "runs per cell"),
         Parameter::with_default("seed", seed, "1", "root seed of all randomness"),
     ]
@@ -79,14 +77,14 @@ fn general() -> [Parameter; 6] {
 
 fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
     static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-        trackbed_workloads::registry().iter().map(|workload| workload.name()).collect()
+        trackbed_workloads::registry().iter().map(|workload| workload.name).collect()
     });
     let fields = |parameters: &[Parameter]| {
         let kind = Parameter::required("kind", Kind::Choice(&KINDS), "kind of workload");
         std::iter::once(Field::fixed(&kind)).chain(parameters.iter().map(Field::swept)).collect()
     };
     let registry = trackbed_workloads::registry().iter();
-    registry.map(|workload| (workload.name(), fields(workload.parameters()))).collect()
+    registry.map(|workload| (workload.name, fields(workload.parameters()))).collect()
 }
 
 fn link() -> Vec<Field> {

@@ -40,10 +40,10 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
         return;
     }
     let protocols = spec.get("protocol").into_iter().flat_map(|protocol| &protocol.choices);
-    for none in protocols.filter(|protocol| is(protocol, NONE.name())) {
+    for none in protocols.filter(|protocol| protocol.chosen.text() == NONE.name()) {
         let message = "the protocol none sends nothing, but the workload sends data";
-        let silent = trackbed_workloads::registry().iter().filter(|one| !one.communicates());
-        let kinds: Vec<String> = silent.map(|one| format!("\"{}\"", one.name())).collect();
+        let silent = trackbed_workloads::registry().iter().filter(|one| !one.communicates);
+        let kinds: Vec<String> = silent.map(|one| format!("\"{}\"", one.name)).collect();
         let kinds = kinds.join(" or ");
         let help = format!("write kind = {kinds} below [workload], or name another protocol");
         problems.add_with_help(&none.place, message, help);
@@ -51,9 +51,5 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
 }
 
 fn is_silent(kind: &Choice) -> bool {
-    trackbed_workloads::find(&kind.chosen.text()).is_some_and(|kind| !kind.communicates())
-}
-
-fn is(choice: &Choice, word: &str) -> bool {
-    choice.chosen.text() == word
+    trackbed_workloads::find(&kind.chosen.text()).is_some_and(|kind| !kind.communicates)
 }

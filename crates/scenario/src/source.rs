@@ -67,7 +67,6 @@ pub enum Source {
     },
 }
 
-/// A scenario that was found.
 pub(crate) struct Text {
     /// Its name in messages.
     pub name: String,
@@ -139,25 +138,23 @@ fn find(name: &str) -> Result<Text, ScenarioError> {
         folder: PathBuf::new(),
     });
     found.ok_or_else(|| {
-        let names: Vec<&str> = built_in().iter().map(|scenario| scenario.name).collect();
-        let guess = suggest::nearest(name, &names)
-            .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
-        let help = format!(
-            "{guess}write the path of a file, or the name of a built-in scenario: {}",
-            names.join(", ")
-        );
+        let help = format!("{}{}", suggest::question(name, &names()), what_to_write());
         ScenarioError::about_file(format!("unknown scenario \"{name}\""), Some(help))
     })
 }
 
+fn names() -> Vec<&'static str> {
+    built_in().iter().map(|scenario| scenario.name).collect()
+}
+
+fn what_to_write() -> String {
+    let names = names().join(", ");
+    format!("write the path of a file, or the name of a built-in scenario: {names}")
+}
+
 fn read_file(path: &Path) -> Result<Text, ScenarioError> {
-    let names: Vec<&str> = built_in().iter().map(|scenario| scenario.name).collect();
-    let help = format!(
-        "write the path of a file, or the name of a built-in scenario: {}",
-        names.join(", ")
-    );
     let bytes = read_bounded(path, SCENARIO_BYTES_MAX)
-        .map_err(|why| ScenarioError::about_file(why, Some(help)))?;
+        .map_err(|why| ScenarioError::about_file(why, Some(what_to_write())))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;

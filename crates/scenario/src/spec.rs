@@ -8,7 +8,6 @@ use trackbed_core::parameter::Value;
 use crate::field::{Field, Model, Shorthand};
 use crate::problem::Place;
 
-/// A parsed scenario.
 #[derive(Debug, Default)]
 pub(crate) struct Spec {
     /// The part of the scenario, if it has several.
@@ -23,7 +22,6 @@ pub(crate) struct Spec {
     pub written: BTreeSet<String>,
 }
 
-/// A key and what it is set to.
 #[derive(Debug)]
 pub(crate) struct Setting {
     /// The dotted path, for example `link.up.delay`.
@@ -44,7 +42,6 @@ pub(crate) struct Axis {
     pub places: Vec<Place>,
 }
 
-/// A value that a key is set to.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub chosen: Chosen,
@@ -60,7 +57,6 @@ pub(crate) enum Chosen {
     Models(Vec<ModelUse>),
 }
 
-/// A model and its parameters.
 #[derive(Debug)]
 pub(crate) struct ModelUse {
     pub model: &'static Model,
@@ -80,9 +76,12 @@ impl Spec {
             Chosen::Models(_) => None,
         }
     }
-}
 
-impl Spec {
+    /// The settings of a table.
+    pub fn below(&self, section: &str) -> impl Iterator<Item = &Setting> {
+        self.settings.iter().filter(move |one| one.path.split('.').next() == Some(section))
+    }
+
     /// The positions of files and folders.
     pub fn files(&self) -> impl Iterator<Item = &Place> {
         self.settings.iter().flat_map(Setting::files)

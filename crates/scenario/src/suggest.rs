@@ -3,7 +3,6 @@
 use crate::field::{Field, Shape};
 use crate::schema::SCHEMA;
 
-/// The word of `known` nearest to `written`, if it is near enough.
 pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     // A long text is no typing error, and comparing it takes long.
     if written.chars().count() > LEN_MAX {
@@ -13,6 +12,11 @@ pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let scored = known.iter().map(|word| (strsim::damerau_levenshtein(&written, word), *word));
     let (distance, word) = scored.min_by_key(|(distance, _)| *distance)?;
     (distance <= word.chars().count().max(3) / 3).then_some(word)
+}
+
+/// The question whether [`nearest`] was meant, to stand before a remedy; empty without one.
+pub(crate) fn question(written: &str, known: &[&str]) -> String {
+    nearest(written, known).map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "))
 }
 
 /// The likely meaning of the key `written` below `prefix`: a key of the same table, or one of the

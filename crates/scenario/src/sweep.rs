@@ -14,9 +14,6 @@ pub(crate) enum Division {
 }
 
 /// The values from `from` up to `to`.
-///
-/// # Errors
-/// If there are none, or too many; the error is a message.
 pub(crate) fn range(from: &Value, to: &Value, division: &Division) -> Result<Vec<Value>, String> {
     let unit = |value: &Value| {
         number(value).ok_or_else(|| "only quantities can form a range; list the values".to_owned())

@@ -5,7 +5,6 @@ use toml::de::{DeTable, DeValue};
 
 use crate::problem::{Origin, Place, Problems, ScenarioError};
 
-/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub content: Content,
@@ -26,7 +25,6 @@ pub(crate) struct Table {
     pub entries: Vec<Entry>,
 }
 
-/// A key and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
@@ -64,9 +62,6 @@ impl Table {
 }
 
 /// Parses a file's text.
-///
-/// # Errors
-/// If it is not TOML; all syntax errors are reported, one for each line.
 pub(crate) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
     let text = origin.text.as_str();
     let (document, errors) = DeTable::parse_recoverable(text);

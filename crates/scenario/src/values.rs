@@ -30,14 +30,12 @@ impl Reader<'_> {
         let unknown = table.entries.iter().find(|e| !RANGE_KEYS.contains(&e.key.as_str()));
         if let Some(entry) = unknown {
             let message = format!("unknown key \"{}\" in a range", entry.key);
-            self.problems.add_with_help(&entry.key_place, message, advice());
-            return None;
+            return self.problems.refuse(&entry.key_place, message, advice());
         }
         let (from, to) = (table.get("from"), table.get("to"));
         let (step, points) = (table.get("step"), table.get("points"));
         let (Some(from), Some(to), true) = (from, to, step.is_some() != points.is_some()) else {
-            self.problems.add_with_help(place, "the range is incomplete", advice());
-            return None;
+            return self.problems.refuse(place, "the range is incomplete", advice());
         };
         let from = self.scalar(field, &from.node)?;
         let to = self.scalar(field, &to.node)?;
@@ -77,8 +75,7 @@ impl Reader<'_> {
                 };
                 let message = format!("{} takes a value, not a {what}", field.name);
                 let help = format!("write {}", field.example());
-                self.problems.add_with_help(&node.place, message, help);
-                None
+                self.problems.refuse(&node.place, message, help)
             }
         }
     }
@@ -94,8 +91,7 @@ impl Reader<'_> {
     ) -> Option<Chosen> {
         if table.entries.is_empty() {
             let help = format!("write {}", slot.examples());
-            self.problems.add_with_help(&node.place, "no model is named", help);
-            return None;
+            return self.problems.refuse(&node.place, "no model is named", help);
         }
         if let Some(plain) = slot.models.first().filter(|plain| is_of(table, plain, slot)) {
             let title = format!("the model {}", plain.name);
@@ -114,12 +110,10 @@ impl Reader<'_> {
         let name = kebab(&entry.key);
         let Some(model) = slot.models.iter().find(|model| model.name == name) else {
             let known: Vec<&str> = slot.models.iter().map(|m| m.name.as_str()).collect();
-            let guess = suggest::nearest(&name, &known)
-                .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
+            let guess = suggest::question(&name, &known);
             let message = format!("unknown model \"{}\" for {path}", entry.key);
             let help = format!("{guess}the models are {}", known.join(", "));
-            self.problems.add_with_help(&entry.key_place, message, help);
-            return None;
+            return self.problems.refuse(&entry.key_place, message, help);
         };
         let title = format!("the model {name}");
         let section = Section { prefix: format!("{path}.{name}."), title };
@@ -154,8 +148,7 @@ impl Reader<'_> {
         };
         let Content::Scalar(text) = &node.content else {
             let help = format!("write {}", slot.examples());
-            self.problems.add_with_help(&node.place, "expected a single value", help);
-            return None;
+            return self.problems.refuse(&node.place, "expected a single value", help);
         };
         if let Some(model) = slot.models.iter().find(|model| model.name == kebab(text.trim())) {
             let place = node.place.clone();
@@ -191,8 +184,7 @@ impl Reader<'_> {
     fn parse(&mut self, kind: Kind, node: &Node) -> Option<Value> {
         let Content::Scalar(text) = &node.content else {
             let help = format!("write {}", kind.example());
-            self.problems.add_with_help(&node.place, "expected a single value", help);
-            return None;
+            return self.problems.refuse(&node.place, "expected a single value", help);
         };
         match kind.parse(text) {
             Ok(Value::File(path)) => self.file(&path, &node.place),
@@ -227,22 +219,14 @@ impl Reader<'_> {
             0 => "write the path of a file, relative to the scenario's folder",
             _ => "write the path of a file, relative to the current folder",
         };
-        match std::fs::metadata(&path) {
+        let message = match std::fs::metadata(&path) {
             Ok(found) if found.is_file() => return Some(Value::File(path)),
-            Ok(_) => {
-                let message = format!("{} is not a file", path.display());
-                self.problems.add_with_help(place, message, help);
-            }
-            Err(why) => {
-                let message = format!("cannot read {}: {why}", path.display());
-                self.problems.add_with_help(place, message, help);
-            }
-        }
-        None
+            Ok(_) => format!("{} is not a file", path.display()),
+            Err(why) => format!("cannot read {}: {why}", path.display()),
+        };
+        self.problems.refuse(place, message, help)
     }
-}
 
-impl Reader<'_> {
     /// The same for a folder.
     fn folder(&mut self, path: &Path, place: &Place) -> Option<Value> {
         let (base, from) = match place.origin {
@@ -255,8 +239,7 @@ impl Reader<'_> {
         }
         let message = format!("{} is not a folder", path.display());
         let help = format!("write the path of a folder, relative to {from}");
-        self.problems.add_with_help(place, message, help);
-        None
+        self.problems.refuse(place, message, help)
     }
 }
 

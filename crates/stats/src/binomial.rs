@@ -31,7 +31,6 @@ fn range(n: usize, p: f64) -> (usize, usize) {
     ((mean - reach).max(0.0) as usize, ((mean + reach) as usize).min(n))
 }
 
-/// The probability of exactly `k`.
 fn mass(n: usize, p: f64, k: usize) -> f64 {
     let (whole, part) = (n as f64, k as f64);
     let choose =

@@ -152,7 +152,6 @@ pub(crate) fn jackknife_influence(jackknife: &[f64]) -> Vec<f64> {
     jackknife.iter().map(|estimate| centre - estimate).collect()
 }
 
-/// Rejects estimates that [`Sample`] would reject as values.
 pub(crate) fn check_estimates(estimates: &[f64]) -> Result<(), StatsError> {
     match estimates.iter().find(|&&estimate| check_range(0, estimate).is_err()) {
         Some(&estimate) => Err(StatsError::StatisticOutOfRange(estimate)),

@@ -69,7 +69,6 @@ fn rank(n: f64, p: f64, tail: f64) -> Option<f64> {
     Some(low)
 }
 
-/// Error probability of each end.
 const TAIL: f64 = 0.025;
 
 /// Enough for all digits of a rank.

@@ -9,8 +9,7 @@ use crate::{MIN_PAIRS, StatsError};
 /// The terms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// The confidence of intervals and verdicts, strictly between 0 and 1; the default is 0.95. For
-    /// many comparisons at once see [`simultaneous_confidence`](crate::simultaneous_confidence).
+    /// The confidence of intervals and verdicts, strictly between 0 and 1; the default is 0.95.
     pub confidence: f64,
     /// The difference that does not matter.
     pub margin: Margin,

@@ -33,8 +33,6 @@ pub enum StatsError {
     LengthMismatch { first: usize, second: usize },
     #[error("{0} is not a probability; give a number from 0 to 1")]
     BadProbability(f64),
-    #[error("{count} of {trials} is no proportion; count what happened among the trials")]
-    BadCount { count: u64, trials: u64 },
     #[error("{0} is not a margin; give a number from 0 on, such as 0.03 for 3 %")]
     BadMargin(f64),
     #[error("{0} is not a precision; give a number above 0, such as 0.05 for half-widths of 5 %")]

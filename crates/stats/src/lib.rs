@@ -19,12 +19,13 @@ mod normal;
 mod outliers;
 mod paired;
 mod pivot;
-mod proportion;
 mod runs;
 mod sample;
 mod stopping;
 mod student;
 mod summary;
+#[cfg(test)]
+mod testing;
 mod warm_up;
 
 pub use bootstrap::{Bootstrap, DEFAULT_RESAMPLES, DEFAULT_SEED};
@@ -35,11 +36,10 @@ pub use compare::{
 pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
 pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
 pub use median::{MedianDifference, paired_median};
-pub use multiple::{holm, simultaneous_confidence};
+pub use multiple::holm;
 pub use outliers::outliers;
 pub use paired::{PairedDifference, RelativeDifference, Verdict, paired};
 pub use pivot::mean_interval;
-pub use proportion::proportion_interval;
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
 };

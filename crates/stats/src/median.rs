@@ -52,16 +52,13 @@ pub fn paired_median(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn some(values: &[f64]) -> Vec<Option<f64>> {
-        values.iter().copied().map(Some).collect()
-    }
+    use crate::testing::all;
 
     /// Of 30 values the 10th and the 21st enclose the median in 95.7 % (binomial tables).
     #[test]
     fn the_interval_lies_between_order_statistics() {
         let second: Vec<f64> = (1..=30).map(f64::from).collect();
-        let found = paired_median(&some(&[0.0; 30]), &some(&second)).unwrap();
+        let found = paired_median(&all(&[0.0; 30]), &all(&second)).unwrap();
         assert_eq!((found.value, found.ci95), (15.5, Some([10.0, 21.0])));
         assert_eq!((found.n, found.verdict), (30, Verdict::Slower));
     }
@@ -69,10 +66,10 @@ mod tests {
     /// One run in ten takes a second longer: the median does not notice, a mean's interval would.
     #[test]
     fn a_tail_does_not_move_it() {
-        let first = some(&[100.0; 20]);
+        let first = all(&[100.0; 20]);
         let mut second = [90.0; 20];
         (second[3], second[11]) = (1090.0, 1100.0);
-        let found = paired_median(&first, &some(&second)).unwrap();
+        let found = paired_median(&first, &all(&second)).unwrap();
         assert_eq!((found.value, found.ci95), (-10.0, Some([-10.0, -10.0])));
         assert_eq!(found.verdict, Verdict::Faster);
     }
@@ -81,9 +78,9 @@ mod tests {
     #[test]
     fn it_takes_six_pairs() {
         let of = |n: usize| {
-            let mut second = some(&vec![2.0; n]);
+            let mut second = all(&vec![2.0; n]);
             second.push(None);
-            paired_median(&some(&vec![1.0; n + 1]), &second).unwrap()
+            paired_median(&all(&vec![1.0; n + 1]), &second).unwrap()
         };
         assert_eq!((of(5).ci95, of(5).verdict, of(5).n), (None, Verdict::Undecided, 5));
         assert_eq!((of(6).ci95, of(6).verdict), (Some([1.0, 1.0]), Verdict::Slower));
@@ -91,8 +88,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compared_is_refused() {
-        let mismatch = paired_median(&some(&[1.0]), &[]);
+        let mismatch = paired_median(&all(&[1.0]), &[]);
         assert_eq!(mismatch, Err(StatsError::LengthMismatch { first: 1, second: 0 }));
-        assert_eq!(paired_median(&[None], &some(&[1.0])), Err(StatsError::Empty));
+        assert_eq!(paired_median(&[None], &all(&[1.0])), Err(StatsError::Empty));
     }
 }

@@ -28,19 +28,6 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(adjusted)
 }
 
-/// The confidence that each of `comparisons` intervals needs, so that all of them hold
-/// simultaneously with `confidence`, however they depend on one another (Bonferroni): 1 - (1 -
-/// confidence) / comparisons. Zero counts as one.
-///
-/// # Errors
-/// [`StatsError::BadProbability`] if `confidence` is not strictly between 0 and 1.
-pub fn simultaneous_confidence(confidence: f64, comparisons: usize) -> Result<f64, StatsError> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(StatsError::BadProbability(confidence));
-    }
-    Ok(1.0 - (1.0 - confidence) / comparisons.max(1) as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,16 +59,6 @@ mod tests {
         near(holm(&[]).unwrap(), &[]);
         for bad in [-0.1, 1.1, f64::NAN] {
             assert!(matches!(holm(&[0.5, bad]), Err(StatsError::BadProbability(_))));
-        }
-    }
-
-    #[test]
-    fn confidence_is_shared_out() {
-        let found = simultaneous_confidence(0.95, 10).unwrap();
-        assert!((found - 0.995).abs() < 1e-15);
-        assert_eq!(simultaneous_confidence(0.95, 0), Ok(0.95));
-        for bad in [0.0, 1.0, f64::NAN] {
-            assert!(simultaneous_confidence(bad, 2).is_err());
         }
     }
 }

@@ -100,10 +100,7 @@ const VALUES_MAX: usize = 500;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn all(values: &[f64]) -> Vec<Option<f64>> {
-        values.iter().copied().map(Some).collect()
-    }
+    use crate::testing::all;
 
     /// `statsmodels.stats.stattools.medcouple`, statsmodels 0.15.0; the second one has ties at its
     /// median.

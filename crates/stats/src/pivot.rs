@@ -18,13 +18,9 @@ use crate::{Sample, StatsError, student};
 /// of an interval is the outer one of Student's and Hall's, and a test rejects only if both do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pivot {
-    /// The estimate.
     pub(crate) estimate: f64,
-    /// Its standard error. Zero if nothing varies.
     error: f64,
-    /// The skewness of the estimate's errors.
     skewness: f64,
-    /// Degrees of freedom.
     freedom: f64,
     /// The smallest p-value that a one-sided test may have.
     surest: f64,
@@ -130,7 +126,6 @@ impl Pivot {
         t + k * t * t / 3.0 + k * k * t * t * t / 27.0 + k / 6.0
     }
 
-    /// Its inverse.
     fn straightened(&self, h: f64) -> f64 {
         let k = self.skewness;
         let h = h - k / 6.0;
@@ -158,7 +153,6 @@ pub fn mean_interval(sample: &Sample, confidence: f64) -> Result<[f64; 2], Stats
     Ok(interval_of_mean(sample, confidence))
 }
 
-/// [`mean_interval`] for a valid confidence.
 pub(crate) fn interval_of_mean(sample: &Sample, confidence: f64) -> [f64; 2] {
     if sample.min() == sample.max() {
         return [sample.min(); 2];
@@ -166,7 +160,6 @@ pub(crate) fn interval_of_mean(sample: &Sample, confidence: f64) -> [f64; 2] {
     Pivot::of_mean(sample.sorted(), largest(sample.sorted())).interval(confidence)
 }
 
-/// Rejects an invalid confidence.
 pub(crate) fn check_confidence(confidence: f64) -> Result<(), StatsError> {
     match confidence > 0.0 && confidence < 1.0 {
         true => Ok(()),
@@ -174,7 +167,6 @@ pub(crate) fn check_confidence(confidence: f64) -> Result<(), StatsError> {
     }
 }
 
-/// The largest magnitude.
 pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()))
 }

@@ -11,7 +11,6 @@ use crate::{Bootstrap, MIN_PAIRS, Sample, StatsError, binomial, clustered, stude
 /// The values of one run are correlated; runs are independent of one another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs {
-    /// The values of each run, in ascending order.
     runs: Vec<Vec<f64>>,
     /// All of them, in ascending order.
     pooled: Sample,
@@ -295,7 +294,6 @@ pub fn order_statistics(sample: &Sample, p: f64) -> Result<Interval, StatsError>
     }
 }
 
-/// [`order_statistics`] for a valid probability.
 fn order_statistics_of(sample: &Sample, p: f64) -> Interval {
     let values = sample.sorted();
     let (below, above) = binomial::central(values.len(), p, TAIL);

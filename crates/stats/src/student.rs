@@ -34,7 +34,6 @@ pub(crate) fn upper_point(tail: f64, freedom: f64) -> f64 {
 /// From this value on, the difference from the normal distribution is below 1e-8.
 const NORMAL_FROM: f64 = 1e8;
 
-/// Limits the search.
 const LARGEST: f64 = 1e150;
 
 /// Enough to reach neighbouring floating-point numbers.

@@ -68,7 +68,6 @@ fn report(name: &str, settings: &[(&'static str, &str)], run: u64) {
     assert_eq!(one("wrong_verdict_count"), 0.0, "no verdict is wrong, however busy it is");
 }
 
-/// The outcome of a crossing's messages.
 fn hear(settings: &[(&'static str, &str)], run: u64) -> Vec<Record> {
     let workload = find("verification").expect("it is registered");
     let value = |(name, text): &(&'static str, &str)| {
@@ -78,7 +77,7 @@ fn hear(settings: &[(&'static str, &str)], run: u64) -> Vec<Record> {
     };
     let given: Vec<_> = settings.iter().map(value).collect();
     let arguments = Arguments::read(workload.parameters(), &given).expect("they are right");
-    let prepared = workload.prepare(&arguments, Path::new(".")).expect("they go together");
+    let prepared = (workload.prepare)(&arguments, Path::new(".")).expect("they go together");
     let main = |_| async {
         let log = EventLog::default();
         let stage = Stage {
@@ -103,7 +102,6 @@ fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
     (metric.compute)(records)
 }
 
-/// Nothing is sent.
 const NOTHING: Capabilities = Capabilities {
     transport: Transport::Udp,
     tls: &[],

@@ -14,36 +14,27 @@ use trackbed_core::{Arguments, EventLog, Parameter, Seed};
 use trackbed_substrate::Host;
 
 /// A workload: an entry of [`registry`](crate::registry).
-pub trait Workload: Sync {
+pub struct Workload {
     /// The name that scenarios use, for example `messages`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// One line for lists: the traffic.
-    fn summary(&self) -> &'static str;
-
+    pub summary: &'static str,
     /// The parameters for scenarios.
-    fn parameters(&self) -> &'static [Parameter];
-
+    pub parameters: fn() -> &'static [Parameter],
     /// Whether it sends data over the lab's links; otherwise it needs no protocol.
-    fn communicates(&self) -> bool {
-        true
-    }
-
+    pub communicates: bool,
     /// Whether its clients follow the environment's reconnections and seeks.
-    fn follows_environment(&self) -> bool {
-        false
-    }
+    pub follows_environment: bool,
+    /// Resolves the values of a cell: reads the files they name, relative to the given folder, and
+    /// checks that the values are consistent. An error names the parameter and the remedy.
+    pub prepare: fn(&Arguments, &Path) -> Result<Box<dyn Prepared>, WorkloadError>,
+}
 
-    /// Resolves the values of a cell: reads the files they name, relative to `base`, and checks
-    /// that the values are consistent.
-    ///
-    /// # Errors
-    /// If they are not, or a file cannot be used; the error names the parameter and the remedy.
-    fn prepare(
-        &self,
-        arguments: &Arguments,
-        base: &Path,
-    ) -> Result<Box<dyn Prepared>, WorkloadError>;
+impl Workload {
+    /// The parameters for scenarios.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        (self.parameters)()
+    }
 }
 
 /// A workload with everything resolved. All runs of a cell share it, on any thread.

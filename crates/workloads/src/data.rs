@@ -7,7 +7,6 @@ use blake3::{Hash, Hasher};
 use bytes::Bytes;
 use trackbed_core::Seed;
 
-/// The first `bytes` bytes of the test data, and their digest.
 pub(crate) struct Expected {
     bytes: u64,
     /// Computed on first use.
@@ -22,12 +21,10 @@ impl Expected {
         Expected { bytes, digest: Arc::clone(digests.entry(bytes).or_default()) }
     }
 
-    /// The number of bytes to arrive.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether the arrived data is correct.
     pub(crate) fn matches(&self, arrived: &Arrived) -> bool {
         arrived.bytes == self.bytes && arrived.digest() == *self.digest()
     }
@@ -43,7 +40,6 @@ impl Expected {
     }
 }
 
-/// What has arrived so far.
 #[derive(Default)]
 pub(crate) struct Arrived {
     pub(crate) bytes: u64,
@@ -53,7 +49,6 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// Adds the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.waiting.extend_from_slice(piece);

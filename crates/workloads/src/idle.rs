@@ -9,47 +9,27 @@ use trackbed_connection::Service;
 use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::{now, sleep_until};
 
+use crate::arguments::warm_up_before;
 use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{nothing_but_warm_up, warm_up};
 
-/// The entry of the registry.
-pub(crate) struct Idle;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "idle",
+    summary: "nothing is sent: the baseline of telemetry",
+    parameters: || PARAMETERS,
+    communicates: false,
+    follows_environment: false,
+    prepare,
+};
 
-impl Workload for Idle {
-    fn name(&self) -> &'static str {
-        "idle"
+fn prepare(arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+    let duration = arguments.need("duration");
+    if duration > DURATION_MAX {
+        return Err(WorkloadError::new("duration", "write a time up to 24 h, such as \"60 s\""));
     }
-
-    fn summary(&self) -> &'static str {
-        "nothing is sent: the baseline of telemetry"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn communicates(&self) -> bool {
-        false
-    }
-
-    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let pause =
-            Pause { duration: arguments.need("duration"), warm_up: arguments.need("warm-up") };
-        if pause.duration > DURATION_MAX {
-            return Err(WorkloadError::new(
-                "duration",
-                "write a time up to 24 h, such as \"60 s\"",
-            ));
-        }
-        if pause.warm_up >= pause.duration {
-            let advice = "nothing is left to measure; make it shorter than the duration";
-            return Err(WorkloadError::new("warm-up", advice));
-        }
-        Ok(Box::new(pause))
-    }
+    Ok(Box::new(Pause { duration, warm_up: warm_up_before(arguments, duration)? }))
 }
 
-/// Idleness with everything resolved.
 #[derive(Clone, Copy)]
 struct Pause {
     duration: Duration,

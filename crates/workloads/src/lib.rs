@@ -5,11 +5,13 @@
 //! connections with dialers, exchanges requests and responses over them, responds as a service, and
 //! reports [`Event`](trackbed_core::Event)s. All metrics are computed from these.
 //!
-//! 1. [`Workload::prepare`] reads files and refuses inconsistent combinations.
+//! 1. [`prepare`](Workload::prepare) reads files and refuses inconsistent combinations.
 //! 2. [`Prepared::service`] is the server's side of one run.
 //! 3. [`Prepared::drive`] is the clients' side, from the warm-up to the last answer.
 #![forbid(unsafe_code)]
 
+mod answers;
+mod arguments;
 mod boards;
 mod bulk;
 mod contract;
@@ -24,6 +26,7 @@ mod phone;
 mod registry;
 mod signatures;
 mod streaming;
+mod tasks;
 mod telemetry;
 mod verification;
 mod warm_up;
@@ -43,11 +46,11 @@ mod tests {
     #[test]
     fn every_entry_is_complete_and_its_defaults_work() {
         for (index, workload) in registry().iter().enumerate() {
-            assert!(registry()[..index].iter().all(|other| other.name() != workload.name()));
-            assert!(!workload.summary().is_empty());
+            assert!(registry()[..index].iter().all(|other| other.name != workload.name));
+            assert!(!workload.summary.is_empty());
             assert!(workload.parameters().iter().all(|parameter| !parameter.help.is_empty()));
             let defaults = Arguments::read(workload.parameters(), &[]).unwrap();
-            let prepared = workload.prepare(&defaults, std::path::Path::new("."));
+            let prepared = (workload.prepare)(&defaults, std::path::Path::new("."));
             assert_eq!(prepared.map(|prepared| prepared.phones()).ok(), Some(1));
         }
         assert!(find("messages").is_some() && find("nothing").is_none());

@@ -10,8 +10,8 @@ use trackbed_connection::{Error, Handshake};
 use trackbed_substrate::{Task, sleep, spawn};
 
 use crate::phone::{Line, Phone};
+use crate::tasks;
 
-/// The connections of a phone that sends messages.
 pub(crate) struct Lines {
     phone: Rc<Phone>,
     policy: Policy,
@@ -21,12 +21,10 @@ pub(crate) struct Lines {
     closing: RefCell<Vec<Task<()>>>,
 }
 
-/// How many messages a connection serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// All of the phone's messages, as long as it works.
     One,
-    /// A single one.
     Each,
 }
 
@@ -72,35 +70,25 @@ impl Lines {
         self.close_if_last(line);
     }
 
-    /// Closes what is still open, and resolves when everything is closed.
     pub(crate) async fn close(&self) {
         let shared = self.shared.borrow_mut().take();
         if let Some(Ok(line)) = shared.and_then(|(_, opening)| opening.peek().cloned()) {
             line.close().await;
         }
-        let closing = self.closing.take();
-        for task in closing {
-            task.await;
-        }
+        tasks::join(self.closing.take()).await;
     }
 
-    /// Whether new messages take connection `number`.
     fn is_current(&self, number: u32) -> bool {
         self.shared.borrow().as_ref().is_some_and(|(current, _)| *current == number)
     }
 
     fn close_if_last(&self, line: Rc<Line>) {
         if Rc::strong_count(&line) == 1 {
-            self.close_in_background(line);
+            let handshake = self.handshake;
+            let mut closing = self.closing.borrow_mut();
+            closing.retain(|task| !task.is_finished());
+            closing.push(spawn(async move { close_gently(&line, handshake).await }));
         }
-    }
-
-    /// Closes a connection in the background.
-    fn close_in_background(&self, line: Rc<Line>) {
-        let handshake = self.handshake;
-        let mut closing = self.closing.borrow_mut();
-        closing.retain(|task| !task.is_finished());
-        closing.push(spawn(async move { close_gently(&line, handshake).await }));
     }
 }
 

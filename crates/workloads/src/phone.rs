@@ -16,7 +16,6 @@ use trackbed_substrate::{Host, before, now};
 use crate::contract::Stage;
 use crate::environment::Reconnect;
 
-/// A client of the run.
 pub(crate) struct Phone {
     /// Its number, from 0.
     pub(crate) number: u32,
@@ -24,9 +23,7 @@ pub(crate) struct Phone {
     dialer: Rc<dyn Dialer>,
     host: Option<Arc<dyn Host>>,
     server: SocketAddr,
-    /// The kind of reconnection.
     reconnect: Reconnect,
-    /// Connections begun so far.
     begun: Cell<u32>,
 }
 
@@ -47,7 +44,6 @@ impl Phone {
         (0..).zip(&stage.phones).map(phone).collect()
     }
 
-    /// Records an event that happens now.
     pub(crate) fn record(&self, event: Event) {
         self.log.record(now(), event);
     }
@@ -57,11 +53,8 @@ impl Phone {
         self.record(Event::Failed { phone: self.number, message, reason: reason.into() });
     }
 
-    /// Moves the phone to its next network. If `notice` is set, the system notifies its
-    /// connections; see [`Dialer::host_has_moved`].
-    ///
-    /// # Errors
-    /// If the phone cannot move, as a message.
+    /// Moves to the next network. With `notice`, the system notifies the phone's connections; see
+    /// [`Dialer::host_has_moved`].
     pub(crate) fn move_on(&self, notice: bool) -> Result<(), String> {
         let host = self.host.as_ref().ok_or("the phone has no host that can move")?;
         host.move_on().map_err(|why| format!("the phone cannot move: {why}"))?;
@@ -80,11 +73,7 @@ impl Phone {
         }
     }
 
-    /// Moves the phone to the next access point before it reconnects, if that is the kind of
-    /// reconnection. The old connection does not follow.
-    ///
-    /// # Errors
-    /// As [`Phone::move_on`].
+    /// Moves before a reconnection, if that is its kind. The old connection does not follow.
     pub(crate) fn change_access_point(&self) -> Result<(), String> {
         match self.reconnect {
             Reconnect::NewAddress => self.move_on(false),
@@ -92,7 +81,6 @@ impl Phone {
         }
     }
 
-    /// The number of the next connection.
     pub(crate) fn next_connection(&self) -> u32 {
         self.begun.get()
     }
@@ -112,7 +100,6 @@ impl Phone {
     }
 }
 
-/// An open connection of a phone.
 pub(crate) struct Line {
     phone: Rc<Phone>,
     /// Its number among the connections of its phone.
@@ -122,7 +109,6 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Sends a request and resolves with the head of the response.
     pub(crate) async fn exchange(&self, request: Request) -> Result<Response, Error> {
         let response = self.connection.exchange(request).await?;
         self.note_security();
@@ -145,7 +131,7 @@ impl Line {
         let _told = self.connection.close().now_or_never();
     }
 
-    /// Closes the connection. A peer that is not notified in time has its own timeouts.
+    /// A peer that is not notified in time has its own timeouts.
     pub(crate) async fn close(&self) {
         let _ = before(now() + CLOSING_MAX, self.connection.close()).await;
     }

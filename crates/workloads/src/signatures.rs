@@ -41,7 +41,6 @@ pub(crate) fn parts(job: &SignatureJob) -> Option<(PublicKey, Digest, Signature)
     Some((key, Digest(job.digest), Signature { r: job.r, s: job.s }))
 }
 
-/// The judgement for a refusal.
 pub(crate) fn judgement(refusal: &Refusal) -> Judgement {
     match refusal {
         Refusal::BadSignature { .. } => Judgement::BadSignature,

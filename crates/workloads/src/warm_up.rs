@@ -103,13 +103,11 @@ impl<S: Service> Service for WithWarmUp<S> {
     }
 }
 
-/// The server of a workload that sends nothing.
 pub(crate) fn nothing_but_warm_up() -> Rc<dyn Service> {
     let nothing = |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
     Rc::new(WithWarmUp(nothing))
 }
 
-/// The warm-up file for third-party servers.
 pub(crate) fn site_file() -> SiteFile {
     let content = Arc::new(|file: &mut dyn io::Write| file.write_all(ANSWER));
     SiteFile { path: WARM_UP_PATH.to_owned(), content }
@@ -124,7 +122,6 @@ const SPACING: Duration = Duration::from_millis(5);
 const ATTEMPTS_MAX: u32 = 10;
 const ATTEMPT_MAX: Duration = Duration::from_secs(60);
 
-/// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Tickets follow the handshake immediately. The rest is for those that are lost and retransmitted.

@@ -15,7 +15,6 @@ use trackbed_scenario::{self as scenario, Cell, Source, expectation};
 use trackbed_substrate::Cancel;
 use trackbed_tcp::Config;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
-use trackbed_workloads::Workload as _;
 
 use crate::paths::{Lane, World, client_ip};
 use crate::track::{Exchange, Fate, Link, Track};
@@ -72,9 +71,9 @@ fn a_link_model_loses_what_follows_a_pause() {
 
 #[test]
 fn a_workload_takes_the_round_trips_that_it_expects() {
-    let given = arguments(workload::Polls.parameters(), "count", "7");
+    let given = arguments(workload::ENTRY.parameters(), "count", "7");
     let mut cell = cell("protocol = \"tcp\"\n[workload]\nkind = \"messages\"");
-    cell.workload = workload::Polls.prepare(&given, ".".as_ref()).unwrap().into();
+    cell.workload = (workload::ENTRY.prepare)(&given, ".".as_ref()).unwrap().into();
     let expected = expectation::of(&cell).unwrap();
     assert_eq!(expected.round_trips, 8);
     assert_eq!(completion(&cell), expected.completion);

@@ -5,32 +5,27 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use trackbed_connection::{Error, Request, Response, Service, body};
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Event, EventLog};
+use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::now;
 use trackbed_workloads::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 
 /// The registry entry.
-pub struct Polls;
+pub static ENTRY: Workload = Workload {
+    name: "polls",
+    summary: "a phone asks for news, again and again",
+    parameters: || PARAMETERS,
+    communicates: true,
+    follows_environment: false,
+    prepare,
+};
 
-impl Workload for Polls {
-    fn name(&self) -> &'static str {
-        "polls"
-    }
+const PARAMETERS: &[Parameter] = parameters! {
+    "count": Count { min: 1 } = "10" => "how often it asks";
+};
 
-    fn summary(&self) -> &'static str {
-        "a phone asks for news, again and again"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        const COUNT: Kind = Kind::Count { min: 1 };
-        const { &[Parameter::with_default("count", COUNT, "10", "how often it asks")] }
-    }
-
-    fn prepare(&self, given: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let count: u64 = given.need("count");
-        Ok(Box::new(Poll { count: count.try_into().unwrap_or(u32::MAX) }))
-    }
+fn prepare(given: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+    let count: u64 = given.need("count");
+    Ok(Box::new(Poll { count: count.try_into().unwrap_or(u32::MAX) }))
 }
 
 struct Poll {

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::monitor::clock::monotonic_nanos;
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::monitor::nvml::Nvml;
 use crate::monitor::reading::Reading;
 use crate::monitor::sampler::{Sampler, Units};
@@ -104,4 +105,10 @@ fn watch(
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
+}
+
+fn monotonic_nanos() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    let nanos = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+    u64::try_from(nanos).unwrap_or(0)
 }

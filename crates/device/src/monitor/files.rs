@@ -17,7 +17,6 @@ pub(crate) fn text(path: &Path) -> Option<String> {
     Some(text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
 }
 
-/// A whole number in a file.
 pub(crate) fn number(path: &Path) -> Option<i64> {
     text(path)?.split_whitespace().next()?.parse().ok()
 }
@@ -35,7 +34,6 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The last part of a path.
 pub(crate) fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

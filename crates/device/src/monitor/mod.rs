@@ -5,7 +5,6 @@
 //! passed the time; a [`Monitor`] runs one by the clock on a separate thread. What a machine does
 //! not have is absent from a [`Reading`], not zero.
 mod background;
-mod clock;
 mod files;
 mod machine;
 mod nvml;

@@ -10,7 +10,6 @@ pub(crate) struct Role {
     pub(crate) name: String,
     /// Numbers of processes whose trees are added at the next reading.
     wanted: Vec<u32>,
-    /// The processes at the last reading.
     members: BTreeMap<Identity, Process>,
     /// Clock ticks since the role was first seen.
     pub(crate) used: u64,
@@ -27,7 +26,6 @@ impl Role {
         self.wanted.push(pid);
     }
 
-    /// The processes at the last reading.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Process> {
         self.members.values()
     }
@@ -55,7 +53,6 @@ impl Role {
     }
 }
 
-/// The children of each process.
 pub(crate) type Children = BTreeMap<u32, Vec<u32>>;
 
 pub(crate) fn children(all: &BTreeMap<u32, Process>) -> Children {
@@ -66,7 +63,6 @@ pub(crate) fn children(all: &BTreeMap<u32, Process>) -> Children {
     children
 }
 
-/// These processes and all their descendants.
 fn descend(below: &Children, mut open: Vec<u32>, found: &mut BTreeSet<u32>) {
     while let Some(pid) = open.pop() {
         if found.insert(pid) {

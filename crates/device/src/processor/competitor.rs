@@ -49,7 +49,6 @@ impl Inference {
         Inference { durations, next, working: None, frame_begin: Time::ZERO }
     }
 
-    /// Starts the first frame.
     pub(crate) fn start(&mut self, cores: &mut Cores, now: Time) {
         let frame = self.durations.frames[self.next];
         self.next = (self.next + 1) % self.durations.frames.len();

@@ -20,6 +20,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::processor::host::PacketCost;
+use crate::processor::{TextError, error};
 
 /// The costs of protocols and ciphers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,23 +40,12 @@ pub struct Cost {
     pub packet: PacketCost,
 }
 
-/// Why a text is not a table of costs.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
-pub struct CostsError {
-    /// From 1 on.
-    pub line: usize,
-    /// What is wrong, and the remedy.
-    pub why: String,
-}
-
 /// The name that stands for every protocol without a line.
 pub const OTHER: &str = "other";
 /// The maximum cost of a message or a packet: a second, in nanoseconds.
 pub const COST_MAX_NS: u64 = 1_000_000_000;
 /// The maximum cost of a byte: a millisecond, in picoseconds.
 pub const BYTE_MAX_PS: u64 = 1_000_000_000;
-/// The maximum number of lines with content.
 const LINES_MAX: usize = 1_000;
 
 impl Costs {
@@ -63,7 +53,7 @@ impl Costs {
     ///
     /// # Errors
     /// At the first malformed line.
-    pub fn parse(text: &str) -> Result<Costs, CostsError> {
+    pub fn parse(text: &str) -> Result<Costs, TextError> {
         let mut lines = (1_usize..).zip(text.lines());
         if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
             return Err(error(1, format!("the first line must be \"{MAGIC}\"")));
@@ -133,10 +123,6 @@ impl fmt::Display for Costs {
         }
         self.ciphers.iter().try_for_each(|(name, byte)| writeln!(f, "cipher {name} {byte}"))
     }
-}
-
-fn error(line: usize, why: String) -> CostsError {
-    CostsError { line, why }
 }
 
 const MAGIC: &str = "trackbed-costs 1";

@@ -17,6 +17,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::processor::{TextError, error};
+
 /// The frames of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Durations {
@@ -35,16 +37,6 @@ pub struct FrameTime {
     pub parallel_ns: u64,
 }
 
-/// Why a text is not a measurement.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
-pub struct DurationsError {
-    /// From 1 on.
-    pub line: usize,
-    /// What is wrong, and the remedy.
-    pub why: String,
-}
-
 /// The maximum number of threads for a frame.
 pub const THREADS_MAX: u32 = 1024;
 /// The maximum number of frames in a measurement.
@@ -57,7 +49,7 @@ impl Durations {
     ///
     /// # Errors
     /// At the first malformed line.
-    pub fn parse(text: &str) -> Result<Durations, DurationsError> {
+    pub fn parse(text: &str) -> Result<Durations, TextError> {
         let mut lines = (1_usize..).zip(text.lines());
         if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
             return Err(error(1, format!("the first line must be \"{MAGIC}\"")));
@@ -148,10 +140,6 @@ fn read_threads(text: &str) -> Result<u32, String> {
     }
 }
 
-fn error(line: usize, why: String) -> DurationsError {
-    DurationsError { line, why }
-}
-
 const MAGIC: &str = "trackbed-durations 1";
 
 #[cfg(test)]
@@ -184,15 +172,19 @@ mod tests {
         let with = |rest: &str| Durations::parse(&format!("{MAGIC}\n{rest}")).unwrap_err().line;
         assert_eq!(Durations::parse("").unwrap_err().line, 1);
         assert_eq!(Durations::parse("trackbed-durations 2\nthreads 1").unwrap_err().line, 1);
-        assert_eq!(with("frame 1 2\n"), 2);
-        assert_eq!(with("threads 1\n"), 2);
-        assert_eq!(with("threads 0\n"), 2);
-        assert_eq!(with("threads 1\nthreads 1\nframe 1 1\n"), 3);
-        assert_eq!(with("threads 1\nframe 1 1\nthreads 1\n"), 4);
-        assert_eq!(with("threads 1\nframe 0 0\n"), 3);
-        assert_eq!(with("threads 1\nframe -1 1\n"), 3);
-        assert_eq!(with("threads 1\nframe 1\n"), 3);
-        assert_eq!(with("threads 1\nframe 1 3600000000001\n"), 3);
-        assert_eq!(with("threads 1\nframes 1 1\n"), 3);
+        for (rest, line) in [
+            ("frame 1 2\n", 2),
+            ("threads 1\n", 2),
+            ("threads 0\n", 2),
+            ("threads 1\nthreads 1\nframe 1 1\n", 3),
+            ("threads 1\nframe 1 1\nthreads 1\n", 4),
+            ("threads 1\nframe 0 0\n", 3),
+            ("threads 1\nframe -1 1\n", 3),
+            ("threads 1\nframe 1\n", 3),
+            ("threads 1\nframe 1 3600000000001\n", 3),
+            ("threads 1\nframes 1 1\n", 3),
+        ] {
+            assert_eq!(with(rest), line, "{rest}");
+        }
     }
 }

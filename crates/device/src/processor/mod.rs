@@ -15,3 +15,17 @@ pub mod costs;
 pub mod durations;
 pub mod host;
 pub mod sharing;
+
+/// Why a text is not a table of costs, or not a measurement of durations.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct TextError {
+    /// From 1 on.
+    pub line: usize,
+    /// What is wrong, and the remedy.
+    pub why: String,
+}
+
+fn error(line: usize, why: String) -> TextError {
+    TextError { line, why }
+}

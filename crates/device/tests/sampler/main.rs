@@ -6,7 +6,6 @@ use std::fs;
 
 use trackbed_device::monitor::{MemoryKind, Named, Sampler, Units};
 
-/// A temporary tree of files.
 struct Board(tempfile::TempDir);
 
 impl Board {

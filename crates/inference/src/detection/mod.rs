@@ -29,7 +29,6 @@ pub struct Thresholds {
     pub overlap: f32,
 }
 
-/// Ultralytics' defaults.
 impl Default for Thresholds {
     fn default() -> Thresholds {
         Thresholds { confidence: 0.25, overlap: 0.7 }

@@ -7,7 +7,6 @@ use super::error::FrameError;
 use super::names::compare;
 use crate::image::Image;
 
-/// The images of a folder, sorted by name.
 #[derive(Debug)]
 pub(super) struct Folder {
     files: Vec<PathBuf>,

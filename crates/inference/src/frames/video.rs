@@ -12,12 +12,10 @@ use super::error::FrameError;
 use crate::image::Image;
 use crate::tail;
 
-/// A video being decoded.
 #[derive(Debug)]
 pub(super) struct Video {
     path: PathBuf,
     decoder: Decoder,
-    /// Whether an image has arrived since the start.
     begun: bool,
     /// The arguments that make this ffmpeg output each image once, whatever its timestamp.
     each_once: [&'static str; 2],
@@ -96,7 +94,6 @@ impl Decoder {
         Ok(Decoder { ffmpeg, pixels: BufReader::with_capacity(1 << 16, pixels), words })
     }
 
-    /// Ends it: returns whether it had finished successfully, and its error messages.
     fn end(&mut self) -> (bool, String) {
         // Its output has ended, or is no longer needed: then it must be killed.
         let success = match self.ffmpeg.try_wait() {

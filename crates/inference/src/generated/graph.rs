@@ -14,36 +14,30 @@ pub(crate) struct Tensor {
     pub(crate) width: usize,
 }
 
-/// A convolution with bias.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Convolution {
-    /// Output channels.
     pub(crate) channels: usize,
     /// Side of the kernel; the input is padded so that a stride of 1 keeps its size.
     pub(crate) kernel: usize,
     pub(crate) stride: usize,
     /// Independent groups of channels.
     pub(crate) groups: usize,
-    /// Every bias has this value.
     pub(crate) bias: f32,
     /// Weights are normal numbers of variance `gain` / inputs of each output.
     pub(crate) gain: f32,
 }
 
-/// An attribute of an operator.
 pub(crate) enum Attribute {
     Integer(&'static str, i64),
     Integers(&'static str, Vec<i64>),
     Text(&'static str, &'static str),
 }
 
-/// The operators so far, and their costs.
 pub(crate) struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
     names: u32,
     random: Rng,
-    /// Weights and biases.
     pub(crate) parameters: u64,
     /// Multiply-add operations of convolutions.
     pub(crate) multiply_adds: u64,
@@ -61,7 +55,6 @@ impl Graph {
         }
     }
 
-    /// Input of the whole graph.
     pub(crate) fn input(name: &str, channels: usize, height: usize, width: usize) -> Tensor {
         Tensor { name: name.to_owned(), channels, height, width }
     }
@@ -107,7 +100,6 @@ impl Graph {
         Tensor { name, ..inputs[0].clone() }
     }
 
-    /// Concatenates the channels.
     pub(crate) fn concatenate(&mut self, inputs: &[&Tensor]) -> Tensor {
         let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let name = self.node("Concat", &names, &[Attribute::Integer("axis", 1)]);
@@ -115,7 +107,6 @@ impl Graph {
         Tensor { name, channels, ..inputs[0].clone() }
     }
 
-    /// The first and the second half of the channels.
     pub(crate) fn halves(&mut self, input: &Tensor) -> (Tensor, Tensor) {
         let half = input.channels / 2;
         let names = self.split(&input.name, &[half, half], 1);
@@ -138,7 +129,6 @@ impl Graph {
         Tensor { name, ..input.clone() }
     }
 
-    /// Repeats each value four times, in a square.
     pub(crate) fn double(&mut self, input: &Tensor) -> Tensor {
         let scales = [1.0_f32, 1.0, 2.0, 2.0].map(f32::to_le_bytes).concat();
         let scales = self.constant(FLOAT, &[4], &scales);
@@ -151,7 +141,6 @@ impl Graph {
         Tensor { name, height: 2 * input.height, width: 2 * input.width, ..input.clone() }
     }
 
-    /// A four-dimensional tensor with this name.
     pub(crate) fn named(name: String, channels: usize, height: usize, width: usize) -> Tensor {
         Tensor { name, channels, height, width }
     }
@@ -186,7 +175,6 @@ impl Graph {
         self.constant(FLOAT, shape, &bytes)
     }
 
-    /// Adds an operator with one output; returns the output's name.
     pub(crate) fn node(
         &mut self,
         operator: &str,
@@ -218,7 +206,6 @@ impl Graph {
         model.into_bytes()
     }
 
-    /// An operator whose output is the graph's.
     pub(crate) fn last(&mut self, operator: &str, inputs: &[&str], axis: i64, output: &str) {
         let attributes = [Attribute::Integer("axis", axis)];
         self.push(operator, inputs, &[output.to_owned()], &attributes);

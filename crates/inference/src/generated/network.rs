@@ -6,7 +6,6 @@ use trackbed_core::seed::Rng;
 use super::GeneratedModel;
 use super::graph::{Attribute, Convolution, Graph, Tensor};
 
-/// Builds the whole network.
 pub(super) fn build(random: Rng) -> GeneratedModel {
     let mut graph = Graph::new(random);
     let scales = features(&mut graph);
@@ -51,7 +50,6 @@ fn features(g: &mut Graph) -> [Tensor; 3] {
     [fine, middle, coarse]
 }
 
-/// Boxes and confidences for every place.
 fn head(g: &mut Graph, scales: &[Tensor; 3]) {
     let mut flat = Vec::new();
     for scale in scales {

@@ -1,7 +1,6 @@
 //! Encodes Protocol Buffers messages, field by field
 //! (<https://protobuf.dev/programming-guides/encoding/>).
 
-/// The bytes of one message.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -13,7 +12,6 @@ impl Message {
         self
     }
 
-    /// A `string` or `bytes`.
     pub(crate) fn bytes(&mut self, field: u32, value: impl AsRef<[u8]>) -> &mut Message {
         let value = value.as_ref();
         self.tag(field, LENGTH_DELIMITED);
@@ -22,12 +20,10 @@ impl Message {
         self
     }
 
-    /// A nested message.
     pub(crate) fn message(&mut self, field: u32, value: &Message) -> &mut Message {
         self.bytes(field, &value.0)
     }
 
-    /// The encoded bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }

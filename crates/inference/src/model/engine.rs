@@ -64,9 +64,7 @@ pub enum ModelError {
 /// The longest side of an input, in pixels.
 pub const INPUT_MAX: u32 = 4096;
 
-/// A model loaded by a runtime.
 pub(super) trait Engine: fmt::Debug + Send {
-    /// The model's inputs.
     fn inputs(&self) -> Vec<Declared>;
 
     /// The shape of its first output, -1 for dynamic dimensions; `None` if it is not a tensor.
@@ -81,7 +79,6 @@ pub(super) trait Engine: fmt::Debug + Send {
     ) -> Result<(), String>;
 }
 
-/// An input as declared by a model.
 pub(super) struct Declared {
     /// The shape of a float tensor, -1 for dynamic dimensions; `None` for other inputs.
     pub(super) floats: Option<Vec<i64>>,

@@ -6,7 +6,6 @@ use ort::value::{TensorElementType, TensorRef};
 use super::engine::{Declared, Engine, ModelError, ModelOptions, ModelSource};
 use crate::runtime::OnnxRuntime;
 
-/// A session with its model.
 #[derive(Debug)]
 pub(super) struct Loaded(Session);
 

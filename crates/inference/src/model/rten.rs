@@ -10,7 +10,6 @@ use rten_tensor::{NdTensorView, Tensor};
 use super::engine::{Declared, Engine, ModelError, ModelOptions, ModelSource};
 use crate::runtime::Provider;
 
-/// A model with the threads that run it.
 pub(super) struct Loaded {
     model: rten::Model,
     threads: Arc<ThreadPool>,

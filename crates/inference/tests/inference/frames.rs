@@ -9,7 +9,6 @@ use trackbed_inference::image::Image;
 
 use crate::Scratch;
 
-/// Writes a file of one grey pixel.
 fn image(scratch: &Scratch, name: &str, grey: u8) {
     let path = scratch.path(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

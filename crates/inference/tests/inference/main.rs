@@ -12,7 +12,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A temporary folder.
 struct Scratch(tempfile::TempDir);
 
 impl Scratch {

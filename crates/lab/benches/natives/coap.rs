@@ -24,7 +24,6 @@ pub fn start() -> Option<Box<dyn Pair>> {
 }
 
 impl Coap {
-    /// The duration of a `coap-client` command, in seconds.
     #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
     fn ask(&self, words: &[&str], path: &str) -> f64 {
         let begun = Instant::now();

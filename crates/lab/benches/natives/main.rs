@@ -39,11 +39,9 @@ fn main() {
     }
 }
 
-/// Starts a server and its clients, if they are installed.
 #[cfg(target_os = "linux")]
 type Start = fn() -> Option<Box<dyn Pair>>;
 
-/// Two clients for one server.
 #[cfg(target_os = "linux")]
 trait Pair {
     /// Round trips of the native client, in microseconds.
@@ -81,9 +79,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(target_os = "linux")]
 const ROUNDS: usize = 7;
-/// Round trips per round.
 #[cfg(target_os = "linux")]
 const COUNT: usize = 2_000;
-/// Bytes per message.
 #[cfg(target_os = "linux")]
 const SIZE: usize = 512;

@@ -1,6 +1,7 @@
 //! The inference process of a run: this program, started again.
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -11,12 +12,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
+use trackbed_inference::tail;
 use trackbed_linux::parent::die_with_parent;
 use trackbed_linux::unprivileged::{User, demote};
 
 use trackbed_scenario::Work;
 
-/// A running inference. Dropping it ends the process.
 pub(super) struct Inference {
     child: Child,
     said: Receiver<Said>,
@@ -34,7 +35,6 @@ enum Said {
     },
     Frame(Frame),
     End {
-        /// The reason, in a word.
         reason: String,
     },
 }
@@ -63,7 +63,7 @@ impl Inference {
         let thread = || thread::Builder::new().name("inference".to_owned());
         if let (Some(output), Some(errors)) = (output, errors) {
             thread().spawn(move || listen(output, &sender)).map_err(failed)?;
-            inference.errors = Some(thread().spawn(|| last_words(errors)).map_err(failed)?);
+            inference.errors = Some(thread().spawn(|| tail::read(errors)).map_err(failed)?);
         }
         Ok(inference)
     }
@@ -124,12 +124,10 @@ impl Inference {
         let _ = self.child.wait();
     }
 
-    /// Why it ended too early.
     fn exit_reason(&mut self, reason: Option<&str>) -> String {
         self.stop();
         let words = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
-        let words = words.trim();
-        let words = words.strip_prefix("error: ").unwrap_or(words);
+        let words = words.strip_prefix("error: ").unwrap_or(&words);
         match (words, reason) {
             ("", Some("frames")) => "the inference ended before the run: its program printed no \
                                      more lines\n  help: let it run until it is stopped"
@@ -150,21 +148,18 @@ impl Drop for Inference {
     }
 }
 
-/// Passes the work as arguments.
 fn tell(work: &Work, command: &mut Command) {
     match work {
         Work::Detector { runtime, model, frames, threads } => {
-            if let Some(runtime) = runtime {
-                command.arg("--runtime").arg(runtime);
-            }
-            if let Some(model) = model {
-                command.arg("--model").arg(model);
-            }
-            if let Some(frames) = frames {
-                command.arg("--frames").arg(frames);
-            }
-            if let Some(threads) = threads {
-                command.arg("--threads").arg(threads.to_string());
+            for (name, value) in [
+                ("--runtime", runtime.as_ref().map(OsString::from)),
+                ("--model", model.as_ref().map(OsString::from)),
+                ("--frames", frames.as_ref().map(OsString::from)),
+                ("--threads", threads.map(|threads| threads.to_string().into())),
+            ] {
+                if let Some(value) = value {
+                    command.arg(name).arg(value);
+                }
             }
         }
         Work::Command(text) => {
@@ -190,17 +185,6 @@ fn listen(output: ChildStdout, said: &Sender<Said>) {
     }
 }
 
-/// The end of its standard error.
-fn last_words(mut errors: impl Read) -> String {
-    let (mut end, mut part) = (Vec::new(), [0; 4096]);
-    while let Ok(count @ 1..) = errors.read(&mut part) {
-        end.extend_from_slice(&part[..count]);
-        let excess = end.len().saturating_sub(LAST_WORDS_MAX);
-        end.drain(..excess);
-    }
-    String::from_utf8_lossy(&end).into_owned()
-}
-
 /// Longer than any run: those take at most a day.
 const FOREVER: &str = "48 h";
 
@@ -209,6 +193,3 @@ const READY_MAX: Duration = Duration::from_secs(660);
 
 /// Maximum silence while it ends.
 const END_MAX: Duration = Duration::from_secs(10);
-
-/// In bytes.
-const LAST_WORDS_MAX: usize = 4_096;

@@ -4,8 +4,11 @@
 mod inference;
 mod watch;
 
+use std::collections::BTreeMap;
+
 use trackbed_core::event::Record;
 use trackbed_inference::runtime::{Runtime, RuntimeError, RuntimeKind, Search};
+use trackbed_measure::results::RUNTIME;
 
 use inference::Inference;
 use trackbed_scenario::{Cell, Plan, Work};
@@ -29,13 +32,22 @@ pub fn runtimes(plan: &Plan) -> Result<Vec<String>, RuntimeError> {
     Ok(found)
 }
 
+/// The properties of a machine, and the runtimes of the object detectors of `plan` if all are there.
+pub(crate) fn with_runtimes(
+    environment: &BTreeMap<String, String>,
+    plan: &Plan,
+) -> BTreeMap<String, String> {
+    let runtimes = runtimes(plan).ok().filter(|runtimes| !runtimes.is_empty());
+    let runtimes = runtimes.map(|runtimes| (RUNTIME.to_owned(), runtimes.join(" and ")));
+    environment.clone().into_iter().chain(runtimes).collect()
+}
+
 /// Whether `plan` has object detectors without a fixed runtime, and this machine has no runtime.
 /// Nothing is opened.
 pub fn lacks_runtime(plan: &Plan) -> bool {
     kinds(plan).contains(&None) && Runtime::is_missing(&Search::of_environment(None))
 }
 
-/// The distinct runtimes that the detectors of `plan` ask for.
 fn kinds(plan: &Plan) -> Vec<Option<RuntimeKind>> {
     let work = |cell: &Cell| cell.inference.as_ref().and_then(|inference| inference.work.clone());
     let mut kinds = Vec::new();
@@ -49,7 +61,6 @@ fn kinds(plan: &Plan) -> Vec<Option<RuntimeKind>> {
     kinds
 }
 
-/// The inference of a run and its monitor. Both end when this is dropped.
 pub(crate) struct Beside {
     /// Whether the cell asks for readings.
     is_watched: bool,

@@ -19,7 +19,6 @@ pub(crate) struct Roles {
     pub inference: Option<u32>,
 }
 
-/// A running monitor.
 pub(super) struct Watch {
     monitor: Monitor,
     readings: Arc<Mutex<Vec<Reading>>>,
@@ -90,7 +89,6 @@ fn less(whole: RoleLoad, part: RoleLoad) -> RoleLoad {
     }
 }
 
-/// Negative values become zero.
 fn thousandths(value: f64) -> u64 {
     (value * 1e3).round() as u64
 }

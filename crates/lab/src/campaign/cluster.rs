@@ -155,7 +155,6 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
     })
 }
 
-/// The command that merges all shards; those in an object store into a local directory.
 fn merge(job: &Job) -> String {
     let mut words = vec!["trackbed", "merge", &job.out];
     if job.keep_invalid {
@@ -222,7 +221,6 @@ pub fn is_url(out: &str) -> bool {
     out.contains("://")
 }
 
-/// Retries of a shard whose pod fails.
 const RETRIES: u32 = 3;
 /// RFC 1123 allows 63; a job's pods append to its name.
 const LABEL_CHARS_MAX: usize = 40;

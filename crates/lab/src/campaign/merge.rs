@@ -122,7 +122,6 @@ fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
     Ok(Origin { substrate: about.substrate.clone(), environment, model })
 }
 
-/// Separates the machines' values.
 const BETWEEN_MACHINES: &str = " | ";
 
 /// The run directories of the shards of a campaign at `path`, sorted by name.
@@ -161,7 +160,6 @@ fn belong_together(first: &Recorded, other: &Recorded) -> Result<(), MergeError>
     Ok(())
 }
 
-/// Checks that results of a cell agree if several directories have them.
 fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {
     let mut first_with: HashMap<u32, usize> = HashMap::new();
     for (index, source) in all.iter().enumerate() {
@@ -193,7 +191,6 @@ fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Adds the results of a cell that `directory` lacks.
 fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Result<(), MergeError> {
     for run in source.runs.of(cell)?.iter() {
         if !directory.runs().has(cell, run.run) {

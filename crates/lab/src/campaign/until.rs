@@ -98,7 +98,6 @@ pub struct Rounds {
 #[derive(Debug)]
 struct Cell {
     stopping: Stopping,
-    /// The number of runs it should have.
     runs: u32,
     state: State,
 }
@@ -169,7 +168,6 @@ impl Rounds {
         Ok(is_complete)
     }
 
-    /// Whether a run of a cell is needed, as far as is known.
     fn wants(&self, cell: u32, run: u32) -> bool {
         self.cells.get(cell as usize).is_some_and(|cell| run < cell.runs)
     }
@@ -209,12 +207,10 @@ impl Rounds {
         Ok(self.cells.iter().any(|cell| cell.state == State::Open))
     }
 
-    /// The total number of runs wanted so far.
     fn len(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.runs)).sum()
     }
 
-    /// The largest number of runs of a cell.
     fn most_runs(&self) -> u32 {
         self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0)
     }
@@ -247,7 +243,7 @@ mod tests {
     use trackbed_measure::results::{Outcome, RunResult};
 
     use super::*;
-    use trackbed_scenario::{self as scenario, Source};
+    use crate::testing::built_in;
 
     #[test]
     fn precisions_are_read_and_written() {
@@ -282,9 +278,7 @@ mod tests {
     /// Cell 0 is constant, cell 1 varies, cell 2 lacks the metric.
     #[test]
     fn each_cell_gets_the_runs_that_it_needs() {
-        let settings = ["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"];
-        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
+        let plan = built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
         assert_eq!(plan.cells.len(), 3);
         let result = |cell: u32, run: u32| {
             let value = if cell == 1 { 100.0 + f64::from(run % 2) } else { 7.0 };

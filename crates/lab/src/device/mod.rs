@@ -2,7 +2,6 @@
 //! messages and inference, and readings once per second.
 
 mod dialing;
-mod label;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -20,8 +19,6 @@ use trackbed_net::{Handled, NodeId, Processor, Way};
 use dialing::Charged;
 use trackbed_scenario::{self as scenario, Cell};
 
-pub(crate) use label::label;
-
 /// The device of a run: all phones and the inference are programs on it. Handles share one device:
 /// the network sends packets to one, the run reads the results from another.
 #[derive(Clone, Debug)]
@@ -32,7 +29,6 @@ struct State {
     host: Host<Item>,
     packet: PacketCost,
     message: Duration,
-    /// Packets that have been processed and are to be passed on.
     done: VecDeque<Handled>,
     messages: u64,
     messages_done: u64,
@@ -43,7 +39,6 @@ struct State {
     now: Time,
 }
 
-/// What the network thread processes.
 #[derive(Clone, Debug)]
 enum Item {
     Packet(NodeId, Way, Packet),

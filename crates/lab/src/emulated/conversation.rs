@@ -18,12 +18,9 @@ pub(super) struct Job {
     pub role: Role,
 }
 
-/// Which end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Role {
-    /// Serves until it is told to stop.
     Server,
-    /// Executes the workload.
     Clients,
 }
 
@@ -37,10 +34,8 @@ pub(super) struct Start {
     pub trust: Option<Vec<u8>>,
 }
 
-/// A message from an end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Report {
-    /// It is ready to begin.
     Prepared,
     /// The server listens.
     Ready {
@@ -51,6 +46,5 @@ pub(super) enum Report {
     Alive,
     /// It has finished; its events, oldest first.
     Done(Vec<Record>),
-    /// It failed.
     Failed(String),
 }

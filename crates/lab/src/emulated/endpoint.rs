@@ -59,7 +59,6 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     Ok(log.take())
 }
 
-/// The next line of input.
 fn order<T: DeserializeOwned>() -> Result<T, String> {
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).map_err(|why| why.to_string());
@@ -76,7 +75,6 @@ async fn stay_in_touch() {
     }
 }
 
-/// Serves until the input ends.
 async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> Result<(), Error> {
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
@@ -92,7 +90,6 @@ async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> 
     Ok(())
 }
 
-/// Executes the workload.
 async fn drive(
     cell: &PlanCell,
     seed: Seed,

@@ -15,7 +15,6 @@ use super::multipath;
 use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
-/// A namespace for the server and one for all phones.
 pub(super) struct Ground {
     pub server: NetNamespace,
     /// Every phone is an address of it; the links distinguish phones by address.
@@ -26,7 +25,6 @@ pub(super) struct Ground {
     phones_port: Port,
 }
 
-/// The active links between the namespaces.
 pub(super) struct Traffic {
     /// The shared link, and the second one if there is one.
     links: (LinkId, Option<LinkId>),
@@ -170,7 +168,6 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// The name of the link at both ends.
 pub(super) const INTERFACE: &str = "link";
 
 /// All phones are in one process; with more of them it would be the bottleneck.

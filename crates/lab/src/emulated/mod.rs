@@ -16,7 +16,7 @@ use trackbed_core::event::{Event, Record};
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Verdict, Vigil};
-use trackbed_measure::results::{Certificate, EMULATED, Outcome, RUNTIME, Reliability, RunResult};
+use trackbed_measure::results::{Certificate, EMULATED, Outcome, Reliability, RunResult};
 use trackbed_protocols::Encapsulation;
 use trackbed_substrate::RunError;
 
@@ -24,7 +24,7 @@ use crate::backend::Backend;
 use crate::beside::{self, Beside, Roles};
 use crate::run::{link_events, outcome};
 use crate::scene::Scene;
-use crate::{boards, environment, machine};
+use crate::{environment, machine, models};
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
 use process::Ends;
@@ -36,7 +36,6 @@ pub use endpoint::endpoint;
 /// The kernel's sockets, in namespaces joined by emulated links.
 #[derive(Debug)]
 pub struct Emulated {
-    /// Lets the processes of a run plan the same cells as this one.
     about: About,
     environment: BTreeMap<String, String>,
 }
@@ -53,7 +52,6 @@ impl Emulated {
         Ok(Emulated { about, environment: machine::environment(OFFLOADS) })
     }
 
-    /// The events of a run, oldest first, and the reports of its links.
     fn record(&self, plan: &Plan, cell: u32, run: u32) -> Result<Recorded, String> {
         let index = cell;
         let cell = &plan.cells[index as usize];
@@ -77,8 +75,6 @@ impl Emulated {
     }
 }
 
-/// Executes a run between two ends of this program; returns its events and the reports of the
-/// links.
 fn play(
     ground: Ground,
     scene: &Scene,
@@ -113,9 +109,7 @@ impl Backend for Emulated {
     }
 
     fn environment(&self, plan: &Plan) -> BTreeMap<String, String> {
-        let runtimes = beside::runtimes(plan).ok().filter(|runtimes| !runtimes.is_empty());
-        let runtimes = runtimes.map(|runtimes| (RUNTIME.to_owned(), runtimes.join(" and ")));
-        self.environment.clone().into_iter().chain(runtimes).collect()
+        beside::with_runtimes(&self.environment, plan)
     }
 
     /// Concurrent runs would compete for the processor.
@@ -133,7 +127,7 @@ impl Backend for Emulated {
                         --set encapsulation=udp"
                 .to_owned());
         }
-        boards::check_here(plan)?;
+        models::check_here(plan)?;
         multipath::check(plan)?;
         programs::check(plan)
     }

@@ -21,11 +21,9 @@ pub(super) struct Ends {
     reports: Receiver<(Role, Heard)>,
     /// Measures how long an end has been silent.
     clock: Clock,
-    /// The interval between checks of the ends.
     period: Duration,
 }
 
-/// A message from an end.
 enum Heard {
     Report(Report),
     /// Its output has ended; the reason, if known.
@@ -157,7 +155,6 @@ impl Ends {
         [&mut self.server, &mut self.clients].into_iter().flatten()
     }
 
-    /// An end of this program.
     fn told(&mut self, role: Role) -> &mut Process {
         let end = match role {
             Role::Server => &mut self.server,
@@ -178,7 +175,6 @@ struct Process {
 }
 
 impl Process {
-    /// Starts an end in `namespace`: this program again.
     fn start(
         namespace: &NetNamespace,
         job: &Job,

@@ -6,32 +6,14 @@ use std::sync::Arc;
 use trackbed_core::event::{Disturbance, Event, Playback, Record};
 use trackbed_core::packet::{Ecn, UdpDatagram};
 use trackbed_core::{Seed, Time};
-use trackbed_measure::metrics;
-use trackbed_substrate::Cancel;
 use trackbed_workloads::environment::{Change, Course};
 
 use super::{REAL_LEAD, VIRTUAL_LEAD, course, under};
-use crate::run::Runner;
+use crate::testing::{events, plan, samples};
 use crate::topology::{Ends, Track, phone_addresses};
 use trackbed_archive::keep_timelines;
-use trackbed_scenario::{self as scenario, Plan, SERVER_ADDRESSES, Source};
+use trackbed_scenario::{Cell, Plan, SERVER_ADDRESSES};
 
-fn plan(text: &str) -> Plan {
-    let source = Source::recorded("a.toml", text);
-    scenario::load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn events(plan: &Plan, cell: usize, run: u32) -> Vec<Record> {
-    let records = Runner::new(Cancel::new()).events(&plan.cells[cell], plan.seed, run).unwrap();
-    assert_eq!(metrics::outcome(&records), Ok(()));
-    records
-}
-
-fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
-    (metrics::find(metric).unwrap().compute)(records)
-}
-
-/// All protocols stream for six seconds at a small size, with all changes that an environment has.
 fn lively(more: &str) -> String {
     format!(
         "protocol = [\"http1\", \"http2\", \"http3\", \"quic\", \"tcp\", \"tcp+tls\"]\n{more}\n\
@@ -91,19 +73,23 @@ fn equal_seeds_give_equal_runs() {
     }
 }
 
+/// A scenario with a timeline of these lines.
+fn under_delays(lines: &str, text: &str) -> Plan {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("delays.csv");
+    std::fs::write(&file, format!("at,change,value\n{lines}")).unwrap();
+    plan(&format!("{text}[environment]\ntimeline = {file:?}\n"))
+}
+
 /// A message every second over TCP, on a link with only a delay: the first takes a handshake of one
 /// round trip plus one, the others a round trip each, by the current delay.
 #[test]
 fn packets_take_the_delay_that_the_timeline_says() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("delays.csv");
-    let lines = "at,change,value\n0 s,delay,10 ms\n1500 ms,delay,200 ms\n2500 ms,delay,40 ms\n";
-    std::fs::write(&file, lines).unwrap();
-    let plan = plan(&format!(
-        "protocol = \"tcp\"\n[link]\nmtu = \"1500 B\"\n[environment]\ntimeline = {:?}\n\
+    let plan = under_delays(
+        "0 s,delay,10 ms\n1500 ms,delay,200 ms\n2500 ms,delay,40 ms\n",
+        "protocol = \"tcp\"\n[link]\nmtu = \"1500 B\"\n\
          [workload]\nkind = \"messages\"\ncount = 4\nrate = \"1 /s\"\n",
-        file.display().to_string()
-    ));
+    );
     let found = samples("rtt_ms", &events(&plan, 0, 0));
     let expected = [40.0, 20.0, 400.0, 80.0];
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-3;
@@ -114,15 +100,11 @@ fn packets_take_the_delay_that_the_timeline_says() {
 /// nothing and retransmits nothing.
 #[test]
 fn a_delay_that_shrinks_keeps_packets_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("shrinking.csv");
-    let lines = "at,change,value\n0 s,delay,200 ms\n1700 ms,delay,5 ms\n";
-    std::fs::write(&file, lines).unwrap();
-    let plan = plan(&format!(
+    let plan = under_delays(
+        "0 s,delay,200 ms\n1700 ms,delay,5 ms\n",
         "protocol = [\"tcp\", \"quic\"]\n[link]\nrate = \"20 Mbit/s\"\nqueue = \"10 MB\"\n\
-         [environment]\ntimeline = {:?}\n[workload]\nkind = \"bulk\"\nsize = \"3 MB\"\n",
-        file.display().to_string()
-    ));
+         [workload]\nkind = \"bulk\"\nsize = \"3 MB\"\n",
+    );
     for cell in 0..2 {
         let records = events(&plan, cell, 0);
         assert!(samples("completion_ms", &records)[0] > 1_700.0);
@@ -135,7 +117,7 @@ fn the_environment_begins_when_sessions_are_warm() {
     let plan = plan(&lively("handshake = [\"new\", \"resumed\"]"));
     let seed = Seed::of_run(1, 0);
     let begins = |name: &str| {
-        let named = |cell: &&scenario::Cell| cell.endpoint.handshake.name() == name;
+        let named = |cell: &&Cell| cell.endpoint.handshake.name() == name;
         let cell = plan.cells.iter().find(named).unwrap();
         [VIRTUAL_LEAD, REAL_LEAD].map(|lead| course(cell, &seed, lead).begin())
     };
@@ -197,7 +179,7 @@ fn reconnections_may_change_the_address() {
         let text = lively("handshake = \"early\"").replace("[environment]\n", &set);
         let plan = plan(&text);
         for (protocol, expected) in ["quic", "http1"].into_iter().zip(connections) {
-            let is_it = |cell: &scenario::Cell| cell.endpoint.protocol.name() == protocol;
+            let is_it = |cell: &Cell| cell.endpoint.protocol.name() == protocol;
             let cell = plan.cells.iter().position(is_it).unwrap();
             let records = events(&plan, cell, 0);
             let begun = records.iter().skip_while(|record| record.event != Event::Started);

@@ -1,18 +1,10 @@
 //! Trains in virtual time, with and without foresight.
 
 use trackbed_core::event::Record;
-use trackbed_measure::metrics;
-use trackbed_substrate::Cancel;
 
-use crate::run::Runner;
-use trackbed_scenario::{self as scenario, Plan, Source};
+use crate::testing::{events, plan, refusal, samples};
+use trackbed_scenario::Plan;
 
-fn plan(text: &str) -> Plan {
-    let source = Source::recorded("a.toml", text);
-    scenario::load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// A ride of 25 s.
 fn ride(radio: &str) -> Plan {
     ride_over("protocol = \"mptcp\"\ncongestion = \"lia\"", radio)
 }
@@ -25,14 +17,8 @@ fn ride_over(ends: &str, radio: &str) -> Plan {
     ))
 }
 
-fn events(plan: &Plan, cell: usize, run: u32) -> Vec<Record> {
-    let records = Runner::new(Cancel::new()).events(&plan.cells[cell], plan.seed, run).unwrap();
-    assert_eq!(metrics::outcome(&records), Ok(()));
-    records
-}
-
 fn sum(metric: &str, runs: &[Vec<Record>]) -> f64 {
-    runs.iter().flat_map(|records| (metrics::find(metric).unwrap().compute)(records)).sum()
+    runs.iter().flat_map(|records| samples(metric, records)).sum()
 }
 
 #[test]
@@ -120,25 +106,25 @@ fn an_empty_table_changes_nothing_over_quic() {
 
 #[test]
 fn what_quic_has_not_is_refused_with_what_it_has() {
-    let refusal = |ends: &str, foresight: &str| {
-        let text = format!(
+    for (ends, foresight, why) in [
+        (
+            "scheduler = \"ecf\"",
+            "none",
+            "does not support scheduler ecf; it supports minrtt, roundrobin",
+        ),
+        (
+            "congestion = \"lia\"",
+            "none",
+            "does not support congestion control lia; it supports cubic, reno, bbr3",
+        ),
+        ("", "reactive", "foresight = \"reactive\" is for mptcp"),
+    ] {
+        let refused = refusal(&format!(
             "protocol = \"mpquic\"\n{ends}\n[radio]\nforesight = \"{foresight}\"\n\
              [workload]\nkind = \"flow\"\nduration = \"1 s\"\n"
-        );
-        scenario::load(&Source::recorded("a.toml", &text), &[]).unwrap_err().to_string()
-    };
-    let refused = refusal("scheduler = \"ecf\"", "none");
-    assert!(
-        refused.contains("does not support scheduler ecf; it supports minrtt, roundrobin"),
-        "{refused}"
-    );
-    let refused = refusal("congestion = \"lia\"", "none");
-    assert!(
-        refused.contains("does not support congestion control lia; it supports cubic, reno, bbr3"),
-        "{refused}"
-    );
-    let refused = refusal("", "reactive");
-    assert!(refused.contains("foresight = \"reactive\" is for mptcp"), "{refused}");
+        ));
+        assert!(refused.contains(why), "{refused}");
+    }
 }
 
 /// A table from a file is as good as one learnt from the same rides; a table of another track is
@@ -165,10 +151,9 @@ fn a_table_can_be_given() {
     let learnt = ride("profile = \"hsr-measured\"\nforesight = \"pha\"\nrides = 5");
     assert_eq!(events(&ride(&given), 0, 0), events(&learnt, 0, 0));
 
-    let other = format!(
+    let refused = refusal(&format!(
         "protocol = \"mptcp\"\n[radio]\nlength = \"9 km\"\ntable = {file:?}\n[workload]\nkind = \"flow\"\n"
-    );
-    let refused = scenario::load(&Source::recorded("a.toml", &other), &[]).unwrap_err().to_string();
+    ));
     assert!(refused.contains("the table is for a track of 8000 m"), "{refused}");
 }
 
@@ -190,28 +175,25 @@ fn a_recorded_drive_is_the_same_again() {
     for cell in [0, 1] {
         assert_eq!(events(&again, cell, 2), events(&model, cell, 2));
     }
-    let refusal = |more: &str| {
-        let source = Source::recorded("a.toml", &recorded(more));
-        scenario::load(&source, &[]).unwrap_err().to_string()
-    };
-    let refused = refusal("speed = \"100 km/h\"");
+    let refused = refusal(&recorded("speed = \"100 km/h\""));
     assert!(refused.contains("radio.speed has no effect: the timeline"), "{refused}");
-    let refused = refusal("foresight = \"pha\"");
+    let refused = refusal(&recorded("foresight = \"pha\""));
     assert!(refused.contains("does not contain the train's position"), "{refused}");
 }
 
 #[test]
 fn what_goes_ill_with_a_radio_is_refused_with_advice() {
-    let refusal = |more: &str| {
-        let text = format!(
+    for (more, parts) in [
+        (
+            "[radio]\nprofile = \"ns3\"\n[link]\ndelay = \"5 ms\"",
+            &["link.delay has no effect: [radio] makes the links"][..],
+        ),
+        ("[radio]\nspeed = \"fast\"", &["a.toml:3", "km/h"]),
+        ("[radio]\nprofile = \"5g\"", &["hsr-measured"]),
+    ] {
+        let refused = refusal(&format!(
             "protocol = \"mptcp\"\n{more}\n[workload]\nkind = \"flow\"\nduration = \"1 s\"\n"
-        );
-        scenario::load(&Source::recorded("a.toml", &text), &[]).unwrap_err().to_string()
-    };
-    let refused = refusal("[radio]\nprofile = \"ns3\"\n[link]\ndelay = \"5 ms\"");
-    assert!(refused.contains("link.delay has no effect: [radio] makes the links"), "{refused}");
-    let refused = refusal("[radio]\nspeed = \"fast\"");
-    assert!(refused.contains("a.toml:3") && refused.contains("km/h"), "{refused}");
-    let refused = refusal("[radio]\nprofile = \"5g\"");
-    assert!(refused.contains("hsr-measured"), "{refused}");
+        ));
+        assert!(parts.iter().all(|part| refused.contains(part)), "{refused}");
+    }
 }

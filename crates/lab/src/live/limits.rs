@@ -36,9 +36,7 @@ impl Default for Limits {
 pub(super) struct Limited {
     service: Rc<dyn Service>,
     requests: u32,
-    /// The remaining bytes.
     left: Rc<Cell<u64>>,
-    /// The current second, and its number of requests.
     counted: RefCell<(Time, u32)>,
 }
 

@@ -25,7 +25,7 @@ use trackbed_connection::{Body, Request, TlsVersion, Transport, body};
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_linux::allow_descriptors;
-use trackbed_measure::results::{Outcome, RUNTIME, RunResult};
+use trackbed_measure::results::{Outcome, RunResult};
 use trackbed_protocols::{ClientConfig, Encapsulation, Protocol, TlsParameters, Trust, registry};
 use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
@@ -36,7 +36,7 @@ use crate::ends::Clients;
 use crate::run::outcome;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
-use crate::{boards, machine};
+use crate::{machine, models};
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Closed, OPEN, Open, Opened, is_told};
@@ -54,7 +54,6 @@ pub const DATA_PORT: u16 = 7_464;
 /// The network between this machine and a server.
 #[derive(Debug)]
 pub struct Live {
-    /// The server's addresses.
     servers: Vec<SocketAddr>,
     name: String,
     ticket: Ticket,
@@ -64,11 +63,8 @@ pub struct Live {
     lost: Mutex<Option<String>>,
 }
 
-/// Why a run has no events.
 enum Fault {
-    /// The run failed.
     Run(String),
-    /// The server did not take part.
     Server(String),
 }
 
@@ -86,7 +82,6 @@ impl Live {
         Ok(Live { servers, name, ticket, about, environment, lost })
     }
 
-    /// The server's address of the cell's address family.
     fn server(&self, cell: &Cell) -> Result<SocketAddr, String> {
         let is_v6 = cell.endpoint.ip.server().is_ipv6();
         let found = self.servers.iter().find(|server| server.is_ipv6() == is_v6);
@@ -97,7 +92,6 @@ impl Live {
         })
     }
 
-    /// Sends a request to the server.
     fn ask<T: DeserializeOwned>(
         &self,
         server: SocketAddr,
@@ -174,7 +168,6 @@ impl Live {
         self.ask(server, CLOSE, &())
     }
 
-    /// The events of a run, oldest first.
     fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, Fault> {
         let cell = &plan.cells[number as usize];
         let server = self.server(cell).map_err(Fault::Run)?;
@@ -220,9 +213,7 @@ impl Backend for Live {
     }
 
     fn environment(&self, plan: &Plan) -> BTreeMap<String, String> {
-        let runtimes = beside::runtimes(plan).ok().filter(|runtimes| !runtimes.is_empty());
-        let runtimes = runtimes.map(|runtimes| (RUNTIME.to_owned(), runtimes.join(" and ")));
-        self.environment.clone().into_iter().chain(runtimes).collect()
+        beside::with_runtimes(&self.environment, plan)
     }
 
     /// There is one network, and one server.
@@ -232,7 +223,7 @@ impl Backend for Live {
 
     /// Also checks that the server is reachable and accepts the runs.
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        boards::check_here(plan)?;
+        models::check_here(plan)?;
         for cell in &plan.cells {
             refusal(cell).or_else(|| crowded("this machine", cell)).map_or(Ok(()), Err)?;
             self.server(cell)?;

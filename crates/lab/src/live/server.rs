@@ -90,18 +90,15 @@ pub fn serve(
     }
 }
 
-/// Handles requests for runs.
 struct Desk {
     machine: Machine,
     settings: Settings,
     log: Log,
     ticket: RefCell<Option<Ticket>>,
     refusals: Seldom,
-    /// The current run.
     session: RefCell<Option<Session>>,
 }
 
-/// A current run.
 struct Session {
     peer: IpAddr,
     begun: Time,
@@ -216,7 +213,6 @@ impl Desk {
         Ok(opened)
     }
 
-    /// Ends the run of `peer`.
     async fn close(&self, peer: IpAddr) -> Result<Closed, Refusal> {
         let session = self.session.borrow_mut().take_if(|session| session.peer == peer);
         let why = "the run has ended: another client on this address has begun one, or it took longer than \
@@ -261,7 +257,6 @@ const DESK_PLACES: usize = 128;
 /// ticket, for the body.
 const TELLING: Duration = Duration::from_secs(10);
 
-/// How long a wrong secret takes.
 const GUESSING: Duration = Duration::from_secs(1);
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -13,9 +13,7 @@ use sha2::{Digest as _, Sha256};
 /// creates a new one at each start.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
-    /// Identifies the file as a ticket.
     trackbed_ticket: u32,
-    /// In hexadecimal digits.
     secret: String,
     /// The server's certificate in DER, in hexadecimal digits.
     certificate: String,
@@ -33,9 +31,6 @@ const BYTES_MAX: u64 = 64 * 1_024;
 
 impl Ticket {
     /// A ticket for the server with this certificate.
-    ///
-    /// # Errors
-    /// If the system provides no random numbers.
     pub(super) fn new(certificate: &[u8]) -> io::Result<Ticket> {
         let mut secret = [0; 32];
         File::open("/dev/urandom")?.read_exact(&mut secret)?;
@@ -62,9 +57,6 @@ impl Ticket {
     }
 
     /// Writes it to a file that only its owner can read.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         // An existing file may be readable by everyone.
         match fs::remove_file(path) {
@@ -75,12 +67,10 @@ impl Ticket {
         writeln!(file, "{}", serde_json::to_string(self).expect("a ticket is plain data"))
     }
 
-    /// The server's certificate in DER.
     pub(super) fn certificate(&self) -> Vec<u8> {
         unhex(&self.certificate).expect("it was checked when the ticket was read")
     }
 
-    /// The secret to be sent to the server.
     pub(super) fn secret(&self) -> &str {
         &self.secret
     }

@@ -5,7 +5,6 @@ use trackbed_core::event::{Event, Record, Role};
 
 use trackbed_archive::About;
 
-/// Requests the server of one run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Open {
     /// How to plan the cells.
@@ -19,7 +18,6 @@ pub(super) struct Open {
     pub run: u32,
 }
 
-/// The server is ready.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Opened {
     /// Its port, on the address of the request.
@@ -28,7 +26,6 @@ pub(super) struct Opened {
     pub trust: Option<Vec<u8>>,
 }
 
-/// The server's resource usage and traffic.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Closed {
     pub records: Vec<Record>,
@@ -45,5 +42,4 @@ pub(super) fn is_told(record: &Record) -> bool {
 pub(super) const OPEN: &str = "/trackbed/2/open/";
 pub(super) const CLOSE: &str = "/trackbed/2/close/";
 
-/// Maximum size of a body, in bytes.
 pub(super) const BODY_MAX: usize = 1 << 20;

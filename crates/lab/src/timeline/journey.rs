@@ -27,7 +27,6 @@ pub(super) fn add(drive: &Drive, timeline: &mut Timeline) {
     timeline.map = drive.ride.as_ref().map(|(railway, ride)| map(railway, ride, drive));
 }
 
-/// The track with its base stations, the train's way, and its handovers.
 fn map(railway: &Railway, ride: &Ride, drive: &Drive) -> Map {
     let track = railway.track();
     let origin = track.coordinates_at(0.0);

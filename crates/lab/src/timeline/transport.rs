@@ -98,7 +98,6 @@ impl Path {
 }
 
 impl Traces {
-    /// Takes the recorded curves.
     pub(super) fn curves(&self) -> Vec<Curve> {
         let mut curves: Vec<Curve> = self.qlog.take().into_iter().flat_map(quic).collect();
         for (side, Connection(paths)) in std::mem::take(&mut *lock(&self.tcp)) {

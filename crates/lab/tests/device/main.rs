@@ -15,13 +15,11 @@ use trackbed_measure::results::Outcome;
 use trackbed_scenario::{self as scenario, Plan, Source};
 use trackbed_substrate::Cancel;
 
-/// The plan of a scenario.
 fn plan(text: &str) -> Plan {
     let plan = scenario::load(&Source::recorded("a.toml", text), &[]);
     plan.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The samples of the first run of the only cell.
 fn samples(text: &str) -> BTreeMap<String, Vec<f64>> {
     let plan = plan(text);
     Virtual::new().check(&plan).unwrap();
@@ -31,7 +29,6 @@ fn samples(text: &str) -> BTreeMap<String, Vec<f64>> {
     }
 }
 
-/// The events of the first run of the only cell.
 fn events(text: &str) -> Vec<Record> {
     let plan = plan(text);
     let events = Runner::new(Cancel::new()).events(&plan.cells[0], plan.seed, 0);
@@ -58,7 +55,6 @@ fn telemetry(protocol: &str, inference: &str, workload: &str) -> String {
     )
 }
 
-/// Costs in the same table.
 fn costs(message: &str, packet: &str, kilobyte: &str) -> String {
     format!(
         "message-cost = \"{message}\"\npacket-cost = \"{packet}\"\nkilobyte-cost = \"{kilobyte}\""

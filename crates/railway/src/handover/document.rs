@@ -14,7 +14,6 @@ use crate::handover::table::{OperatorRanges, Range, Sighting, Table, index};
 /// The JSON Schema of tables.
 pub const SCHEMA: &str = include_str!("../../../../docs/handover-table.schema.json");
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -139,7 +138,6 @@ impl Version {
     }
 }
 
-/// A document that is being converted to a table.
 struct Reader {
     track: Arc<Track>,
     rides: [u32; 2],

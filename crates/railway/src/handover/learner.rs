@@ -231,7 +231,6 @@ impl Learner {
         }
     }
 
-    /// The ranges of one operator and direction.
     fn ranges(&self, sightings: &[Sighting], drawn: &[Range], way: usize) -> Vec<Range> {
         let mut ranges: Vec<Range> = drawn.to_vec();
         ranges.extend(self.clusters(sightings).into_iter().map(|cluster| self.range(cluster)));
@@ -260,7 +259,6 @@ impl Learner {
         clusters
     }
 
-    /// The range that covers a group of sightings.
     fn range(&self, mut cluster: Vec<Sighting>) -> Range {
         let rides = distinct(&cluster);
         let last_ride = cluster.last().map_or(0, |sighting| sighting.ride);
@@ -295,7 +293,6 @@ fn credit(ranges: &mut [Range], earlier: &[(f64, u32)]) {
     }
 }
 
-/// Joins two overlapping ranges.
 fn join(one: &mut Range, other: Range) {
     one.until_m = one.until_m.max(other.until_m);
     one.last_ride = one.last_ride.max(other.last_ride);
@@ -306,7 +303,6 @@ fn join(one: &mut Range, other: Range) {
     one.rides = older.max(distinct(&one.sightings)).min(one.last_ride);
 }
 
-/// The number of rides of sightings in the order of rides.
 fn distinct(sightings: &[Sighting]) -> u32 {
     let groups = sightings.chunk_by(|one, other| one.ride == other.ride).count();
     u32::try_from(groups).unwrap_or(u32::MAX)

@@ -11,13 +11,11 @@ impl Signal {
     /// The length of a step, in metres.
     pub const STEP_M: f64 = 50.0;
 
-    /// An empty signal along a track of this length.
     pub(crate) fn new(length_m: f64) -> Signal {
         let steps = (length_m / Signal::STEP_M).ceil().max(1.0) as usize;
         Signal { bins: vec![(0.0, 0); steps] }
     }
 
-    /// The signal with these means and counts.
     pub(crate) fn read(
         step_m: f64,
         rsrp_dbm: &[Option<f64>],
@@ -47,14 +45,12 @@ impl Signal {
         Ok(signal)
     }
 
-    /// Adds a value received at a chainage.
     pub(crate) fn take(&mut self, chainage_m: f64, rsrp_dbm: f64) {
         let last = self.bins.len() - 1;
         let step = ((chainage_m / Signal::STEP_M).max(0.0) as usize).min(last);
         self.add(step, rsrp_dbm, 1);
     }
 
-    /// Adds all values of another signal.
     pub(crate) fn merge(&mut self, other: &Signal) {
         for (step, (mean, count)) in other.bins.iter().enumerate().take(self.bins.len()) {
             self.add(step, *mean, *count);

@@ -13,9 +13,7 @@ use crate::handover::signal::Signal;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub(crate) track: Arc<Track>,
-    /// The margin added to ranges on either side, in metres.
     pub(crate) margin_m: f64,
-    /// The number of rides, forward and backward.
     pub(crate) rides: [u32; 2],
     pub(crate) operators: BTreeMap<String, OperatorRanges>,
 }
@@ -25,7 +23,6 @@ pub struct Table {
 pub struct OperatorRanges {
     /// The ranges, forward and backward, each by chainage.
     pub(crate) ranges: [Vec<Range>; 2],
-    /// The received power along the track.
     pub(crate) signal: Option<Signal>,
 }
 
@@ -128,7 +125,6 @@ impl Table {
         })
     }
 
-    /// Checks the consistency of the table.
     pub(crate) fn check(self) -> Result<Table, HandoverError> {
         if !(0.0..=MARGIN_MAX_M).contains(&self.margin_m) {
             let advice =

@@ -38,7 +38,7 @@ impl FromStr for Direction {
     type Err = MotionError;
 
     fn from_str(text: &str) -> Result<Direction, MotionError> {
-        Direction::BOTH.into_iter().find(|direction| direction.name() == text).ok_or_else(|| {
+        Direction::from_name(text).ok_or_else(|| {
             MotionError::new(format!("\"{text}\" is not a direction; write forward or backward"))
         })
     }

@@ -30,28 +30,6 @@ impl SpeedProfile {
         SpeedProfile::through([(0.0, speed_m_s)])
     }
 
-    /// A change from one speed to another, in metres per second, with this acceleration (above zero) in metres
-    /// per second squared; then the speed is constant.
-    ///
-    /// # Errors
-    /// If a speed is invalid, or the acceleration is not above zero.
-    pub fn accelerating(
-        from: f64,
-        to: f64,
-        acceleration: f64,
-    ) -> Result<SpeedProfile, MotionError> {
-        let seconds = (to - from).abs() / acceleration;
-        if !(acceleration > 0.0 && seconds.is_finite()) {
-            return Err(MotionError::new(format!(
-                "{acceleration} m/s^2 is not a valid acceleration; write one above 0, such as 0.4"
-            )));
-        }
-        match seconds > 0.0 {
-            true => SpeedProfile::through([(0.0, from), (seconds, to)]),
-            false => SpeedProfile::constant(to),
-        }
-    }
-
     /// A profile through these pairs of seconds and metres per second. The first time may be any; its speed also
     /// applies before it.
     ///
@@ -86,10 +64,9 @@ impl SpeedProfile {
                 )));
             }
             if seconds == last.seconds {
-                let advice = "give them in order, each once";
-                return Err(MotionError::new(format!(
-                    "the time {seconds} s occurs twice; {advice}"
-                )));
+                let why =
+                    format!("the time {seconds} s occurs twice; give them in order, each once");
+                return Err(MotionError::new(why));
             }
             let way = (seconds - last.seconds) * (last.speed_m_s + speed_m_s) / 2.0;
             knots.push(Knot { seconds, speed_m_s, distance_m: last.distance_m + way });

@@ -114,7 +114,6 @@ impl<'a> Terminal<'a> {
         propagation.rsrp_dbm(distance) + propagation.shadowing.sigma_db * shadow
     }
 
-    /// Attaches to the strongest cell.
     fn attach(&mut self, now: Time) {
         let chainage_m = self.ride.chainage_m(now);
         let power = |station: &usize| self.mean_dbm(*station, chainage_m);

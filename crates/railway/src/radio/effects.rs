@@ -11,22 +11,16 @@ use crate::radio::timeline::{LinkChange, LinkDirection, Service, What};
 pub(crate) struct Effect {
     pub(crate) from: Time,
     pub(crate) until: Time,
-    /// The affected directions.
     pub(crate) directions: &'static [LinkDirection],
     pub(crate) kind: EffectKind,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EffectKind {
-    /// Reduces the rate to this share.
     Rate(Ratio),
-    /// Multiplies the delay.
     DelayFactor(f64),
-    /// Adds to the delay.
     DelayAdded(Duration),
-    /// Drops at least this share of packets.
     Loss(Ratio),
-    /// Holds or drops packets.
     Service(Service),
 }
 
@@ -40,7 +34,6 @@ pub(crate) struct Effects {
     pub(crate) flushes: Vec<(Time, ByteSize)>,
 }
 
-/// The state of a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
     rate: Bitrate,

@@ -35,7 +35,6 @@ impl Timers {
         Timers { event, since: vec![None; cells] }
     }
 
-    /// Adds a measurement of a neighbour at `now`; `None` if the neighbour is not audible.
     pub(crate) fn measure(
         &mut self,
         now: Time,
@@ -51,7 +50,6 @@ impl Timers {
         }
     }
 
-    /// When the first timer expires.
     pub(crate) fn next_expiry(&self) -> Option<Time> {
         self.since.iter().flatten().min().map(|since| *since + self.event.time_to_trigger)
     }

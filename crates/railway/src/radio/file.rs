@@ -125,20 +125,14 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
         match row.content {
             Content::Handover(handover) => timeline.handovers.push(*handover),
             Content::Changes(changes) => {
-                let fresh = changes.iter().find(|change| {
-                    let same = |old: &&LinkChange| {
-                        (old.at, old.direction) == (change.at, change.direction)
-                            && std::mem::discriminant(&old.what)
-                                == std::mem::discriminant(&change.what)
-                    };
-                    timeline
-                        .changes
-                        .iter()
-                        .rev()
-                        .take_while(|old| old.at == row.at)
-                        .any(|o| same(&o))
-                });
-                if fresh.is_some() {
+                let kind = |change: &LinkChange| {
+                    (change.at, change.direction, std::mem::discriminant(&change.what))
+                };
+                let is_repeated = |change: &LinkChange| {
+                    let present = timeline.changes.iter().rev();
+                    present.take_while(|old| old.at == row.at).any(|old| kind(old) == kind(change))
+                };
+                if changes.iter().any(is_repeated) {
                     let why = "the same value is changed twice at one time; keep one change";
                     return refuse(number, why.to_owned());
                 }
@@ -182,11 +176,8 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         "loss" => What::Loss(value.parse().map_err(said)?),
         "flush" => What::Flush(value.parse().map_err(said)?),
         "service" => {
-            let services = [Service::Up, Service::Held, Service::Lost];
-            let found = services.into_iter().find(|service| service.name() == value);
-            What::Service(
-                found.ok_or(format!("unknown service \"{value}\"; write up, held or lost"))?,
-            )
+            let unknown = || format!("unknown service \"{value}\"; write up, held or lost");
+            What::Service(Service::from_name(value).ok_or_else(unknown)?)
         }
         "handover" => {
             let handover = Box::new(handover(at, value)?);
@@ -206,9 +197,8 @@ const EXAMPLE: &str = "12 s,A,both,service,held";
 
 fn handover(command: Time, value: &str) -> Result<Handover, String> {
     let (kind, rest) = value.split_once(' ').unwrap_or((value, ""));
-    let kinds = [HandoverKind::X2, HandoverKind::Failure];
-    let kind = kinds.into_iter().find(|known| known.name() == kind);
-    let kind = kind.ok_or_else(|| format!("\"{value}\" begins with neither x2 nor failure"))?;
+    let kind = HandoverKind::from_name(kind)
+        .ok_or_else(|| format!("\"{value}\" begins with neither x2 nor failure"))?;
     let field = |name: &str| {
         let mut pairs = rest.split(';').filter_map(|pair| pair.split_once('='));
         let found = pairs.find(|(key, _)| key.trim() == name);

@@ -33,10 +33,8 @@ impl Railway {
         let propagation = propagation(arguments, profile)?;
         let period: Duration = arguments.need("measurement-period");
         if period < Duration::from_millis(1) {
-            return Err(RadioError::new(
-                "measurement-period",
-                "too short; write at least \"1 ms\"",
-            ));
+            let advice = "too short; write at least \"1 ms\"";
+            return Err(RadioError::new("measurement-period", advice));
         }
         let filter: u64 = arguments.need("filter");
         let filter = u32::try_from(filter).ok().filter(|k| *k <= 19).ok_or_else(|| {
@@ -114,10 +112,8 @@ fn rows(arguments: &Arguments, track: &Track) -> Result<Named, RadioError> {
     let (spacing, offset) = (length(arguments, "spacing")?, length(arguments, "distance")?);
     let shift = length(arguments, "shift")?;
     if spacing < SPACING_MIN_M {
-        return Err(RadioError::new(
-            "spacing",
-            "the stations are too close; write \"50 m\" or more",
-        ));
+        let advice = "the stations are too close; write \"50 m\" or more";
+        return Err(RadioError::new("spacing", advice));
     }
     if track.length_m() / spacing > STATIONS_MAX {
         let advice = "more than 20,000 stations along the track; write a larger spacing";
@@ -143,15 +139,12 @@ fn interruption(
         .filter(|length_m| *length_m > 0.0)
         .fold(f64::INFINITY, f64::min);
     let seconds = shortest_m / speed.fastest_m_s();
-    match interruption.as_secs_f64() < seconds {
-        true => Ok(Some(interruption)),
-        false => Err(RadioError::new(
-            "interruption",
-            format!(
-                "longer than the train's time in a cell ({seconds:.1} s for {shortest_m:.0} m); write less"
-            ),
-        )),
+    if interruption.as_secs_f64() < seconds {
+        return Ok(Some(interruption));
     }
+    let cell = format!("{seconds:.1} s for {shortest_m:.0} m");
+    let advice = format!("longer than the train's time in a cell ({cell}); write less");
+    Err(RadioError::new("interruption", advice))
 }
 
 fn propagation(
@@ -162,20 +155,13 @@ fn propagation(
     let path_loss = PathLoss::find(name).expect("names of path losses are those there are");
     let correlation_m = length(arguments, "shadow-distance")?;
     if !(1.0..=100_000.0).contains(&correlation_m) {
-        return Err(RadioError::new(
-            "shadow-distance",
-            "write a length from \"1 m\" to \"100 km\"",
-        ));
+        let advice = "write a length from \"1 m\" to \"100 km\"";
+        return Err(RadioError::new("shadow-distance", advice));
     }
     let deviation = |name: &'static str, otherwise: f64| {
         let value = decibels(arguments, name)?.unwrap_or(otherwise);
-        match value >= 0.0 {
-            true => Ok(value),
-            false => Err(RadioError::new(
-                name,
-                "a deviation cannot be negative; write, for example, \"4 dB\"",
-            )),
-        }
+        let advice = "a deviation cannot be negative; write, for example, \"4 dB\"";
+        if value >= 0.0 { Ok(value) } else { Err(RadioError::new(name, advice)) }
     };
     let shadowing = Shadowing {
         sigma_db: deviation("shadowing", profile.shadowing_db)?,
@@ -229,12 +215,8 @@ fn quantity_in(
 ) -> Result<Option<f64>, RadioError> {
     let Some(text) = arguments.get::<String>(name) else { return Ok(None) };
     let value = quantity::parse(&text, what, example, &[(unit, 1.0)]).and_then(|value| {
-        let far = || {
-            MotionError::new(format!(
-                "{value} {unit} is out of range; write, for example, \"{example}\""
-            ))
-        };
-        Some(value).filter(|value| value.abs() <= 200.0).ok_or_else(far)
+        let far = format!("{value} {unit} is out of range; write, for example, \"{example}\"");
+        Some(value).filter(|value| value.abs() <= 200.0).ok_or_else(|| MotionError::new(far))
     });
     value.map(Some).map_err(RadioError::of(name))
 }

@@ -64,6 +64,26 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+const LTE: Profile = Profile {
+    name: "3gpp",
+    summary: "LTE as in 3GPP's reports: macro cells with shadows, gaps of 50 +- 15 ms (TR 36.881), \
+              packets forwarded over X2 within 5 to 20 ms",
+    path_loss: "3gpp",
+    power_dbm: 46.0,
+    antenna_gain_db: 15.0,
+    // TR 38.901 table 7.4.1-1, rural macro cells with a line of sight. The part that varies from
+    // drive to drive is our assumption.
+    shadowing_db: 4.0,
+    variation_db: 1.0,
+    preparation: (ms(30), ms(60)),
+    gap: (ms(35), ms(65)),
+    forwarding: (ms(5), ms(20)),
+    flush: ByteSize::from_bytes(0),
+    spell: None,
+    failures: Ratio::ZERO,
+    reestablishment: (ms(1_000), ms(3_000)),
+};
+
 /// Every profile, in the order of lists.
 pub static PROFILES: &[Profile] = &[
     Profile {
@@ -80,41 +100,14 @@ pub static PROFILES: &[Profile] = &[
         flush: ByteSize::from_bytes(10 * 1024),
         spell: None,
         failures: Ratio::ZERO,
-        reestablishment: (ms(1_000), ms(3_000)),
+        reestablishment: LTE.reestablishment,
     },
-    Profile {
-        name: "3gpp",
-        summary: "LTE as in 3GPP's reports: macro cells with shadows, gaps of 50 +- 15 ms (TR 36.881), \
-                  packets forwarded over X2 within 5 to 20 ms",
-        path_loss: "3gpp",
-        power_dbm: 46.0,
-        antenna_gain_db: 15.0,
-        // TR 38.901 table 7.4.1-1, rural macro cells with a line of sight. The part that varies from drive to
-        // drive is our assumption.
-        shadowing_db: 4.0,
-        variation_db: 1.0,
-        preparation: (ms(30), ms(60)),
-        gap: (ms(35), ms(65)),
-        forwarding: (ms(5), ms(20)),
-        flush: ByteSize::from_bytes(0),
-        spell: None,
-        failures: Ratio::ZERO,
-        reestablishment: (ms(1_000), ms(3_000)),
-    },
+    LTE,
     Profile {
         name: "hsr-measured",
         summary: "as measured above 280 km/h (Li et al., SIGCOMM 2018): for 1 to 3 s around a \
                   handover, a tenth of the rate, three to four times the delay, and up to 70 % loss; \
                   one handover in twenty fails",
-        path_loss: "3gpp",
-        power_dbm: 46.0,
-        antenna_gain_db: 15.0,
-        shadowing_db: 4.0,
-        variation_db: 1.0,
-        preparation: (ms(30), ms(60)),
-        gap: (ms(35), ms(65)),
-        forwarding: (ms(5), ms(20)),
-        flush: ByteSize::from_bytes(0),
         spell: Some(Spell {
             duration: (ms(1_000), ms(3_000)),
             rate: Ratio::from_parts(1, 10),
@@ -122,6 +115,6 @@ pub static PROFILES: &[Profile] = &[
             loss_max: Ratio::from_parts(7, 10),
         }),
         failures: Ratio::from_parts(1, 20),
-        reestablishment: (ms(1_000), ms(3_000)),
+        ..LTE
     },
 ];

@@ -31,7 +31,6 @@ pub struct Railway {
     pub(crate) forwarding: bool,
     /// The shadows of each operator's stations.
     pub(crate) landscapes: Arc<[Landscape]>,
-    /// The seed of the landscapes.
     pub(crate) place: Seed,
 }
 

@@ -24,9 +24,7 @@ const BETWEEN_SITES: f64 = 0.5;
 pub struct Shadows {
     from_m: f64,
     step_m: f64,
-    /// The correlation between neighbours.
     kept: f64,
-    /// Values with unit variance.
     values: Vec<f32>,
 }
 
@@ -56,9 +54,7 @@ impl Shadows {
         let variance = left * left + share * share + 2.0 * left * share * self.kept;
         (left * here + share * next) / variance.sqrt()
     }
-}
 
-impl Shadows {
     /// A mix of these shadows and `others`, which have this share of the variance, over the same distance.
     fn mixed(&self, others: &Shadows, share: f64) -> Shadows {
         let (kept, fresh) = ((1.0 - share).sqrt() as f32, share.sqrt() as f32);
@@ -100,7 +96,6 @@ impl Landscape {
         Landscape { common: self.common.mixed(&other.common, share), stations }
     }
 
-    /// The shadow of a station at a chainage, with unit deviation.
     pub(crate) fn shadow(&self, station: usize, chainage_m: f64) -> f64 {
         BETWEEN_SITES.sqrt() * self.common.at(chainage_m)
             + (1.0 - BETWEEN_SITES).sqrt() * self.stations[station].at(chainage_m)

@@ -53,19 +53,14 @@ pub(crate) fn row(
 
 /// Parses stations from a table with the columns `operator` and `cell`, and either `chainage_m` and `offset_m`
 /// or `latitude` and `longitude`. Operators are in the order of their first lines.
-///
-/// # Errors
-/// If a line is invalid, a cell occurs twice, or there is no station.
 pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Station>)>, MotionError> {
     let table = Table::parse(text)?;
     let (operator, cell) = (table.need(&["operator"])?, table.need(&["cell"])?);
     let along = table.column(&["chainage_m"]).zip(table.column(&["offset_m"]));
+    let need = |name: &str, other: &str| table.need(&[name, other]);
     let geographic = match along {
         Some(_) => None,
-        None => Some((
-            table.need(&["latitude", "chainage_m"])?,
-            table.need(&["longitude", "offset_m"])?,
-        )),
+        None => Some((need("latitude", "chainage_m")?, need("longitude", "offset_m")?)),
     };
     let mut operators: Vec<(String, Vec<Station>)> = Vec::new();
     for row in table.rows() {

@@ -90,7 +90,6 @@ fn the_schema_describes_what_is_written() {
     }
 }
 
-/// The table with one thing changed.
 fn changed(change: impl FnOnce(&mut Value)) -> Result<Table, HandoverError> {
     let mut value: Value = serde_json::from_str(&table().to_text()).unwrap();
     change(&mut value);

@@ -31,7 +31,6 @@ impl ModelledDevice {
     }
 }
 
-/// The names, as choices of a parameter.
 pub(crate) const NAMES: &[&str] = &["raspberry-pi-5", "jetson-orin-nano"];
 
 const DEVICES: [ModelledDevice; 2] = [

@@ -5,7 +5,6 @@ pub(crate) mod devices;
 /// Frames of the generated model of YOLO11n's size, on 640x480 images, computed by two threads.
 pub(crate) const DURATIONS: &str = include_str!("durations.txt");
 
-/// The costs of protocols and ciphers.
 pub(crate) const COSTS: &str = include_str!("costs.txt");
 
 /// Where and when they were measured, as printed in results.

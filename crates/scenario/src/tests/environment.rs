@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{factors, plan, plan_with, scenario};
+use super::{factors, mistake, plan, plan_with, scenario};
 
 /// A streaming scenario without a link delay, with these lines in its environment.
 fn streaming(environment: &str) -> String {
@@ -10,10 +10,6 @@ fn streaming(environment: &str) -> String {
         "protocol = \"quic\"\n[link]\nrate = \"50 Mbit/s\"\n[environment]\n{environment}\n\
          [workload]\nkind = \"streaming\"\n"
     )
-}
-
-fn mistake(text: &str) -> String {
-    plan_with(text, &[]).unwrap_err().to_string()
 }
 
 #[test]
@@ -122,6 +118,6 @@ fn overtaking_needs_a_delay_that_changes() {
         scenario("")
             .replace("[link]", &format!("[environment]\nduration = \"1 s\"\n{keys}\n[link]"))
     };
-    let error = plan_with(&text("overtaking = true"), &[]).unwrap_err().to_string();
+    let error = mistake(&text("overtaking = true"));
     assert!(error.contains("without a delay, nothing can overtake; set `delay`"), "{error}");
 }

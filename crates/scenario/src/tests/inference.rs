@@ -1,6 +1,6 @@
 //! The table `[inference]`, and cells without communication.
 
-use super::{factors, plan, plan_with};
+use super::{factors, mistake, plan};
 use crate::{Home, Work};
 
 /// Telemetry with these lines in its table, and `more` behind it.
@@ -9,10 +9,6 @@ fn telemetry(inference: &str, more: &str) -> String {
         "protocol = [\"http2\", \"http3\"]\n[link]\ndelay = \"5 ms\"\n[inference]\n{inference}\n\
          [workload]\nkind = \"telemetry\"\nduration = \"6 s\"\n{more}\n"
     )
-}
-
-fn mistake(text: &str) -> String {
-    plan_with(text, &[]).unwrap_err().to_string()
 }
 
 #[test]

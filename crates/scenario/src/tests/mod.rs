@@ -12,14 +12,25 @@ mod programs;
 
 use super::{Factor, Override, Plan, ScenarioError, Source, load};
 
-/// Loads `text` with the overrides `settings`.
 fn plan_with(text: &str, settings: &[&str]) -> Result<Plan, ScenarioError> {
     let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
     load(&Source::recorded("a.toml", text), &overrides)
 }
 
+fn planned_with(text: &str, settings: &[&str]) -> Plan {
+    plan_with(text, settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn plan(text: &str) -> Plan {
-    plan_with(text, &[]).unwrap_or_else(|error| panic!("{error}"))
+    planned_with(text, &[])
+}
+
+#[track_caller]
+fn mistake(text: &str) -> String {
+    match plan_with(text, &[]) {
+        Ok(_) => panic!("nothing wrong with\n{text}"),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// The factors of every cell, a line each.

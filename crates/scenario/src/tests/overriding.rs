@@ -1,11 +1,11 @@
 //! Settings from the command line.
 
-use super::{Source, factors, plan, plan_with, scenario};
+use super::{Source, factors, plan, plan_with, planned_with, scenario};
 use crate::load::load_without_files;
 
 fn vru(settings: &[&str]) -> super::Plan {
     let text = include_str!("../../../../scenarios/vru.toml");
-    plan_with(text, settings).unwrap_or_else(|error| panic!("{error}"))
+    planned_with(text, settings)
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn a_setting_means_the_same_as_a_line_of_the_file() {
         let key = line.split(' ').next().unwrap();
         let old = if key == "rate" { "rate = \"50 Mbit/s\"" } else { "delay = \"5 ms\"" };
         let expected = plan(&scenario("").replace(old, line));
-        let set = plan_with(&scenario(""), &[setting]).unwrap_or_else(|error| panic!("{error}"));
+        let set = planned_with(&scenario(""), &[setting]);
         assert_eq!(set.hash, expected.hash, "{setting}");
     }
     for (setting, line) in [
@@ -39,7 +39,7 @@ fn a_setting_means_the_same_as_a_line_of_the_file() {
         ("link.outage=1s:2s,5s:6s", "outage = [[\"1 s\", \"2 s\"], [\"5 s\", \"6 s\"]]"),
     ] {
         let expected = plan(&scenario("").replace("[link]", &format!("[link]\n{line}")));
-        let set = plan_with(&scenario(""), &[setting]).unwrap_or_else(|error| panic!("{error}"));
+        let set = planned_with(&scenario(""), &[setting]);
         assert_eq!(set.hash, expected.hash, "{setting}");
     }
 }

@@ -2,12 +2,12 @@
 
 use trackbed_protocols::presets;
 
-use super::{factors, plan, plan_with, scenario};
+use super::{factors, plan, plan_with, planned_with, scenario};
 
 /// The scenario over `protocol`, with these settings.
 fn hash(protocol: &str, settings: &[&str]) -> String {
     let text = scenario("").replace("quic", protocol);
-    plan_with(&text, settings).unwrap_or_else(|error| panic!("{error}")).hash
+    planned_with(&text, settings).hash
 }
 
 /// The digest covers all that a result depends on.

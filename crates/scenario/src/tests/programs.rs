@@ -1,6 +1,6 @@
 //! Third-party programs at the endpoints.
 
-use super::{factors, plan_with};
+use super::{factors, mistake, plan, planned_with};
 
 /// A scenario whose endpoints are `more`; without the keys of the built-in ones.
 fn text(more: &str) -> String {
@@ -11,19 +11,10 @@ fn with_workload(more: &str) -> String {
     text(more) + "[workload]\nkind = \"messages\"\n"
 }
 
-/// The error in `text`.
-#[track_caller]
-fn error(text: &str) -> String {
-    match plan_with(text, &[]) {
-        Ok(_) => panic!("nothing wrong with\n{text}"),
-        Err(error) => error.to_string(),
-    }
-}
-
 #[test]
 fn a_server_is_a_factor_like_a_protocol() {
     let swept = "protocol = [\"http2\", \"http3\"]\nserver = [\"trackbed\", \"nginx\", \"caddy\"]";
-    let plan = plan_with(&with_workload(swept), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(&with_workload(swept));
     assert_eq!(
         factors(&plan),
         [
@@ -42,33 +33,33 @@ fn a_server_is_a_factor_like_a_protocol() {
 #[test]
 fn a_command_needs_no_name_and_who_is_not_there_has_none() {
     let command = "protocol = \"http2\"\nserver-command = \"serve {port}\"";
-    let plan = plan_with(&with_workload(command), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(&with_workload(command));
     let server = plan.cells[0].endpoint.programs.server.clone().unwrap();
     assert_eq!(server.name(), "serve");
     let both = format!("{command}\nserver = [\"trackbed\", \"command\"]");
-    let plan = plan_with(&with_workload(&both), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = super::plan(&with_workload(&both));
     assert_eq!(factors(&plan), ["protocol=http2 server=trackbed", "protocol=http2 server=command"]);
     assert!(
-        error(&with_workload("protocol = \"http2\"\nserver = \"command\"")).contains("missing")
+        mistake(&with_workload("protocol = \"http2\"\nserver = \"command\"")).contains("missing")
     );
 }
 
 #[test]
 fn two_programs_bring_their_own_protocol_and_workload() {
     let mqtt = "server = \"mosquitto\"\nclient-command = \"mosquitto_pub -h {address}\"";
-    let plan = plan_with(&text(mqtt), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(&text(mqtt));
     assert_eq!((plan.cells.len(), plan.cells[0].endpoint.tls), (1, None));
     assert_eq!(factors(&plan), ["server=mosquitto"]);
-    let alone = error(&text("server = \"mosquitto\""));
+    let alone = mistake(&text("server = \"mosquitto\""));
     assert!(alone.contains("does not say its protocol"), "{alone}");
-    let ours = error(&text("server = \"trackbed\"\nclient-command = \"curl {address}\""));
+    let ours = mistake(&text("server = \"trackbed\"\nclient-command = \"curl {address}\""));
     assert!(ours.contains("the built-in server needs a protocol"), "{ours}");
 }
 
 #[test]
 fn a_client_is_a_factor_too() {
     let swept = "protocol = [\"http2\", \"quic\"]\nclient = [\"trackbed\", \"chromium\"]";
-    let plan = plan_with(&with_workload(swept), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(&with_workload(swept));
     assert_eq!(
         factors(&plan),
         [
@@ -120,7 +111,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
         ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
         ("protocol = \"http2\"\nserver = \"ngnix\"", "did you mean \"nginx\"?"),
     ] {
-        let found = error(&with_workload(ends));
+        let found = mistake(&with_workload(ends));
         assert!(found.contains(message), "{ends}\n{found}");
     }
 }
@@ -130,7 +121,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
 fn our_own_client_holds_any_server_to_a_version_and_a_cipher() {
     let ends = "protocol = \"http2\"\nserver = [\"nghttpd\", \"caddy\"]\ntls = [\"1.2\", \"1.3\"]\n\
                 cipher = \"aes256gcm\"";
-    let plan = plan_with(&with_workload(ends), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(&with_workload(ends));
     assert_eq!(plan.cells.len(), 4);
     assert!(plan.cells.iter().all(|cell| cell.endpoint.tls_parameters().ciphers.len() == 1));
 }
@@ -139,13 +130,12 @@ fn our_own_client_holds_any_server_to_a_version_and_a_cipher() {
 fn a_plan_is_told_by_its_programs_and_what_none_uses_is_a_mistake() {
     let hash = |more: &str| {
         let ends = format!("protocol = \"http2\"\n{more}");
-        plan_with(&with_workload(&ends), &[]).unwrap_or_else(|error| panic!("{error}")).hash
+        plan(&with_workload(&ends)).hash
     };
     let unused = "client = \"trackbed\"\nclient-command = \"curl\"\nserver = \"trackbed\"";
     assert_ne!(hash(""), hash("server = \"nginx\""));
     assert_ne!(hash("server-command = \"a\""), hash("server-command = \"b\""));
-    let error = plan_with(&with_workload(&format!("protocol = \"http2\"\n{unused}")), &[]);
-    let error = error.unwrap_err().to_string();
+    let error = mistake(&with_workload(&format!("protocol = \"http2\"\n{unused}")));
     assert!(error.contains("client-command curl occurs in no cell"), "{error}");
 }
 
@@ -155,7 +145,7 @@ fn commands_of_the_file_are_named_and_those_of_settings_are_not() {
     let commands = |ends: &str, settings: &[&str]| {
         let inference = "[inference]\nkind = \"command\"\ncommand = \"./watch\"\n";
         let text = with_workload(&format!("protocol = \"http2\"\n{ends}")) + inference;
-        plan_with(&text, settings).unwrap_or_else(|error| panic!("{error}")).commands
+        planned_with(&text, settings).commands
     };
     let swept = "server-command = [\"a\", \"b\"]\nclient-command = \"a\"";
     assert_eq!(commands(swept, &[]), ["./watch", "a", "b"]);

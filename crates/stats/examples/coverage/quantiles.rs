@@ -44,7 +44,6 @@ fn cell(runs: usize, shared: f64, p: f64, point: f64) -> String {
     format!("{below:.1}, {above:.1} ({closed:.0} %)")
 }
 
-/// Resampling is slow.
 const DIFFERENCES: u32 = 300;
 
 /// Each cell: the shares of sets in which the difference of two cells' quantiles is below its
@@ -90,7 +89,6 @@ fn run(rng: &mut Rng, shared: f64) -> Vec<f64> {
     with(rng, own, shared)
 }
 
-/// The values of a run with the common part `own`.
 fn with(rng: &mut Rng, own: f64, shared: f64) -> Vec<f64> {
     let value = |rng: &mut Rng| shared.sqrt() * own + (1.0 - shared).sqrt() * rng.normal();
     (0..VALUES).map(|_| libm::exp(value(rng))).collect()

@@ -1,23 +1,12 @@
 use super::*;
-
-/// Hours between failures of an air conditioner: A. C. Davison and D. V. Hinkley, "Bootstrap
-/// Methods and their Application", 1997, example 1.1.
-const AIR_CONDITIONING: [f64; 12] =
-    [3.0, 5.0, 7.0, 18.0, 43.0, 85.0, 91.0, 98.0, 100.0, 130.0, 230.0, 487.0];
+use crate::testing::{AIR_CONDITIONING, assert_near};
 
 fn sample(values: &[f64]) -> Sample {
     Sample::new(values).unwrap()
 }
 
-/// Random interval ends agree with a million resamples up to a few percent.
-fn assert_near(found: [f64; 2], reference: [f64; 2], tolerance: f64) {
-    for (found, reference) in found.into_iter().zip(reference) {
-        assert!((found - reference).abs() <= tolerance, "{found} is not {reference}");
-    }
-}
-
 /// `scipy.stats.bootstrap((d,), np.mean, n_resamples=1_000_000, method="BCa", rng=1)`, scipy
-/// 1.17.1. The plain percentile interval would be 45.1 to 193.8.
+/// 1.17.1, up to a few percent. The plain percentile interval would be 45.1 to 193.8.
 #[test]
 fn the_interval_of_a_skewed_mean_agrees_with_scipy() {
     let values = sample(&AIR_CONDITIONING);

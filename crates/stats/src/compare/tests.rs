@@ -1,10 +1,6 @@
 use super::*;
+use crate::testing::all;
 
-fn all(values: &[f64]) -> Vec<Option<f64>> {
-    values.iter().copied().map(Some).collect()
-}
-
-/// 30 values, symmetric about 100.
 fn base() -> Vec<f64> {
     (0..30).map(|i| 100.0 + (f64::from(i) - 14.5) / 3.0).collect()
 }

@@ -1,19 +1,10 @@
 use super::*;
+use crate::testing::{all, assert_near};
 
 const FIRST: [f64; 12] =
     [102.0, 98.0, 110.0, 95.0, 120.0, 105.0, 99.0, 101.0, 97.0, 130.0, 108.0, 94.0];
 const SECOND: [f64; 12] =
     [95.0, 97.0, 101.0, 94.0, 109.0, 99.0, 100.0, 96.0, 90.0, 121.0, 101.0, 93.0];
-
-fn all(values: &[f64]) -> Vec<Option<f64>> {
-    values.iter().copied().map(Some).collect()
-}
-
-fn assert_near(found: [f64; 2], reference: [f64; 2], tolerance: f64) {
-    for (found, reference) in found.into_iter().zip(reference) {
-        assert!((found - reference).abs() <= tolerance, "{found} is not {reference}");
-    }
-}
 
 /// Student's interval of the differences (`scipy.stats.ttest_rel(b, a).confidence_interval()`,
 /// scipy 1.17.1) and Fieller's of the ratio (by its quadratic) are -7.7052 to -2.7948 and -0.07025

@@ -1,9 +1,5 @@
 use super::*;
-
-/// Hours between failures of an air conditioner: A. C. Davison and D. V. Hinkley, "Bootstrap
-/// Methods and their Application", 1997, example 1.1.
-const AIR_CONDITIONING: [f64; 12] =
-    [3.0, 5.0, 7.0, 18.0, 43.0, 85.0, 91.0, 98.0, 100.0, 130.0, 230.0, 487.0];
+use crate::testing::AIR_CONDITIONING;
 
 fn interval(values: &[f64]) -> [f64; 2] {
     mean_interval(&Sample::new(values).unwrap(), 0.95).unwrap()

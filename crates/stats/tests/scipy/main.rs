@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use table::{Line, Table, assert_near};
 use trackbed_stats::{
     Better, Bootstrap, Comparison, Terms, compare_paired, compare_unpaired, mean_interval,
-    order_statistics, proportion_interval,
+    order_statistics,
 };
 
 const COMMITTED: &str = include_str!("reference.txt");
@@ -140,15 +140,6 @@ fn equivalence_is_no_surer_than_two_one_sided_t_tests() {
     }
 }
 
-#[test]
-fn proportions_are_clopper_and_pearsons() {
-    for line in Table::new(COMMITTED).lines("proportion") {
-        let [count, trials] = [0, 1].map(|place| line.number(place) as u64);
-        let found = proportion_interval(count, trials, line.number(2)).unwrap();
-        line.assert_ends(3, found, 1e-9);
-    }
-}
-
 /// The table matches the installed SciPy; resampled values within a tenth.
 #[test]
 fn the_table_is_scipys() {
@@ -193,7 +184,6 @@ fn compared(table: &Table, first: &str, second: &str, paired: bool) -> Compariso
 }
 
 impl Line<'_> {
-    /// The two answers from `place` on are these ends.
     fn assert_ends(&self, place: usize, ends: [f64; 2], tolerance: f64) {
         assert_near(self, ends[0], self.number(place), tolerance);
         assert_near(self, ends[1], self.number(place + 1), tolerance);

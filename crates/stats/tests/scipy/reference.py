@@ -147,15 +147,8 @@ def compare(sets):
         say("chance", x, y, "unpaired", mixed.pvalue, stats.mannwhitneyu(b, a).pvalue, welch)
 
 
-def count():
-    for k, n, confidence in ((0, 30, 0.95), (1, 30, 0.95), (15, 30, 0.9), (30, 30, 0.95), (3, 1000, 0.99), (997, 100_000, 0.95)):
-        found = stats.binomtest(k, n).proportion_ci(confidence, method="exact")
-        say("proportion", k, n, confidence, found.low, found.high)
-
-
 SETS = data()
 for name, values in SETS.items():
     say("data", name, *(float(x) for x in values))
 describe(SETS)
 compare(SETS)
-count()

@@ -229,8 +229,8 @@ fn is_table(key: &Key) -> bool {
 fn workloads(keys: &[Key], page: &mut String) {
     page.push_str("\n## `[workload]`\n");
     for workload in trackbed_workloads::registry() {
-        let name = workload.name();
-        write!(page, "\n### `kind = \"{name}\"`\n\n{}\n\n", sentence(workload.summary())).unwrap();
+        let name = workload.name;
+        write!(page, "\n### `kind = \"{name}\"`\n\n{}\n\n", sentence(workload.summary)).unwrap();
         let start = format!("{name}: ");
         let rows = keys.iter().filter(|key| key.path != "workload.kind").filter_map(|key| {
             let short = key.path.strip_prefix("workload.")?;

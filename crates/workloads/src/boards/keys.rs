@@ -16,7 +16,6 @@ pub(crate) struct KeyCosts {
 }
 
 impl KeyCosts {
-    /// Costs on this board while no key is known.
     pub(crate) fn new(costs: Costs, policy: Policy) -> KeyCosts {
         let bytes = costs.tables.map_or(usize::MAX, |tables| tables.bytes);
         KeyCosts { costs, tables: Residence::new(policy, bytes), tables_max: 0 }
@@ -35,7 +34,6 @@ impl KeyCosts {
         }
     }
 
-    /// The peak memory of the tables.
     pub(crate) fn tables_bytes(&self) -> u64 {
         let bytes = self.costs.tables.map_or(0, |tables| tables.bytes);
         (bytes * self.tables_max) as u64

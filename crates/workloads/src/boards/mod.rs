@@ -7,7 +7,6 @@ use trackbed_verifier::engine::model::Core;
 
 pub(crate) use keys::{AUTHORITY, KeyCosts};
 
-/// A unit's processors, and the time that signatures take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Board {
     /// The name that scenarios use.
@@ -30,7 +29,6 @@ impl Board {
     }
 }
 
-/// The time on a core, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     /// All checks of a message except its signature: decoding, policy, hash.
@@ -43,7 +41,6 @@ pub(crate) struct Costs {
     pub tables: Option<Tables>,
 }
 
-/// What tables of keys cost and save.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tables {
     /// A signature by a key with a table, in nanoseconds.
@@ -54,15 +51,12 @@ pub(crate) struct Tables {
     pub bytes: usize,
 }
 
-/// The board of this name; every choice of the parameter exists.
 pub(crate) fn find(name: &str) -> &'static Board {
     BOARDS.iter().find(|board| board.name == name).unwrap_or(&BOARDS[0])
 }
 
-/// The most workers that a unit may have, on any board.
 pub(crate) const WORKERS_MAX: u64 = 64;
 
-/// In the order of [`BOARDS`].
 pub(crate) const NAMES: &[&str] =
     &["here", "epyc-portable", "xeon-openssl", "odroid-xu4", "udoo-quad"];
 

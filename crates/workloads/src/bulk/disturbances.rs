@@ -33,7 +33,6 @@ impl Disturbances {
         Disturbances(all)
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -44,13 +43,11 @@ impl Disturbances {
         self.0.get(index).copied()
     }
 
-    /// The number of disturbances up to `bytes`.
     pub(super) fn up_to(&self, bytes: u64) -> usize {
         self.0.partition_point(|(point, _)| *point <= bytes)
     }
 }
 
-/// The longest time without an arrival since a disturbance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Silence {
     longest: Duration,
@@ -64,7 +61,6 @@ impl Silence {
         Silence { longest: Duration::ZERO, last: disturbance }
     }
 
-    /// Data arrives.
     pub(super) fn end(&mut self, now: Time) {
         self.longest = self.longest.max(now - self.last);
         self.last = now;

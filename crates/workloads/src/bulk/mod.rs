@@ -11,73 +11,57 @@ mod transfer;
 mod upload;
 mod uploads;
 
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::{Arguments, EventLog, Parameter, parameters};
+use trackbed_core::{EventLog, Parameter, parameters};
 
-use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload};
 use crate::warm_up::{self, WithWarmUp};
 use plan::{Direction, Plan};
 use service::BulkService;
 
-/// The entry of the registry.
-pub(crate) struct Bulk;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "bulk",
+    summary: "each phone downloads or uploads one long piece of data, verified by its BLAKE3 digest",
+    parameters: || PARAMETERS,
+    communicates: true,
+    follows_environment: false,
+    prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
+};
 
-impl Workload for Bulk {
-    fn name(&self) -> &'static str {
-        "bulk"
-    }
-
-    fn summary(&self) -> &'static str {
-        "each phone downloads or uploads one long piece of data, verified by its BLAKE3 digest"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(Transfers(Arc::new(Plan::new(arguments)?))))
-    }
-}
-
-/// Bulk transfers with everything resolved.
-struct Transfers(Arc<Plan>);
-
-impl Prepared for Transfers {
+impl Prepared for Arc<Plan> {
     fn phones(&self) -> u32 {
-        self.0.phones
+        self.phones
     }
 
     fn networks(&self) -> u32 {
-        self.0.moves + 1
+        self.moves + 1
     }
 
     fn reconnections(&self) -> u32 {
-        self.0.reconnections
+        self.reconnections
     }
 
     fn service(&self, log: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(BulkService::new(Arc::clone(&self.0), log)))
+        Rc::new(WithWarmUp(BulkService::new(Arc::clone(self), log)))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        Box::pin(transfer::drive(Arc::clone(&self.0), stage))
+        Box::pin(transfer::drive(Arc::clone(self), stage))
     }
 
     fn site(&self) -> Result<Site, String> {
-        if !self.0.disturbances.is_empty() {
+        if !self.disturbances.is_empty() {
             let why = "only the built-in server can resume a transfer: set reconnections and moves \
                        to 0";
             return Err(why.to_owned());
         }
-        match self.0.direction {
+        match self.direction {
             Direction::Download => {
-                let transfer = service::site_file(self.0.expected.bytes());
+                let transfer = service::site_file(self.expected.bytes());
                 Ok(Site { files: vec![warm_up::site_file(), transfer] })
             }
             Direction::Upload => {

@@ -5,22 +5,18 @@ use std::time::Duration;
 use trackbed_core::{Arguments, ByteSize};
 
 use super::disturbances::Disturbances;
+use crate::arguments::{at_most, positive};
 use crate::contract::WorkloadError;
 use crate::data::Expected;
 
-/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     pub(super) direction: Direction,
     pub(super) phones: u32,
     pub(super) timeout: Duration,
     pub(super) disturbances: Disturbances,
-    /// The number of moves of each phone.
     pub(super) moves: u32,
-    /// The number of reconnections of each phone.
     pub(super) reconnections: u32,
-    /// Whether phones are notified of their moves.
     pub(super) notice: bool,
-    /// The data that is transferred.
     pub(super) expected: Expected,
 }
 
@@ -39,14 +35,9 @@ impl Plan {
                 "no data to transfer; write at least 1 B, for example \"10 MB\"",
             ));
         }
-        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
-        let timeout: Duration = arguments.need("timeout");
-        if timeout.is_zero() {
-            let advice = "must be longer than zero; write for example \"60 s\"";
-            return Err(WorkloadError::new("timeout", advice));
-        }
-        let (reconnections, moves) =
-            (count(arguments, "reconnections")?, count(arguments, "moves")?);
+        let timeout = positive(arguments, "timeout", "60 s")?;
+        let reconnections = at_most(arguments, "reconnections", DISTURBANCES_MAX)?;
+        let moves = at_most(arguments, "moves", DISTURBANCES_MAX)?;
         if size.as_bytes() <= u64::from(reconnections.max(moves)) {
             let (parameter, count) = match moves > reconnections {
                 true => ("moves", moves),
@@ -60,9 +51,7 @@ impl Plan {
                 "upload" => Direction::Upload,
                 _ => Direction::Download,
             },
-            phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
-                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
-            })?,
+            phones: at_most(arguments, "phones", PHONES_MAX)?,
             timeout,
             disturbances: Disturbances::new(size.as_bytes(), reconnections, moves),
             moves,
@@ -71,13 +60,6 @@ impl Plan {
             expected: Expected::of(size.as_bytes()),
         })
     }
-}
-
-/// The number of disturbances of a kind.
-fn count(arguments: &Arguments, parameter: &'static str) -> Result<u32, WorkloadError> {
-    let count: u64 = arguments.need(parameter);
-    let count = u32::try_from(count).ok().filter(|count| *count <= DISTURBANCES_MAX);
-    count.ok_or_else(|| WorkloadError::new(parameter, format!("write at most {DISTURBANCES_MAX}")))
 }
 
 const PHONES_MAX: u32 = 10_000;

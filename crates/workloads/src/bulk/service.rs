@@ -12,6 +12,7 @@ use trackbed_substrate::now;
 
 use super::plan::Plan;
 use super::uploads::Uploads;
+use crate::answers::{nothing_at, refuse};
 use crate::contract::SiteFile;
 use crate::data::{Arrived, pieces};
 
@@ -57,7 +58,7 @@ impl Service for BulkService {
                     None => refuse(CONFLICT, format!("the data does not go on at byte {from}")),
                 }
             }
-            None => refuse(404, format!("there is nothing at {}", request.path)),
+            None => nothing_at(&request.path),
         };
         Box::pin(std::future::ready(answer))
     }
@@ -71,13 +72,12 @@ async fn receive(phone: u32, body: Body, plan: Arc<Plan>, log: EventLog) -> Resp
             log.record(now(), Event::Transferred { phone, bytes, intact });
             let content =
                 serde_json::json!({ "status": "received", "bytes": bytes, "intact": intact });
-            answer(200, &content)
+            Response { status: 200, body: body::full(content.to_string()) }
         }
-        Err(why) => refuse(400, why.to_string()),
+        Err(why) => refuse(400, why),
     }
 }
 
-/// The file from which a third-party server sends this many bytes.
 pub(super) fn site_file(bytes: u64) -> SiteFile {
     let content = Arc::new(move |file: &mut dyn io::Write| {
         pieces(0, bytes).try_for_each(|piece| file.write_all(&piece))
@@ -85,7 +85,6 @@ pub(super) fn site_file(bytes: u64) -> SiteFile {
     SiteFile { path: Target::Download { bytes, from: 0 }.path(), content }
 }
 
-/// Reads a body to its end.
 async fn take_in(mut body: Body) -> Result<Arrived, Error> {
     let mut arrived = Arrived::default();
     while let Some(piece) = body.next().await.transpose()? {
@@ -94,31 +93,22 @@ async fn take_in(mut body: Body) -> Result<Arrived, Error> {
     Ok(arrived)
 }
 
-/// The subject of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Send the bytes from one offset to another.
     Download {
-        /// Where the data ends.
         bytes: u64,
-        /// Where to begin.
         from: u64,
     },
-    /// Receive this phone's data in one request.
     Upload(u32),
     /// Report how many bytes of this phone have arrived.
     Have(u32),
-    /// Receive this phone's data from an offset on.
     Rest {
-        /// Which phone.
         phone: u32,
-        /// The number of bytes that have already arrived.
         from: u64,
     },
 }
 
 impl Target {
-    /// The path of a request for this target.
     pub(super) fn path(self) -> String {
         match self {
             Target::Download { bytes, from: 0 } => format!("/bulk/{bytes}"),
@@ -149,14 +139,6 @@ impl Target {
 /// The data of a phone does not continue there (RFC 9110 section 15.5.10): data from a connection
 /// that the phone has given up arrived after it had asked for the count.
 pub(super) const CONFLICT: u16 = 409;
-
-fn refuse(status: u16, reason: String) -> Response {
-    answer(status, &serde_json::json!({ "status": "refused", "reason": reason }))
-}
-
-fn answer(status: u16, content: &serde_json::Value) -> Response {
-    Response { status, body: body::full(content.to_string()) }
-}
 
 #[cfg(test)]
 mod tests {

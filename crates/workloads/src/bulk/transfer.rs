@@ -18,36 +18,21 @@ use super::plan::{Direction, Plan};
 use crate::contract::Stage;
 use crate::data::Arrived;
 use crate::phone::{Line, Phone};
+use crate::tasks;
 use crate::warm_up::warm_up;
 
-/// The clients' side of a run.
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     if !warm_up(&stage).await {
         return;
     }
     stage.log.record(now(), Event::Started);
-    let transfers: Vec<_> = Phone::all(&stage, &stage.log)
-        .into_iter()
-        .map(|phone| {
-            let name = format!("phone {}", phone.number);
-            spawn_named(name, transfer(Arc::clone(&plan), phone))
-        })
-        .collect();
-    let mut lines = Vec::with_capacity(transfers.len());
-    for transfer in transfers {
-        lines.extend(transfer.await);
-    }
+    let phones = Phone::all(&stage, &stage.log);
+    let lines = tasks::for_each(phones, |phone| transfer(Arc::clone(&plan), phone)).await;
     stage.log.record(now(), Event::Finished);
-    let closing: Vec<_> = lines
-        .into_iter()
-        .map(|line| spawn_named("closing", async move { line.close().await }))
-        .collect();
-    for task in closing {
-        task.await;
-    }
+    let close = |line: Rc<Line>| spawn_named("closing", async move { line.close().await });
+    tasks::join(lines.into_iter().flatten().map(close).collect()).await;
 }
 
-/// One phone's transfer. Returns its last connection, if it has one.
 async fn transfer(plan: Arc<Plan>, phone: Rc<Phone>) -> Option<Rc<Line>> {
     let transfer = Transfer::new(plan, phone);
     match select(pin!(transfer.run()), pin!(transfer.stalled())).await {
@@ -61,42 +46,31 @@ async fn transfer(plan: Arc<Plan>, phone: Rc<Phone>) -> Option<Rc<Line>> {
     transfer.line.take()
 }
 
-/// A transfer in progress.
 pub(super) struct Transfer {
     pub(super) plan: Arc<Plan>,
     pub(super) phone: Rc<Phone>,
-    /// The current connection.
     line: RefCell<Option<Rc<Line>>>,
     /// When a byte last moved, or a connection was last attempted, as seen from this end.
     moved: Rc<Cell<Time>>,
     /// The number of bytes at the receiver, as far as the phone knows.
     pub(super) there: Cell<u64>,
-    /// The number of disturbances so far.
     disturbed: Cell<usize>,
-    /// The effect of the last one.
     aftermath: Cell<Aftermath>,
 }
 
-/// The effect of a disturbance.
 #[derive(Clone, Copy)]
 enum Aftermath {
-    /// None any more.
     Over,
     /// The connection seems to have survived.
     Outlived(Silence),
-    /// The connection is lost, and nothing has arrived over another one yet.
     Lost,
 }
 
-/// How a connection's session ended.
 pub(super) enum Session {
-    /// Everything is transferred.
     Complete,
-    /// The phone has dropped the connection, and continues over another one.
     Disturbed,
 }
 
-/// Why a connection's session ended too early.
 pub(super) enum Trouble {
     /// The connection broke: another one may work.
     Broken(String),
@@ -126,7 +100,6 @@ impl Transfer {
         }
     }
 
-    /// Runs the transfer over as many connections as it takes.
     async fn run(&self) -> Result<(), String> {
         let mut arrived = Arrived::default();
         let mut breaks = 0;
@@ -176,7 +149,6 @@ impl Transfer {
         }
     }
 
-    /// The next disturbance, and the number of bytes at which it happens.
     pub(super) fn next_disturbance(&self) -> Option<(u64, Disturbance)> {
         self.plan.disturbances.get(self.disturbed.get())
     }
@@ -209,7 +181,6 @@ impl Transfer {
         Ok(keeps)
     }
 
-    /// Notes that data has arrived at the phone.
     pub(super) fn note_arrival(&self) {
         self.note();
         match self.aftermath.get() {
@@ -225,7 +196,6 @@ impl Transfer {
         }
     }
 
-    /// Ends the time after a disturbance, at the next one or at the end.
     pub(super) fn settle(&self) {
         let fetches = self.plan.direction == Direction::Download;
         if let Aftermath::Outlived(silence) = self.aftermath.replace(Aftermath::Over)
@@ -236,12 +206,10 @@ impl Transfer {
         }
     }
 
-    /// Notes progress.
     pub(super) fn note(&self) {
         self.moved.set(now());
     }
 
-    /// A callback that notes progress.
     pub(super) fn notes(&self) -> impl Fn() + use<> {
         let moved = Rc::clone(&self.moved);
         move || moved.set(now())
@@ -260,7 +228,6 @@ impl Transfer {
     }
 }
 
-/// The server did not give the requested response.
 pub(super) fn check_status(status: u16) -> Result<(), Trouble> {
     match status {
         200 => Ok(()),

@@ -53,7 +53,6 @@ impl Transfer {
         Ok(Session::Complete)
     }
 
-    /// The number of bytes that the server has received.
     async fn ask(&self, line: &Line) -> Result<u64, Trouble> {
         let path = Target::Have(self.phone.number).path();
         let response = line.exchange(Request::new(path, body::empty())).await?;

@@ -15,31 +15,26 @@ use super::disturbances::Silence;
 use super::plan::Plan;
 use crate::data::Arrived;
 
-/// Uploads that survive their connections.
 pub(super) struct Uploads {
     plan: Arc<Plan>,
     log: EventLog,
     phones: RefCell<BTreeMap<u32, Upload>>,
 }
 
-/// The data of one phone.
 #[derive(Default)]
 struct Upload {
     arrived: Arrived,
     /// Counts the requests with data. Only the last one may add data: an older one belongs to a
     /// connection that its phone has given up, though its data may still arrive.
     request: u32,
-    /// Whether it is complete, and recorded.
     is_complete: bool,
 }
 
-/// A request with data.
 struct Receiving {
     uploads: Rc<Uploads>,
     phone: u32,
     request: u32,
     body: Body,
-    /// Whether nothing has arrived yet.
     is_first: bool,
     /// Starts when the phone was last told that it has reached a disturbance.
     silence: Option<Silence>,
@@ -105,7 +100,6 @@ impl Uploads {
         Some(upload.arrived.bytes)
     }
 
-    /// Records that a phone's data is complete.
     fn complete(&self, phone: u32, upload: &mut Upload) {
         if !std::mem::replace(&mut upload.is_complete, true) {
             let bytes = upload.arrived.bytes;
@@ -116,7 +110,6 @@ impl Uploads {
 }
 
 impl Receiving {
-    /// Receives data until there is something to report.
     async fn report(mut self) -> Result<Option<(Bytes, Receiving)>, Error> {
         if self.is_over {
             return Ok(None);
@@ -143,9 +136,7 @@ impl Receiving {
         let bytes = self.uploads.end(self.phone, self.request).ok_or_else(overtaken)?;
         Ok(Some((count(bytes), self)))
     }
-}
 
-impl Receiving {
     /// A phone that still sends over the disturbed connection has kept it.
     fn settle(&mut self) {
         if let Some(silence) = self.silence.take() {

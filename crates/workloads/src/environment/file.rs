@@ -17,7 +17,6 @@ use trackbed_core::units::{format_duration, parse_duration};
 
 use crate::environment::timeline::{Change, Moment, Timeline};
 
-/// The text of the table, heading included.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEADING}")?;
@@ -36,11 +35,6 @@ impl fmt::Display for Timeline {
 impl FromStr for Timeline {
     type Err = String;
 
-    /// Reads the text of a table.
-    ///
-    /// # Errors
-    /// If a line is malformed, or the changes are inconsistent; the message names the line and the
-    /// remedy.
     fn from_str(text: &str) -> Result<Timeline, String> {
         let lines = (1u32..).zip(text.lines().map(str::trim));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -76,7 +70,6 @@ impl FromStr for Timeline {
     }
 }
 
-/// One line of the table.
 fn moment(line: &str) -> Result<Moment, String> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [at, change, value] = fields[..] else {

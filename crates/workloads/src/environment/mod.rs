@@ -8,7 +8,7 @@
 //! seed alone: it is the same for all protocols, can be written to a file, and can be read from
 //! one. Placed in a run it is a [`Course`].
 //!
-//! The crate has no network code: it decides what changes when, and its users make the changes.
+//! The module has no network code: it decides what changes when, and its users make the changes.
 //!
 //! ```
 //! use trackbed_core::parameter::Arguments;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::{Arguments, Parameter, Ratio, Seed, parameters};
+use trackbed_core::{Arguments, Parameter, Ratio, Seed, named, parameters};
 
 use crate::environment::seek::SeekChanger;
 use crate::environment::status::StatusChanger;
@@ -18,36 +18,23 @@ pub struct Environment {
     overtaking: bool,
 }
 
-/// What a reconnection does to a phone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reconnect {
-    /// A new connection from the same address.
-    #[default]
-    SameAddress,
-    /// A change of access point, and a new connection from the new address.
-    NewAddress,
-    /// Also a change of access point, which a connection survives if it can migrate.
-    Migration,
-}
-
-impl Reconnect {
-    /// The names in scenarios, in the order of the kinds.
-    const NAMES: &[&str] = &["same-address", "new-address", "migration"];
-
-    fn from_name(name: &str) -> Reconnect {
-        match Reconnect::NAMES.iter().position(|known| *known == name) {
-            Some(1) => Reconnect::NewAddress,
-            Some(2) => Reconnect::Migration,
-            _ => Reconnect::SameAddress,
-        }
+named! {
+    /// What a reconnection does to a phone.
+    #[derive(Default)]
+    pub enum Reconnect {
+        /// A new connection from the same address.
+        #[default]
+        SameAddress = "same-address",
+        /// A change of access point, and a new connection from the new address.
+        NewAddress = "new-address",
+        /// Also a change of access point, which a connection survives if it can migrate.
+        Migration = "migration",
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
-    /// Each run draws its own.
     Drawn { status: StatusChanger, seek: SeekChanger, duration: Duration },
-    /// The same for all runs.
     Given(Arc<Timeline>),
 }
 
@@ -65,7 +52,7 @@ impl Environment {
     /// # Errors
     /// If the values are inconsistent.
     pub fn read(arguments: &Arguments) -> Result<Environment, EnvironmentError> {
-        let reconnect = arguments.get::<&str>("reconnect").map(Reconnect::from_name);
+        let reconnect = arguments.get::<&str>("reconnect").and_then(Reconnect::from_name);
         let environment = Environment {
             origin: Origin::read(arguments)?,
             reconnect: reconnect.unwrap_or_default(),

@@ -9,29 +9,23 @@ use futures_util::future::{Either, select};
 use futures_util::{FutureExt as _, StreamExt as _};
 use trackbed_connection::{Body, Error, Request, body};
 use trackbed_core::{Event, Time};
-use trackbed_substrate::{now, sleep_until, spawn_named};
+use trackbed_substrate::{now, sleep_until};
 
 use super::Plan;
 use super::service::PATH;
 use crate::contract::Stage;
 use crate::data::pieces;
 use crate::phone::Phone;
+use crate::tasks;
 use crate::warm_up::warm_up;
 
-/// The clients' side of a run.
 pub(super) async fn drive(plan: Plan, stage: Stage) {
     if !warm_up(&stage).await {
         return;
     }
     stage.log.record(now(), Event::Started);
     let end = now() + plan.duration;
-    let flows: Vec<_> = Phone::all(&stage, &stage.log)
-        .into_iter()
-        .map(|phone| spawn_named(format!("phone {}", phone.number), flow(plan, phone, end)))
-        .collect();
-    for flow in flows {
-        flow.await;
-    }
+    tasks::for_each(Phone::all(&stage, &stage.log), |phone| flow(plan, phone, end)).await;
     stage.log.record(now(), Event::Finished);
 }
 
@@ -41,7 +35,6 @@ async fn flow(plan: Plan, phone: Rc<Phone>, end: Time) {
     }
 }
 
-/// Downloads until `end`, and then drops the connection.
 async fn download(plan: Plan, phone: &Rc<Phone>, end: Time) -> Result<(), String> {
     let mut arrivals = Arrivals::new(plan.interval);
     let begun = within(plan, end, async {
@@ -98,12 +91,9 @@ async fn within<T>(
     }
 }
 
-/// Arriving data, interval by interval.
 struct Arrivals {
     interval: Duration,
-    /// When the next interval begins.
     next: Time,
-    /// Bytes that have arrived in this one.
     bytes: u64,
     last: Time,
     silence: Duration,
@@ -116,7 +106,6 @@ impl Arrivals {
         Arrivals { interval, next, bytes: 0, last, silence: Duration::ZERO, total: 0 }
     }
 
-    /// Counts bytes that arrive now.
     fn count(&mut self, phone: &Phone, bytes: u64) {
         if now() >= self.next {
             self.tell(phone);
@@ -146,7 +135,6 @@ impl Arrivals {
     }
 }
 
-/// The data expected next.
 struct Expected {
     pieces: Box<dyn Iterator<Item = Bytes>>,
     rest: Bytes,

@@ -13,55 +13,32 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
+use crate::arguments::{at_most, positive};
 use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::WithWarmUp;
-use service::FlowService;
 
-/// The entry of the registry.
-pub(crate) struct Flow;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "flow",
+    summary: "each phone downloads as fast as it can for a given time, every byte checked",
+    parameters: || PARAMETERS,
+    communicates: true,
+    follows_environment: false,
+    prepare,
+};
 
-impl Workload for Flow {
-    fn name(&self) -> &'static str {
-        "flow"
-    }
-
-    fn summary(&self) -> &'static str {
-        "each phone downloads as fast as it can for a given time, every byte checked"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let positive = |parameter: &'static str, advice: &str| {
-            let time: Duration = arguments.need(parameter);
-            let is_set = !time.is_zero();
-            is_set.then_some(time).ok_or_else(|| WorkloadError::new(parameter, advice))
-        };
-        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
-        Ok(Box::new(Plan {
-            duration: positive("duration", "must be longer than zero; write for example \"60 s\"")?,
-            interval: positive(
-                "interval",
-                "must be longer than zero; write for example \"10 ms\"",
-            )?,
-            timeout: positive("timeout", "must be longer than zero; write for example \"60 s\"")?,
-            phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
-                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
-            })?,
-        }))
-    }
+fn prepare(arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+    Ok(Box::new(Plan {
+        duration: positive(arguments, "duration", "60 s")?,
+        interval: positive(arguments, "interval", "10 ms")?,
+        timeout: positive(arguments, "timeout", "60 s")?,
+        phones: at_most(arguments, "phones", PHONES_MAX)?,
+    }))
 }
 
-/// A flow with everything resolved.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// The duration, from the start of the measured part.
     duration: Duration,
-    /// The interval of counting.
     interval: Duration,
-    /// The maximum time without a byte.
     timeout: Duration,
     phones: u32,
 }
@@ -72,7 +49,7 @@ impl Prepared for Plan {
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(FlowService))
+        Rc::new(WithWarmUp(service::service()))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use trackbed_connection::{Error, Request, body};
 use trackbed_core::{Event, Seed, Time};
-use trackbed_substrate::{
-    Task, before, is_simulating, now, sleep, sleep_until, spawn, spawn_named,
-};
+use trackbed_substrate::{Task, before, is_simulating, now, sleep, sleep_until, spawn};
 
 use super::listener::Audience;
 use super::plan::Plan;
@@ -17,9 +15,9 @@ use super::service::path;
 use crate::contract::Stage;
 use crate::lines::Lines;
 use crate::phone::{Line, Phone};
+use crate::tasks;
 use crate::warm_up::warm_up;
 
-/// The clients' side of a run.
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     if !warm_up(&stage).await {
         return;
@@ -36,31 +34,20 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     stage.log.record(started, Event::DeadlineSet { after: plan.deadline });
     let accepted = Rc::new(Cell::new(0));
     let mut stagger = stage.seed.stream("workload/messages/stagger");
-    let senders: Vec<Task<Task<()>>> = Phone::all(&stage, &stage.log)
-        .into_iter()
-        .take(plan.phones as usize)
-        .map(|phone| {
-            let start = started + stagger.span(Duration::ZERO, plan.stagger);
-            let name = format!("phone {}", phone.number);
-            let lines = Lines::new(Rc::clone(&phone), plan.policy, stage.handshake);
-            let (plan, accepted) = (Arc::clone(&plan), Rc::clone(&accepted));
-            let sender = Sender { plan, phone, lines, seed: stage.seed, accepted };
-            spawn_named(name, Rc::new(sender).run(start))
-        })
-        .collect();
-    let mut closing = Vec::with_capacity(senders.len());
-    for sender in senders {
-        closing.push(sender.await);
-    }
+    let phones = Phone::all(&stage, &stage.log).into_iter().take(plan.phones as usize);
+    let closing = tasks::for_each(phones, |phone| {
+        let start = started + stagger.span(Duration::ZERO, plan.stagger);
+        let lines = Lines::new(Rc::clone(&phone), plan.policy, stage.handshake);
+        let (plan, accepted) = (Arc::clone(&plan), Rc::clone(&accepted));
+        Rc::new(Sender { plan, phone, lines, seed: stage.seed, accepted }).run(start)
+    })
+    .await;
     let listeners_close = audience.hear_the_rest(accepted.get(), &plan, &stage).await;
     stage.log.record(now(), Event::Finished);
     listeners_close.await;
-    for task in closing {
-        task.await;
-    }
+    tasks::join(closing).await;
 }
 
-/// A phone that sends messages.
 struct Sender {
     plan: Arc<Plan>,
     phone: Rc<Phone>,
@@ -112,13 +99,10 @@ impl Sender {
                 }
             }));
         }
-        for delivery in deliveries {
-            delivery.await;
-        }
+        tasks::join(deliveries).await;
     }
 }
 
-/// A message in flight.
 struct Delivery<'a> {
     sender: &'a Sender,
     message: u32,
@@ -126,10 +110,8 @@ struct Delivery<'a> {
     intended: Option<Time>,
 }
 
-/// Why a message was given up.
 struct Failure {
     reason: String,
-    /// No connection could be opened.
     unreachable: bool,
 }
 
@@ -175,7 +157,6 @@ impl Delivery<'_> {
         }
     }
 
-    /// Sends the message on `line` and returns the status of the complete answer.
     async fn exchange(&mut self, line: &Line) -> Result<u16, Error> {
         let Sender { plan, phone, seed, .. } = self.sender;
         let intended = *self.intended.get_or_insert_with(now);

@@ -29,9 +29,7 @@ pub(super) struct Denm {
 }
 
 impl Denm {
-    /// The length of a message with every container.
     pub(super) const COMPLETE_LEN: usize = 355;
-    /// The length of a message with only the header.
     pub(super) const LEN_MIN: usize = 64;
 
     /// Messages of `len` bytes with as many containers as fit; the rest is padding.
@@ -44,7 +42,6 @@ impl Denm {
         Denm { len, containers: fitting }
     }
 
-    /// The length of every message in bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -83,9 +80,6 @@ impl Denm {
 
     /// Whether an arrived message is one of these: JSON with the mandatory fields, every field in
     /// its range.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
         check::check(message, self.containers)
     }
@@ -106,7 +100,6 @@ impl Denm {
     }
 }
 
-/// The lengths of messages with one, two, three and all containers.
 const CONTAINER_LENS: [usize; 4] = [Denm::LEN_MIN, 266, 323, Denm::COMPLETE_LEN];
 
 const PADDING: &str = r#","padding":"""#;

@@ -10,7 +10,6 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_channel::oneshot;
 
-/// A forwarded message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Warning {
     /// Its index among all accepted messages, from 0.
@@ -24,7 +23,6 @@ pub(super) struct Warning {
 }
 
 impl Warning {
-    /// The length of the header before the content.
     pub(super) const HEADER_LEN: usize = 16;
 
     /// The encoded form: the three numbers, big-endian, and the content.
@@ -37,7 +35,6 @@ impl Warning {
         out.freeze()
     }
 
-    /// Decodes a warning; `None` if it is too short.
     pub(super) fn decode(bytes: &Bytes) -> Option<Warning> {
         let (header, _) = bytes.split_first_chunk::<{ Warning::HEADER_LEN }>()?;
         let (number, rest) = header.split_first_chunk::<8>()?;
@@ -61,14 +58,12 @@ struct State {
     /// The number of the first kept one.
     first: u64,
     kept: VecDeque<Kept>,
-    /// Their encoded bytes.
     bytes: usize,
     /// The messages seen so far: a retransmitted one is forwarded once.
     known: BTreeSet<(u32, u32)>,
     waiting: Vec<oneshot::Sender<()>>,
 }
 
-/// An encoded message, and its origin.
 struct Kept {
     id: (u32, u32),
     encoded: Bytes,
@@ -114,7 +109,6 @@ impl Forwarding {
 }
 
 impl State {
-    /// Drops the oldest messages beyond the limits.
     fn forget(&mut self) {
         while self.kept.len() > KEPT_MAX || self.bytes > KEPT_BYTES_MAX {
             let Some(oldest) = self.kept.pop_front() else { return };
@@ -136,7 +130,6 @@ mod tests {
 
     use super::*;
 
-    /// The message of this number if there is one.
     fn get(forwarding: &Forwarding, number: u64) -> Option<Warning> {
         Warning::decode(&forwarding.wait_for(number).now_or_never()?)
     }

@@ -20,10 +20,8 @@ use super::service::warning_path;
 use crate::contract::Stage;
 use crate::phone::{Line, Phone};
 
-/// All listeners of a run.
 pub(super) struct Audience(Vec<Listening>);
 
-/// An active listener.
 struct Listening {
     listener: Rc<Listener>,
     task: Task<Result<(), String>>,
@@ -34,9 +32,6 @@ struct Listening {
 impl Audience {
     /// Connects and starts the listeners of `plan`, the clients after those that send. Their
     /// connections are not measured.
-    ///
-    /// # Errors
-    /// The failure to record if one of them cannot connect.
     pub(super) async fn gather(plan: &Plan, stage: &Stage) -> Result<Audience, Event> {
         let (silent, deadline) = (EventLog::default(), now() + plan.timeout);
         let phones = Phone::all(stage, &silent).into_iter().skip(plan.phones as usize);
@@ -116,20 +111,16 @@ async fn connect(phone: &Rc<Phone>, deadline: Time) -> Result<Rc<Line>, String> 
     }
 }
 
-/// A vehicle with a connection to the service.
 struct Listener {
     phone: Rc<Phone>,
     /// Replaced after each loss.
     line: RefCell<Rc<Line>>,
-    /// The number of messages received.
     heard: Cell<u64>,
-    /// The timeout of a new connection.
     timeout: Duration,
     log: EventLog,
 }
 
 impl Listener {
-    /// Listens until it has received the final number of messages.
     async fn listen(self: Rc<Self>, mut told: oneshot::Receiver<u64>) -> Result<(), String> {
         loop {
             let next = pin!(self.hear());

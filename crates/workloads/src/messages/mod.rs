@@ -12,105 +12,76 @@ mod service;
 mod signed;
 mod walk;
 
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::{Arguments, EventLog, Parameter, parameters};
+use trackbed_core::{EventLog, Parameter, parameters};
 
 use crate::boards;
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload};
 use crate::lines::Policy;
 use crate::warm_up::{self, WithWarmUp};
-use payload::Payload;
 use plan::Plan;
 use service::MessageService;
 
-/// The entry of the registry.
-pub(crate) struct Messages;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "messages",
+    summary: "phones send short messages, such as DENM warnings, and wait for acknowledgements",
+    parameters: || PARAMETERS,
+    communicates: true,
+    follows_environment: false,
+    prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
+};
 
-impl Workload for Messages {
-    fn name(&self) -> &'static str {
-        "messages"
-    }
-
-    fn summary(&self) -> &'static str {
-        "phones send short messages, such as DENM warnings, and wait for acknowledgements"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn prepare(
-        &self,
-        arguments: &Arguments,
-        base: &Path,
-    ) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(Messenger(Arc::new(Plan::new(arguments, base)?))))
-    }
-}
-
-/// Messages with everything resolved.
-struct Messenger(Arc<Plan>);
-
-impl Prepared for Messenger {
+impl Prepared for Arc<Plan> {
     fn phones(&self) -> u32 {
-        self.0.phones + self.0.listeners
+        self.phones + self.listeners
     }
 
     fn deadline(&self) -> Option<Duration> {
-        Some(self.0.deadline)
+        Some(self.deadline)
     }
 
     fn service(&self, log: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(MessageService::new(
-            Arc::clone(&self.0.payload),
-            &self.0.equipment,
-            self.0.listeners > 0,
-            log,
-        )))
+        Rc::new(WithWarmUp(MessageService::new(self, log)))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        Box::pin(delivery::drive(Arc::clone(&self.0), stage))
+        Box::pin(delivery::drive(Arc::clone(self), stage))
     }
 
     fn site(&self) -> Result<Site, String> {
-        if let Payload::Signed(_) = *self.0.payload {
+        if self.is_signed() {
             return Err("only the built-in server verifies signed messages".to_owned());
         }
-        if self.0.listeners > 0 {
+        if self.listeners > 0 {
             return Err("only the built-in server forwards messages to listeners".to_owned());
         }
         Ok(Site { files: vec![warm_up::site_file()] })
     }
 
     fn board(&self) -> Option<&'static str> {
-        let plan = &self.0;
-        matches!(*plan.payload, Payload::Signed(_)).then_some(plan.equipment.board.name)
+        self.is_signed().then_some(self.equipment.board.name)
     }
 
     fn expectation(&self) -> Option<Expectation> {
-        let plan = &self.0;
         // A roadside unit takes its time before it answers.
-        let signed = matches!(*plan.payload, Payload::Signed(_));
-        let lockstep = !signed
-            && plan.listeners == 0
-            && plan.period.is_none()
-            && plan.phones == 1
-            && plan.stagger.is_zero();
-        if !lockstep || plan.payload.longest() > FIRST_FLIGHT_BYTES {
+        let lockstep = !self.is_signed()
+            && self.listeners == 0
+            && self.period.is_none()
+            && self.phones == 1
+            && self.stagger.is_zero();
+        if !lockstep || self.payload.longest() > FIRST_FLIGHT_BYTES {
             return None;
         }
-        let connections = match plan.policy {
+        let connections = match self.policy {
             Policy::One => 1,
-            Policy::Each => plan.count,
+            Policy::Each => self.count,
         };
-        Some(Expectation { connections, exchanges: plan.count })
+        Some(Expectation { connections, exchanges: self.count })
     }
 }
 

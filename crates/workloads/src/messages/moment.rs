@@ -4,7 +4,6 @@ use trackbed_core::Time;
 use trackbed_substrate::{clock::wall_clock, now};
 use trackbed_v2x::ItsTime;
 
-/// The time of day at `time`, which may be past or future.
 pub(super) fn time_of_day(time: Time) -> ItsTime {
     // One of these two spans is zero.
     let (ahead, ago) = (time - now(), now() - time);

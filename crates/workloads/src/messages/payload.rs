@@ -14,7 +14,6 @@ use super::denm::Denm;
 use super::signed::{SIGNED_LEN_MAX, Signed};
 use crate::contract::WorkloadError;
 
-/// The content of the messages.
 pub(super) enum Payload {
     /// Messages generated for each phone and time.
     BuiltIn(Denm),
@@ -24,17 +23,13 @@ pub(super) enum Payload {
     File(Vec<Bytes>, Form),
 }
 
-/// The form that the server checks for a message from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A JSON text (RFC 8259).
     Json,
-    /// Any bytes.
     Bytes,
 }
 
 impl Payload {
-    /// Built-in messages of `size`, by default that of a complete DENM.
     pub(super) fn built_in(size: Option<ByteSize>) -> Result<Payload, WorkloadError> {
         let size = size.map_or(Denm::COMPLETE_LEN as u64, ByteSize::as_bytes);
         let (min, max) = (Denm::LEN_MIN as u64, MESSAGE_BYTES_MAX as u64);
@@ -80,9 +75,6 @@ impl Payload {
     }
 
     /// Prepares the messages of this number of phones, before anything is measured.
-    ///
-    /// # Errors
-    /// If they cannot be signed, as a message.
     pub(super) fn prepare(&self, phones: u32) -> Result<(), String> {
         match self {
             Payload::Signed(signed) => signed.prepare(phones).map_err(unsigned),
@@ -90,10 +82,6 @@ impl Payload {
         }
     }
 
-    /// Message number `message` of phone `phone`, generated at `time`.
-    ///
-    /// # Errors
-    /// If it cannot be signed.
     pub(super) fn message(
         &self,
         seed: &Seed,
@@ -110,10 +98,6 @@ impl Payload {
         }
     }
 
-    /// Whether an arrived message is well-formed; the roadside unit checks signed ones.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
         match self {
             Payload::BuiltIn(denm) => denm.check(message),
@@ -124,7 +108,6 @@ impl Payload {
         }
     }
 
-    /// The bytes of the longest message.
     pub(super) fn longest(&self) -> u64 {
         match self {
             Payload::BuiltIn(denm) => denm.len() as u64,
@@ -138,7 +121,6 @@ fn unsigned(refusal: Refusal) -> String {
     format!("a message cannot be signed: {refusal}")
 }
 
-/// The lines of a file that are not blank, without their line ends.
 fn lines(content: &Bytes) -> Vec<Bytes> {
     let text = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     text.filter(|line| !line.is_empty()).map(|line| content.slice_ref(line)).collect()

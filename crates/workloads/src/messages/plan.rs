@@ -8,11 +8,11 @@ use trackbed_core::Arguments;
 
 use super::payload::Payload;
 use super::roadside::Equipment;
+use crate::arguments::{few, positive};
 use crate::boards;
 use crate::contract::WorkloadError;
 use crate::lines::Policy;
 
-/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     pub(super) count: u32,
     pub(super) phones: u32,
@@ -25,15 +25,13 @@ pub(super) struct Plan {
     pub(super) stagger: Duration,
     pub(super) deadline: Duration,
     pub(super) timeout: Duration,
-    /// The time for signing a message in virtual time.
     pub(super) signing: Duration,
-    /// The equipment of the receiver of signed messages.
     pub(super) equipment: Equipment,
 }
 
 impl Plan {
     pub(super) fn new(arguments: &Arguments, base: &Path) -> Result<Plan, WorkloadError> {
-        let phones = count_up_to(arguments, "phones", PHONES_MAX)?;
+        let phones = few("phones", arguments.need("phones"), PHONES_MAX)?;
         let period: Option<Duration> = arguments.get("rate");
         let stagger = arguments.get("stagger").unwrap_or(match (phones, period) {
             (1, _) => Duration::ZERO,
@@ -45,18 +43,22 @@ impl Plan {
             _ => Policy::One,
         };
         Ok(Plan {
-            count: count_up_to(arguments, "count", u32::MAX)?,
+            count: few("count", arguments.need("count"), u32::MAX)?,
             phones,
-            listeners: count_up_to(arguments, "listeners", LISTENERS_MAX)?,
+            listeners: few("listeners", arguments.need("listeners"), LISTENERS_MAX)?,
             signing: signing(arguments)?,
             equipment: equipment(arguments)?,
             payload: Arc::new(payload(arguments, base)?),
             period,
             policy,
             stagger,
-            deadline: span(arguments, "deadline")?,
-            timeout: span(arguments, "timeout")?,
+            deadline: positive(arguments, "deadline", "1 s")?,
+            timeout: positive(arguments, "timeout", "1 s")?,
         })
+    }
+
+    pub(super) fn is_signed(&self) -> bool {
+        matches!(*self.payload, Payload::Signed(_))
     }
 }
 
@@ -83,7 +85,6 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
     }
 }
 
-/// The time for signing; zero without signatures.
 fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
     match (arguments.need("signed"), arguments.get("signing")) {
         (true, Some(span)) if span > SIGNING_MAX => {
@@ -115,30 +116,8 @@ fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
     Ok(Equipment {
         board: boards::find(board.unwrap_or("here")),
         workers: workers.map(|workers| workers as usize),
-        deadline: span(arguments, "deadline")?,
+        deadline: positive(arguments, "deadline", "1 s")?,
     })
-}
-
-fn count_up_to(
-    arguments: &Arguments,
-    parameter: &'static str,
-    max: u32,
-) -> Result<u32, WorkloadError> {
-    let count: u64 = arguments.need(parameter);
-    u32::try_from(count).ok().filter(|count| *count <= max).ok_or_else(|| {
-        WorkloadError::new(parameter, format!("{count} is too many; write at most {max}"))
-    })
-}
-
-fn span(arguments: &Arguments, parameter: &'static str) -> Result<Duration, WorkloadError> {
-    let span: Duration = arguments.need(parameter);
-    match span.is_zero() {
-        true => {
-            let advice = "must be longer than zero; write for example \"1 s\"";
-            Err(WorkloadError::new(parameter, advice))
-        }
-        false => Ok(span),
-    }
 }
 
 /// The limit of the fixed-width fields in built-in messages, and of a reasonable run.

@@ -12,31 +12,29 @@ use trackbed_substrate::{before, now};
 
 use super::forwarding::Forwarding;
 use super::payload::{MESSAGE_BYTES_MAX, Payload};
-use super::roadside::{Equipment, Roadside};
+use super::plan::Plan;
+use super::roadside::Roadside;
+use crate::answers::{nothing_at, refuse};
 
 /// Answers messages: 200 if well-formed and, if signed, valid; 400 with the reason otherwise; 404
 /// to any other request.
 pub(super) struct MessageService {
     payload: Arc<Payload>,
-    /// The verifier of signed messages.
     roadside: Option<Rc<Roadside>>,
-    /// The forwarder, if there are listeners.
     forwarding: Option<Rc<Forwarding>>,
     log: EventLog,
 }
 
 impl MessageService {
-    pub(super) fn new(
-        payload: Arc<Payload>,
-        equipment: &Equipment,
-        has_listeners: bool,
-        log: EventLog,
-    ) -> MessageService {
+    pub(super) fn new(plan: &Plan, log: EventLog) -> MessageService {
+        let payload = Arc::clone(&plan.payload);
         let roadside = match &*payload {
-            Payload::Signed(signed) => Some(Rc::new(Roadside::new(signed, equipment, log.clone()))),
+            Payload::Signed(signed) => {
+                Some(Rc::new(Roadside::new(signed, &plan.equipment, log.clone())))
+            }
             _ => None,
         };
-        let forwarding = has_listeners.then(Rc::default);
+        let forwarding = (plan.listeners > 0).then(Rc::default);
         MessageService { payload, roadside, forwarding, log }
     }
 }
@@ -53,11 +51,11 @@ impl Service for MessageService {
                 return Response { status: 200, body: body::full(warning.unwrap_or_default()) };
             }
             let Some((phone, message)) = parse_path(&request.path) else {
-                return refuse(404, &format!("there is nothing at {}", request.path));
+                return nothing_at(&request.path);
             };
             let content = match body::collect(request.body, MESSAGE_BYTES_MAX).await {
                 Ok(content) => content,
-                Err(why) => return refuse(400, &why.to_string()),
+                Err(why) => return refuse(400, why),
             };
             let checked = match roadside {
                 Some(roadside) => roadside.examine(&content).await,
@@ -71,7 +69,7 @@ impl Service for MessageService {
                     }
                     Response { status: 200, body: body::full(Bytes::from_static(ACCEPTED)) }
                 }
-                Err(reason) => refuse(400, &reason),
+                Err(reason) => refuse(400, reason),
             }
         })
     }
@@ -94,11 +92,6 @@ pub(super) fn warning_path(number: u64) -> String {
 
 fn parse_warning_path(path: &str) -> Option<u64> {
     path.strip_prefix("/warnings/")?.parse().ok()
-}
-
-fn refuse(status: u16, reason: &str) -> Response {
-    let answer = serde_json::json!({ "status": "refused", "reason": reason });
-    Response { status, body: body::full(answer.to_string()) }
 }
 
 /// A listener is answered after this time even if there is no message: idle connections are given

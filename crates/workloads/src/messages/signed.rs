@@ -24,14 +24,12 @@ use trackbed_v2x::{ItsTime, PointForm, Receiver, Refusal};
 use super::moment::time_of_day;
 use super::walk::{ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM, Walk};
 
-/// Signs messages, and gives receivers the trusted certificates.
 #[derive(Default)]
 pub(super) struct Signed {
     trusted: OnceLock<Result<Trusted, Refusal>>,
     tickets: Mutex<BTreeMap<u32, Arc<Holder>>>,
 }
 
-/// What a receiver has to trust.
 struct Trusted {
     infrastructure: Infrastructure,
     authority: Holder,
@@ -39,10 +37,6 @@ struct Trusted {
 }
 
 impl Signed {
-    /// Message number `message` of phone `phone`, generated at `time`.
-    ///
-    /// # Errors
-    /// If certificates cannot express the time of day (from 2140 on).
     pub(super) fn message(
         &self,
         seed: &Seed,
@@ -88,20 +82,12 @@ impl Signed {
         Ok(Bytes::from(signed))
     }
 
-    /// Creates the tickets of this number of phones, at about 0.3 ms each, before anything is
-    /// measured.
-    ///
-    /// # Errors
-    /// As [`Signed::message`].
     pub(super) fn prepare(&self, phones: u32) -> Result<(), Refusal> {
         let now = time_of_day(now());
         (0..phones).try_for_each(|phone| self.ticket(phone, now).map(drop))
     }
 
     /// A roadside unit in the middle of the town that does not know any ticket yet.
-    ///
-    /// # Errors
-    /// As [`Signed::message`].
     pub(super) fn receiver(
         &self,
         now: ItsTime,
@@ -159,7 +145,6 @@ const VALIDITY: Duration = Duration::from_secs(60);
 const RADIUS_M: u16 = 300;
 /// Station numbers, as in the unsigned messages.
 const STATION_MIN: u32 = 10_000;
-/// The maximum number of phones.
 const TICKETS_MAX: usize = 16_384;
 /// Certificates become valid at a multiple of this, so that both endpoints have the same ones. They
 /// are valid for 65,535 h, more than twice as long.

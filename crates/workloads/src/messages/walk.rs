@@ -2,7 +2,6 @@
 
 use trackbed_core::{Rng, Seed, Time};
 
-/// The place of a phone's pedestrian, and the speed.
 pub(super) struct Walk {
     jitter: Seed,
     north_south: bool,
@@ -26,12 +25,10 @@ pub(super) struct Fix {
     pub(super) altitude: u64,
     /// In cm/s; three digits.
     pub(super) speed: u64,
-    /// The phone's first sequence number.
     pub(super) first_sequence: u32,
 }
 
 impl Walk {
-    /// The walk of phone `phone`.
     pub(super) fn of(seed: &Seed, phone: u32) -> Walk {
         let seed = seed.child(&format!("workload/messages/denm/{phone}"));
         let mut rng = seed.stream("walk");
@@ -77,8 +74,6 @@ fn within(rng: &mut Rng, low: u64, high: u64) -> u64 {
 /// The south-western corner of a town at 35.88 degrees north, 128.60 degrees east.
 pub(super) const ORIGIN_LATITUDE: u64 = 358_800_000;
 pub(super) const ORIGIN_LONGITUDE: u64 = 1_286_000_000;
-/// Half the town's extent.
 pub(super) const TOWN_CM: u64 = 100_000;
 const STREET_CM: u64 = 20_000;
-/// The maximum error of a receiver.
 const ERROR_CM: u64 = 300;

@@ -11,19 +11,15 @@ use trackbed_substrate::{Task, spawn, spawn_named};
 
 use crate::lines::close_gently;
 use crate::phone::{Line, Phone};
+use crate::tasks;
 
-/// How connections are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usage {
-    /// The maximum number at one time.
     pub(super) connections_max: usize,
-    /// The maximum number of exchanges at one time on each.
     pub(super) exchanges_max: usize,
-    /// Whether a connection is reused after the first exchange.
     pub(super) keep_alive: bool,
 }
 
-/// The connections of one phone.
 pub(super) struct Connections {
     phone: Rc<Phone>,
     usage: Usage,
@@ -38,9 +34,7 @@ struct State {
     asked: u64,
     /// Open connections that can be used, by their numbers.
     open: BTreeMap<u32, Place>,
-    /// Attempts in progress to open one.
     opening: BTreeMap<u32, Task<()>>,
-    /// Failed attempts since the last success.
     failures: u32,
     closing: Vec<Task<()>>,
 }
@@ -57,9 +51,6 @@ impl Connections {
 
     /// A connection for one exchange. Among waiting requests, the one with the lowest `urgency`
     /// number goes first.
-    ///
-    /// # Errors
-    /// If none can be opened, the reason for the last attempt.
     pub(super) async fn take(self: &Rc<Self>, urgency: u8) -> Result<Lease, Error> {
         let (sender, receiver) = oneshot::channel();
         {
@@ -72,7 +63,6 @@ impl Connections {
         receiver.await.expect("waiting requests are answered as long as the connections are in use")
     }
 
-    /// Assigns connections to waiting requests, and opens more if necessary.
     fn serve_waiting(self: &Rc<Self>) {
         while let Some(line) = self.next_line() {
             let next = self.state.borrow_mut().waiting.pop_first();
@@ -171,7 +161,6 @@ impl Connections {
         self.serve_waiting();
     }
 
-    /// Closes everything, and resolves when it is closed.
     pub(super) async fn close(&self) {
         let State { open, closing, opening, .. } = self.state.take();
         drop(opening);
@@ -179,10 +168,7 @@ impl Connections {
             let line = place.line;
             spawn(async move { line.close().await })
         });
-        let closing: Vec<Task<()>> = closing.into_iter().chain(closing_now).collect();
-        for task in closing {
-            task.await;
-        }
+        tasks::join(closing.into_iter().chain(closing_now).collect()).await;
     }
 }
 
@@ -194,7 +180,6 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// The connection.
     pub(super) fn line(&self) -> &Line {
         &self.line
     }

@@ -12,7 +12,6 @@ use trackbed_connection::Body;
 
 use super::model::{Kind, Object, Page};
 
-/// The content of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Content(Vec<Part>);
 
@@ -20,7 +19,6 @@ pub(super) struct Content(Vec<Part>);
 type Part = (Bytes, u64);
 
 impl Content {
-    /// The content of object `index` of `page`.
     pub(super) fn of(page: &Page, index: usize) -> Content {
         let object = &page.objects()[index];
         let mut writer = Writer { parts: Vec::new(), at: 0, end: object.bytes };
@@ -39,12 +37,10 @@ impl Content {
         Content(writer.parts)
     }
 
-    /// The content as a body.
     pub(super) fn body(self) -> Body {
         Box::pin(stream::iter(self.into_pieces().map(Ok)))
     }
 
-    /// Writes the content to a file.
     pub(super) fn write(&self, file: &mut dyn io::Write) -> io::Result<()> {
         self.clone().into_pieces().try_for_each(|piece| file.write_all(&piece))
     }
@@ -70,7 +66,6 @@ struct Writer {
 }
 
 impl Writer {
-    /// Adds a text, if there is room for it.
     fn put(&mut self, text: &str) {
         self.put_bytes(Bytes::copy_from_slice(text.as_bytes()));
     }
@@ -119,7 +114,6 @@ fn write_document(page: &Page, index: usize, writer: &mut Writer) {
     ending.iter().for_each(|text| writer.put(text));
 }
 
-/// The tag of an object in a document.
 fn tag(object: &Object) -> String {
     let Object { path, blocking, .. } = object;
     match object.kind {
@@ -159,7 +153,6 @@ fn write_sheet(page: &Page, index: usize, writer: &mut Writer) {
     }
 }
 
-/// The script line that requests an object.
 fn script_line(object: &Object) -> String {
     let Object { path, kind, .. } = object;
     match kind {

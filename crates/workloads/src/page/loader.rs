@@ -16,9 +16,9 @@ use super::connections::{Connections, Lease, Usage};
 use super::model::Object;
 use crate::contract::Stage;
 use crate::phone::Phone;
+use crate::tasks;
 use crate::warm_up::warm_up;
 
-/// The clients' side of a run.
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     if !warm_up(&stage).await {
         return;
@@ -40,12 +40,9 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
         closing.push(spawn_named("closing", async move { connections.close().await }));
     }
     stage.log.record(now(), Event::Finished);
-    for task in closing {
-        task.await;
-    }
+    tasks::join(closing).await;
 }
 
-/// A page being loaded.
 struct Loader {
     plan: Arc<Plan>,
     phone: Rc<Phone>,
@@ -53,7 +50,6 @@ struct Loader {
     /// The objects known so far, and the number that are not ready yet.
     known: RefCell<Vec<bool>>,
     missing: Cell<usize>,
-    /// The objects being loaded.
     loading: RefCell<Vec<Task<()>>>,
     end: Cell<Option<oneshot::Sender<Outcome>>>,
 }
@@ -100,7 +96,6 @@ impl Loader {
         Rc::clone(&self.connections)
     }
 
-    /// Starts to load an object, unless it is already known.
     fn find(self: &Rc<Self>, index: usize) {
         if std::mem::replace(&mut self.known.borrow_mut()[index], true) {
             return;
@@ -178,7 +173,6 @@ impl Loader {
         Ok(())
     }
 
-    /// Parses or executes an arrived object.
     async fn take_in(self: &Rc<Self>, index: usize) {
         let execution = self.plan.page.objects()[index].execution;
         if !execution.is_zero() {
@@ -203,7 +197,6 @@ impl Loader {
         }
     }
 
-    /// Ends the loading; the first call counts.
     fn finish(&self, outcome: Outcome) {
         if let Some(end) = self.end.take() {
             // The receiver is gone if the time was over first.
@@ -212,16 +205,13 @@ impl Loader {
     }
 }
 
-/// Why an exchange failed to fetch an object.
 enum Refusal {
-    /// The connection failed.
     Failed(Error),
     /// The server refused, and would refuse again.
     Lasting(String),
 }
 
 impl Plan {
-    /// The use of connections with several exchanges at one time, or one.
     fn usage(&self, multiplexed: bool) -> Usage {
         let several = multiplexed && self.keep_alive;
         Usage {

@@ -30,7 +30,6 @@ use trackbed_outward::files;
 use super::model::{Found, Kind, Object, Page, path_fault};
 use crate::contract::WorkloadError;
 
-/// Reads the page that the manifest `file` describes.
 pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
     let refuse = |why: String| {
         let advice = format!("{} {why}; write the path of a page manifest", file.display());
@@ -188,7 +187,6 @@ fn found(
     Ok(Some(Found { by, at: Some(at) }))
 }
 
-/// A number of bytes, or a size such as "30 kB".
 fn bytes(value: &Spanned<Value>, key: &str) -> Result<u64, Refusal> {
     let advice = "write a whole number of bytes from 0 on, or a size such as \"30 kB\"";
     let bytes = match value.get_ref() {

@@ -23,37 +23,20 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
+use crate::arguments::{few, positive};
 use crate::contract::{PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use content::Content;
-use service::PageService;
 
-/// The entry of the registry.
-pub(crate) struct WebPage;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "page",
+    summary: "phones load a web page with its dependent objects, as browsers do",
+    parameters: || PARAMETERS,
+    communicates: true,
+    follows_environment: false,
+    prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
+};
 
-impl Workload for WebPage {
-    fn name(&self) -> &'static str {
-        "page"
-    }
-
-    fn summary(&self) -> &'static str {
-        "phones load a web page with its dependent objects, as browsers do"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn prepare(
-        &self,
-        arguments: &Arguments,
-        base: &Path,
-    ) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(Pages(Arc::new(Plan::new(arguments, base)?))))
-    }
-}
-
-/// The data shared by the runs of a cell.
 struct Plan {
     page: Arc<model::Page>,
     phones: u32,
@@ -66,23 +49,13 @@ struct Plan {
 
 impl Plan {
     fn new(arguments: &Arguments, base: &Path) -> Result<Plan, WorkloadError> {
-        let timeout: Duration = arguments.need("timeout");
-        if timeout.is_zero() {
-            let advice = "must be longer than zero; write for example \"600 s\"";
-            return Err(WorkloadError::new("timeout", advice));
-        }
-        let at_most = |parameter: &'static str, count: u64, max: u32| {
-            u32::try_from(count).ok().filter(|count| *count <= max).ok_or_else(|| {
-                let advice = format!("{count} is too many; write at most {max}");
-                WorkloadError::new(parameter, advice)
-            })
-        };
+        let timeout = positive(arguments, "timeout", "600 s")?;
         let connections = arguments.get("connections");
         let connections =
-            connections.map(|count| at_most("connections", count, CONNECTIONS_MAX)).transpose()?;
+            connections.map(|count| few("connections", count, CONNECTIONS_MAX)).transpose()?;
         Ok(Plan {
             page: Arc::new(page(arguments, base)?),
-            phones: at_most("phones", arguments.need("phones"), PHONES_MAX)?,
+            phones: few("phones", arguments.need("phones"), PHONES_MAX)?,
             connections: connections.map(|count| count as usize),
             keep_alive: arguments.need("keep_alive"),
             priorities: arguments.need("priorities"),
@@ -103,24 +76,21 @@ fn page(arguments: &Arguments, base: &Path) -> Result<model::Page, WorkloadError
     }
 }
 
-/// Page loads with everything resolved.
-struct Pages(Arc<Plan>);
-
-impl Prepared for Pages {
+impl Prepared for Arc<Plan> {
     fn phones(&self) -> u32 {
-        self.0.phones
+        self.phones
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(PageService::new(Arc::clone(&self.0.page))))
+        Rc::new(WithWarmUp(service::service(Arc::clone(&self.page))))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        Box::pin(loader::drive(Arc::clone(&self.0), stage))
+        Box::pin(loader::drive(Arc::clone(self), stage))
     }
 
     fn site(&self) -> Result<Site, String> {
-        let page = &self.0.page;
+        let page = &self.page;
         let file = |index: usize| {
             let content = Content::of(page, index);
             let path = page.objects()[index].path.clone();
@@ -131,7 +101,7 @@ impl Prepared for Pages {
     }
 
     fn page(&self) -> Option<Vec<PageObject>> {
-        let objects = self.0.page.objects().iter().map(|object| PageObject {
+        let objects = self.page.objects().iter().map(|object| PageObject {
             path: object.path.clone(),
             kind: object.kind.name(),
             bytes: object.bytes,

@@ -14,7 +14,6 @@ pub(super) struct Page {
     children: Vec<Vec<usize>>,
 }
 
-/// A part of a page that is requested separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
     /// Its path, see [`path_fault`].
@@ -24,16 +23,13 @@ pub(super) struct Object {
     pub(super) bytes: u64,
     /// Where it is found; otherwise it is requested at once.
     pub(super) found: Option<Found>,
-    /// Whether it blocks painting.
     pub(super) blocking: bool,
     /// The time to parse or execute it after its arrival.
     pub(super) execution: Duration,
 }
 
-/// Where an object is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The index of the object that names it.
     pub(super) by: usize,
     /// The number of bytes of that object after which it is found; otherwise after the whole object
     /// has been parsed or executed.
@@ -41,17 +37,11 @@ pub(super) struct Found {
 }
 
 named! {
-    /// An object's kind for a browser.
     pub(super) enum Kind {
-        /// A document.
         Html = "html",
-        /// A style sheet.
         Css = "css",
-        /// A script.
         Js = "js",
-        /// An image.
         Image = "image",
-        /// A font.
         Font = "font",
         /// Anything else, such as what a script fetches.
         Other = "other",
@@ -59,7 +49,6 @@ named! {
 }
 
 impl Kind {
-    /// Whether such an object blocks painting by default.
     pub(super) fn blocks(self) -> bool {
         matches!(self, Kind::Html | Kind::Css | Kind::Js)
     }
@@ -91,9 +80,6 @@ pub(super) struct Fault {
 
 impl Page {
     /// The page that consists of `objects`. Each `found.by` is the index of one of them.
-    ///
-    /// # Errors
-    /// If the first one is found in another, or objects are found in one another in a circle.
     pub(super) fn new(objects: Vec<Object>) -> Result<Page, Fault> {
         let fault = |object, what| Err(Fault { object, what });
         if objects.first().is_some_and(|first| first.found.is_some()) {
@@ -122,12 +108,10 @@ impl Page {
         Ok(Page { objects, children })
     }
 
-    /// All objects, the document first.
     pub(super) fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// The indices of the objects found in object `index`.
     pub(super) fn children(&self, index: usize) -> &[usize] {
         &self.children[index]
     }

@@ -5,7 +5,7 @@
 //! Services" (KIPS Transactions, 2021). Its components are files here: the server's `storage` and
 //! `server` (the transmitter is the protocol below), the client's `receiver`, `player` and `rules`
 //! of resolution; `session` is the client as a whole. The network environment manager is
-//! `trackbed_environment`, whose timeline the session follows: jumps of the viewer, and forced
+//! [`environment`](crate::environment), whose timeline the session follows: jumps of the viewer, and forced
 //! reconnections.
 //!
 //! The client requests one piece after the other. A jump abandons the piece in progress: if
@@ -32,48 +32,26 @@ use trackbed_connection::Service;
 use trackbed_core::units::ByteSize;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
+use crate::arguments::{at_most, positive};
 use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use player::{Buffering, PIECE};
 use rules::Rule;
-use server::MediaServer;
 use storage::{Folder, Generated, PIECES_MAX, Storage};
 
-/// The entry of the registry.
-pub(crate) struct Streaming;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "streaming",
+    summary: "phones play media in pieces of one second, in a resolution that suits the network",
+    parameters: || &PARAMETERS,
+    communicates: true,
+    follows_environment: true,
+    prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
+};
 
-impl Workload for Streaming {
-    fn name(&self) -> &'static str {
-        "streaming"
-    }
-
-    fn summary(&self) -> &'static str {
-        "phones play media in pieces of one second, in a resolution that suits the network"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        &PARAMETERS
-    }
-
-    fn follows_environment(&self) -> bool {
-        true
-    }
-
-    fn prepare(
-        &self,
-        arguments: &Arguments,
-        base: &Path,
-    ) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(Sessions(Arc::new(Plan::new(arguments, base)?))))
-    }
-}
-
-/// The data shared by the runs of a cell.
 struct Plan {
     storage: Arc<Storage>,
-    rule: &'static dyn Rule,
+    rule: &'static Rule,
     buffering: Buffering,
-    /// The duration of a session.
     duration: Duration,
     /// Whether viewers also jump while they wait.
     seeks_always: bool,
@@ -84,8 +62,6 @@ struct Plan {
 impl Plan {
     fn new(arguments: &Arguments, base: &Path) -> Result<Plan, WorkloadError> {
         let duration = positive(arguments, "duration", "60 s")?;
-        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
-        let phones = phones.filter(|phones| *phones <= PHONES_MAX);
         let rule: &str = arguments.need("rule");
         Ok(Plan {
             storage: Arc::new(storage(arguments, base)?),
@@ -93,26 +69,9 @@ impl Plan {
             buffering: buffering(arguments, duration)?,
             duration,
             seeks_always: arguments.need::<&str>("seeks") == ALWAYS,
-            phones: phones.ok_or_else(|| {
-                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
-            })?,
+            phones: at_most(arguments, "phones", PHONES_MAX)?,
             timeout: positive(arguments, "timeout", "60 s")?,
         })
-    }
-}
-
-fn positive(
-    arguments: &Arguments,
-    name: &'static str,
-    example: &str,
-) -> Result<Duration, WorkloadError> {
-    let span: Duration = arguments.need(name);
-    match span.is_zero() {
-        true => Err(WorkloadError::new(
-            name,
-            format!("must be longer than zero; write for example \"{example}\""),
-        )),
-        false => Ok(span),
     }
 }
 
@@ -150,31 +109,28 @@ fn storage(arguments: &Arguments, base: &Path) -> Result<Storage, WorkloadError>
     Ok(Storage::Generated(Generated { length, qhd_bytes: size.as_bytes(), variation }))
 }
 
-/// Sessions with everything resolved.
-struct Sessions(Arc<Plan>);
-
-impl Prepared for Sessions {
+impl Prepared for Arc<Plan> {
     fn phones(&self) -> u32 {
-        self.0.phones
+        self.phones
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(MediaServer(Arc::clone(&self.0.storage))))
+        Rc::new(WithWarmUp(server::service(Arc::clone(&self.storage))))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        Box::pin(session::drive(Arc::clone(&self.0), stage))
+        Box::pin(session::drive(Arc::clone(self), stage))
     }
 
     fn site(&self) -> Result<Site, String> {
         let mut files = vec![warm_up::site_file()];
-        files.extend(self.0.storage.site_files());
+        files.extend(self.storage.site_files());
         Ok(Site { files })
     }
 }
 
 static RULES: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| rules::registry().iter().map(|rule| rule.name()).collect());
+    LazyLock::new(|| rules::RULES.iter().map(|rule| rule.name).collect());
 
 static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
     parameters! {
@@ -212,7 +168,6 @@ static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
 
 const PLAYED: &str = "played";
 
-/// The value of the key for seeks only while playing.
 const PLAYING: &str = "playing";
 const ALWAYS: &str = "always";
 

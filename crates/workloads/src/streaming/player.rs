@@ -142,7 +142,6 @@ impl Player {
         }
     }
 
-    /// What is left to play.
     fn remaining(&self) -> Option<Duration> {
         self.buffering.session.map(|session| session.saturating_sub(self.played))
     }
@@ -152,7 +151,6 @@ impl Player {
     }
 }
 
-/// The duration of a piece.
 pub(super) const PIECE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -26,35 +26,29 @@ pub(super) struct Receiver {
     progress: Rc<Cell<Time>>,
     /// The abandoned response that delays the next one, if any.
     in_the_way: Option<Task<()>>,
-    /// Connections being closed.
     closing: Vec<Task<()>>,
 }
 
-/// The connection.
 enum Link {
     Down,
     Opening(LocalBoxFuture<'static, Result<Rc<Line>, Error>>),
     Open(Rc<Line>),
 }
 
-/// A requested piece.
 struct Fetch {
     path: String,
     /// `None` until there is a connection.
     arriving: Option<LocalBoxFuture<'static, Result<u64, Failure>>>,
 }
 
-/// An event of a receiver.
 pub(super) enum Happening {
     /// The requested piece has arrived, with this number of bytes.
     Loaded(u64),
-    /// The connection, or the piece, has failed.
     Failed(Failure),
     /// The given time has come.
     Due,
 }
 
-/// The cause of a failure.
 #[derive(Debug)]
 pub(super) struct Failure {
     /// As a message.

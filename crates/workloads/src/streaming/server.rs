@@ -1,27 +1,20 @@
 //! The server: it responds with pieces from its storage. The transmitter is the protocol below.
 
+use std::future::ready;
 use std::sync::Arc;
 
-use futures_core::future::LocalBoxFuture;
-use trackbed_connection::{Request, Response, Service, body};
+use trackbed_connection::{Request, Response, Service};
 
 use super::storage::Storage;
+use crate::answers::{nothing_at, refuse};
 
 /// Answers `/media/{resolution}/{piece}` with the piece, anything else with 404.
-pub(super) struct MediaServer(pub Arc<Storage>);
-
-impl Service for MediaServer {
-    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
-        let response = match self.0.open(&request.path) {
+pub(super) fn service(storage: Arc<Storage>) -> impl Service {
+    move |request: Request| {
+        ready(match storage.open(&request.path) {
             Some(Ok(piece)) => Response { status: 200, body: piece },
             Some(Err(why)) => refuse(500, format!("{} cannot be read: {why}", request.path)),
-            None => refuse(404, format!("there is nothing at {}", request.path)),
-        };
-        Box::pin(std::future::ready(response))
+            None => nothing_at(&request.path),
+        })
     }
-}
-
-fn refuse(status: u16, reason: String) -> Response {
-    let content = serde_json::json!({ "status": "refused", "reason": reason });
-    Response { status, body: body::full(content.to_string()) }
 }

@@ -6,11 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::environment::Change;
 use trackbed_core::event::{Disturbance, Playback};
 use trackbed_core::units::format_duration;
 use trackbed_core::{Event, Ratio, Time};
-use trackbed_substrate::{Task, now, spawn_named};
+use trackbed_substrate::{Task, now};
 
 use super::Plan;
 use super::player::Player;
@@ -18,31 +17,22 @@ use super::receiver::{Failure, Happening, Receiver};
 use super::resolution::Resolution;
 use super::rules::{Situation, Transfer};
 use crate::contract::Stage;
+use crate::environment::Change;
 use crate::phone::Phone;
+use crate::tasks;
 use crate::warm_up::warm_up;
 
-/// The clients' side of a run: every phone has a session, all at once.
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     if !warm_up(&stage).await {
         return;
     }
     stage.log.record(now(), Event::Started);
-    let session = |phone: Rc<Phone>| {
-        let name = format!("phone {}", phone.number);
-        spawn_named(name, Session::new(Arc::clone(&plan), phone, &stage).run())
-    };
-    let sessions: Vec<_> = Phone::all(&stage, &stage.log).into_iter().map(session).collect();
-    let mut closing = Vec::new();
-    for session in sessions {
-        closing.extend(session.await);
-    }
+    let session = |phone| Session::new(Arc::clone(&plan), phone, &stage).run();
+    let closing = tasks::for_each(Phone::all(&stage, &stage.log), session).await;
     stage.log.record(now(), Event::Finished);
-    for task in closing {
-        task.await;
-    }
+    tasks::join(closing.into_iter().flatten().collect()).await;
 }
 
-/// One viewer.
 struct Session {
     plan: Arc<Plan>,
     phone: Rc<Phone>,
@@ -50,7 +40,6 @@ struct Session {
     player: Player,
     /// The environment's future changes, the next first.
     ahead: VecDeque<(Time, Change)>,
-    /// The link's delay, if the environment sets it.
     link_delay: Option<Duration>,
     /// When the session ends, if it has a fixed time.
     end: Option<Time>,
@@ -58,7 +47,6 @@ struct Session {
     is_fresh: bool,
     /// The piece that the player waits for.
     asked: Option<Asked>,
-    /// The number of requested pieces.
     pieces: u32,
     /// The last pieces that arrived.
     transfers: Vec<Transfer>,
@@ -66,7 +54,6 @@ struct Session {
     failures: u32,
 }
 
-/// A requested piece.
 #[derive(Clone, Copy)]
 struct Asked {
     piece: u32,
@@ -129,7 +116,6 @@ impl Session {
         }
     }
 
-    /// Applies the environment's changes up to now.
     fn follow_environment(&mut self, now: Time) -> Result<(), String> {
         while let Some((_, change)) = self.ahead.front().copied().filter(|(at, _)| *at <= now) {
             self.ahead.pop_front();
@@ -172,7 +158,6 @@ impl Session {
         self.is_fresh = true;
     }
 
-    /// Abandons the piece that the player waited for.
     fn abandon(&mut self) {
         self.receiver.abandon();
         if let Some(Asked { piece, .. }) = self.asked.take() {
@@ -189,7 +174,7 @@ impl Session {
         let again = self.asked.map(|asked| (asked.piece, asked.second));
         let Some((piece, second)) = again.or_else(next) else { return };
         let plan = Arc::clone(&self.plan);
-        let resolution = plan.rule.choose(&self.situation());
+        let resolution = (plan.rule.choose)(&self.situation());
         self.pieces = self.pieces.max(piece + 1);
         self.asked = Some(Asked { piece, second, resolution, at: now });
         self.is_fresh = false;

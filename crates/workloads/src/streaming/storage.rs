@@ -13,15 +13,11 @@ use trackbed_outward::files;
 use super::resolution::Resolution;
 use crate::contract::SiteFile;
 
-/// The media of a cell.
 pub(super) enum Storage {
-    /// Generated media of zero bytes.
     Generated(Generated),
-    /// A user's files.
     Folder(Folder),
 }
 
-/// Media generated on request.
 pub(super) struct Generated {
     /// Its length in pieces.
     pub length: u32,
@@ -249,7 +245,6 @@ mod tests {
         Storage::Generated(Generated { length: 600, qhd_bytes: 4_500_000, variation })
     }
 
-    /// The bytes at a path.
     fn served(storage: &Storage, path: &str) -> Option<u64> {
         let body = storage.open(path)?.unwrap();
         Some(body::drain(body).now_or_never().unwrap().unwrap())

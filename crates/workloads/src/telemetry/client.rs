@@ -8,16 +8,16 @@ use std::time::Duration;
 use trackbed_connection::{Request, body};
 use trackbed_core::event::Loss;
 use trackbed_core::{Event, Seed, Time};
-use trackbed_substrate::{Task, before, now, sleep_until, spawn, spawn_named};
+use trackbed_substrate::{Task, before, now, sleep_until, spawn};
 
 use super::plan::Plan;
 use super::service::path;
 use super::session::Session;
 use crate::contract::Stage;
 use crate::phone::{Line, Phone};
+use crate::tasks;
 use crate::warm_up::warm_up;
 
-/// The clients' side of a run.
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     if !warm_up(&stage).await {
         return;
@@ -27,32 +27,22 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     stage.log.record(started, Event::DeadlineSet { after: plan.deadline });
     let (from, until) = (started + plan.warm_up, started + plan.duration);
     stage.log.record(started, Event::WindowSet { from, until });
-    let clients: Vec<Task<Task<()>>> = Phone::all(&stage, &stage.log)
-        .into_iter()
-        .map(|phone| {
-            let name = format!("phone {}", phone.number);
-            let client = Client {
-                plan: Arc::clone(&plan),
-                session: Session::begin(Rc::clone(&phone), plan.patience),
-                phone,
-                seed: stage.seed,
-                measured_from: from,
-                in_flight: Cell::default(),
-            };
-            spawn_named(name, Rc::new(client).run(started))
-        })
-        .collect();
-    let mut closing = Vec::with_capacity(clients.len());
-    for client in clients {
-        closing.push(client.await);
-    }
+    let closing = tasks::for_each(Phone::all(&stage, &stage.log), |phone| {
+        let client = Client {
+            plan: Arc::clone(&plan),
+            session: Session::begin(Rc::clone(&phone), plan.patience),
+            phone,
+            seed: stage.seed,
+            measured_from: from,
+            in_flight: Cell::default(),
+        };
+        Rc::new(client).run(started)
+    })
+    .await;
     stage.log.record(now(), Event::Finished);
-    for task in closing {
-        task.await;
-    }
+    tasks::join(closing).await;
 }
 
-/// A phone that sends.
 struct Client {
     plan: Arc<Plan>,
     phone: Rc<Phone>,
@@ -60,7 +50,6 @@ struct Client {
     seed: Seed,
     /// Messages scheduled earlier are sent but not recorded.
     measured_from: Time,
-    /// Messages that wait for their answer.
     in_flight: Cell<usize>,
 }
 
@@ -102,9 +91,7 @@ impl Client {
                 false => deliveries.push(spawn(delivery)),
             }
         }
-        for delivery in deliveries {
-            delivery.await;
-        }
+        tasks::join(deliveries).await;
         let phone = self.phone.number;
         self.phone.record(Event::Scheduled { phone, messages: sent });
         // Without a message during its time a phone ends while it still connects, and misses
@@ -174,7 +161,6 @@ impl Client {
         self.record(message, Event::Lost { phone, message: number, intended, loss });
     }
 
-    /// Records the outcome of a message, if it is measured.
     fn record(&self, message: &Message, event: Event) {
         if message.measured {
             self.phone.record(event);
@@ -182,7 +168,6 @@ impl Client {
     }
 }
 
-/// A message and its scheduled time.
 #[derive(Clone, Copy)]
 struct Message {
     number: u32,

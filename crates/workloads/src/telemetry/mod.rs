@@ -13,34 +13,21 @@ mod schedule;
 mod service;
 mod session;
 
-use std::path::Path;
+use std::sync::Arc;
 
-use trackbed_core::{Arguments, Parameter, parameters};
+use trackbed_core::{Parameter, parameters};
 
-use plan::CLOSED;
+use crate::contract::Workload;
+use plan::{CLOSED, Plan};
 
-use crate::contract::{Prepared, Workload, WorkloadError};
-
-/// The entry of the registry.
-pub(crate) struct Telemetry;
-
-impl Workload for Telemetry {
-    fn name(&self) -> &'static str {
-        "telemetry"
-    }
-
-    fn summary(&self) -> &'static str {
-        "phones send messages at a rate for a time; each is answered in time, late or lost"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(plan::Sender::new(arguments)?))
-    }
-}
+pub(crate) static ENTRY: Workload = Workload {
+    name: "telemetry",
+    summary: "phones send messages at a rate for a time; each is answered in time, late or lost",
+    parameters: || PARAMETERS,
+    communicates: true,
+    follows_environment: false,
+    prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
+};
 
 const PARAMETERS: &[Parameter] = parameters! {
     "rate": Frequency = "1 /s" => "mean message rate of each phone";

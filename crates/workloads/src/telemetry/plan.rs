@@ -11,15 +11,12 @@ use trackbed_core::{Arguments, ByteSize, EventLog, Seed};
 
 use super::client;
 use super::schedule::{Intervals, Schedule};
-use super::service::TelemetryService;
+use super::service;
+use crate::arguments::{at_most, warm_up_before};
 use crate::contract::{Prepared, Site, Stage, WorkloadError};
 use crate::data::pieces;
 use crate::warm_up::{self, WithWarmUp};
 
-/// Telemetry with everything resolved.
-pub(super) struct Sender(Arc<Plan>);
-
-/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     intervals: Intervals,
     period: Duration,
@@ -36,28 +33,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The times of a phone's messages since the start.
-    pub(super) fn schedule(&self, seed: &Seed, phone: u32) -> impl Iterator<Item = Duration> {
-        let duration = self.duration;
-        let alone = self.phones == 1;
-        let schedule = Schedule::new(self.intervals, self.period, seed, (phone, alone));
-        // Jitter may move a message past the end, and the next one is not earlier.
-        schedule.take_while(move |time| *time < duration)
-    }
-}
-
-impl Sender {
-    pub(super) fn new(arguments: &Arguments) -> Result<Sender, WorkloadError> {
+    pub(super) fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
         let period: Duration = arguments.need("rate");
-        let duration = time(arguments, "duration", "60 s", DURATION_MAX)?;
-        let deadline = time(arguments, "deadline", "1 s", DURATION_MAX)?;
-        let patience = time(arguments, "patience", "10 s", DURATION_MAX)?;
-        let phones = count(arguments, "phones", PHONES_MAX)?;
-        let warm_up: Duration = arguments.need("warm-up");
-        if warm_up >= duration {
-            let advice = "nothing is left to measure; make it shorter than the duration";
-            return Err(WorkloadError::new("warm-up", advice));
-        }
+        let duration = time(arguments, "duration", "60 s")?;
+        let deadline = time(arguments, "deadline", "1 s")?;
+        let patience = time(arguments, "patience", "10 s")?;
+        let phones = at_most(arguments, "phones", PHONES_MAX)?;
+        let warm_up = warm_up_before(arguments, duration)?;
         if deadline > patience {
             let advice = "a message would be lost before it is late; write at most the patience";
             return Err(WorkloadError::new("deadline", advice));
@@ -70,10 +52,10 @@ impl Sender {
             );
             return Err(WorkloadError::new("rate", advice));
         }
-        let size = size(arguments, "size", 1)?;
         let mut content = BytesMut::new();
+        let size = size(arguments, "size", 1)?;
         pieces(0, size).for_each(|piece| content.extend_from_slice(&piece));
-        Ok(Sender(Arc::new(Plan {
+        Ok(Plan {
             intervals: intervals(arguments, period)?,
             period,
             phones,
@@ -84,31 +66,40 @@ impl Sender {
             warm_up,
             deadline,
             patience,
-            in_flight: count(arguments, "in-flight", IN_FLIGHT_MAX)? as usize,
-        })))
+            in_flight: at_most(arguments, "in-flight", IN_FLIGHT_MAX)? as usize,
+        })
+    }
+
+    /// The times of a phone's messages since the start.
+    pub(super) fn schedule(&self, seed: &Seed, phone: u32) -> impl Iterator<Item = Duration> {
+        let duration = self.duration;
+        let alone = self.phones == 1;
+        let schedule = Schedule::new(self.intervals, self.period, seed, (phone, alone));
+        // Jitter may move a message past the end, and the next one is not earlier.
+        schedule.take_while(move |time| *time < duration)
     }
 }
 
-impl Prepared for Sender {
+impl Prepared for Arc<Plan> {
     fn phones(&self) -> u32 {
-        self.0.phones
+        self.phones
     }
 
     fn deadline(&self) -> Option<Duration> {
-        Some(self.0.deadline)
+        Some(self.deadline)
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        let (size, answer) = (self.0.content.len() as u64, self.0.answer);
-        Rc::new(WithWarmUp(TelemetryService { size, answer }))
+        let (size, answer) = (self.content.len() as u64, self.answer);
+        Rc::new(WithWarmUp(service::service(size, answer)))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        Box::pin(client::drive(Arc::clone(&self.0), stage))
+        Box::pin(client::drive(Arc::clone(self), stage))
     }
 
     fn site(&self) -> Result<Site, String> {
-        match self.0.answer {
+        match self.answer {
             0 => Ok(Site { files: vec![warm_up::site_file()] }),
             _ => Err("only the built-in server can set the size of its answers: remove `answer`"
                 .to_owned()),
@@ -142,22 +133,13 @@ fn time(
     arguments: &Arguments,
     parameter: &'static str,
     example: &str,
-    most: Duration,
 ) -> Result<Duration, WorkloadError> {
     let time: Duration = arguments.need(parameter);
-    if time.is_zero() || time > most {
+    if time.is_zero() || time > DURATION_MAX {
         let advice = format!("write a time above zero and up to 24 h, for example \"{example}\"");
         return Err(WorkloadError::new(parameter, advice));
     }
     Ok(time)
-}
-
-fn count(arguments: &Arguments, parameter: &'static str, max: u32) -> Result<u32, WorkloadError> {
-    let count: u64 = arguments.need(parameter);
-    u32::try_from(count)
-        .ok()
-        .filter(|count| *count <= max)
-        .ok_or_else(|| WorkloadError::new(parameter, format!("write at most {max}")))
 }
 
 fn size(arguments: &Arguments, parameter: &'static str, min: u64) -> Result<u64, WorkloadError> {

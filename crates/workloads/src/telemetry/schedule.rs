@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use trackbed_core::{Rng, Seed};
 
-/// The distribution of intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intervals {
-    /// Constant.
     Periodic,
     /// Exponential and independent: a Poisson process.
     Poisson,

@@ -11,6 +11,7 @@ use trackbed_core::units::format_duration;
 use trackbed_substrate::{Task, before, now, sleep, spawn};
 
 use crate::phone::{Line, Phone};
+use crate::tasks;
 
 /// Keeps one connection open.
 ///
@@ -19,14 +20,11 @@ use crate::phone::{Line, Phone};
 /// [`PAUSE_MIN`] to [`PAUSE_MAX`]. Messages in flight on a replaced connection finish on it.
 pub(super) struct Session {
     phone: Rc<Phone>,
-    /// The timeout of an attempt to connect.
     patience: Duration,
     current: RefCell<Option<Current>>,
     /// Attempts and connections since the last answer.
     in_vain: Cell<u32>,
-    /// Whether there ever was a connection.
     was_open: Cell<bool>,
-    /// Why the last attempt failed.
     reason: RefCell<String>,
     closing: RefCell<Vec<Task<()>>>,
 }
@@ -110,7 +108,6 @@ impl Session {
         })
     }
 
-    /// Whether no connection can ever be opened.
     pub(super) fn is_hopeless(&self) -> bool {
         let current = self.current.borrow();
         current.as_ref().is_some_and(|c| matches!(c.opening.peek(), Some(Err(Hopeless))))
@@ -122,10 +119,7 @@ impl Session {
         if let Some(Ok(line)) = current.and_then(|current| current.opening.peek().cloned()) {
             line.close().await;
         }
-        let closing = self.closing.take();
-        for task in closing {
-            task.await;
-        }
+        tasks::join(self.closing.take()).await;
     }
 
     /// Starts to open another connection after `pause`.

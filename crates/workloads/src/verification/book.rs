@@ -15,7 +15,6 @@ pub(super) struct Book {
     last: Time,
 }
 
-/// Why a run has no result.
 pub(super) const NOTHING_HEARD: &str =
     "no message arrived in the measured window: increase `rate` or `duration`";
 

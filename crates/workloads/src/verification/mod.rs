@@ -12,52 +12,32 @@ mod modelled;
 mod parameters;
 mod plan;
 
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::{Arguments, Event, EventLog, Parameter};
+use trackbed_core::{Event, EventLog};
 use trackbed_substrate::{is_simulating, now};
 
-use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload};
 use crate::warm_up::nothing_but_warm_up;
 use plan::{Load, Plan};
 
-/// The entry of the registry.
-pub(crate) struct Verification;
+pub(crate) static ENTRY: Workload = Workload {
+    name: "verification",
+    summary: "a unit verifies the signed messages of a crossing's vehicles, or as many signatures \
+              as it can",
+    parameters: || parameters::PARAMETERS,
+    communicates: false,
+    follows_environment: false,
+    prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
+};
 
-impl Workload for Verification {
-    fn name(&self) -> &'static str {
-        "verification"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a unit verifies the signed messages of a crossing's vehicles, or as many signatures as it \
-         can"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        parameters::PARAMETERS
-    }
-
-    fn communicates(&self) -> bool {
-        false
-    }
-
-    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(Unit(Arc::new(Plan::new(arguments)?))))
-    }
-}
-
-/// A unit with everything resolved.
-struct Unit(Arc<Plan>);
-
-impl Prepared for Unit {
+impl Prepared for Arc<Plan> {
     fn deadline(&self) -> Option<Duration> {
-        Some(self.0.deadline)
+        Some(self.deadline)
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
@@ -65,15 +45,14 @@ impl Prepared for Unit {
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        let plan = Arc::clone(&self.0);
         Box::pin(async move {
-            let outcome = match (is_simulating(), plan.load) {
-                (true, Load::Crossing) => modelled::crossing(&plan, &stage).await,
+            let outcome = match (is_simulating(), self.load) {
+                (true, Load::Crossing) => modelled::crossing(self, &stage).await,
                 (true, Load::Closed { signatures }) => {
-                    modelled::closed(&plan, signatures, &stage).await;
+                    modelled::closed(self, signatures, &stage).await;
                     Ok(())
                 }
-                (false, _) => measured::run(&plan, &stage).await,
+                (false, _) => measured::run(self, &stage).await,
             };
             let event = match outcome {
                 Ok(()) => Event::Finished,
@@ -88,7 +67,7 @@ impl Prepared for Unit {
     }
 
     fn board(&self) -> Option<&'static str> {
-        Some(self.0.board.name)
+        Some(self.board.name)
     }
 }
 

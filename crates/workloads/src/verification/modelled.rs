@@ -37,7 +37,6 @@ pub(super) async fn closed(plan: &Plan, signatures: u64, stage: &Stage) {
     stage.log.record(now(), Event::Verification(Verification::Accounted(account)));
 }
 
-/// Receives a crossing's messages and decides about each.
 pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     let started = now();
     stage.log.record(started, Event::Started);
@@ -67,7 +66,6 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
 /// The virtual time that passes in one step.
 const PACE: Duration = Duration::from_millis(100);
 
-/// An active unit. Its time begins with the run.
 struct Unit<'p> {
     plan: &'p Plan,
     started: Time,
@@ -88,7 +86,6 @@ struct Unit<'p> {
     waiting_max: u64,
 }
 
-/// A message that waits for verdicts.
 struct Open {
     heard: Time,
     origin: Origin,
@@ -133,7 +130,6 @@ impl<'p> Unit<'p> {
         self.started + Duration::from_nanos(nanos)
     }
 
-    /// Receives a message.
     fn hear(&mut self, turn: &Turn) {
         let nanos = turn.at.as_nanos();
         self.advance(nanos);
@@ -184,7 +180,6 @@ impl<'p> Unit<'p> {
         }
     }
 
-    /// Receives a verdict; the last one of a message decides about it.
     fn settle(&mut self, done: Done) {
         self.signatures += u64::from(done.is_verified);
         let Some(open) = self.open.get_mut(&done.tag) else { return };

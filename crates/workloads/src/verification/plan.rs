@@ -7,11 +7,11 @@ use trackbed_v2x::traffic::{Blockage, Crossing, Kind, Pace};
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::Split;
 
+use crate::arguments::warm_up_before;
 use crate::boards::{self, Board};
 use crate::contract::WorkloadError;
 use crate::signatures::TABLE_AFTER;
 
-/// The data shared by the runs of a cell.
 pub(super) struct Plan {
     pub load: Load,
     pub crossing: Crossing,
@@ -33,16 +33,10 @@ pub(super) struct Plan {
     pub tables: Policy,
 }
 
-/// When signatures arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
-    /// As vehicles send.
     Crossing,
-    /// All at the beginning.
-    Closed {
-        /// How many.
-        signatures: u64,
-    },
+    Closed { signatures: u64 },
 }
 
 impl Plan {
@@ -54,11 +48,7 @@ impl Plan {
             _ => Load::Crossing,
         };
         let duration = time(arguments, "duration", Duration::from_secs(3_600))?;
-        let warm_up: Duration = arguments.need("warm-up");
-        if warm_up >= duration {
-            let advice = "nothing is left to measure; make it shorter than the duration";
-            return Err(WorkloadError::new("warm-up", advice));
-        }
+        let warm_up = warm_up_before(arguments, duration)?;
         let workers: Option<u64> = arguments.get("workers");
         if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
             return Err(WorkloadError::new("workers", format!("at most {}", boards::WORKERS_MAX)));
@@ -159,17 +149,12 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
         wave_every,
         blockage: every.map(|every| Blockage { every, lasting }),
     };
-    match crossing.vehicles() {
-        0 => Err(WorkloadError::new(
-            "spacing",
-            "no vehicle is within range; write at most the range",
-        )),
-        1..=VEHICLES_MAX => Ok(crossing),
-        vehicles => Err(WorkloadError::new(
-            "crossings",
-            format!("{vehicles} vehicles are too many; at most {VEHICLES_MAX}"),
-        )),
-    }
+    let (parameter, advice) = match crossing.vehicles() {
+        0 => ("spacing", "no vehicle is within range; write at most the range".to_owned()),
+        1..=VEHICLES_MAX => return Ok(crossing),
+        many => ("crossings", format!("{many} vehicles are too many; at most {VEHICLES_MAX}")),
+    };
+    Err(WorkloadError::new(parameter, advice))
 }
 
 /// Messages per second, floods included; for vehicles that send when they have moved, the maximum.

@@ -8,22 +8,21 @@ use crate::environment::Course;
 use crate::signatures::judgement;
 use trackbed_core::event::{Judgement, Record, Verification as Step};
 use trackbed_core::parameter::Value;
-use trackbed_core::{Arguments, Event, EventLog, Ratio, Seed};
+use trackbed_core::{Arguments, Ratio, Seed};
 use trackbed_net::NetworkBuilder;
 use trackbed_substrate::simulated::Simulation;
 use trackbed_v2x::job::PortableVerifier;
 use trackbed_v2x::traffic::Origin;
 
 use super::*;
-use crate::contract::{Patience, Stage};
+use crate::contract::{Patience, WorkloadError};
 
 fn plan(given: &[(&str, Value)]) -> Result<Plan, WorkloadError> {
     Plan::new(&Arguments::read(parameters::PARAMETERS, given).expect("of their kinds"))
 }
 
-/// The events in virtual time.
 fn run(given: &[(&str, Value)]) -> Vec<Record> {
-    let unit = Unit(Arc::new(plan(given).expect("it makes sense")));
+    let unit = Arc::new(plan(given).expect("it makes sense"));
     let seed = Seed::of_run(1, 0);
     let network = NetworkBuilder::new().build().expect("nothing is needed");
     let simulation = Simulation::new();
@@ -125,7 +124,6 @@ fn a_closed_loop_takes_as_long_as_its_cores() {
     assert!((9_160.0..9_185.0).contains(&dynamic), "{dynamic}");
 }
 
-/// The forgeries, floods and pseudonym changes of a crossing.
 fn hostile() -> Vec<(&'static str, Value)> {
     vec![
         ("roads", Value::Count(1)),

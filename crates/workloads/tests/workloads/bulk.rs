@@ -12,14 +12,13 @@ use trackbed_measure::metrics::outcome;
 use trackbed_substrate::sleep;
 
 use super::fake::{Behaviour, Ran, run, run_with};
-use super::support::{count, expect, failures, prepare};
+use super::support::{count, expect, failures, pick, prepare, refusal};
 
 fn transferred(records: &[Record]) -> Vec<(u32, u64, bool)> {
-    let transfer = |record: &Record| match record.event {
+    pick(records, |event| match *event {
         Event::Transferred { phone, bytes, intact } => Some((phone, bytes, intact)),
         _ => None,
-    };
-    records.iter().filter_map(transfer).collect()
+    })
 }
 
 /// Set-up, the request's way to the server, and, for a download, the data's way back: the data
@@ -28,9 +27,8 @@ fn transferred(records: &[Record]) -> Vec<(u32, u64, bool)> {
 fn data_arrives_intact_in_both_directions() {
     for (direction, completion_ms) in [("download", 30.0), ("upload", 25.0)] {
         let settings = [("direction", direction), ("size", "3000001 B"), ("phones", "2")];
-        let bulk = prepare("bulk", &settings).unwrap();
         for _ in 0..2 {
-            let ran = run(&*bulk, &Behaviour::default());
+            let ran = run("bulk", &settings, &Behaviour::default());
             assert_eq!(outcome(&ran.records), Ok(()));
             let expected = [(0, 3_000_001, true), (1, 3_000_001, true)];
             assert_eq!(transferred(&ran.records), expected);
@@ -133,10 +131,10 @@ fn a_server_that_has_nothing_is_a_failure() {
 
 #[test]
 fn a_server_out_of_reach_is_a_failure() {
-    let bulk = prepare("bulk", &[("direction", "upload")]).unwrap();
-    let ran = run(&*bulk, &Behaviour { refused: u32::MAX, ..Behaviour::default() });
+    let settings = [("direction", "upload")];
+    let ran = run("bulk", &settings, &Behaviour { refused: u32::MAX, ..Behaviour::default() });
     assert_eq!(failures(&ran.records), ["fake: connecting failed: refused"]);
-    let ran = run(&*bulk, &Behaviour { unanswered: &[0], ..Behaviour::default() });
+    let ran = run("bulk", &settings, &Behaviour { unanswered: &[0], ..Behaviour::default() });
     assert_eq!(failures(&ran.records), ["no progress for 60 s"]);
     assert_eq!(ran.open, 0);
 }
@@ -144,10 +142,7 @@ fn a_server_out_of_reach_is_a_failure() {
 #[test]
 fn what_makes_no_sense_is_refused_with_advice() {
     for (name, value) in [("size", "0 B"), ("phones", "20000"), ("timeout", "0 ms")] {
-        let Err(why) = prepare("bulk", &[(name, value)]) else {
-            panic!("{name} {value} was taken")
-        };
-        assert_eq!(why.parameter, name);
-        assert!(why.advice.contains("write"), "{why}");
+        let advice = refusal("bulk", &[(name, value)], name);
+        assert!(advice.contains("write"), "{advice}");
     }
 }

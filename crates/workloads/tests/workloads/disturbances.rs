@@ -10,8 +10,8 @@ use trackbed_connection::{Body, Error, Request, Response, Service};
 use trackbed_core::event::{Disturbance, Event, Record};
 use trackbed_measure::metrics::outcome;
 
-use super::fake::{Behaviour, run, run_with};
-use super::support::{count, expect, failures, prepare};
+use super::fake::{Behaviour, run, run_prepared, run_with};
+use super::support::{connections, count, expect, failures, prepare, refusal};
 
 /// 20 ms of set-up and 5 ms each way: a resumed download takes 30 ms until its first byte; an
 /// upload asks for the count (10 ms), and here its data moves when the phone has the head of the
@@ -22,7 +22,7 @@ fn a_reconnection_costs_a_set_up_and_a_request() {
         [("download", 30.0, 4.0 * 30.0), ("upload", 40.0, 30.0 + 3.0 * 40.0)]
     {
         let settings = [("direction", direction), ("size", "1000001 B"), ("reconnections", "3")];
-        let ran = run(&*prepare("bulk", &settings).unwrap(), &Behaviour::default());
+        let ran = run("bulk", &settings, &Behaviour::default());
         assert_eq!(outcome(&ran.records), Ok(()), "{direction}");
         expect("reconnect_ms", &ran.records, &[20.0; 3]);
         expect("interruption_ms", &ran.records, &[interruption; 3]);
@@ -31,13 +31,13 @@ fn a_reconnection_costs_a_set_up_and_a_request() {
         expect("completion_ms", &ran.records, &[completion]);
         let whole = Event::Transferred { phone: 0, bytes: 1_000_001, intact: true };
         assert_eq!(count(&ran.records, |event| *event == whole), 1, "{direction}");
-        assert_eq!(count(&ran.records, |event| matches!(event, Event::Connected { .. })), 4);
+        assert_eq!(connections(&ran.records), 4);
     }
 }
 
 #[test]
 fn without_disturbances_there_is_nothing_to_say_of_them() {
-    let ran = run(&*prepare("bulk", &[]).unwrap(), &Behaviour::default());
+    let ran = run("bulk", &[], &Behaviour::default());
     for metric in ["reconnect_ms", "interruption_ms", "reconnection_count", "migration_count"] {
         expect(metric, &ran.records, &[]);
     }
@@ -123,7 +123,7 @@ fn expect_reconnections(records: &[Record], expected: &[f64]) {
 fn a_phone_without_a_further_network_says_so() {
     let bulk = prepare("bulk", &[("moves", "1")]).unwrap();
     assert_eq!(bulk.networks(), 2);
-    let ran = run(&*bulk, &Behaviour::default());
+    let ran = run_prepared(&*bulk, &Behaviour::default());
     assert_eq!(failures(&ran.records), ["the phone has no host that can move"]);
     let moves = Event::Disturbed { phone: 0, disturbance: Disturbance::Move };
     assert_eq!(count(&ran.records, |event| *event == moves), 1);
@@ -137,14 +137,11 @@ fn what_makes_no_sense_is_refused_with_advice() {
         ("reconnections", "10", "10 B"),
         ("moves", "3", "3 B"),
     ] {
-        let Err(why) = prepare("bulk", &[(name, value), ("size", size)]) else {
-            panic!("{name} {value} was taken")
-        };
-        assert_eq!(why.parameter, name);
-        assert!(why.advice.contains("write"), "{why}");
+        let advice = refusal("bulk", &[(name, value), ("size", size)], name);
+        assert!(advice.contains("write"), "{advice}");
     }
-    let least = prepare("bulk", &[("reconnections", "9"), ("size", "10 B")]).unwrap();
-    assert_eq!(outcome(&run(&*least, &Behaviour::default()).records), Ok(()));
+    let settings = [("reconnections", "9"), ("size", "10 B")];
+    assert_eq!(outcome(&run("bulk", &settings, &Behaviour::default()).records), Ok(()));
 }
 
 #[test]

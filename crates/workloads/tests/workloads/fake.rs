@@ -19,6 +19,8 @@ use trackbed_substrate::{now, sleep};
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};
 
+use super::support::{Settings, prepare};
+
 /// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, and no failures.
 #[derive(Clone)]
 pub struct Behaviour {
@@ -66,8 +68,13 @@ pub struct Ran {
     pub closed: Vec<Time>,
 }
 
+/// Runs the workload called `workload` with its own service.
+pub fn run(workload: &str, settings: &Settings, behaviour: &Behaviour) -> Ran {
+    run_prepared(&*prepare(workload, settings).unwrap(), behaviour)
+}
+
 /// Runs a workload with its own service.
-pub fn run(prepared: &dyn Prepared, behaviour: &Behaviour) -> Ran {
+pub fn run_prepared(prepared: &dyn Prepared, behaviour: &Behaviour) -> Ran {
     run_with(prepared, behaviour, |service| service)
 }
 

@@ -10,10 +10,10 @@ use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_measure::metrics::outcome;
 use trackbed_workloads::Expectation;
 
-use super::fake::{Behaviour, run};
-use super::support::{Settings, count, expect, prepare, samples};
+use super::fake::{Behaviour, run, run_prepared};
+use super::support::{Settings, attempts, count, expect, pick, prepare, refusal, samples};
 
-fn is_connection(event: &Event) -> bool {
+fn is_attempt(event: &Event) -> bool {
     matches!(event, Event::ConnectStarted { .. })
 }
 
@@ -21,7 +21,7 @@ fn is_connection(event: &Event) -> bool {
 #[test]
 fn a_closed_loop_takes_set_up_and_round_trips_and_nothing_else() {
     let messages = prepare("messages", &[]).unwrap();
-    let ran = run(&*messages, &Behaviour::default());
+    let ran = run_prepared(&*messages, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("completion_ms", &ran.records, &[120.0]);
     expect("handshake_ms", &ran.records, &[20.0]);
@@ -30,7 +30,7 @@ fn a_closed_loop_takes_set_up_and_round_trips_and_nothing_else() {
     expect("throughput_mbps", &ran.records, &[10.0 * 355.0 * 8.0 / 0.12 / 1e6]);
     expect("deadline_miss_ratio", &ran.records, &[0.0]);
     expect("age_of_information_ms", &ran.records, &[10.0]);
-    assert_eq!(count(&ran.records, is_connection), 1);
+    assert_eq!(attempts(&ran.records), 1);
     assert_eq!(messages.expectation(), Some(Expectation { connections: 1, exchanges: 10 }));
     assert_eq!((ran.open, ran.closed.len()), (0, 1));
 }
@@ -38,7 +38,7 @@ fn a_closed_loop_takes_set_up_and_round_trips_and_nothing_else() {
 #[test]
 fn a_connection_for_each_message_is_set_up_each_time() {
     let messages = prepare("messages", &[("connection", "each"), ("count", "7")]).unwrap();
-    let ran = run(&*messages, &Behaviour::default());
+    let ran = run_prepared(&*messages, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     // Closing does not delay the next message.
     expect("completion_ms", &ran.records, &[7.0 * 30.0]);
@@ -54,20 +54,20 @@ fn an_open_loop_counts_from_the_schedule_while_the_connection_is_still_opening()
     let settings = [("rate", "100 /s"), ("count", "5"), ("deadline", "20 ms")];
     let messages = prepare("messages", &settings).unwrap();
     let behaviour = Behaviour { set_up: Duration::from_millis(25), ..Behaviour::default() };
-    let ran = run(&*messages, &behaviour);
+    let ran = run_prepared(&*messages, &behaviour);
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("rtt_ms", &ran.records, &[35.0, 25.0, 15.0, 10.0, 10.0]);
     expect("deadline_miss_ratio", &ran.records, &[0.4]);
     let sent: Vec<f64> = times(&ran.records, |event| matches!(event, Event::Sent { .. }));
     assert_eq!(sent, [25.0, 25.0, 25.0, 30.0, 40.0]);
-    assert_eq!((count(&ran.records, is_connection), messages.expectation()), (1, None));
+    assert_eq!((attempts(&ran.records), messages.expectation()), (1, None));
 }
 
 #[test]
 fn an_open_loop_does_not_wait_for_answers() {
-    let messages = prepare("messages", &[("rate", "100 /s"), ("count", "50")]).unwrap();
     let one_way = Duration::from_secs(2);
-    let ran = run(&*messages, &Behaviour { one_way, ..Behaviour::default() });
+    let settings = [("rate", "100 /s"), ("count", "50")];
+    let ran = run("messages", &settings, &Behaviour { one_way, ..Behaviour::default() });
     let sent = times(&ran.records, |event| matches!(event, Event::Sent { .. }));
     assert_eq!((sent[0], sent[10], sent[49]), (20.0, 100.0, 490.0));
     expect("completion_ms", &ran.records, &[490.0 + 4_000.0]);
@@ -76,33 +76,31 @@ fn an_open_loop_does_not_wait_for_answers() {
 #[test]
 fn an_open_loop_with_a_connection_for_each_message_opens_them_side_by_side() {
     let settings = [("rate", "100 /s"), ("count", "5"), ("connection", "each")];
-    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let ran = run("messages", &settings, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("rtt_ms", &ran.records, &[30.0; 5]);
-    let begun = times(&ran.records, is_connection);
+    let begun = times(&ran.records, is_attempt);
     assert_eq!(begun, [0.0, 10.0, 20.0, 30.0, 40.0]);
 }
 
 #[test]
 fn a_malformed_line_is_refused_and_counted() {
     let settings = [("payload", "tests/data/lines.jsonl"), ("count", "7")];
-    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let ran = run("messages", &settings, &Behaviour::default());
     // Three lines in turn, the second of which is cut off.
-    let status = |record: &Record| match record.event {
+    let statuses = pick(&ran.records, |event| match *event {
         Event::Answered { status, .. } => Some(status),
         _ => None,
-    };
-    let statuses: Vec<u16> = ran.records.iter().filter_map(status).collect();
+    });
     assert_eq!(statuses, [200, 400, 200, 200, 400, 200, 200]);
     expect("refused_count", &ran.records, &[2.0]);
     expect("answered_count", &ran.records, &[5.0]);
     assert_eq!(count(&ran.records, |event| matches!(event, Event::Received { .. })), 5);
     assert_eq!(outcome(&ran.records), Ok(()), "a refusal is an answer");
-    let bytes = |record: &Record| match record.event {
+    let lengths = pick(&ran.records, |event| match *event {
         Event::Sent { bytes, .. } => Some(bytes),
         _ => None,
-    };
-    let lengths: Vec<u64> = ran.records.iter().filter_map(bytes).collect();
+    });
     assert_eq!(lengths[..3], [42, 31, 42], "a line is sent as it is");
 }
 
@@ -136,13 +134,13 @@ fn every_answer_says_in_json_what_became_of_the_message() {
 fn fifty_phones_start_apart_and_are_all_served() {
     let messages = prepare("messages", &[("phones", "50")]).unwrap();
     assert_eq!((messages.phones(), messages.expectation()), (50, None));
-    let ran = run(&*messages, &Behaviour::default());
+    let ran = run_prepared(&*messages, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("completion_ms", &ran.records, &[120.0; 50]);
     expect("answered_count", &ran.records, &[500.0]);
     assert_eq!(samples("throughput_mbps", &ran.records).len(), 50);
     // Fifty uniform numbers leave no half of the second empty.
-    let starts = times(&ran.records, is_connection);
+    let starts = times(&ran.records, is_attempt);
     assert!(starts.windows(2).all(|pair| pair[0] < pair[1]), "{starts:?}");
     assert!(starts[0] < 500.0 && (500.0..1_000.0).contains(&starts[49]), "{starts:?}");
     assert_eq!((ran.open, ran.closed.len()), (0, 50));
@@ -151,8 +149,8 @@ fn fifty_phones_start_apart_and_are_all_served() {
 #[test]
 fn phones_start_together_or_apart_as_told() {
     let starts = |settings: &Settings| {
-        let ran = run(&*prepare("messages", settings).unwrap(), &Behaviour::default());
-        times(&ran.records, is_connection)
+        let ran = run("messages", settings, &Behaviour::default());
+        times(&ran.records, is_attempt)
     };
     assert_eq!(starts(&[("phones", "3"), ("stagger", "0 s")]), [0.0; 3]);
     let periodic = starts(&[("phones", "40"), ("rate", "50 /s"), ("count", "1")]);
@@ -161,16 +159,16 @@ fn phones_start_together_or_apart_as_told() {
 
 #[test]
 fn a_seed_fixes_everything() {
-    let messages = prepare("messages", &[("phones", "20"), ("count", "2")]).unwrap();
-    let with = |seed| run(&*messages, &Behaviour { seed, ..Behaviour::default() }).records;
+    let settings = [("phones", "20"), ("count", "2")];
+    let with =
+        |seed| run("messages", &settings, &Behaviour { seed, ..Behaviour::default() }).records;
     assert_eq!(with(1), with(1));
     assert_ne!(with(1), with(2));
 }
 
 #[test]
 fn a_thousand_phones_cost_no_more_time_each_than_one() {
-    let messages = prepare("messages", &[("phones", "1000"), ("rate", "10 /s")]).unwrap();
-    let ran = run(&*messages, &Behaviour::default());
+    let ran = run("messages", &[("phones", "1000"), ("rate", "10 /s")], &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("answered_count", &ran.records, &[10_000.0]);
     expect("completion_ms", &ran.records, &[910.0; 1_000]);
@@ -190,9 +188,8 @@ fn what_makes_no_sense_is_refused_with_advice() {
         (&[("deadline", "0 s")], "deadline", "1 s"),
     ];
     for (settings, parameter, advice) in refused {
-        let Err(why) = prepare("messages", settings) else { panic!("{settings:?} was taken") };
-        assert_eq!(why.parameter, *parameter, "{why}");
-        assert!(why.advice.contains(advice), "{why}");
+        let found = refusal("messages", settings, parameter);
+        assert!(found.contains(advice), "{found}");
     }
 }
 

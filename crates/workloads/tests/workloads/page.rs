@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use trackbed_core::event::{Event, Record};
 use trackbed_measure::metrics::outcome;
 
-use super::support::{Settings, count, expect, failures, prepare};
+use super::support::{Settings, attempts, count, expect, failures, prepare, refusal};
 use origin::{Origin, Ran, load};
 
 /// A document, the objects in it, and the objects in those, with distinct sizes.
@@ -34,10 +34,6 @@ fn times(records: &[Record]) -> BTreeMap<u32, (f64, f64)> {
         }
     }
     times
-}
-
-fn connections(records: &[Record]) -> usize {
-    count(records, |event| matches!(event, Event::ConnectStarted { .. }))
 }
 
 /// Connecting takes 20 ms, a response begins 10 ms after its request, and arrives with 1 kB each
@@ -87,7 +83,7 @@ fn no_more_connections_are_open_than_allowed() {
         assert_eq!(outcome(&ran.records), Ok(()));
         expect("objects_count", &ran.records, &[8.0]);
         assert!(ran.origin.open_max as usize <= limit, "{} of {limit}", ran.origin.open_max);
-        assert_eq!(connections(&ran.records), limit.min(6), "multiplexed: {multiplexed}");
+        assert_eq!(attempts(&ran.records), limit.min(6), "multiplexed: {multiplexed}");
         assert_eq!(ran.origin.exchanges_max > 1, multiplexed, "at once on a connection");
         assert_eq!(ran.origin.open, 0);
     }
@@ -101,7 +97,7 @@ fn without_keep_alive_each_object_has_a_connection_of_its_own() {
             let origin = Origin { multiplexed, ..Origin::default() };
             let ran = page(&settings, &origin);
             assert_eq!(outcome(&ran.records), Ok(()));
-            assert_eq!(connections(&ran.records), 6);
+            assert_eq!(attempts(&ran.records), 6);
             assert_eq!(ran.origin.exchanges, vec![1; 6], "exchanges of each connection");
             assert!(ran.origin.open_max <= connections_max.parse().unwrap());
         }
@@ -190,7 +186,7 @@ fn a_page_that_cannot_be_completed_fails_with_a_reason() {
 fn connecting_is_tried_again() {
     let ran = page(&[], &Origin { refused: 2, ..Origin::default() });
     assert_eq!(outcome(&ran.records), Ok(()));
-    assert_eq!(connections(&ran.records), 3);
+    assert_eq!(attempts(&ran.records), 3);
 }
 
 #[test]
@@ -217,11 +213,8 @@ fn what_makes_no_sense_is_refused_with_advice() {
     for (name, value) in
         [("timeout", "0 ms"), ("phones", "2000"), ("connections", "300"), ("manifest", "none.toml")]
     {
-        let Err(why) = prepare("page", &[(name, value)]) else {
-            panic!("{name} {value} was taken")
-        };
-        assert_eq!(why.parameter, name);
-        assert!(why.advice.contains("write") || why.advice.contains("give"), "{why}");
+        let advice = refusal("page", &[(name, value)], name);
+        assert!(advice.contains("write") || advice.contains("give"), "{advice}");
     }
     let Err(why) = prepare("page", &[("har", MANIFEST)]) else { panic!("TOML was taken") };
     assert!(why.advice.contains("page.toml: is not an HTTP archive"), "{why}");

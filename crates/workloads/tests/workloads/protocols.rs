@@ -16,7 +16,9 @@ use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};
 
 use super::mortal::MortalDialer;
-use super::support::{Settings, count, expect, failures, prepare, samples};
+use super::support::{
+    Settings, connections, count, expect, failures, outcomes, pick, prepare, samples,
+};
 
 /// A protocol, a version of TLS and a handshake.
 #[derive(Clone, Copy)]
@@ -27,7 +29,6 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Every combination that works.
     fn all() -> Vec<Endpoint> {
         let mut all = Vec::new();
         for protocol in registry() {
@@ -220,7 +221,7 @@ fn a_connection_for_each_message_resumes_every_time() {
     for endpoint in Endpoint::all().into_iter().filter(|endpoint| !misses_tickets(endpoint)) {
         let records = run_with("messages", &[("connection", "each")], endpoint);
         endpoint.check_completion(&records, 10);
-        assert_eq!(count(&records, |event| matches!(event, Event::Connected { .. })), 10);
+        assert_eq!(connections(&records), 10);
         if endpoint.handshake != Handshake::New {
             expect("resumed_ratio", &records, &[1.0]);
         }
@@ -263,13 +264,12 @@ fn signed_messages_are_verified_and_handed_on_over_every_protocol() {
         expect("answered_count", &records, &[12.0]);
         expect("accepted_count", &records, &[12.0]);
         let told = |who| {
-            let told = records.iter().filter_map(|record| match record.event {
+            pick(&records, |event| match *event {
                 Event::Warned { listener, phone, message } if listener == who => {
                     Some((phone, message))
                 }
                 _ => None,
-            });
-            told.collect::<Vec<_>>()
+            })
         };
         let (one, mut other) = (told(3), told(4));
         assert_eq!(one, other, "{}", endpoint.name());
@@ -325,12 +325,11 @@ fn a_connection_that_idled_too_long_is_replaced() {
         let settings = [("rate", "0.02 /s"), ("count", "3")];
         let records = run_with("messages", &settings, endpoint);
         expect("answered_count", &records, &[3.0]);
-        let connections = count(&records, |event| matches!(event, Event::Connected { .. }));
         let expected = match endpoint.protocol.capabilities().transport {
             Transport::Udp => 3,
             Transport::Tcp | Transport::Coap | Transport::Sctp => 1,
         };
-        assert_eq!(connections, expected, "{}", endpoint.name());
+        assert_eq!(connections(&records), expected, "{}", endpoint.name());
     }
 }
 
@@ -391,14 +390,12 @@ fn heavy_loss_delays_messages_but_every_one_is_accounted_for() {
             let prepared = prepare("messages", &settings).unwrap();
             let seed = Seed::of_run(2, run);
             let records = run_over(&*prepared, endpoint, Ratio::from_parts(1, 5), seed);
-            let ended = |event: &Event| match *event {
+            let mut ends = pick(&records, |event| match *event {
                 Event::Answered { phone, message, .. } | Event::Failed { phone, message, .. } => {
                     Some((phone, message))
                 }
                 _ => None,
-            };
-            let mut ends: Vec<_> =
-                records.iter().filter_map(|record| ended(&record.event)).collect();
+            });
             ends.sort_unstable();
             let all: Vec<_> = (0..2).flat_map(|p| (0..10).map(move |m| (p, m))).collect();
             assert_eq!(ends, all, "{}, run {run}", endpoint.name());
@@ -446,13 +443,7 @@ fn telemetry_is_accounted_for_whatever_dies() {
                 account.in_time + account.late + account.lost,
                 "{name}, run {run}: {account:?}"
             );
-            let ended = |record: &Record| match record.event {
-                Event::Answered { phone, message, .. } | Event::Lost { phone, message, .. } => {
-                    Some((phone, message))
-                }
-                _ => None,
-            };
-            let mut ends: Vec<_> = records.iter().filter_map(ended).collect();
+            let mut ends = outcomes(&records);
             ends.sort_unstable();
             ends.dedup();
             assert_eq!(ends.len() as u64, account.sent, "{name}, run {run}");
@@ -467,7 +458,7 @@ fn telemetry_is_accounted_for_whatever_dies() {
                 assert!(account.in_time * 4 > account.sent, "{name}, run {run}: {account:?}");
             }
             lost += account.lost;
-            reconnected += count(&records, |event| matches!(event, Event::Connected { .. })) - 3;
+            reconnected += connections(&records) - 3;
             if run == 1 {
                 assert_eq!(records, play(), "{name}: equal seeds give equal events");
             }

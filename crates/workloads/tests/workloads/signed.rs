@@ -6,21 +6,20 @@ use std::rc::Rc;
 use bytes::BytesMut;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Request, Response, Service, body};
-use trackbed_core::event::{Event, Judgement, Record, Verification};
+use trackbed_core::event::{Event, Judgement, Verification};
 use trackbed_measure::metrics::outcome;
 
 use super::fake::{Behaviour, Ran, run, run_with};
-use super::support::{count, expect, prepare, samples};
+use super::support::{attempts, expect, pick, prepare, refusal, samples};
 
 /// One of its cores takes 1.61367 ms for a signature and nothing else.
 const SLOW: (&str, &str) = ("board", "udoo-quad");
 
 fn judgements(ran: &Ran) -> Vec<Judgement> {
-    let judgement = |record: &Record| match record.event {
+    pick(&ran.records, |event| match *event {
         Event::Verification(Verification::Judged { judgement, .. }) => Some(judgement),
         _ => None,
-    };
-    ran.records.iter().filter_map(judgement).collect()
+    })
 }
 
 /// 10 ms there and back, 0.1 ms to sign and 1.61367 ms to verify; one more signature, of the
@@ -30,14 +29,14 @@ fn a_signature_costs_what_it_takes_to_make_and_to_verify() {
     let plain = [("signed", "true"), SLOW, ("count", "3")];
     for (workers, first) in [("4", 11.71367), ("1", 13.32734)] {
         let settings = [&plain[..], &[("workers", workers)]].concat();
-        let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+        let ran = run("messages", &settings, &Behaviour::default());
         assert_eq!(outcome(&ran.records), Ok(()));
         expect("rtt_ms", &ran.records, &[first, 11.71367, 11.71367]);
         expect("verdict_ms", &ran.records, &[first - 10.1, 1.61367, 1.61367]);
         assert_eq!(judgements(&ran), [Judgement::Accepted; 3]);
     }
     let settings = [&plain[..], &[("signing", "2 ms")]].concat();
-    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let ran = run("messages", &settings, &Behaviour::default());
     expect("rtt_ms", &ran.records, &[13.61367; 3]);
 }
 
@@ -46,7 +45,7 @@ fn a_signature_costs_what_it_takes_to_make_and_to_verify() {
 #[test]
 fn messages_wait_for_a_core() {
     let settings = [("signed", "true"), SLOW, ("count", "1"), ("phones", "8"), ("stagger", "0 ms")];
-    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let ran = run("messages", &settings, &Behaviour::default());
     let mut verdicts = samples("verdict_ms", &ran.records);
     verdicts.sort_by(f64::total_cmp);
     let rounds = [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0];
@@ -102,26 +101,25 @@ fn warnings(ran: &Ran) -> BTreeMap<u32, Vec<(u32, u32)>> {
 #[test]
 fn listeners_know_one_way_after_the_service_does() {
     let settings = [("signed", "true"), SLOW, ("count", "3"), ("listeners", "2")];
-    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let ran = run("messages", &settings, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("warning_ms", &ran.records, &[11.71367; 6]);
     let all = vec![(0, 0), (0, 1), (0, 2)];
     assert_eq!(warnings(&ran), BTreeMap::from([(1, all.clone()), (2, all)]));
     // Their connections exist before the measured part, and are closed at the end.
     expect("handshake_ms", &ran.records, &[20.0]);
-    let begun = |event: &Event| matches!(event, Event::ConnectStarted { .. });
-    assert_eq!((count(&ran.records, begun), ran.open, ran.closed.len()), (1, 0, 3));
+    assert_eq!((attempts(&ran.records), ran.open, ran.closed.len()), (1, 0, 3));
 }
 
 #[test]
 fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() {
     let settings = [("count", "3"), ("listeners", "1")];
     let behaviour = Behaviour { broken: &[0], ..Behaviour::default() };
-    let ran = run(&*prepare("messages", &settings).unwrap(), &behaviour);
+    let ran = run("messages", &settings, &behaviour);
     assert_eq!(outcome(&ran.records), Ok(()));
     assert_eq!(warnings(&ran), BTreeMap::from([(1, vec![(0, 0), (0, 1), (0, 2)])]));
     let behaviour = Behaviour { retryable: false, ..behaviour };
-    let ran = run(&*prepare("messages", &settings).unwrap(), &behaviour);
+    let ran = run("messages", &settings, &behaviour);
     let why = outcome(&ran.records).unwrap_err();
     assert!(why.contains("a listener failed"), "{why}");
     expect("answered_count", &ran.records, &[3.0]);
@@ -131,7 +129,7 @@ fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() 
 #[test]
 fn a_listener_does_not_wait_in_silence() {
     let settings = [("count", "2"), ("rate", "0.01 /s"), ("listeners", "1"), ("timeout", "5 s")];
-    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let ran = run("messages", &settings, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
     // The first message waits for its connection; its listener's request is there before it.
     let told = samples("warning_ms", &ran.records);
@@ -150,8 +148,7 @@ fn what_does_not_go_together_is_refused() {
         (&[SLOW], "board"),
         (&[("workers", "2")], "workers"),
     ] {
-        let refused = prepare("messages", settings).err().unwrap();
-        assert_eq!(refused.parameter, parameter, "{refused}");
+        refusal("messages", settings, parameter);
     }
     let signed = prepare("messages", &[("signed", "true"), SLOW]).unwrap();
     assert_eq!(signed.board(), Some("udoo-quad"));

@@ -16,7 +16,6 @@ use trackbed_workloads::environment::Course;
 use super::protocols::{Endpoint, perform};
 use super::support::{Settings, expect, pieces_ms, prepare, samples};
 
-/// The link and the environment.
 struct Track {
     rate: Bitrate,
     one_way: Duration,

@@ -12,7 +12,7 @@ use trackbed_workloads::{Prepared, Workload, WorkloadError};
 pub type Settings = [(&'static str, &'static str)];
 
 /// The workload called `name`.
-pub fn workload(name: &str) -> &'static dyn Workload {
+pub fn workload(name: &str) -> &'static Workload {
     trackbed_workloads::find(name).unwrap()
 }
 
@@ -25,7 +25,7 @@ pub fn prepare(name: &str, settings: &Settings) -> Result<Box<dyn Prepared>, Wor
     };
     let given: Vec<_> = settings.iter().map(value).collect();
     let arguments = Arguments::read(workload.parameters(), &given).unwrap();
-    workload.prepare(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")))
+    (workload.prepare)(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
 /// The samples of a metric.
@@ -73,13 +73,42 @@ pub fn first_ms(records: &[Record], wanted: impl Fn(&Event) -> bool) -> f64 {
     records.iter().find(|record| wanted(&record.event)).unwrap().at.as_millis_f64()
 }
 
+/// What `wanted` returns for the events, in order.
+pub fn pick<'a, T>(records: &'a [Record], wanted: impl Fn(&'a Event) -> Option<T>) -> Vec<T> {
+    records.iter().filter_map(|record| wanted(&record.event)).collect()
+}
+
+/// The phone and number of each message of a schedule that was answered or lost, in that order.
+pub fn outcomes(records: &[Record]) -> Vec<(u32, u32)> {
+    pick(records, |event| match *event {
+        Event::Answered { phone, message, .. } | Event::Lost { phone, message, .. } => {
+            Some((phone, message))
+        }
+        _ => None,
+    })
+}
+
+/// The number of attempts to connect.
+pub fn attempts(records: &[Record]) -> usize {
+    count(records, |event| matches!(event, Event::ConnectStarted { .. }))
+}
+
+/// The number of connections that were set up.
+pub fn connections(records: &[Record]) -> usize {
+    count(records, |event| matches!(event, Event::Connected { .. }))
+}
+
 /// The reasons of given-up messages and connections.
 pub fn failures(records: &[Record]) -> Vec<&str> {
-    records
-        .iter()
-        .filter_map(|record| match &record.event {
-            Event::Failed { reason, .. } => Some(reason.as_str()),
-            _ => None,
-        })
-        .collect()
+    pick(records, |event| match event {
+        Event::Failed { reason, .. } => Some(reason.as_str()),
+        _ => None,
+    })
+}
+
+/// Asserts that these settings are refused because of `parameter`, and returns the advice.
+pub fn refusal(workload: &str, settings: &Settings, parameter: &str) -> String {
+    let Err(why) = prepare(workload, settings) else { panic!("{settings:?} was taken") };
+    assert_eq!(why.parameter, parameter, "{why}");
+    why.advice
 }

@@ -7,14 +7,16 @@ use trackbed_core::event::{Event, Loss, Record};
 use trackbed_measure::metrics::{account, outcome};
 
 use super::fake::{Behaviour, run};
-use super::support::{Settings, count, expect, failures, prepare, samples};
+use super::support::{
+    Settings, attempts, count, expect, failures, outcomes, pick, prepare, refusal, samples,
+};
 
 /// No warm-up, so that the first message is measured as well.
 fn telemetry(behaviour: &Behaviour, settings: &Settings) -> Vec<Record> {
     let mut all = vec![("warm-up", "0 s"), ("duration", "10 s")];
     all.retain(|(name, _)| settings.iter().all(|(other, _)| other != name));
     all.extend(settings);
-    let ran = run(&*prepare("telemetry", &all).unwrap(), behaviour);
+    let ran = run("telemetry", &all, behaviour);
     assert_eq!(ran.open, 0, "every connection is closed");
     is_closed(&ran.records);
     ran.records
@@ -24,13 +26,7 @@ fn telemetry(behaviour: &Behaviour, settings: &Settings) -> Vec<Record> {
 pub fn is_closed(records: &[Record]) {
     let account = account(records).unwrap();
     assert_eq!(account.sent, account.in_time + account.late + account.lost, "{account:?}");
-    let end = |record: &Record| match record.event {
-        Event::Answered { phone, message, .. } | Event::Lost { phone, message, .. } => {
-            Some((phone, message))
-        }
-        _ => None,
-    };
-    let mut ends: Vec<_> = records.iter().filter_map(end).collect();
+    let mut ends = outcomes(records);
     let all = ends.len();
     ends.sort_unstable();
     ends.dedup();
@@ -39,15 +35,10 @@ pub fn is_closed(records: &[Record]) {
 }
 
 fn losses(records: &[Record]) -> Vec<(u32, Loss)> {
-    let lost = |record: &Record| match record.event {
+    pick(records, |event| match *event {
         Event::Lost { message, loss, .. } => Some((message, loss)),
         _ => None,
-    };
-    records.iter().filter_map(lost).collect()
-}
-
-fn connections(records: &[Record]) -> usize {
-    count(records, |event| matches!(event, Event::ConnectStarted { .. }))
+    })
 }
 
 /// The first message is due when the connection starts to open, and that wait counts.
@@ -63,8 +54,7 @@ fn the_wait_for_the_connection_counts() {
 /// Of 60 s at 1/s the first 5 are warm-up: 55 messages, each 10 ms, at exactly 1 a second.
 #[test]
 fn the_warm_up_is_sent_and_not_measured() {
-    let prepared = prepare("telemetry", &[]).unwrap();
-    let ran = run(&*prepared, &Behaviour::default());
+    let ran = run("telemetry", &[], &Behaviour::default());
     is_closed(&ran.records);
     expect("rtt_ms", &ran.records, &[10.0; 55]);
     expect("in_time_count", &ran.records, &[55.0]);
@@ -169,7 +159,7 @@ fn one_lost_answer_leaves_the_connection_alone() {
     let settings = [("patience", "2 s")];
     let records = telemetry(&Behaviour { unanswered: &[1], ..Behaviour::default() }, &settings);
     assert_eq!(losses(&records), [(1, Loss::Unanswered)]);
-    assert_eq!(connections(&records), 1);
+    assert_eq!(attempts(&records), 1);
     expect("in_time_count", &records, &[9.0]);
 }
 
@@ -180,7 +170,7 @@ fn a_silent_connection_is_replaced() {
     let behaviour = Behaviour { unanswered: &[1, 2], ..Behaviour::default() };
     let records = telemetry(&behaviour, &[("patience", "2 s")]);
     assert_eq!(losses(&records), [(1, Loss::Unanswered), (2, Loss::Unanswered)]);
-    assert_eq!(connections(&records), 2);
+    assert_eq!(attempts(&records), 2);
     expect("in_time_count", &records, &[8.0]);
 }
 
@@ -196,7 +186,7 @@ fn a_server_that_is_never_reached_is_a_failed_run_that_says_why() {
     let lasting = Behaviour { retryable: false, ..refused };
     let records = telemetry(&lasting, &[]);
     assert_eq!(failures(&records), ["fake: connecting failed: refused"]);
-    assert_eq!(connections(&records), 1);
+    assert_eq!(attempts(&records), 1);
     expect("sent_count", &records, &[0.0]);
 
     let slow = Behaviour { set_up: Duration::from_secs(100), ..Behaviour::default() };
@@ -266,8 +256,7 @@ fn settings_that_do_not_go_together_are_refused() {
         (&[("in-flight", "70000")], "in-flight"),
         (&[("phones", "10001")], "phones"),
     ] {
-        let refused = prepare("telemetry", settings).err().map(|error| error.parameter);
-        assert_eq!(refused, Some(parameter), "{settings:?}");
+        refusal("telemetry", settings, parameter);
     }
     let answer = prepare("telemetry", &[("answer", "100 B")]).unwrap();
     assert!(answer.site().is_err(), "no other server answers with so many bytes");

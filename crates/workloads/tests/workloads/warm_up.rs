@@ -7,7 +7,7 @@ use trackbed_core::event::Event;
 use trackbed_measure::metrics::outcome;
 
 use super::fake::{Behaviour, run};
-use super::support::{count, expect, failures, first_ms, prepare};
+use super::support::{count, expect, failures, first_ms};
 
 fn early() -> Behaviour {
     Behaviour { set_up: Duration::ZERO, handshake: Handshake::Early, ..Behaviour::default() }
@@ -16,7 +16,7 @@ fn early() -> Behaviour {
 /// One exchange of 10 ms, 2 s for tickets, 5 ms to close, 1 s of quiet.
 #[test]
 fn the_measured_part_begins_when_the_network_is_quiet_again() {
-    let ran = run(&*prepare("messages", &[]).unwrap(), &early());
+    let ran = run("messages", &[], &early());
     assert_eq!(outcome(&ran.records), Ok(()));
     assert_eq!(ran.records[0].event, Event::Started);
     assert_eq!(first_ms(&ran.records, |event| *event == Event::Started), 3_015.0);
@@ -34,11 +34,11 @@ fn the_measured_part_begins_when_the_network_is_quiet_again() {
 #[test]
 fn security_is_reported_once_for_each_connection_as_soon_as_it_is_known() {
     let secured = |event: &Event| matches!(event, Event::Secured { .. });
-    let ran = run(&*prepare("messages", &[]).unwrap(), &early());
+    let ran = run("messages", &[], &early());
     assert_eq!(count(&ran.records, secured), 1);
     assert_eq!(first_ms(&ran.records, secured), 3_015.0 + 10.0);
 
-    let ran = run(&*prepare("messages", &[("count", "1")]).unwrap(), &Behaviour::default());
+    let ran = run("messages", &[("count", "1")], &Behaviour::default());
     let expected = "TLS 1.3 aes128gcm".to_owned();
     let event = ran.records.iter().find(|record| secured(&record.event)).unwrap();
     assert_eq!(event.at.as_millis_f64(), 20.0);
@@ -51,8 +51,7 @@ fn security_is_reported_once_for_each_connection_as_soon_as_it_is_known() {
 /// more, while the next message is already in flight.
 #[test]
 fn a_connection_lingers_for_its_tickets_without_delaying_the_next_message() {
-    let messages = prepare("messages", &[("connection", "each"), ("count", "4")]).unwrap();
-    let ran = run(&*messages, &early());
+    let ran = run("messages", &[("connection", "each"), ("count", "4")], &early());
     expect("completion_ms", &ran.records, &[40.0]);
     let closed: Vec<f64> = ran.closed[1..].iter().map(|at| at.as_millis_f64() - 3_015.0).collect();
     // Answered at 10, 20, 30, 40; two round trips of 10 ms; 5 ms to close.
@@ -63,12 +62,12 @@ fn a_connection_lingers_for_its_tickets_without_delaying_the_next_message() {
 
 #[test]
 fn a_warm_up_that_fails_is_tried_again() {
-    let ran = run(&*prepare("messages", &[]).unwrap(), &Behaviour { refused: 4, ..early() });
+    let ran = run("messages", &[], &Behaviour { refused: 4, ..early() });
     assert_eq!(outcome(&ran.records), Ok(()));
     // Four pauses of a second each.
     assert_eq!(first_ms(&ran.records, |event| *event == Event::Started), 7_015.0);
 
-    let ran = run(&*prepare("messages", &[]).unwrap(), &Behaviour { unanswered: &[0], ..early() });
+    let ran = run("messages", &[], &Behaviour { unanswered: &[0], ..early() });
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("completion_ms", &ran.records, &[100.0]);
 }
@@ -76,8 +75,8 @@ fn a_warm_up_that_fails_is_tried_again() {
 #[test]
 fn without_a_warm_up_there_is_no_measured_part() {
     for workload in ["messages", "bulk"] {
-        let prepared = prepare(workload, &[("phones", "3")]).unwrap();
-        let ran = run(&*prepared, &Behaviour { refused: u32::MAX, ..early() });
+        let refused = Behaviour { refused: u32::MAX, ..early() };
+        let ran = run(workload, &[("phones", "3")], &refused);
         assert_eq!(failures(&ran.records).len(), 3);
         let why = outcome(&ran.records).unwrap_err();
         assert!(why.contains("the warm-up connection failed 10 times: fake: connecting"), "{why}");
@@ -87,8 +86,9 @@ fn without_a_warm_up_there_is_no_measured_part() {
 
 #[test]
 fn bulk_transfers_warm_up_too() {
-    let prepared = prepare("bulk", &[("size", "1 MB"), ("phones", "2")]).unwrap();
-    let ran = run(&*prepared, &Behaviour { handshake: Handshake::Resumed, ..Behaviour::default() });
+    let settings = [("size", "1 MB"), ("phones", "2")];
+    let behaviour = Behaviour { handshake: Handshake::Resumed, ..Behaviour::default() };
+    let ran = run("bulk", &settings, &behaviour);
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("resumed_ratio", &ran.records, &[1.0]);
     assert_eq!(ran.open, 0);

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::monitor::files;
 use crate::monitor::reading::Gpu;
 
-/// One of them.
 #[derive(Clone, Debug)]
 pub(super) struct Integrated {
     name: String,

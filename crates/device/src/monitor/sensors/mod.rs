@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use crate::monitor::files;
 use crate::monitor::reading::{Machine, Named};
 
-/// The sensors of a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Sensors {
     frequencies: Vec<(String, PathBuf)>,
@@ -20,7 +19,6 @@ pub(crate) struct Sensors {
 }
 
 impl Sensors {
-    /// The available sensors.
     pub(crate) fn find(root: &Path) -> Sensors {
         Sensors {
             frequencies: frequencies(root),
@@ -30,7 +28,6 @@ impl Sensors {
         }
     }
 
-    /// Reads all, at this time.
     pub(crate) fn read(&mut self, now_ns: u64, machine: &mut Machine) {
         machine.frequencies_mhz = read(&self.frequencies, 1e3);
         machine.temperatures_c = read(&self.heat, 1e3);

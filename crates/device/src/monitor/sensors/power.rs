@@ -7,7 +7,6 @@ use super::heat::inputs;
 use crate::monitor::files;
 use crate::monitor::reading::Named;
 
-/// All sources of power values.
 #[derive(Clone, Debug)]
 pub(super) struct Powers {
     meters: Vec<(String, Meter)>,

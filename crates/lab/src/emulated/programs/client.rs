@@ -20,7 +20,6 @@ use trackbed_workloads::PageObject;
 use super::visited;
 use trackbed_scenario::{Cell, ForeignClient, IpVersion, SERVER_PORT};
 
-/// Where a client runs.
 pub(super) struct Place<'a> {
     pub namespace: &'a NetNamespace,
     pub folder: &'a Arc<Folder>,
@@ -93,7 +92,6 @@ impl io::Write for Size {
     }
 }
 
-/// A running client with its channel.
 struct Conversing {
     program: Running,
     channel: Option<Channel>,
@@ -116,7 +114,6 @@ fn start(
     Ok(Conversing { program, channel: None })
 }
 
-/// A client's time limit.
 struct Limit<'a> {
     name: &'a str,
     after: Duration,
@@ -191,8 +188,6 @@ fn records(
     records
 }
 
-/// Interval between checks of the server.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// Prefix of its output files.
 const LABEL: &str = "client";

@@ -27,9 +27,6 @@ pub(super) use verdict::judge;
 
 /// Executes a run of `cell` between the ends of `ground`; returns its events and the reports of the
 /// links. `job` builds the messages to this program's own ends.
-///
-/// # Errors
-/// If an end cannot be started, fails, or ends when it should not.
 pub(super) fn play(
     ground: Ground,
     (cell, scene): (&Cell, &Scene),
@@ -115,7 +112,6 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
     })
 }
 
-/// A program's resource usage, as an event.
 fn used(role: End, used: Used) -> Event {
     let Used { processor, memory_bytes } = used;
     Event::Used { role, processor, memory_bytes, dropped_datagrams: 0 }

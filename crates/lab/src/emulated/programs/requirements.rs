@@ -7,9 +7,6 @@ use trackbed_programs::{Client, Does, find_executable};
 use trackbed_scenario::{Cell, Plan};
 
 /// Checks that the programs of `plan` are installed and support its workloads.
-///
-/// # Errors
-/// What is missing and what to do about it, each once.
 pub(in super::super) fn check(plan: &Plan) -> Result<(), String> {
     let problems: BTreeSet<String> = plan.cells.iter().flat_map(of_cell).collect();
     match problems.is_empty() {

@@ -11,7 +11,6 @@ use trackbed_protocols::SERVER_NAME;
 
 use trackbed_scenario::{Cell, SERVER_ADDRESSES, program_version};
 
-/// A listening program, with its certificate in DER.
 pub(super) struct Server {
     pub running: Running,
     pub trust: Vec<u8>,

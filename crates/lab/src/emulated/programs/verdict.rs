@@ -62,15 +62,13 @@ mod tests {
     use trackbed_core::Time;
 
     use super::*;
-    use trackbed_scenario::{self as scenario, Source};
+    use crate::testing::plan;
 
     fn objections(settings: &str, events: &[Event]) -> Option<String> {
-        let text = format!(
+        let plan = plan(&format!(
             "protocol = \"http2\"\nserver = \"nginx\"\n{settings}\n[link]\ndelay = \"5 ms\"\n\
              [workload]\nkind = \"messages\"\n"
-        );
-        let source = Source::Text { name: "test".to_owned(), text };
-        let plan = scenario::load(&source, &[]).unwrap_or_else(|why| panic!("{why}"));
+        ));
         let records: Vec<Record> =
             events.iter().map(|event| Record { at: Time::ZERO, event: event.clone() }).collect();
         objection(&plan.cells[0].endpoint, "nginx", &records)

@@ -42,10 +42,10 @@ fn object_events(object: &PageObject, number: u32, fetched: &Fetched) -> [(Durat
 
 #[cfg(test)]
 mod tests {
-    use trackbed_measure::metrics;
     use trackbed_programs::PageTimes;
 
     use super::*;
+    use crate::testing::samples;
 
     fn fetched(path: &str, at: [u64; 4]) -> Fetched {
         let [found, requested, first_byte, done] = at.map(Duration::from_millis);
@@ -75,10 +75,6 @@ mod tests {
         };
         let mut records = records(Time::from_millis(100), &visited, &page);
         records.sort_by_key(|record| record.at);
-        let samples = |name: &str| {
-            let metric = metrics::find(name).unwrap_or_else(|| panic!("{name}"));
-            (metric.compute)(&records)
-        };
         for (name, expected) in [
             ("plt_ms", &[880.0][..]),
             ("ttfb_ms", &[600.0]),
@@ -88,7 +84,7 @@ mod tests {
             ("object_requested_ms", &[400.0, 660.0]),
             ("object_done_ms", &[650.0, 870.0]),
         ] {
-            assert_eq!(samples(name), expected, "{name}");
+            assert_eq!(samples(name, &records), expected, "{name}");
         }
     }
 

@@ -34,19 +34,15 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
     Ok(DriveLog { samples, damaged: 0 })
 }
 
-/// The state of the reader.
 #[derive(Default)]
 struct Points<'a> {
     text: &'a str,
-    /// The position up to which line feeds have been counted, and their number.
     counted: (usize, u64),
     track: Vec<Sample>,
     route: Vec<Sample>,
-    /// The current point.
     inside: Option<Sample>,
     /// The `operator` of the current element.
     operator: String,
-    /// The text of the current element.
     content: String,
     depth: u32,
 }

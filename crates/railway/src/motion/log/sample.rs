@@ -48,7 +48,6 @@ pub(super) fn parse_rfc3339(text: &str) -> Option<f64> {
     Some(time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
 }
 
-/// Parses a received power in dBm.
 pub(super) fn parse_rsrp(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|dbm| (-200.0..=50.0).contains(dbm))
 }

@@ -157,7 +157,7 @@ fn section(kind: ListKind) -> String {
             ["workload", "what it sends"],
             trackbed_workloads::registry()
                 .iter()
-                .map(|workload| (workload.name(), workload.summary().to_owned())),
+                .map(|workload| (workload.name, workload.summary.to_owned())),
         ),
         ListKind::Programs => programs(),
         ListKind::Congestion => congestion(),

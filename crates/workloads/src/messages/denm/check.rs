@@ -3,9 +3,6 @@
 use serde_json::Value;
 
 /// Checks JSON of at least the first `containers` containers.
-///
-/// # Errors
-/// What is wrong with it.
 pub(super) fn check(message: &[u8], containers: usize) -> Result<(), String> {
     let message: Value =
         serde_json::from_slice(message).map_err(|why| format!("not JSON: {why}"))?;

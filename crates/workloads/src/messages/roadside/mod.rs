@@ -22,7 +22,6 @@ use crate::boards::Board;
 use crate::signatures::{OnThisThread, TABLE_AFTER, judgement};
 use processors::Processors;
 
-/// A roadside unit's means of verification.
 #[derive(Clone, Copy)]
 pub(super) struct Equipment {
     /// The processors in virtual time; in real time it is this machine.
@@ -33,13 +32,11 @@ pub(super) struct Equipment {
     pub deadline: Duration,
 }
 
-/// A roadside unit in one run.
 pub(super) struct Roadside {
     log: EventLog,
     /// An error if it cannot trust any authority; it has the reason.
     receiver: Result<RefCell<Receiver>, Refusal>,
     verifier: RefCell<OnThisThread>,
-    /// The processors in virtual time.
     processors: Option<Rc<Processors>>,
 }
 
@@ -56,10 +53,6 @@ impl Roadside {
         }
     }
 
-    /// Verifies a message, and resolves with the verdict.
-    ///
-    /// # Errors
-    /// Why it is refused.
     pub(super) async fn examine(&self, message: &[u8]) -> Result<(), String> {
         let heard = now();
         let decision = self.decide(message, heard).await;

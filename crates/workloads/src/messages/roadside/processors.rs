@@ -16,7 +16,6 @@ use trackbed_verifier::engine::model::{Model, Rules, Task};
 use super::Equipment;
 use crate::boards::{AUTHORITY, KeyCosts};
 
-/// A board's cores at work.
 pub(super) struct Processors {
     /// The time for all checks of a message except its signature, in nanoseconds.
     message_nanos: u64,
@@ -30,7 +29,6 @@ struct State {
     /// The tasks that wait for a signature, by its number.
     waiting: BTreeMap<u64, oneshot::Sender<()>>,
     submitted: u64,
-    /// The time of the next pending wake-up.
     alarm: Option<u64>,
 }
 
@@ -70,7 +68,6 @@ impl Processors {
         }
     }
 
-    /// Notifies the tasks whose signatures are done, and schedules the next wake-up.
     fn go_on(self: &Rc<Self>) {
         let here = now().as_nanos();
         let mut state = self.state.borrow_mut();

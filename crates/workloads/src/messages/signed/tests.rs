@@ -6,7 +6,6 @@ use trackbed_v2x::payload::{self, Facility};
 
 use super::*;
 
-/// The result of `work` inside a run.
 fn in_virtual_time<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let mut network = NetworkBuilder::new();
     let _ = network.host("alone");

@@ -48,7 +48,6 @@ fn parse(text: &[u8]) -> Result<Page, String> {
     page.map_err(|fault| format!("{}: {}", recorded[fault.object].name(), fault.what))
 }
 
-/// An answered request of the archive.
 struct Recorded {
     entry: Entry,
     /// Its place in the file, for messages.
@@ -244,7 +243,6 @@ fn initiator(all: &[Recorded], index: usize) -> Option<usize> {
     (0..index).rev().find(named).or_else(|| (index..all.len()).find(named))
 }
 
-/// The object that ended last before this one began.
 fn ended_before(all: &[Recorded], index: usize) -> Option<usize> {
     let ended = (0..index).filter(|other| all[*other].end <= all[index].begin);
     ended.max_by(|a, b| all[*a].end.total_cmp(&all[*b].end))

@@ -57,7 +57,6 @@ fn refused(entries: &[Value]) -> String {
 /// In which object, and where in it.
 type Place = (usize, Option<u64>);
 
-/// The paths of a page's objects and where they are found.
 fn tree(page: &Page) -> Vec<(&str, Option<Place>)> {
     let found = |object: &Object| object.found.map(|found| (found.by, found.at));
     page.objects().iter().map(|o| (o.path.as_str(), found(o))).collect()

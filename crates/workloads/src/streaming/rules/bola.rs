@@ -1,6 +1,6 @@
 //! BOLA-BASIC: by the buffer alone.
 
-use super::{Rule, Situation};
+use super::Situation;
 use crate::streaming::player::PIECE;
 use crate::streaming::resolution::Resolution;
 
@@ -12,29 +12,21 @@ use crate::streaming::resolution::Resolution;
 /// resolution, is 5 as in the paper's evaluation; `V = (Q_max - 1) / (v_highest + gp)` is the
 /// largest at which the buffer never exceeds `Q_max`. Where the paper waits for the buffer to
 /// shrink, the player's own limit does so.
-pub(super) struct Bola;
-
-impl Rule for Bola {
-    fn name(&self) -> &'static str {
-        "bola"
-    }
-
-    fn choose(&self, situation: &Situation<'_>) -> Resolution {
-        let pieces = |span: std::time::Duration| span.as_secs_f64() / PIECE.as_secs_f64();
-        let sizes = situation.sizes.map(|size| size as f64);
-        let utility = |resolution: Resolution| libm::log(sizes[resolution.index()] / sizes[0]);
-        let highest = utility(Resolution::Qhd);
-        let control = (pieces(situation.limit) - 1.0).max(0.0) / (highest + SMOOTHNESS);
-        let score = |resolution: Resolution| {
-            let gain = control * (utility(resolution) + SMOOTHNESS) - pieces(situation.buffered);
-            gain / sizes[resolution.index()]
-        };
-        let better = |best: Resolution, other: Resolution| match score(other) > score(best) {
-            true => other,
-            false => best,
-        };
-        Resolution::ALL.into_iter().fold(Resolution::Hd, better)
-    }
+pub(super) fn choose(situation: &Situation<'_>) -> Resolution {
+    let pieces = |span: std::time::Duration| span.as_secs_f64() / PIECE.as_secs_f64();
+    let sizes = situation.sizes.map(|size| size as f64);
+    let utility = |resolution: Resolution| libm::log(sizes[resolution.index()] / sizes[0]);
+    let highest = utility(Resolution::Qhd);
+    let control = (pieces(situation.limit) - 1.0).max(0.0) / (highest + SMOOTHNESS);
+    let score = |resolution: Resolution| {
+        let gain = control * (utility(resolution) + SMOOTHNESS) - pieces(situation.buffered);
+        gain / sizes[resolution.index()]
+    };
+    let better = |best: Resolution, other: Resolution| match score(other) > score(best) {
+        true => other,
+        false => best,
+    };
+    Resolution::ALL.into_iter().fold(Resolution::Hd, better)
 }
 
 /// `gamma p` of the paper.
@@ -47,8 +39,8 @@ mod tests {
     use super::super::tests::situation;
     use super::*;
 
-    fn choose(buffered: f64, limit: u64) -> Resolution {
-        Bola.choose(&Situation {
+    fn chosen(buffered: f64, limit: u64) -> Resolution {
+        choose(&Situation {
             buffered: Duration::from_secs_f64(buffered),
             limit: Duration::from_secs(limit),
             ..situation()
@@ -71,7 +63,7 @@ mod tests {
             (7.06, Resolution::Qhd),
             (8.9, Resolution::Qhd),
         ] {
-            assert_eq!(choose(buffered, 10), expected, "{buffered} s");
+            assert_eq!(chosen(buffered, 10), expected, "{buffered} s");
         }
     }
 
@@ -79,12 +71,12 @@ mod tests {
     /// 12.813.
     #[test]
     fn a_larger_buffer_is_filled_further_before_resolution_rises() {
-        assert_eq!(choose(12.8, 20), Resolution::Hd);
-        assert_eq!(choose(12.83, 20), Resolution::Fhd);
+        assert_eq!(chosen(12.8, 20), Resolution::Hd);
+        assert_eq!(chosen(12.83, 20), Resolution::Fhd);
     }
 
     #[test]
     fn a_buffer_of_one_piece_leaves_no_choice() {
-        assert_eq!(choose(0.0, 1), Resolution::Hd);
+        assert_eq!(chosen(0.0, 1), Resolution::Hd);
     }
 }

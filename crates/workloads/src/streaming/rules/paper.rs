@@ -3,25 +3,17 @@
 
 use std::time::Duration;
 
-use super::{Rule, Situation};
+use super::Situation;
 use crate::streaming::resolution::Resolution;
 
 /// QHD if the link delay is under 100 ms, FHD up to 200 ms, HD above; always HD right after a
 /// connect or a seek.
-pub(super) struct Paper;
-
-impl Rule for Paper {
-    fn name(&self) -> &'static str {
-        "paper"
-    }
-
-    fn choose(&self, situation: &Situation<'_>) -> Resolution {
-        match situation.link_delay {
-            _ if situation.is_fresh => Resolution::Hd,
-            delay if delay < QHD_BELOW => Resolution::Qhd,
-            delay if delay <= FHD_UP_TO => Resolution::Fhd,
-            _ => Resolution::Hd,
-        }
+pub(super) fn choose(situation: &Situation<'_>) -> Resolution {
+    match situation.link_delay {
+        _ if situation.is_fresh => Resolution::Hd,
+        delay if delay < QHD_BELOW => Resolution::Qhd,
+        delay if delay <= FHD_UP_TO => Resolution::Fhd,
+        _ => Resolution::Hd,
     }
 }
 
@@ -43,8 +35,8 @@ mod tests {
             (201, Resolution::Hd),
         ] {
             let now = Situation { link_delay: Duration::from_millis(millis), ..situation() };
-            assert_eq!(Paper.choose(&now), expected, "{millis} ms");
-            assert_eq!(Paper.choose(&Situation { is_fresh: true, ..now }), Resolution::Hd);
+            assert_eq!(choose(&now), expected, "{millis} ms");
+            assert_eq!(choose(&Situation { is_fresh: true, ..now }), Resolution::Hd);
         }
     }
 }

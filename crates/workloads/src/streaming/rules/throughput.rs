@@ -1,6 +1,6 @@
 //! Chooses by the throughput of recent pieces.
 
-use super::{Rule, Situation, Transfer};
+use super::{Situation, Transfer};
 use crate::streaming::player::PIECE;
 use crate::streaming::resolution::Resolution;
 
@@ -10,21 +10,13 @@ use crate::streaming::resolution::Resolution;
 /// The harmonic mean is the robust estimate of Jiang, Sekar and Zhang, "Improving Fairness,
 /// Efficiency, and Stability in HTTP-based Adaptive Video Streaming with FESTIVE" (CoNEXT 2012),
 /// section 4; nine tenths is the default safety factor of dash.js and others.
-pub(super) struct Throughput;
-
-impl Rule for Throughput {
-    fn name(&self) -> &'static str {
-        "throughput"
-    }
-
-    fn choose(&self, situation: &Situation<'_>) -> Resolution {
-        let Some(estimate) = harmonic_mean(situation.transfers) else { return Resolution::Hd };
-        let fits = |resolution: &Resolution| {
-            let rate = situation.sizes[resolution.index()] as f64 / PIECE.as_secs_f64();
-            rate <= estimate * SAFETY
-        };
-        Resolution::ALL.into_iter().rfind(fits).unwrap_or(Resolution::Hd)
-    }
+pub(super) fn choose(situation: &Situation<'_>) -> Resolution {
+    let Some(estimate) = harmonic_mean(situation.transfers) else { return Resolution::Hd };
+    let fits = |resolution: &Resolution| {
+        let rate = situation.sizes[resolution.index()] as f64 / PIECE.as_secs_f64();
+        rate <= estimate * SAFETY
+    };
+    Resolution::ALL.into_iter().rfind(fits).unwrap_or(Resolution::Hd)
 }
 
 /// Of the last transfers, in bytes per second: dividing all bytes by all time would weigh long
@@ -51,8 +43,8 @@ mod tests {
         Transfer { bytes, took: Duration::from_millis(millis) }
     }
 
-    fn choose(transfers: &[Transfer]) -> Resolution {
-        Throughput.choose(&Situation { transfers, ..situation() })
+    fn chosen(transfers: &[Transfer]) -> Resolution {
+        choose(&Situation { transfers, ..situation() })
     }
 
     #[test]
@@ -65,20 +57,20 @@ mod tests {
 
     #[test]
     fn it_takes_what_fits_nine_tenths() {
-        assert_eq!(choose(&[]), Resolution::Hd);
-        assert_eq!(choose(&[transfer(500_000, 1_000)]), Resolution::Hd);
+        assert_eq!(chosen(&[]), Resolution::Hd);
+        assert_eq!(chosen(&[transfer(500_000, 1_000)]), Resolution::Hd);
         // 2.2 MB/s less a tenth is 1.98, 2.3 is 2.07.
-        assert_eq!(choose(&[transfer(2_200_000, 1_000)]), Resolution::Hd);
-        assert_eq!(choose(&[transfer(2_300_000, 1_000)]), Resolution::Fhd);
-        assert_eq!(choose(&[transfer(4_500_000, 1_000)]), Resolution::Qhd);
+        assert_eq!(chosen(&[transfer(2_200_000, 1_000)]), Resolution::Hd);
+        assert_eq!(chosen(&[transfer(2_300_000, 1_000)]), Resolution::Fhd);
+        assert_eq!(chosen(&[transfer(4_500_000, 1_000)]), Resolution::Qhd);
     }
 
     #[test]
     fn only_the_last_five_count() {
         let mut transfers = vec![transfer(1_000, 10_000)];
         transfers.extend([transfer(5_000_000, 1_000); 4]);
-        assert_eq!(choose(&transfers), Resolution::Hd);
+        assert_eq!(chosen(&transfers), Resolution::Hd);
         transfers.push(transfer(5_000_000, 1_000));
-        assert_eq!(choose(&transfers), Resolution::Qhd);
+        assert_eq!(chosen(&transfers), Resolution::Qhd);
     }
 }

@@ -28,7 +28,6 @@ impl Drop for Alive {
     }
 }
 
-/// Runs the workload of `plan`, and records its results.
 pub(super) async fn run(plan: &Arc<Plan>, stage: &Stage) -> Result<(), String> {
     let alive = Alive(Arc::new(AtomicBool::new(true)));
     let (goes_on, seed, shared) = (Arc::clone(&alive.0), stage.seed, Arc::clone(plan));
@@ -47,7 +46,6 @@ pub(super) async fn run(plan: &Arc<Plan>, stage: &Stage) -> Result<(), String> {
     Ok(())
 }
 
-/// The interval for checking whether the unit is done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 fn enter(plan: &Plan, stage: &Stage, mut outcome: Outcome) {

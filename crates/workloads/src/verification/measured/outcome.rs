@@ -16,7 +16,6 @@ pub(super) struct Outcome {
     pub(super) account: UnitAccount,
 }
 
-/// A message, and what the unit decided about it.
 #[derive(Clone, Copy)]
 pub(super) struct Decision {
     pub(super) at: u64,
@@ -25,7 +24,6 @@ pub(super) struct Decision {
     pub(super) judgement: Judgement,
 }
 
-/// The engine's options.
 pub(super) fn options(plan: &Plan) -> Options {
     let workers = plan.workers.unwrap_or_else(processors);
     let slow = |number| if number >= workers.div_ceil(2) { plan.slow_half_permille } else { 1000 };

@@ -11,14 +11,12 @@ use trackbed_v2x::{ItsTime, Receiver, Refusal};
 
 use super::super::plan::Plan;
 
-/// Messages in the order of arrival.
 pub(in super::super) struct Script {
     pub lines: Vec<Line>,
     bytes: Vec<u8>,
     epoch: ItsTime,
 }
 
-/// An arriving message.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Line {
     /// Nanoseconds after the beginning.
@@ -41,9 +39,6 @@ impl Script {
 
 /// The first messages of the crossing, as long as `is_wanted` returns true, and a receiver with the
 /// same trusted authorities.
-///
-/// # Errors
-/// If they take more memory than is reasonable.
 pub(in super::super) fn write(
     plan: &Plan,
     seed: &Seed,
@@ -88,5 +83,4 @@ pub(in super::super) fn write(
 const EPOCH: u32 = 720_000_000;
 /// The place: a crossing in Daejeon.
 const PLACE: Position = Position { latitude: 363_504_000, longitude: 1_273_845_000 };
-/// The memory limit for messages.
 const BYTES_MAX: usize = 1_000_000_000;

@@ -22,7 +22,6 @@ use super::outcome::{Decision, Outcome, options, processors};
 use super::script::{self, Line, Script};
 use crate::signatures::{judgement, parts};
 
-/// Runs the unit at the crossing of `plan`.
 pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result<Outcome, String> {
     let duration = plan.duration.as_nanos() as u64;
     let is_wanted = |_, at| at < duration && goes_on.load(Ordering::Relaxed);
@@ -86,7 +85,6 @@ struct Unit<'a> {
     tables_max: usize,
 }
 
-/// A message that waits for verdicts.
 struct Open<'a> {
     pending: Pending<'a>,
     heard: u64,
@@ -183,7 +181,6 @@ impl Unit<'_> {
         }
     }
 
-    /// Receives a verdict; the last one of a message decides about it.
     fn settle(&mut self, done: &Done) {
         let number = done.tag / 2;
         let Some(open) = self.open.get_mut(&number) else { return };
