@@ -13,7 +13,7 @@ use trackbed_protocols::{ClientConfig, CongestionOf, ServerConfig, congestion, r
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
-    RTT, clean, digest, echo, fast, fetch, for_each_protocol, get, noise, ping, post, protocol,
+    RTT, clean, echo, fast, fetch, for_each_protocol, get, noise, ping, post, protocol,
     server_address, simulate,
 };
 

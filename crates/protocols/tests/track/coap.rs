@@ -15,8 +15,8 @@ use trackbed_protocols::{ClientConfig, CoapParameters, Ledger, ServerConfig, Tls
 use trackbed_substrate::{UdpSocket, now, sleep, spawn};
 
 use crate::support::{
-    RTT, Track, clean, digest, echo, fast, fetch, get, hear, network, noise, ping, post, protocol,
-    say, server_address, service, simulate, simulate_on, simulate_over,
+    RTT, Track, clean, echo, fast, fetch, get, hear, network, noise, ping, post, protocol, say,
+    server_address, service, simulate, simulate_on, simulate_over,
 };
 
 fn with_coap(coap: CoapParameters) -> ClientConfig {

@@ -13,8 +13,7 @@ use trackbed_protocols::{ClientConfig, Observer, Protocol, ServerConfig, Side, r
 use trackbed_substrate::sleep;
 
 use crate::support::{
-    PacketDigest, RTT, digest, echo, fast, network, ping, post, protocol, server_address,
-    simulate_on,
+    PacketDigest, RTT, echo, fast, network, ping, post, protocol, server_address, simulate_on,
 };
 
 /// Everything observable of a run: packets, times, keys and traces.

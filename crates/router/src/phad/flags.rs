@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};

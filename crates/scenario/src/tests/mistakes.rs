@@ -37,7 +37,10 @@ fn unknown_keys() {
     );
     expect(&link("bandwidth = 5"), "bandwidth", "unknown key \"bandwidth\"", keys);
     let error = mistake(&scenario("loss = \"1 %\""));
-    assert!(error.contains("did you mean \"link.loss\"? `trackbed list keys` shows the keys"), "{error}");
+    assert!(
+        error.contains("did you mean \"link.loss\"? `trackbed list keys` shows the keys"),
+        "{error}"
+    );
 }
 
 #[test]
