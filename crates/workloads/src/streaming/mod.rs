@@ -5,8 +5,8 @@
 //! Services" (KIPS Transactions, 2021). Its components are files here: the server's `storage` and
 //! `server` (the transmitter is the protocol below), the client's `receiver`, `player` and `rules`
 //! of resolution; `session` is the client as a whole. The network environment manager is
-//! [`environment`](crate::environment), whose timeline the session follows: jumps of the viewer, and forced
-//! reconnections.
+//! [`environment`](crate::environment), whose timeline the session follows: jumps of the viewer,
+//! and forced reconnections.
 //!
 //! The client requests one piece after the other. A jump abandons the piece in progress: if
 //! exchanges share a connection its sender is told to stop, otherwise (`tcp`, `http1`) the next
