@@ -56,6 +56,14 @@ fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
     validator.iter_errors(value).map(|why| format!("{}: {why}", why.instance_path())).collect()
 }
 
+/// The document with another value at a place.
+fn damaged(document: &Value, place: &str, wrong: Value) -> Value {
+    let mut damaged = document.clone();
+    let value = damaged.pointer_mut(place);
+    *value.unwrap_or_else(|| panic!("no {place} in {document:#}")) = wrong;
+    damaged
+}
+
 fn json_of(text: &str) -> Value {
     let table: toml::Table = text.parse().unwrap();
     serde_json::to_value(table).unwrap()
@@ -147,9 +155,7 @@ fn certificates_are_what_the_schema_says() {
         ("/certificate/verdict", json!("fine")),
         ("/certificate/histogram", json!([[1.0]])),
     ] {
-        let mut damaged = run.clone();
-        *damaged.pointer_mut(place).unwrap() = wrong;
-        assert!(!validator.is_valid(&damaged), "{place}");
+        assert!(!validator.is_valid(&damaged(&run, place, wrong)), "{place}");
     }
     assert!(!validator.is_valid(&json!({ "cell": 0, "run": 7 })));
 }
@@ -182,8 +188,7 @@ fn answers_are_what_the_schemas_say() {
             _ => &["/cells", "/cells/0/verdict"],
         };
         for place in places.iter().chain(&["/schema"]) {
-            let mut damaged = document.clone();
-            *damaged.pointer_mut(place).unwrap() = json!([["maybe"]]);
+            let damaged = damaged(&document, place, json!([["maybe"]]));
             assert!(!validator.is_valid(&damaged), "{words}: {place}");
         }
     }
@@ -209,9 +214,7 @@ fn damaged_results_are_not_what_the_schemas_say() {
         ("/differences/0/verdict", json!("maybe")),
         ("/checks/0/pass", json!("yes")),
     ] {
-        let mut damaged = document.clone();
-        *damaged.pointer_mut(place).unwrap_or_else(|| panic!("no {place} in {document:#}")) = wrong;
-        assert!(!run.is_valid(&damaged), "{place}");
+        assert!(!run.is_valid(&damaged(&document, place, wrong)), "{place}");
     }
     for key in ["schema", "trackbed", "cells", "plan", "differences", "checks"] {
         let mut damaged = document.clone();
@@ -224,10 +227,8 @@ fn damaged_results_are_not_what_the_schemas_say() {
     assert!(run.is_valid(&later));
     let made = scratch.json("out/about.json");
     for (key, wrong) in
-        [("command", json!("trackbed run")), ("runs", json!(-1)), ("plan", json!(1))]
+        [("/command", json!("trackbed run")), ("/runs", json!(-1)), ("/plan", json!(1))]
     {
-        let mut damaged = made.clone();
-        damaged[key] = wrong;
-        assert!(!about.is_valid(&damaged), "{key}");
+        assert!(!about.is_valid(&damaged(&made, key, wrong)), "{key}");
     }
 }

@@ -13,18 +13,20 @@ use crate::guests::{digest, pattern};
 use crate::roles::play;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
 
-/// A server on this machine's loopback address, for each available family: its address, and the address that a
-/// program behind a link uses.
-fn everywhere<S>(bind: impl Fn(SocketAddr) -> io::Result<(S, u16)>) -> Vec<(S, SocketAddr)> {
+/// A server on this machine's loopback address, for each user and available family: the user, the server, and the
+/// address that a program behind a link uses.
+fn everywhere<S>(bind: impl Fn(SocketAddr) -> io::Result<(S, u16)>) -> Vec<(User, S, SocketAddr)> {
     let families = [
         ((Ipv4Addr::LOCALHOST, 0).into(), "100.64.0.1".parse().unwrap()),
         ((Ipv6Addr::LOCALHOST, 0).into(), "fd74:7261::1".parse().unwrap()),
     ];
     let mut all = Vec::new();
-    for (local, gateway) in families {
-        match bind(local) {
-            Ok((server, port)) => all.push((server, SocketAddr::new(gateway, port))),
-            Err(why) => eprintln!("SKIPPED: this machine has no {local}: {why}"),
+    for user in users() {
+        for (local, gateway) in families {
+            match bind(local) {
+                Ok((server, port)) => all.push((user, server, SocketAddr::new(gateway, port))),
+                Err(why) => eprintln!("SKIPPED: this machine has no {local}: {why}"),
+            }
         }
     }
     all
@@ -70,69 +72,61 @@ fn answer(listener: &TcpListener) -> u64 {
 #[ignore = "thorough: real time"]
 fn bytes_and_ends_arrive_after_the_delay() {
     let expected = |seed| digest(&mut &pattern(seed, BYTES)[..]).unwrap();
-    for user in users() {
-        for (listener, address) in everywhere(tcp) {
-            let server = thread::spawn(move || answer(&listener));
-            let text = behind(user, &["--delay", "20ms"], &format!("exchange {address} {BYTES}"));
-            assert_eq!(server.join().unwrap(), expected(1));
-            assert_eq!(line(&text, "digest"), format!("{:x}", expected(2)));
-            let connected: u64 = line(&text, "connected").parse().unwrap();
-            // A lost SYN would have cost a second, and a SYN answered by a relay no round trip.
-            assert!(connected >= 40_000, "{connected} us");
-        }
+    for (user, listener, address) in everywhere(tcp) {
+        let server = thread::spawn(move || answer(&listener));
+        let text = behind(user, &["--delay", "20ms"], &format!("exchange {address} {BYTES}"));
+        assert_eq!(server.join().unwrap(), expected(1));
+        assert_eq!(line(&text, "digest"), format!("{:x}", expected(2)));
+        let connected: u64 = line(&text, "connected").parse().unwrap();
+        // A lost SYN would have cost a second, and a SYN answered by a relay no round trip.
+        assert!(connected >= 40_000, "{connected} us");
     }
 }
 
 #[test]
 #[ignore = "thorough: real time"]
 fn links_inside_links_lead_out_too() {
-    for user in users() {
-        for (listener, address) in everywhere(tcp) {
-            let server = thread::spawn(move || answer(&listener));
-            let inner = play(&format!("exchange {address} {BYTES}"));
-            let script = format!("{} link --delay 15ms -- {inner}", PROGRAM.display());
-            let (status, text) = link(user, &["--delay", "10ms", "--", "sh", "-c", &script]);
-            assert_eq!(status, 0, "{text}");
-            server.join().unwrap();
-            let connected: u64 = line(&text, "connected").parse().unwrap();
-            assert!(connected >= 50_000, "{connected} us");
-        }
+    for (user, listener, address) in everywhere(tcp) {
+        let server = thread::spawn(move || answer(&listener));
+        let inner = play(&format!("exchange {address} {BYTES}"));
+        let script = format!("{} link --delay 15ms -- {inner}", PROGRAM.display());
+        let (status, text) = link(user, &["--delay", "10ms", "--", "sh", "-c", &script]);
+        assert_eq!(status, 0, "{text}");
+        server.join().unwrap();
+        let connected: u64 = line(&text, "connected").parse().unwrap();
+        assert!(connected >= 50_000, "{connected} us");
     }
 }
 
 #[test]
 #[ignore = "thorough: real time"]
 fn fifty_connections_at_once_keep_their_bytes_apart() {
-    for user in users() {
-        for (listener, address) in everywhere(tcp) {
-            serve_echoes(listener);
-            let text = behind(user, &["--delay", "5ms"], &format!("many {address} 50"));
-            assert!(text.contains("all came back"), "{text}");
-        }
+    for (user, listener, address) in everywhere(tcp) {
+        serve_echoes(listener);
+        let text = behind(user, &["--delay", "5ms"], &format!("many {address} 50"));
+        assert!(text.contains("all came back"), "{text}");
     }
 }
 
 #[test]
 #[ignore = "thorough: real time"]
 fn refusals_and_resets_are_carried_over() {
-    for user in users() {
-        for (listener, address) in everywhere(tcp) {
-            let server = thread::spawn(move || {
-                let (stream, _) = listener.accept().unwrap();
-                set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-                drop(stream);
-                let (mut stream, _) = listener.accept().unwrap();
-                stream.read_exact(&mut [0; 1]).unwrap();
-                stream.write_all(b"y").unwrap();
-                stream.read(&mut [0; 1]).map_err(|why| why.kind())
-            });
-            let text = behind(user, &[], &format!("connect {address} 0"));
-            assert!(text.contains("Err(ConnectionReset)"), "{text}");
-            behind(user, &[], &format!("abort {address} 0"));
-            assert_eq!(server.join().unwrap(), Err(ErrorKind::ConnectionReset));
-            let text = behind(user, &[], &format!("connect {address} 0"));
-            assert!(text.contains("Err(ConnectionRefused)"), "{text}");
-        }
+    for (user, listener, address) in everywhere(tcp) {
+        let server = thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+            drop(stream);
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_exact(&mut [0; 1]).unwrap();
+            stream.write_all(b"y").unwrap();
+            stream.read(&mut [0; 1]).map_err(|why| why.kind())
+        });
+        let text = behind(user, &[], &format!("connect {address} 0"));
+        assert!(text.contains("Err(ConnectionReset)"), "{text}");
+        behind(user, &[], &format!("abort {address} 0"));
+        assert_eq!(server.join().unwrap(), Err(ErrorKind::ConnectionReset));
+        let text = behind(user, &[], &format!("connect {address} 0"));
+        assert!(text.contains("Err(ConnectionRefused)"), "{text}");
     }
 }
 
@@ -178,18 +172,16 @@ fn hosts_outside_answer_pings_where_users_may_ping() {
 #[test]
 #[ignore = "thorough: real time"]
 fn connections_beyond_the_limit_wait_and_are_told_of_once() {
-    for user in users() {
-        for (listener, address) in everywhere(tcp) {
-            serve_echoes(listener);
-            let many = play(&format!("many {address} 30"));
-            let script =
-                format!("ulimit -n 128 && exec {} link -- sh -c \"{many}\"", PROGRAM.display());
-            let output = command("sh".as_ref(), user).args(["-c", &script]).output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout);
-            assert!(text.contains("all came back"), "{output:?}");
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(told.matches("more outgoing connections").count(), 1, "{told}");
-        }
+    for (user, listener, address) in everywhere(tcp) {
+        serve_echoes(listener);
+        let many = play(&format!("many {address} 30"));
+        let script =
+            format!("ulimit -n 128 && exec {} link -- sh -c \"{many}\"", PROGRAM.display());
+        let output = command("sh".as_ref(), user).args(["-c", &script]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("all came back"), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(told.matches("more outgoing connections").count(), 1, "{told}");
     }
 }
 
@@ -201,24 +193,22 @@ fn datagrams_come_back_whole_and_in_order() {
         let port = socket.local_addr()?.port();
         Ok((socket, port))
     };
-    for user in users() {
-        for (socket, address) in everywhere(udp) {
-            let echo = socket.try_clone().unwrap();
-            echo.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-            let echoing = thread::spawn(move || {
-                let mut buffer = vec![0; 65_536];
-                for _ in 0..10 {
-                    let (length, from) = echo.recv_from(&mut buffer).unwrap();
-                    echo.send_to(&buffer[..length], from).unwrap();
-                }
-            });
-            let text = behind(user, &["--delay", "5ms"], &format!("datagrams {address} 0"));
-            assert!(text.contains("all came back"), "{text}");
-            echoing.join().unwrap();
-            drop(socket);
-            let text = behind(user, &[], &format!("datagrams {address} 0"));
-            assert!(text.contains("ConnectionRefused"), "{text}");
-        }
+    for (user, socket, address) in everywhere(udp) {
+        let echo = socket.try_clone().unwrap();
+        echo.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let echoing = thread::spawn(move || {
+            let mut buffer = vec![0; 65_536];
+            for _ in 0..10 {
+                let (length, from) = echo.recv_from(&mut buffer).unwrap();
+                echo.send_to(&buffer[..length], from).unwrap();
+            }
+        });
+        let text = behind(user, &["--delay", "5ms"], &format!("datagrams {address} 0"));
+        assert!(text.contains("all came back"), "{text}");
+        echoing.join().unwrap();
+        drop(socket);
+        let text = behind(user, &[], &format!("datagrams {address} 0"));
+        assert!(text.contains("ConnectionRefused"), "{text}");
     }
 }
 
@@ -230,27 +220,23 @@ fn what_a_command_has_left_to_the_kernel_arrives() {
         let local = listener.local_addr()?;
         Ok(((listener, UdpSocket::bind(local)?), local.port()))
     };
-    for user in users() {
-        for ((listener, socket), address) in everywhere(both) {
-            // The output is read after the command has ended; the buffers are large enough.
-            behind(user, &["--delay", "50ms"], &format!("leave {address} 1000000"));
-            let (mut stream, _) = listener.accept().unwrap();
-            let expected = digest(&mut &pattern(1, 1_000_000)[..]).unwrap();
-            assert_eq!(digest(&mut stream).unwrap(), expected);
-            socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-            assert_eq!(socket.recv(&mut [0; 10]).unwrap(), 3);
-        }
+    for (user, (listener, socket), address) in everywhere(both) {
+        // The output is read after the command has ended; the buffers are large enough.
+        behind(user, &["--delay", "50ms"], &format!("leave {address} 1000000"));
+        let (mut stream, _) = listener.accept().unwrap();
+        let expected = digest(&mut &pattern(1, 1_000_000)[..]).unwrap();
+        assert_eq!(digest(&mut stream).unwrap(), expected);
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        assert_eq!(socket.recv(&mut [0; 10]).unwrap(), 3);
     }
 }
 
 #[test]
 #[ignore = "thorough: real time"]
 fn an_isolated_command_reaches_no_host() {
-    for user in users() {
-        for (_listener, address) in everywhere(tcp) {
-            let text = behind(user, &["--isolated"], &format!("connect {address} 0"));
-            assert!(text.contains("Err(ConnectionRefused)"), "{text}");
-        }
+    for (user, _listener, address) in everywhere(tcp) {
+        let text = behind(user, &["--isolated"], &format!("connect {address} 0"));
+        assert!(text.contains("Err(ConnectionRefused)"), "{text}");
     }
 }
 
@@ -277,20 +263,18 @@ fn curl_loads_a_page() {
     if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
         return eprintln!("SKIPPED: there is no curl (Debian package curl)");
     }
-    for user in users() {
-        for (listener, address) in everywhere(tcp) {
-            let server = thread::spawn(move || {
-                let (mut stream, _) = listener.accept().unwrap();
-                let count = stream.read(&mut [0; 4_096]).unwrap();
-                let page = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
-                stream.write_all(page).unwrap();
-                count
-            });
-            let url = format!("http://{address}/");
-            let arguments = ["--delay", "5ms", "--", "curl", "-gsS", "--noproxy", "*", &url];
-            assert_eq!(link(user, &arguments), (0, "hello".to_owned()));
-            assert!(server.join().unwrap() > 0);
-        }
+    for (user, listener, address) in everywhere(tcp) {
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let count = stream.read(&mut [0; 4_096]).unwrap();
+            let page = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
+            stream.write_all(page).unwrap();
+            count
+        });
+        let url = format!("http://{address}/");
+        let arguments = ["--delay", "5ms", "--", "curl", "-gsS", "--noproxy", "*", &url];
+        assert_eq!(link(user, &arguments), (0, "hello".to_owned()));
+        assert!(server.join().unwrap() > 0);
     }
 }
 
