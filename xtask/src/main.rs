@@ -9,6 +9,7 @@ mod grid;
 mod install;
 mod ledger;
 mod libtest;
+mod pytest;
 mod python;
 mod steps;
 mod tiers;
@@ -32,7 +33,7 @@ Chores:
                     that this machine cannot run
   test --thorough [--install] [PART ...]
                     tests that take long or need other programs; all of them, or only PART:
-                    tests, docs, release, grids, agreement, swarm; asks before it installs
+                    tests, docs, python, release, grids, agreement, swarm; asks before it installs
                     anything, unless --install is given
   ci                lints, test, then as many parts of the thorough tier as fit into 40 minutes
   swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)

@@ -1,14 +1,14 @@
 //! Python with the packages that tests use: for inference ONNX Runtime and the reference for our
 //! arithmetic, for V2X another ASN.1 implementation and OpenSSL's signatures, for statistics SciPy,
 //! for cluster jobs Kubernetes' own schemas, for object stores an S3 server, for results the usual
-//! readers.
+//! readers, for the Python package its tools.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// About 1 GB on disc.
-pub const PACKAGES: [&str; 15] = [
+pub const PACKAGES: [&str; 19] = [
     "numpy",
     "onnx",
     "onnxruntime",
@@ -24,10 +24,14 @@ pub const PACKAGES: [&str; 15] = [
     "duckdb",
     "nbclient",
     "ipykernel",
+    "pytest",
+    "mypy",
+    "ruff",
+    "pandas-stubs",
 ];
 
 /// What they are imported as.
-const MODULES: [&str; 15] = [
+const MODULES: [&str; 19] = [
     "numpy",
     "onnx",
     "onnxruntime",
@@ -43,6 +47,10 @@ const MODULES: [&str; 15] = [
     "duckdb",
     "nbclient",
     "ipykernel",
+    "pytest",
+    "mypy",
+    "ruff",
+    "pandas-stubs",
 ];
 
 /// Whether `python3`, or our own environment, has all packages.

@@ -7,7 +7,7 @@ use crate::agreement::{self, Extent};
 use crate::cargo::cargo;
 use crate::docs::{self, Mode};
 use crate::ledger::Ledger;
-use crate::{grid, install, libtest, python, vendor};
+use crate::{grid, install, libtest, pytest, python, vendor};
 
 /// The profile of tests and of the program that they start.
 pub const CHECKED: &str = "checked";
@@ -20,6 +20,8 @@ pub enum Step {
     Tests(Vec<String>, Vec<(String, String)>),
     /// Installs what some tests use.
     Install(install::Consent),
+    /// The tests of the Python package, with the program of this profile.
+    Pytest(&'static str),
     /// Compares the substrates.
     Agreement(Extent),
     /// Compares the TCP engine with the kernel's recorded times.
@@ -53,6 +55,9 @@ impl Step {
     pub fn run(&self, ledger: &mut Ledger) -> Result<(), String> {
         match self {
             Step::Install(consent) => install::provide(*consent, ledger),
+            Step::Pytest(profile) => {
+                pytest::run(&PathBuf::from(format!("target/{profile}/trackbed")), ledger)
+            }
             Step::Agreement(extent) => agreement::run(*extent, ledger),
             Step::Grid => grid::run(),
             Step::Vendor(mode) => vendor::run(*mode),
@@ -100,6 +105,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self {
             Step::Install(_) => return f.write_str("programs and packages that some tests use"),
+            Step::Pytest(_) => return f.write_str("the tests of the Python package"),
             Step::Agreement(_) => return f.write_str("the virtual against the emulated substrate"),
             Step::Grid => return f.write_str("the TCP engine against the kernel's recorded times"),
             Step::Vendor(_) => return f.write_str("the engines in third_party"),

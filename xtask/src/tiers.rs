@@ -66,7 +66,7 @@ pub struct Part {
 }
 
 /// The thorough tier.
-pub const PARTS: [Part; 6] = [
+pub const PARTS: [Part; 7] = [
     Part {
         name: "tests",
         about: "every test: real time, third-party programs, browsers, Python, Slurm",
@@ -98,6 +98,17 @@ pub const PARTS: [Part; 6] = [
                 Step::cargo(steps::RELEASED),
                 Step::Docs(Mode::Check, "release"),
             ]
+        },
+    },
+    Part {
+        name: "python",
+        about: "the Python package with its types, its page and the notebooks",
+        minutes: 8,
+        watches: &["python", "examples", "crates/archive"],
+        uses_programs: true,
+        steps: || {
+            let build = format!("build --profile {CHECKED} --bin trackbed");
+            vec![Step::cargo(&build), Step::Pytest(CHECKED)]
         },
     },
     Part {
