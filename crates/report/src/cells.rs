@@ -60,8 +60,13 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
             columns.push(left(scale.title(), texts));
         }
     }
+    // Beside missed deadlines, the times say how soon the others were met.
+    let second = headline.and_then(metrics::compared).filter(|compared| compared.is_share());
+    let second = second.and_then(|_| metrics::compared("rtt_ms"));
+    columns.extend(second.into_iter().flat_map(|compared| with_interval(cells, compared)));
+    let is_told = |name: &str| Some(name) == headline || second.is_some_and(|it| it.name == name);
     for metric in COLUMNS {
-        if Some(metric.name) != headline && metric.is_shown(cells, expected) {
+        if !is_told(metric.name) && metric.is_shown(cells, expected) {
             let mean = |cell: &CellResult| Some(cell.metrics.get(metric.name)?.mean);
             columns.push(numbers(cells, &title(metric.name), mean));
         }
@@ -102,6 +107,8 @@ enum When {
     NotExpected,
     /// Where it is not zero everywhere.
     NotZero,
+    /// Where cells differ, or there is only one: a schedule gives all of them the same throughput.
+    Differs,
     /// Where there is this other metric too.
     Beside(&'static str),
 }
@@ -116,6 +123,11 @@ impl Shown {
                 cells.iter().any(|cell| cell.metrics.contains_key(other)) && means.next().is_some()
             }
             When::NotZero => means.any(|mean| mean > 0.0),
+            When::Differs => {
+                let first = means.next();
+                let is_other = |mean: f64| first.is_some_and(|one| (mean - one).abs() > 1e-3 * one);
+                first.is_some() && (cells.len() == 1 || means.any(is_other))
+            }
         }
     }
 }
@@ -128,7 +140,7 @@ const COLUMNS: [Shown; 19] = [
     Shown { name: "seek_delay_ms", when: When::Always },
     Shown { name: "rebuffering_ms", when: When::NotZero },
     Shown { name: "media_bitrate_mbps", when: When::Always },
-    Shown { name: "throughput_mbps", when: When::Always },
+    Shown { name: "throughput_mbps", when: When::Differs },
     Shown { name: "handover_goodput_mbps", when: When::Always },
     Shown { name: "gap_ms", when: When::Always },
     Shown { name: "retransmission_percent", when: When::NotExpected },
