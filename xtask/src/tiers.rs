@@ -88,7 +88,7 @@ pub const PARTS: [Part; 7] = [
         name: "docs",
         about: "the book, its links and all its commands; rustdoc and its examples",
         minutes: 20,
-        watches: &["docs", "README.md", "xtask/src/docs", "scenarios"],
+        watches: &["docs", "README.md", "xtask/src/docs", "scenarios", "crates/test"],
         uses_programs: true,
         steps: || {
             vec![

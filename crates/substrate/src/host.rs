@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use futures_core::future::LocalBoxFuture;
+use futures_core::future::BoxFuture;
 
 use crate::entropy::Entropy;
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
@@ -44,7 +44,7 @@ pub trait Host: fmt::Debug + Send + Sync {
         local: Option<IpAddr>,
         remote: SocketAddr,
         options: &TcpOptions,
-    ) -> LocalBoxFuture<'static, io::Result<Box<dyn TcpStream>>>;
+    ) -> BoxFuture<'static, io::Result<Box<dyn TcpStream>>>;
 
     /// Listens for TCP connections. Port 0 takes the next free port of the ephemeral range.
     ///

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_core::future::LocalBoxFuture;
+use futures_core::future::BoxFuture;
 use trackbed_core::packet::Ecn;
 
 /// A UDP socket.
@@ -104,7 +104,7 @@ impl Default for ReceivedMeta {
 /// `poll_close` sends a FIN after the written data and leaves the other direction open
 /// (half-close). Dropping the stream closes the connection in the background, or resets it if
 /// received data was never read (RFC 2525 section 2.17), as Linux does.
-pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin {
+pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin + Send + Sync {
     /// This end's address and port.
     fn local_addr(&self) -> SocketAddr;
     /// The other end's address and port.
@@ -189,7 +189,7 @@ impl Default for Multipath {
 
 /// A listening TCP socket. Dropping it frees the port and resets the connections that were not
 /// accepted yet.
-pub trait TcpListener {
+pub trait TcpListener: Send + Sync {
     /// The address and port it listens on.
     fn local_addr(&self) -> SocketAddr;
 
@@ -203,7 +203,7 @@ pub trait TcpListener {
     ///
     /// # Errors
     /// If the listener no longer works.
-    fn accept(&self) -> LocalBoxFuture<'_, io::Result<Box<dyn TcpStream>>> {
+    fn accept(&self) -> BoxFuture<'_, io::Result<Box<dyn TcpStream>>> {
         Box::pin(std::future::poll_fn(|cx| self.poll_accept(cx)))
     }
 }

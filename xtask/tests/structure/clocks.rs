@@ -10,13 +10,14 @@ const READS: [&str; 4] =
     ["ClockId::Realtime", "SystemTime::now", "UnixTime::now", "DefaultTimeProvider"];
 
 /// The files that do, and what for.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("emulator/src/clock.rs", "the kernel's time stamps of packets, turned into monotonic time"),
     ("emulator/src/port/tun.rs", "packets of a port without time stamps, in the same form"),
     ("lab/src/capture.rs", "the date of a capture"),
     ("outward/src/log.rs", "the date of a line of a log"),
     ("protocols/src/tls/provider.rs", "certificates and tickets of sessions"),
     ("substrate/src/kernel/origin.rs", "what the others ask"),
+    ("test/src/capture.rs", "the date of a capture"),
     ("workloads/src/messages/moment.rs", "what V2X messages say of their time"),
 ];
 

@@ -1,6 +1,7 @@
 //! The structure of the workspace: crates depend only on lower floors, and files of a crate do not
 //! import each other in circles.
 
+mod api;
 mod circles;
 mod clocks;
 mod floors;

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_core::future::LocalBoxFuture;
+use futures_core::future::BoxFuture;
 
 use super::listener::KernelTcpListener;
 use super::pipe;
@@ -87,7 +87,7 @@ impl Machine {
         &self,
         socket: OwnedFd,
         remote: SocketAddr,
-    ) -> LocalBoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
+    ) -> BoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
         let run = self.run;
         Box::pin(async move {
             let stream = KernelTcpStream::adopt(run, socket, remote).await?;
@@ -107,7 +107,7 @@ impl Machine {
     ///
     /// # Errors
     /// If it is not a pipe or socket, or the run has ended.
-    pub fn closed(&self, pipe: OwnedFd) -> LocalBoxFuture<'static, io::Result<()>> {
+    pub fn closed(&self, pipe: OwnedFd) -> BoxFuture<'static, io::Result<()>> {
         Box::pin(pipe::closed(self.run, pipe))
     }
 
@@ -167,7 +167,7 @@ impl Host for KernelHost {
         local: Option<IpAddr>,
         remote: SocketAddr,
         options: &TcpOptions,
-    ) -> LocalBoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
+    ) -> BoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
         let source = self.source_for(local, remote);
         let (run, options) = (self.run, options.clone());
         Box::pin(async move {

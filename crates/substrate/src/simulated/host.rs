@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use futures_core::future::LocalBoxFuture;
+use futures_core::future::BoxFuture;
 use trackbed_net::{Network, NodeId};
 
 use super::listener::SimulatedTcpListener;
@@ -110,7 +110,7 @@ impl Host for SimulatedHost {
         local: Option<IpAddr>,
         remote: SocketAddr,
         options: &TcpOptions,
-    ) -> LocalBoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
+    ) -> BoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
         let options = options.clone();
         let connect = SimulatedTcpStream::connect(self.run, self.node, local, remote, options);
         Box::pin(async { Ok(Box::new(connect.await?) as Box<dyn TcpStream>) })

@@ -6,6 +6,7 @@ use std::future::pending;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
+use std::sync::Mutex;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -196,7 +197,7 @@ fn processor() -> Duration {
 }
 
 /// A listener of an exhausted machine: each answer is an error of accept(2), or a long wait.
-struct Exhausted(RefCell<VecDeque<i32>>);
+struct Exhausted(Mutex<VecDeque<i32>>);
 
 impl TcpListener for Exhausted {
     fn local_addr(&self) -> SocketAddr {
@@ -204,7 +205,7 @@ impl TcpListener for Exhausted {
     }
 
     fn poll_accept(&self, _: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
-        match self.0.borrow_mut().pop_front() {
+        match self.0.lock().unwrap().pop_front() {
             Some(number) => Poll::Ready(Err(io::Error::from_raw_os_error(number))),
             None => Poll::Pending,
         }
@@ -218,7 +219,7 @@ fn an_exhausted_machine_does_not_end_the_loop() {
     const ERRORS: [i32; 4] = [24, 23, 105, 12];
     let tried = |makes_room: bool| {
         run(move || async move {
-            let listener = Exhausted(RefCell::new(ERRORS.into()));
+            let listener = Exhausted(Mutex::new(ERRORS.into()));
             let (seen, last) = (RefCell::new(Vec::new()), Cell::new(Time::ZERO));
             let refused = |why: &io::Error| {
                 seen.borrow_mut().extend(why.raw_os_error());
