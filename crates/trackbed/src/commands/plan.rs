@@ -31,7 +31,7 @@ Examples:
     --secret bucket-key --out s3://bucket/sweep > sweep.yaml
 
 Prints the cells, and on standard error an estimate of the time that the runs will take in virtual time on
-this machine, from a few trial runs of at most three seconds.
+this machine, from trial runs of about three seconds.
 
 With --for, nothing is executed, and the output is a job description that executes the runs in --shards
 shards; submit it to the cluster unchanged. All machines need this version of trackbed and shared storage:

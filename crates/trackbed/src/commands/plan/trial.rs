@@ -11,8 +11,11 @@ use crate::output::tell;
 use crate::patience::Patience;
 use crate::progress::Stopwatch;
 
-/// Trial runs end after this time.
+/// No trial run begins after this time.
 const BUDGET: Duration = Duration::from_secs(3);
+
+/// A trial run ends after this time.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Tells how long the runs of `plan` will take in virtual time. Says nothing of other substrates, on which a
 /// run takes as long as its events.
@@ -24,7 +27,7 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     if substrate != SubstrateArgument::Virtual {
         return tell("time: unknown; on this substrate a run takes as long as what happens in it");
     }
-    let patience = Patience::begin(BUDGET);
+    let patience = Patience::begin(LIMIT);
     let backend = Virtual::until(patience.cancel().clone());
     if backend.check(plan).is_err() {
         return;
@@ -33,18 +36,19 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     let cores = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     let cores = cores.unwrap_or_else(|| backend.jobs()).get();
     let Some(total) = total(plan, &trials) else {
-        return tell(format_args!("time: a run takes more than {} s", BUDGET.as_secs()));
+        return tell(format_args!("time: a run takes more than {} s", LIMIT.as_secs()));
     };
     let (time, count) = (in_words(total / cores as f64), trials.len());
-    tell(format_args!(
-        "time: about {time} on {cores} cores in virtual time, by {count} trial runs"
-    ));
+    tell(format_args!("time: {time} on {cores} cores in virtual time, by {count} trial runs"));
 }
 
 /// The durations in seconds of a run of cells that are spread over the plan, each with its cell.
 fn trials(plan: &Plan, backend: &Virtual) -> Vec<(usize, f64)> {
-    let mut trials = Vec::new();
+    let (mut trials, all) = (Vec::new(), Stopwatch::start());
     for cell in spread(plan.cells.len()) {
+        if all.elapsed() > BUDGET {
+            break;
+        }
         let clock = Stopwatch::start();
         match backend.execute(plan, cell as u32, 0) {
             Ok(_) => trials.push((cell, clock.elapsed().as_secs_f64())),
@@ -74,13 +78,13 @@ fn total(plan: &Plan, trials: &[(usize, f64)]) -> Option<f64> {
     (!trials.is_empty()).then_some(total)
 }
 
-/// `less than a second`, `40 s`, `12 min`, `3.5 h`.
+/// `less than a second`, `about 40 s`, `about 12 min`, `about 3.5 h`.
 fn in_words(seconds: f64) -> String {
     match seconds {
         ..1.0 => "less than a second".to_owned(),
-        ..90.0 => format!("{seconds:.0} s"),
-        ..5400.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3600.0),
+        ..90.0 => format!("about {seconds:.0} s"),
+        ..5400.0 => format!("about {:.0} min", seconds / 60.0),
+        _ => format!("about {:.1} h", seconds / 3600.0),
     }
 }
 
