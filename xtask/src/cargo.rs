@@ -3,6 +3,9 @@
 use std::env;
 use std::process::{Command, Stdio};
 
+/// The features of a released program.
+pub const RELEASE_FEATURES: &str = "store,parquet,rten";
+
 /// `cargo` as started from a user's shell. The cargo that runs this program describes this
 /// program's package in the environment; build scripts further down that watch these variables
 /// (ring's does) would rebuild at every switch between manual builds and chores.
@@ -26,5 +29,20 @@ pub fn said(program: &str, words: &[&str]) -> String {
             String::from_utf8_lossy(&output.stdout).into_owned()
         }
         _ => String::new(),
+    }
+}
+
+/// The standard output of a command that has to succeed.
+pub fn printed(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|why| format!("cannot start {program}: {why}"))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.success() {
+        true => Ok(printed),
+        false => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{program}: {}\n{printed}{errors}", output.status))
+        }
     }
 }

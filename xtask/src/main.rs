@@ -4,6 +4,7 @@
 mod agreement;
 mod cargo;
 mod ci;
+mod dist;
 mod docs;
 mod grid;
 mod install;
@@ -33,8 +34,8 @@ Chores:
                     that this machine cannot run
   test --thorough [--install] [PART ...]
                     tests that take long or need other programs; all of them, or only PART:
-                    tests, docs, python, release, grids, agreement, swarm; asks before it installs
-                    anything, unless --install is given
+                    tests, docs, python, release, grids, agreement, swarm, dist; asks before it
+                    installs anything, unless --install is given
   ci                lints, test, then as many parts of the thorough tier as fit into 40 minutes
   swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)
   bench             all benchmarks; writes the figures to stdout
@@ -52,6 +53,11 @@ Chores:
   docs bless [PAGE] writes the current output of commands into the pages
   vendor            regenerates third_party: published crates, patched and trimmed
   vendor --check    checks that third_party is what `vendor` generates
+  dist [--target TRIPLE ...] [--skip-build] [--strict]
+                    builds and packs what users download (target/dist), for x86_64 and aarch64 or
+                    for each TRIPLE; --skip-build packs the last build, --strict fails if a target
+                    cannot be built here, --binary FILE packs FILE
+  dist test         tests the contents of target/dist as users install them
   fuzz [SECONDS]    runs every fuzz target for SECONDS (default: 60)
                     (needs nightly Rust and `cargo install cargo-fuzz`)
 ";
@@ -116,6 +122,8 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
         ["docs", "bless", page] => steps::docs(Mode::Bless((*page).to_owned())),
         ["vendor"] => steps::vendor(vendor::Mode::Write),
         ["vendor", "--check"] => steps::vendor(vendor::Mode::Check),
+        ["dist", "test"] => vec![Step::DistTest],
+        ["dist", options @ ..] => vec![Step::Dist(dist::Options::parse(options)?)],
         ["fuzz"] => steps::fuzz("60"),
         ["fuzz", seconds] if is_count(seconds) => steps::fuzz(seconds),
         _ => return None,

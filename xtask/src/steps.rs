@@ -7,7 +7,7 @@ use crate::agreement::{self, Extent};
 use crate::cargo::cargo;
 use crate::docs::{self, Mode};
 use crate::ledger::Ledger;
-use crate::{grid, install, libtest, pytest, python, vendor};
+use crate::{dist, grid, install, libtest, pytest, python, vendor};
 
 /// The profile of tests and of the program that they start.
 pub const CHECKED: &str = "checked";
@@ -28,6 +28,10 @@ pub enum Step {
     Grid,
     /// Builds the documentation, or executes its commands, with the program of this profile.
     Docs(Mode, &'static str),
+    /// Makes the artefacts of a release.
+    Dist(dist::Options),
+    /// Tests them as installed.
+    DistTest,
     /// Makes or checks the engines in `third_party`.
     Vendor(vendor::Mode),
 }
@@ -61,6 +65,8 @@ impl Step {
             Step::Agreement(extent) => agreement::run(*extent, ledger),
             Step::Grid => grid::run(),
             Step::Vendor(mode) => vendor::run(*mode),
+            Step::Dist(options) => dist::run(options),
+            Step::DistTest => dist::test(ledger),
             Step::Docs(mode, profile) => {
                 let built = PathBuf::from(format!("target/{profile}/trackbed"));
                 docs::run(mode, &built, ledger)
@@ -109,6 +115,8 @@ impl fmt::Display for Step {
             Step::Agreement(_) => return f.write_str("the virtual against the emulated substrate"),
             Step::Grid => return f.write_str("the TCP engine against the kernel's recorded times"),
             Step::Vendor(_) => return f.write_str("the engines in third_party"),
+            Step::Dist(_) => return f.write_str("the artefacts of a release"),
+            Step::DistTest => return f.write_str("the artefacts of a release, as installed"),
             Step::Docs(Mode::Build, _) => return f.write_str("the documentation and its links"),
             Step::Docs(Mode::Execute(page), _) if !page.is_empty() => {
                 return write!(f, "the commands of the documentation pages that match \"{page}\"");

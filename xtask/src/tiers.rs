@@ -6,7 +6,7 @@ use crate::docs::Mode;
 use crate::install::Consent;
 use crate::ledger::Ledger;
 use crate::steps::{self, CHECKED, FEATURES, Step};
-use crate::vendor;
+use crate::{dist, vendor};
 
 /// Before each commit: formatting, lints and unit tests.
 pub fn check() -> Vec<Step> {
@@ -66,7 +66,7 @@ pub struct Part {
 }
 
 /// The thorough tier.
-pub const PARTS: [Part; 7] = [
+pub const PARTS: [Part; 8] = [
     Part {
         name: "tests",
         about: "every test: real time, third-party programs, browsers, Python, Slurm",
@@ -146,5 +146,13 @@ pub const PARTS: [Part; 7] = [
         watches: &["crates/protocols", "crates/workloads", "tests/tests/virtual_time/swarm"],
         uses_programs: false,
         steps: || steps::swarm("20000"),
+    },
+    Part {
+        name: "dist",
+        about: "the artefacts of a release for this machine, as installed",
+        minutes: 25,
+        watches: &["xtask/src/dist", "contrib", "python"],
+        uses_programs: false,
+        steps: || vec![Step::Dist(dist::Options::default()), Step::DistTest],
     },
 ];

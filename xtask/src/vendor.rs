@@ -13,6 +13,8 @@ use std::{env, fs};
 
 use serde::Deserialize;
 
+use crate::cargo::printed;
+
 const THIRD_PARTY: &str = "third_party";
 
 /// The files in an engine's folder that this command does not generate.
@@ -56,7 +58,7 @@ pub fn run(mode: Mode) -> Result<(), String> {
         let made = make(root, &name, &folder.path())?;
         let mut diff = Command::new("diff");
         diff.arg("-r").args(OURS.map(|ours| format!("--exclude={ours}")));
-        let compared = shell(diff.arg(&made).arg(folder.path()));
+        let compared = printed(diff.arg(&made).arg(folder.path()));
         match (mode, compared) {
             // Untouched files need no new build.
             (_, Ok(_)) => {}
@@ -85,12 +87,14 @@ fn make(root: &Path, name: &str, folder: &Path) -> Result<PathBuf, String> {
     let archive = archive(&place, name, &origin)?;
     for folder in [&a, &b, &made] {
         let mut tar = Command::new("tar");
-        shell(tar.args(["-xz", "--strip-components=1", "-C"]).arg(folder).arg("-f").arg(&archive))?;
+        printed(
+            tar.args(["-xz", "--strip-components=1", "-C"]).arg(folder).arg("-f").arg(&archive),
+        )?;
     }
     for folder in [&b, &made] {
         let mut patch = Command::new("patch");
         patch.args(["-s", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-d"]).arg(folder);
-        shell(patch.arg("-i").arg(root.join(THIRD_PARTY).join(name).join("trackbed.patch")))?;
+        printed(patch.arg("-i").arg(root.join(THIRD_PARTY).join(name).join("trackbed.patch")))?;
     }
     trim::crate_in(&made, &origin.without).map_err(told(name))?;
     Ok(made)
@@ -109,11 +113,11 @@ fn archive(place: &Path, name: &str, origin: &Origin) -> Result<PathBuf, String>
         Some(archive) => archive,
         None => {
             let address = format!("https://static.crates.io/crates/{name}/{file}");
-            shell(Command::new("curl").args(["-sSfL", "-o"]).arg(&kept).arg(address))?;
+            printed(Command::new("curl").args(["-sSfL", "-o"]).arg(&kept).arg(address))?;
             kept
         }
     };
-    let sum = shell(Command::new("sha256sum").arg("-b").arg(&archive))?;
+    let sum = printed(Command::new("sha256sum").arg("-b").arg(&archive))?;
     if sum.split_whitespace().next() != Some(&origin.sha256) {
         return Err(format!(
             "{}: expected SHA-256 {}, got {sum}",
@@ -136,21 +140,7 @@ fn replace(made: &Path, folder: &Path) -> Result<(), String> {
         let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         removed.map_err(told(&at))?;
     }
-    shell(Command::new("cp").arg("-R").arg(made.join(".")).arg(folder)).map(drop)
-}
-
-/// Runs a command and returns what it printed.
-fn shell(command: &mut Command) -> Result<String, String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(told(&program))?;
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    match output.status.success() {
-        true => Ok(printed),
-        false => {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            Err(format!("{program}: {}\n{printed}{errors}", output.status))
-        }
-    }
+    printed(Command::new("cp").arg("-R").arg(made.join(".")).arg(folder)).map(drop)
 }
 
 fn told<E: std::fmt::Display>(place: &str) -> impl Fn(E) -> String {

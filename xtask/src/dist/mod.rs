@@ -1,0 +1,183 @@
+//! The artefacts of a release, in `target/dist`: for each target a tarball, a package for Debian, a
+//! wheel, an image for containers and a bill of materials; and the checksums of all. The same
+//! commit, toolchain and folder give the same bytes.
+
+mod artefacts;
+mod contents;
+mod crates;
+mod installed;
+mod pack;
+mod target;
+mod wheel;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use artefacts::Artefact;
+use contents::{Contents, Pages};
+use crates::Crates;
+use target::{Missing, Target};
+
+pub use installed::run as test;
+
+use crate::cargo::said;
+
+/// What the command line of `cargo xtask dist` asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// None: those of a release.
+    targets: Vec<String>,
+    /// Pack what an earlier call has built.
+    skip_build: bool,
+    /// Fail if a target cannot be built.
+    strict: bool,
+    /// Pack this program, of the only target.
+    binary: Option<PathBuf>,
+}
+
+impl Options {
+    /// None if there is no such option.
+    pub fn parse(words: &[&str]) -> Option<Options> {
+        let mut options = Options::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--target" => options.targets.push((*words.next()?).to_owned()),
+                "--skip-build" => options.skip_build = true,
+                "--strict" => options.strict = true,
+                "--binary" => options.binary = Some(PathBuf::from(words.next()?)),
+                _ => return None,
+            }
+        }
+        (options.binary.is_none() || options.targets.len() == 1).then_some(options)
+    }
+}
+
+/// Builds and packs.
+///
+/// # Errors
+/// If a build or a file fails, no target can be built, or one of several with `--strict`.
+pub fn run(options: &Options) -> Result<(), String> {
+    let root = root();
+    let time = time(root)?;
+    let (programs, missing) = programs(options, root)?;
+    if programs.is_empty() {
+        return report(&missing, true);
+    }
+    let folder = folder();
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(told(&folder))?;
+    }
+    fs::create_dir_all(&folder).map_err(told(&folder))?;
+    let date = said("date", &["--utc", "--date", &format!("@{time}"), "+%FT%TZ"]);
+    // The pages are the same on every processor. One that this machine has is faster.
+    let at_work = root.join("target/dist-work");
+    let writer = programs.iter().find(|(target, _)| target.is_native()).or(programs.first());
+    let pages = writer.map(|(target, program)| Pages::write(target, program, &at_work));
+    let pages = pages.transpose()?.unwrap_or_default();
+    let mut sums = Vec::new();
+    for (target, program) in &programs {
+        let crates = Crates::of(target, root)?;
+        eprintln!("    {}: {} crates", target.0, crates.len());
+        let contents = Contents {
+            target,
+            version: VERSION,
+            time,
+            date: date.trim(),
+            root,
+            program: fs::read(program).map_err(told(program))?,
+            pages: &pages,
+            third_party: crates.licences(target, root)?,
+            crates,
+        };
+        for (name, bytes) in pack(&contents)? {
+            let path = folder.join(&name);
+            fs::write(&path, &bytes).map_err(told(&path))?;
+            eprintln!("    {:6.2} MB  {}", bytes.len() as f64 / 1e6, path.display());
+            sums.push(format!("{}  {name}\n", pack::sha256(&bytes)));
+        }
+    }
+    fs::write(folder.join("SHA256SUMS"), sums.concat()).map_err(told(&folder))?;
+    report(&missing, options.strict)
+}
+
+/// Names what could not be built, which may be an error.
+fn report(missing: &[Missing], is_error: bool) -> Result<(), String> {
+    for Missing { target, why, remedy } in missing {
+        eprintln!("    not built: {target}: {why} (run: {remedy})");
+    }
+    let names: Vec<&str> = missing.iter().map(|missing| missing.target.as_str()).collect();
+    if is_error && !names.is_empty() {
+        Err(format!("not built: {}", names.join(", ")))
+    } else {
+        Ok(())
+    }
+}
+
+type Programs = Vec<(Target, PathBuf)>;
+
+/// Builds the programs, and returns their paths, and what could not be built.
+fn programs(options: &Options, root: &Path) -> Result<(Programs, Vec<Missing>), String> {
+    if let (Some(binary), [target]) = (&options.binary, options.targets.as_slice()) {
+        return Ok((vec![(Target(target.clone()), binary.clone())], Vec::new()));
+    }
+    let (targets, mut missing) = target::available(&options.targets);
+    let mut programs = Vec::new();
+    let built = env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    for target in targets {
+        if !options.skip_build {
+            target.build(root)?;
+        }
+        let program = built.join(&target.0).join("release/trackbed");
+        match program.exists() {
+            true => programs.push((target, program)),
+            false => missing.push(Missing {
+                why: format!("there is no {}", program.display()),
+                remedy: format!("cargo xtask dist --target {}", target.0),
+                target: target.0,
+            }),
+        }
+    }
+    Ok((programs, missing))
+}
+
+fn pack(contents: &Contents) -> Result<[Artefact; 5], String> {
+    let bill = contents.crates.bill(VERSION, contents.date);
+    let bill = serde_json::to_vec_pretty(&bill).map_err(|why| format!("the bill: {why}"))?;
+    Ok([
+        artefacts::tarball(contents)?,
+        artefacts::debian(contents)?,
+        wheel::wheel(contents)?,
+        artefacts::image(contents)?,
+        (format!("trackbed-{VERSION}-{}.cdx.json", contents.platform()), bill),
+    ])
+}
+
+/// The version of the workspace.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+fn folder() -> PathBuf {
+    root().join("target/dist")
+}
+
+/// When the commit was made, or what `SOURCE_DATE_EPOCH` says.
+fn time(root: &Path) -> Result<u64, String> {
+    let given = env::var("SOURCE_DATE_EPOCH").ok();
+    let root = root.display().to_string();
+    let text = given.unwrap_or_else(|| said("git", &["-C", &root, "log", "-1", "--format=%ct"]));
+    text.trim().parse().map_err(|_| {
+        format!(
+            "\"{}\" is no time of a commit: set SOURCE_DATE_EPOCH to seconds since 1970",
+            text.trim()
+        )
+    })
+}
+
+fn told(path: &Path) -> impl Fn(std::io::Error) -> String {
+    move |why| format!("{}: {why}", path.display())
+}
