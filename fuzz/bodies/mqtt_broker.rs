@@ -6,7 +6,8 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_mqtt::broker::{Broker, Flow, Limits};
 
-/// One input: turns of a byte that says who and when, a length, and that many bytes.
+/// One input: a sequence of steps, each with a byte for the client and the time, a length, and that
+/// many bytes.
 pub fn run(data: &[u8]) {
     let limits = Limits {
         packet_len: 4_096,
@@ -48,7 +49,7 @@ pub fn run(data: &[u8]) {
                 broker.close(id, now);
                 *slot = None;
             }
-            // A burst of answers goes beyond it by what one call may say.
+            // A burst of answers may exceed it by the output of one call.
             assert!(output.len() < output_bytes + 64 * 1_024, "{} B", output.len());
         }
         assert!(broker.sessions() <= 3 && broker.retained() <= 8);

@@ -56,7 +56,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A piece behind its length, and what is behind it.
+/// A piece after its length, and the bytes after it.
 fn piece(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = data.split_first()?;
     rest.split_at_checked(usize::from(*length))

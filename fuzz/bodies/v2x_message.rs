@@ -1,5 +1,5 @@
-//! Untrusted bytes as a message, a certificate, a payload and a revocation list: refused or taken,
-//! never a panic, and no more kept than the receiver's limits.
+//! Untrusted bytes as a message, a certificate, a payload and a revocation list: each is refused or
+//! accepted, nothing panics, and memory stays within the receiver's limits.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ pub fn run(data: &[u8]) {
         (world.receiver_with(Policy { tickets: 2, ..world.policy() }), world.now)
     };
     let (mut receiver, now) = TRUSTED.get_or_init(make).clone();
-    // Says yes to everything, so that what is behind a signature is reached.
+    // Accepts every signature, so that the code after the check is reached.
     let mut gullible = |_: &SignatureJob| true;
     let _ = receiver.accept(data, now, &mut gullible);
     let _ = receiver.revoke(data, now, &mut gullible);

@@ -11,9 +11,9 @@ pub struct Tool {
     package: &'static str,
 }
 
-/// What tests use where it is there: `capinfos` and `tshark` read our captures back, `strace` lets calls
-/// fail; the others are
-/// servers and clients at the ends of a run, or a library that is one.
+/// The tools that tests use if they are installed: `capinfos` and `tshark` read our captures back,
+/// `strace` lets calls fail; the others are servers and clients at the ends of a run, or a library that
+/// is one.
 pub const TOOLS: &[Tool] = &[
     Tool { program: "strace", package: "strace" },
     Tool { program: "tshark", package: "tshark" },

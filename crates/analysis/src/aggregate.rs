@@ -1,4 +1,4 @@
-//! From the results of single runs to what a cell's runs say together, and to how cells differ.
+//! Summarises the runs of each cell, and computes the differences between cells.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -16,7 +16,7 @@ use trackbed_stats::{
 use trackbed_archive::{Counted, DirectoryError};
 use trackbed_scenario::{Cell, PART, expectation};
 
-/// What the runs of a cell say together, and what is checked about them.
+/// The summary of a cell's runs, and the checks of their results.
 pub(crate) struct Summed {
     pub cell: CellResult,
     pub checks: Vec<Check>,
@@ -75,7 +75,8 @@ pub(crate) fn differences(
     Ok(of_each_metric.into_iter().flatten().collect())
 }
 
-/// What each run of a cell has of a metric, by run number; `None` where the run failed or is not there.
+/// The values of a metric in each run of a cell, by run number; `None` where the run failed or is
+/// missing.
 struct OfRuns {
     means: Vec<Option<f64>>,
     /// Where the metric is compared by medians.
@@ -158,7 +159,8 @@ fn verdict(pairs: &PairedDifference) -> Verdict {
     }
 }
 
-/// Cells by the values of the factors called `conditions`, in the order of the plan.
+/// Groups cells by the values of the factors called `conditions`, in the order of the plan; by part
+/// if no two cells share these values.
 fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
     let groups = grouped(conditions, cells);
     match groups.iter().any(|group| group.len() > 1) {
@@ -180,7 +182,7 @@ fn grouped(factors: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// The mean of a metric in each run, by run number; `None` where the run failed or is not there.
+/// The mean of a metric in each run, by run number; `None` where the run failed or is missing.
 pub(crate) fn run_means(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
     run_values(runs, metric, count, |sample| Some(sample.mean()))
 }
@@ -259,8 +261,9 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
 /// Quantiles over all samples, the mean and its interval over the runs' means: the samples of one
 /// run share its seed and are not independent.
 ///
-/// The interval of the mean ends where the metric does: few runs of which one took long say nothing of
-/// times below zero, and what cannot be is left out at no cost to how often the interval is right.
+/// The interval of the mean ends where the metric does: with few runs, one of which took long, the
+/// interval would include times below zero. Leaving out impossible values does not change the
+/// coverage.
 fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
     let of_each: Option<Vec<f64>> =
         runs.iter().map(|values| Some(Sample::new(values).ok()?.mean())).collect();
@@ -292,7 +295,7 @@ fn median_interval(runs: &[&[f64]]) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
-/// Of intervals, as `ci95` says.
+/// The confidence level of intervals such as `ci95`.
 const CONFIDENCE: f64 = 0.95;
 
 fn failures(runs: &[RunResult]) -> Vec<Failure> {

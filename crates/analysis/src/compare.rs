@@ -1,5 +1,5 @@
-//! One run directory held against another, cell by cell: what differs by more than chance, and what
-//! has got worse.
+//! Compares two run directories, cell by cell: which differences are significant, and which cells have
+//! become worse.
 //!
 //! Directories of other versions can be compared too: nothing is planned again, cells are matched by
 //! their factors.
@@ -197,8 +197,8 @@ fn of_cell(
     Ok(chosen.into_iter().map(single).collect())
 }
 
-/// What a cell is to be compared by: of the metrics that are asked for those that one of the sides has,
-/// without any asked for what both are ranked by, or else one of them.
+/// The metrics by which a cell is compared: the requested ones that either side has. If none are
+/// requested: the metric by which both sides are ranked, or else the one by which one side is ranked.
 fn chosen<'q>(results: [&CellResult; 2], question: &'q Question) -> Vec<&'q str> {
     let count = |name: &str| results.iter().filter(|cell| cell.metrics.contains_key(name)).count();
     if !question.metrics.is_empty() {
@@ -210,7 +210,7 @@ fn chosen<'q>(results: [&CellResult; 2], question: &'q Question) -> Vec<&'q str>
     ranking(2).or_else(|| ranking(1)).into_iter().collect()
 }
 
-/// Gives each its verdict in the light of all: among many comparisons, some differ by chance.
+/// Adjusts the verdicts for the number of comparisons: among many, some differ by chance.
 fn judged(found: Vec<Single>) -> Vec<CellContrast> {
     let adjusted = |values: Vec<f64>| holm(&values).expect("a test gives a probability");
     let differ = adjusted(found.iter().map(|one| one.comparison.p_value).collect());

@@ -8,19 +8,19 @@ use trackbed_scenario::Plan;
 
 use crate::{aggregate, answer, checks};
 
-/// Where results come from, as their document says it.
+/// The origin of results, as recorded in their document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The substrate's name.
     pub substrate: String,
-    /// What of the machine bears on results, by name.
+    /// The properties of the machine that affect results, by name.
     pub environment: BTreeMap<String, String>,
-    /// What of the results is a model's and no measurement.
+    /// The results that come from a model instead of a measurement.
     pub model: Option<String>,
 }
 
-/// What the runs of a plan say together, of which some may be missing. Runs for which the machine was
-/// too slow are left out of everything but their own number, unless `keep_invalid`.
+/// Summarises the runs of a plan, of which some may be missing. Runs for which the machine was too
+/// slow are left out of everything but their own number, unless `keep_invalid`.
 ///
 /// # Errors
 /// If the results cannot be read.

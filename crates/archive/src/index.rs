@@ -150,7 +150,7 @@ impl RecordedRuns {
         self.cells.iter().map(|lines| lines.len() as u64).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no results.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Says when to update the summary: about every second, but so that all updates together take at
+/// Decides when to update the summary: about every second, but so that all updates together take at
 /// most about a tenth of the time, however long one takes.
 ///
 /// Times count from the start of the campaign.

@@ -31,8 +31,8 @@ pub enum Event {
     /// From here on, an answer later than this after its message's intended time misses the
     /// deadline.
     DeadlineSet { after: Duration },
-    /// Of messages sent by a schedule, only those intended in this span are measured; the others are
-    /// not recorded.
+    /// If messages are sent on a schedule, only those with an intended time in this span are
+    /// measured; the others are not recorded.
     WindowSet { from: Time, until: Time },
     /// A phone begins to open a connection.
     ConnectStarted { phone: u32, connection: u32 },

@@ -56,7 +56,7 @@ impl Certificate {
         self.lateness.len()
     }
 
-    /// The lateness not exceeded by a share `q` of the packets.
+    /// The quantile `q` of the packets' lateness.
     pub fn lateness(&self, q: f64) -> Duration {
         Duration::from_nanos(self.lateness.value_at_quantile(q))
     }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use trackbed_linux::scheduling::yield_to_all;
 
-/// Keeps every processor available to this process from sleeping, for as long as it lives.
+/// Keeps every processor available to this process from sleeping, until it is dropped.
 ///
 /// A sleeping processor takes tens of microseconds to wake up, on a virtual machine up to some
 /// hundred, and every packet from another machine finds it asleep. On each of them a thread spins

@@ -65,8 +65,8 @@ impl Detector {
         Detector { frames, model, thresholds, input, count: 0, since_rewind: 0 }
     }
 
-    /// Whether detections can be read from the model's output; `None` if only its first image will
-    /// tell. Other models are run and timed too.
+    /// Whether detections can be read from the model's output; `None` if this is known only after
+    /// its first image. Other models are run and timed too.
     pub fn is_detecting(&self) -> Option<bool> {
         let shape = self.model.output_shape();
         let open = shape.iter().any(|side| *side < 0);

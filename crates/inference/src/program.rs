@@ -293,7 +293,8 @@ mod tests {
         assert_eq!(found.iter().map(|frame| frame.number).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(found[0].end_ns, found[1].begin_ns);
         assert!(found[0].begin_ns > begin);
-        // However late the test looks, the last line is not there before the program has slept.
+        // However late the test reads it, the last line is not written before the program has
+        // slept.
         assert!(found[1].end_ns - begin >= 250_000_000, "{found:?}");
     }
 

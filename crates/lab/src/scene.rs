@@ -55,7 +55,7 @@ impl Scene {
         networks
     }
 
-    /// Tells phone `number` about its second path.
+    /// Gives phone `number` its second path.
     pub fn tell_paths(&self, cell: &Cell, number: u32, client: &mut ClientConfig) {
         if let (Some(paths), Some(_)) = (&mut client.transport.tcp.multipath, &self.network.second)
         {
@@ -70,8 +70,8 @@ impl Scene {
         }
     }
 
-    /// Keeps data off paths that are about to stop, if one of the `acting` ends does that, as long
-    /// as the task lives.
+    /// Keeps data off paths that are about to stop, if one of the `acting` ends does that, until
+    /// the task is dropped.
     pub fn follow(
         self,
         cell: &Cell,

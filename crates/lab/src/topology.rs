@@ -29,7 +29,7 @@ pub struct Track {
 pub enum Ends {
     /// Hosts of the virtual substrate.
     Hosts,
-    /// Edges, behind which there are real machines.
+    /// Edges, which connect real machines.
     Edges,
 }
 

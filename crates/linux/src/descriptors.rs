@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::sys;
 
 /// Takes over a descriptor that our parent left open and whose number it passed. Our own children
-/// do not inherit it. The original stays open, unused, as long as the process lives.
+/// do not inherit it. The original stays open, unused, until the process ends.
 ///
 /// # Errors
 /// If there is no descriptor with this number.

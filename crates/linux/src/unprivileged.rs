@@ -44,7 +44,7 @@ impl User {
 
     /// Whether the user namespace of this process has this user, and lets groups be dropped.
     fn exists_here(self) -> bool {
-        // Without /proc nothing says that it does not.
+        // Without /proc this cannot be checked; assume that it does.
         let has = |file: &str, number| {
             fs::read_to_string(format!("/proc/self/{file}"))
                 .map_or(true, |map| is_mapped(&map, number))
@@ -86,7 +86,7 @@ fn is_mapped(map: &str, number: u32) -> bool {
 
 /// Lets `command` run as `user`: without supplementary groups and capabilities, and with
 /// `no_new_privs`, so that no program gives them back. Call it before
-/// [`die_with_parent`](crate::parent::die_with_parent), whose wish a change of user cancels.
+/// [`die_with_parent`](crate::parent::die_with_parent), whose setting a change of user resets.
 pub fn demote(command: &mut Command, user: User) -> &mut Command {
     let User { uid, gid } = user;
     let zero: libc::c_ulong = 0;

@@ -1,19 +1,20 @@
-//! Results as they are kept and shown: what a run gave, what a cell's runs say together, and the
-//! document that holds them all. Plain data, written as JSON in this very shape.
+//! Results as they are stored and shown: the result of a run, the summary of a cell's runs, and the
+//! document with all of them. Plain data, written as JSON in exactly this form.
 
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// The version of the form in which results are kept: of `run.json`, and of the directory around it. It
-/// goes up when a field goes, is renamed or means something else; one that is added leaves it as it is.
+/// The version of the results format: of `run.json`, and of the directory around it. It increases when
+/// a field is removed, renamed or changes its meaning. A new field does not increase it.
 pub const SCHEMA: u32 = 1;
 
-/// The version of results in virtual time: it rises when the same plan and seed give other numbers.
+/// The version of results in virtual time: it increases when the same plan and seed give different
+/// results.
 pub const RESULTS_VERSION: u32 = 1;
 
-/// What was written before forms had numbers is of the first.
+/// The version of results that were written before the format had a version.
 pub fn first_schema() -> u32 {
     1
 }

@@ -279,7 +279,7 @@ fn disconnect(version: Version, reader: &mut Reader) -> Result<Packet> {
     Ok(Packet::Disconnect { reason, session_expiry_secs })
 }
 
-/// Of the two lowest bits.
+/// The QoS in the two lowest bits.
 fn qos(bits: u8) -> Result<Qos> {
     let known = Qos::ALL.get(usize::from(bits & 0b11)).copied();
     known.ok_or(Fault::malformed("QoS 3 does not exist"))
@@ -292,7 +292,7 @@ fn not_zero<T: Default + PartialEq>(value: Option<T>) -> Result<Option<T>> {
     }
 }
 
-/// The properties that packets may have beside the user's own (section 2.2.2.2).
+/// The properties that packets may have besides the user's own (section 2.2.2.2).
 const OF_CONNECT: &[u8] = &[0x11, 0x15, 0x16, 0x17, 0x19, 0x21, 0x22, 0x27];
 const OF_CONNACK: &[u8] = &[
     0x11, 0x12, 0x13, 0x15, 0x16, 0x1a, 0x1c, 0x1f, 0x21, 0x22, 0x24, 0x25, 0x27, 0x28, 0x29, 0x2a,

@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         Err(FORM)
     }
 
-    /// Binary data behind its length.
+    /// Binary data after its length.
     pub fn data(&mut self) -> Result<&'a [u8]> {
         let len = self.two()?;
         self.take(len.into())
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Text or binary data behind its length.
+/// Text or binary data after its length.
 pub(crate) fn write_data(data: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
     let data = data.as_ref();
     let len = u16::try_from(data.len())
@@ -220,7 +220,7 @@ macro_rules! property_block {
                 }
             }
 
-            /// Writes them behind their length; 3.1.1 has none.
+            /// Writes them after their length; 3.1.1 has none.
             pub fn write(&self, version: Version, out: &mut Vec<u8>) -> Result<()> {
                 if version == Version::V311 {
                     return Ok(());

@@ -12,7 +12,7 @@ use crate::spec::Model;
 #[cfg(doc)]
 use crate::spec::Stage;
 
-/// One direction of a link: its models, in the order in which a packet meets them.
+/// One direction of a link: its models, in the order in which a packet passes them.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSpec {
     models: Vec<Arc<dyn Model>>,
@@ -45,7 +45,7 @@ impl LinkSpec {
         self
     }
 
-    /// The models, in the order in which a packet meets them.
+    /// The models, in the order in which a packet passes them.
     pub fn models(&self) -> &[Arc<dyn Model>] {
         &self.models
     }

@@ -36,7 +36,7 @@ pub static MODELS: &[&ModelEntry] = &[
 /// Every queue, in the order in which they are listed. A new queue is a file and a line here.
 pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];
 
-/// The parameter by which a model that has a queue lets one choose it.
+/// The parameter that selects the queue of a model.
 pub static SELECTOR: Parameter = Parameter::with_default(
     "queue",
     Kind::Choice(&QUEUE_NAMES),

@@ -1,6 +1,6 @@
 //! A private folder for the files of programs. Programs of another user than Trackbed's can read it, but
-//! write only to a folder inside, where Trackbed neither reads nor writes: so it never follows a symbolic
-//! link of theirs.
+//! write only to a folder inside, where Trackbed neither reads nor writes: so it never follows one of
+//! their symbolic links.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};

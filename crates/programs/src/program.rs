@@ -190,7 +190,7 @@ impl Launch {
 /// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listens {
-    /// Its transport; `None` if unknown, then either will do.
+    /// Its transport; `None` if unknown: either is then acceptable.
     pub transport: Option<Transport>,
     /// Its port.
     pub port: u16,

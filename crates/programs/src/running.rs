@@ -49,8 +49,8 @@ pub struct Used {
 }
 
 impl Running {
-    /// Starts `executable` in `namespace` as `launch` says. Its output goes to files in `folder`
-    /// whose names start with `label`.
+    /// Starts `executable` in `namespace` as described by `launch`. Its output goes to files in
+    /// `folder` whose names start with `label`.
     ///
     /// # Errors
     /// If its files cannot be written, or the machine does not allow the namespaces.

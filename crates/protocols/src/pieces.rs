@@ -79,7 +79,7 @@ struct Queue {
     is_wanted: bool,
 }
 
-/// Where pieces come in.
+/// The end of the queue that receives pieces.
 pub(crate) struct Pieces(Rc<RefCell<Queue>>);
 
 impl Pieces {

@@ -62,8 +62,8 @@ pub trait Protocol: Sync {
 }
 
 /// TCP: one for the three-way handshake (RFC 9293 section 3.5). SCTP: one for INIT and INIT ACK; a
-/// request leaves along with the COOKIE ECHO (RFC 9260 section 5.1). QUIC: none beside those of TLS
-/// (RFC 9001 section 4). CoAP: none.
+/// request leaves along with the COOKIE ECHO (RFC 9260 section 5.1). QUIC: none besides those of
+/// TLS (RFC 9001 section 4). CoAP: none.
 pub(crate) const fn transport_round_trips(transport: Transport) -> u32 {
     match transport {
         Transport::Tcp | Transport::Sctp => 1,
@@ -71,8 +71,8 @@ pub(crate) const fn transport_round_trips(transport: Transport) -> u32 {
     }
 }
 
-/// Of the first connection. TLS 1.3: one, none for early data (RFC 8446 sections 2 and 2.3). TLS 1.2: two,
-/// one if a session is resumed (RFC 5246 section 7.3).
+/// The round trips of the first connection's TLS handshake. TLS 1.3: one, none for early data (RFC 8446
+/// sections 2 and 2.3). TLS 1.2: two, one if a session is resumed (RFC 5246 section 7.3).
 pub(crate) fn tls_round_trips(tls: Option<TlsVersion>, handshake: Handshake) -> u32 {
     match (tls, handshake.first()) {
         (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,

@@ -58,8 +58,8 @@ fn several_paths_of_quic_do_too() {
     assert!(violations.is_empty(), "{violations:#?}");
 }
 
-/// hyper's HTTP/1 server keeps the date for a header field that ours is told not to send; what it
-/// reads goes nowhere.
+/// hyper's HTTP/1 server keeps the date for a header field that ours is configured not to send; the
+/// time that it reads has no effect.
 fn keeps_a_date(violation: &Violation) -> bool {
     let Violation { function, backtrace } = violation;
     // The inner one is not seen where it is inlined.

@@ -60,7 +60,7 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
             columns.push(left(scale.title(), texts));
         }
     }
-    // Beside missed deadlines, the times say how soon the others were met.
+    // Next to missed deadlines, the times show how soon the others were met.
     let second = headline.and_then(metrics::compared).filter(|compared| compared.is_share());
     let second = second.and_then(|_| metrics::compared("rtt_ms"));
     columns.extend(second.into_iter().flat_map(|compared| with_interval(cells, compared)));
@@ -95,7 +95,7 @@ pub(crate) fn interval(
     }
 }
 
-/// A metric of the table beside the first one.
+/// A metric of the table besides the first one.
 struct Shown {
     name: &'static str,
     when: When,
@@ -103,7 +103,7 @@ struct Shown {
 
 enum When {
     Always,
-    /// Where arithmetic does not say already how things proceed.
+    /// Where arithmetic does not already give the result.
     NotExpected,
     /// Where it is not zero everywhere.
     NotZero,
@@ -155,8 +155,8 @@ const COLUMNS: [Shown; 19] = [
     Shown { name: "cpu_percent", when: When::Always },
 ];
 
-/// The value that ranks cells, its interval and, of times, the farthest percentile that the samples of
-/// every cell tell.
+/// The value that ranks cells, its interval and, for times, the highest percentile that the samples of
+/// every cell can estimate.
 fn with_interval(cells: &[&CellResult], compared: &Compared) -> Vec<Column> {
     let summary = |cell: &CellResult| cell.metrics.get(compared.name).cloned();
     let center = |cell: &CellResult| Some(compared.center(&summary(cell)?));

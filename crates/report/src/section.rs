@@ -33,20 +33,20 @@ impl<'a> Section<'a> {
         self.inner.results(&self.document.cells)
     }
 
-    /// What its runs say, a sentence for each condition.
+    /// A summary of its results, one sentence for each condition.
     pub fn answer(&self) -> impl Iterator<Item = &'a str> {
         let all = self.document.answer.iter();
         all.filter(|answer| answer.part == self.inner.part).map(|answer| answer.text.as_str())
     }
 
-    /// The factors of its cells, without that which is the same in all.
+    /// The factors of its cells, without the part, which is the same in all.
     pub fn factors(&self) -> Vec<String> {
         let mut names = factor_names(self.results());
         names.retain(|name| name != groups::PART);
         names
     }
 
-    /// The factors by which its cells can be told apart.
+    /// The factors that distinguish its cells.
     pub fn telling_factors(&self) -> Vec<String> {
         let mut names = self.factors();
         names.retain(|name| {

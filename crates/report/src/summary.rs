@@ -11,7 +11,7 @@ use crate::{cells, details, differences};
 /// How to print.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The command that replays a run; the numbers of its cell and of itself are put behind it.
+    /// The command that replays a run; the numbers of its cell and of itself are appended.
     pub replay: &'a str,
     /// Every metric and every check, not only those that one must see.
     pub verbose: bool,
@@ -80,7 +80,7 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
     write_checks(document, options.verbose, out)
 }
 
-/// What one part of the scenario says.
+/// Writes the results of one part of the scenario.
 fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) -> fmt::Result {
     let model = section.document.model.as_ref().map(|_| "model of a device");
     match (section.title(), model) {
@@ -142,7 +142,7 @@ fn write_invalid(document: &Document, out: &mut String) -> fmt::Result {
 /// The substrate whose runs can be replayed.
 pub(crate) const REPEATABLE: &str = "virtual";
 
-/// Checks that hold are counted; one that fails is always told in full.
+/// Checks that hold are counted; one that fails is always printed in full.
 fn write_checks(document: &Document, verbose: bool, out: &mut String) -> fmt::Result {
     let checks = &document.checks;
     if checks.is_empty() {
@@ -163,7 +163,8 @@ pub(crate) fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// The reasons for failures that are told of each cell; all of them are in the document.
+/// The maximum number of reasons for failures printed for each cell; all of them are in the
+/// document.
 const REASONS_MAX: usize = 3;
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ use crate::programs;
 use crate::silence;
 use crate::spec::Spec;
 
-/// The endpoints where axis `i` stands at `selection[i]`; `None` if the scenario names no protocol
-/// and an endpoint needs one.
+/// The endpoints for value `selection[i]` of each axis `i`; `None` if the scenario names no
+/// protocol and an endpoint needs one.
 pub(crate) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
     if silence::holds(spec) {
@@ -199,7 +199,7 @@ impl Settings<'_> {
         })
     }
 
-    /// Foresight tells TCP's schedulers which paths are silent.
+    /// Foresight marks silent paths for TCP's schedulers.
     fn check_foresight(&self, protocol: &str, can: &Capabilities) -> Result<(), Refusal> {
         let is_quic = can.multipath && can.transport == Transport::Udp;
         if is_quic && self.word(FORESIGHT) == Some("reactive") {

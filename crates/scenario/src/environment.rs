@@ -38,8 +38,8 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// The environment where axis `i` stands at `selection[i]`, and its canonical line if the scenario
-/// sets any of it; `None` if there is an error.
+/// The environment for value `selection[i]` of each axis `i`, and its canonical line if the
+/// scenario sets any of it; `None` if there is an error.
 pub(crate) fn resolve(
     spec: &Spec,
     selection: &[usize],

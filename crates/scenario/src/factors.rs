@@ -67,7 +67,7 @@ impl Column<'_> {
         &self.setting.path
     }
 
-    /// The value where axis `i` stands at `selection[i]`, for these ends.
+    /// The factor for value `selection[i]` of each axis `i`, with these endpoints.
     pub fn value(&self, selection: &[usize], resolved: &Resolved) -> Factor {
         if resolved.ignored.contains(&self.path()) {
             return Factor::Text(ignored_factor(self.path(), &resolved.endpoint).to_owned());

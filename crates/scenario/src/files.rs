@@ -43,7 +43,7 @@ impl Files {
         }
     }
 
-    /// The values of the keys in the table `section` where axis `i` stands at `selection[i]`, and
+    /// The values of the keys in the table `section` for value `selection[i]` of each axis `i`, and
     /// the table's canonical line; `None` if there is an error.
     pub fn table(
         &mut self,

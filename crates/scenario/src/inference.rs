@@ -63,7 +63,7 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// The inference with these endpoints where axis `i` stands at `selection[i]`, and its canonical
+/// The inference with these endpoints for value `selection[i]` of each axis `i`, and its canonical
 /// line if the scenario sets any of it; `None` if there is an error.
 pub(crate) fn resolve(
     (spec, selection): (&Spec, &[usize]),

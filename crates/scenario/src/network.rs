@@ -29,7 +29,7 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// Whether the command line sets a direction's own key beside one of the file for both.
+/// Whether the command line sets a key for one direction that the file sets for both.
 fn is_overruled(spec: &Spec, link: &str, key: &str, common: &Setting) -> bool {
     let by_command = |direction: &str| {
         spec.get(&format!("{link}.{direction}.{key}")).is_some_and(|own| own.place.origin > 0)
@@ -37,7 +37,7 @@ fn is_overruled(spec: &Spec, link: &str, key: &str, common: &Setting) -> bool {
     common.place.origin == 0 && ["up", "down"].iter().any(|direction| by_command(direction))
 }
 
-/// What keys of the command line leave of keys of the file, in words.
+/// Explains which keys of the file the command line overrides in part or entirely.
 pub(crate) fn notes(spec: &Spec) -> Vec<String> {
     let of = |setting: &Setting| {
         let (link, key) = setting.path.split_once('.')?;
@@ -62,7 +62,7 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// The network where axis `i` stands at `selection[i]`, and its canonical lines; `None` if
+    /// The network for value `selection[i]` of each axis `i`, and its canonical lines; `None` if
     /// there is an error.
     pub fn network(
         &mut self,

@@ -7,7 +7,7 @@ use crate::field::kebab;
 use crate::problem::{Origin, Place, Problems};
 use crate::tree::{Content, Entry, Node, Table, parse_value};
 
-/// One `--set key=value`, which replaces what the scenario says, or one `--unset key`, which removes it.
+/// One `--set key=value`, which replaces the scenario's value, or one `--unset key`, which removes it.
 ///
 /// The key is the dotted path in the file, for example `link.loss`. The value is TOML if it parses
 /// as TOML; otherwise the quotes may be omitted (`link.delay=5ms`), and commas separate the values
@@ -165,7 +165,7 @@ fn put(table: &mut Table, path: &[&str], key_place: &Place, node: Node) {
     }
 }
 
-/// Takes out what stands at the end of the path, and tables that it leaves empty; whether it was there.
+/// Removes the entry at the end of the path, and tables that become empty; true if it existed.
 fn take_out(table: &mut Table, path: &[&str]) -> bool {
     let [key, rest @ ..] = path else { return false };
     let is_it = |entry: &Entry| kebab(&entry.key) == kebab(key);

@@ -1,8 +1,8 @@
 //! Parts of a scenario: each lays its own keys over the common ones, and has its own cells.
 //!
 //! `[[part]]` makes a part; without one the whole scenario is one. `[quick]`, at the top or in a
-//! part, says what is smaller in the quick form (`--quick`). Keys are laid over one another in the
-//! order: the scenario's, the part's, `[quick]`, the part's quick ones, the command line's.
+//! part, contains the smaller values of the quick form (`--quick`). Keys are laid over one another
+//! in the order: the scenario's, the part's, `[quick]`, the part's quick ones, the command line's.
 
 use crate::field::{Field, Shape, kebab};
 use crate::overrides::Override;

@@ -74,7 +74,7 @@ fn begins_warm(choice: &crate::spec::Choice) -> bool {
 /// Railways built so far, by their canonical lines.
 pub(crate) type Railways = BTreeMap<String, Radio>;
 
-/// The radio where axis `i` stands at `selection[i]`, and its canonical line if the scenario has
+/// The radio for value `selection[i]` of each axis `i`, and its canonical line if the scenario has
 /// one; `None` if there is an error.
 pub(crate) fn resolve(
     spec: &Spec,

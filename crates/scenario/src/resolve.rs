@@ -181,8 +181,8 @@ struct Combination {
 }
 
 impl Resolver<'_> {
-    /// Leaves out what cannot be run, and makes one cell of those that differ in what their
-    /// protocol has no use for.
+    /// Leaves out what cannot be run, and merges cells that differ only in values that their
+    /// protocol ignores.
     fn combine(&mut self, selections: Vec<Vec<usize>>) -> Combined {
         let mut combined = Combined { cells: Vec::new(), notes: Vec::new() };
         let mut occurring = BTreeSet::new();
@@ -223,9 +223,9 @@ impl Resolver<'_> {
         combined
     }
 
-    /// Every value that is written must be of use somewhere. What the file says beside a choice made on
-    /// the command line may go unused, and so may what all parts have in common beside a choice of one
-    /// part: choosing one protocol must not mean rewriting the rest.
+    /// Every value must be used somewhere. There are two exceptions: a value of the file may be unused
+    /// because of a choice on the command line, and a value common to all parts because of a choice of
+    /// one part. So a user can choose one protocol without rewriting the rest.
     fn refuse_unused(
         &mut self,
         occurring: &BTreeSet<(&str, usize)>,
@@ -255,7 +255,7 @@ impl Resolver<'_> {
                 unused.push((setting, choice, why));
             }
         }
-        // A value that is itself to blame comes before those that merely stand beside it.
+        // A value that causes the error comes before those that only occur with it.
         unused.sort_by_key(|(setting, _, why)| why.is_some_and(|why| why.path != setting.path));
         let mut told = BTreeSet::new();
         for (setting, choice, refusal) in unused {
@@ -274,8 +274,8 @@ impl Resolver<'_> {
 
     /// The cells with their networks and workloads.
     fn resolve(mut self, combined: Combined) -> Cells {
-        // What stands in a table is the track or the load; the ends have no table, but for who
-        // foresees what the radio does to them.
+        // The keys in tables describe the track or the load. The ends have no table, except for the
+        // keys of `radio` that configure foresight at an end.
         let conditions = self.columns.iter().filter(|column| {
             let path = column.path();
             path.contains('.') && !radio::OF_THE_ENDS.contains(&path) && !preset::is_key(path)

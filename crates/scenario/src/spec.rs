@@ -69,7 +69,7 @@ impl Spec {
         self.settings.iter().find(|setting| setting.path == path)
     }
 
-    /// The value of a plain key where axis `i` stands at `selection[i]`.
+    /// The value of a plain key for value `selection[i]` of each axis `i`.
     pub fn value(&self, path: &str, selection: &[usize]) -> Option<&Value> {
         match &self.get(path)?.pick(selection).chosen {
             Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value),
@@ -102,7 +102,7 @@ impl Setting {
         self.choices.iter().filter(|choice| of_choice(choice)).map(|choice| &choice.place).collect()
     }
 
-    /// The choice in a cell, where axis `i` stands at `selection[i]`.
+    /// The choice in a cell, which has value `selection[i]` of each axis `i`.
     pub fn pick(&self, selection: &[usize]) -> &Choice {
         &self.choices[self.axis.map_or(0, |axis| selection[axis])]
     }

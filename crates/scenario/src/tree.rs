@@ -87,8 +87,8 @@ pub(crate) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
     Ok(table(document.get_ref(), &Context { origin: 0, offset: 0 }))
 }
 
-/// Parses `text`, which stands at `place`, as a single TOML value; `Err` is the reason why it is
-/// none.
+/// Parses `text`, which is at `place`, as a single TOML value; `Err` is the reason why it is not
+/// one.
 pub(crate) fn parse_value(text: &str, place: &Place) -> Result<Node, String> {
     let context = Context { origin: place.origin, offset: place.span.start };
     DeValue::parse(text)

@@ -1,4 +1,5 @@
-//! Intervals of quantiles, for values that come in runs and are correlated within a run.
+//! Confidence intervals of quantiles, for values that are grouped in runs and correlated within a
+//! run.
 
 use crate::sample::quantile_of_sorted;
 use crate::{Interval, Sample, beta, student};

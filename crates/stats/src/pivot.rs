@@ -73,7 +73,7 @@ impl Pivot {
     }
 
     /// The interval that covers the true value with `confidence`, strictly between 0 and 1. If
-    /// nothing varies, both ends are the estimate: for a single value that says nothing.
+    /// nothing varies, both ends are the estimate. For a single value this is not informative.
     pub(crate) fn interval(&self, confidence: f64) -> [f64; 2] {
         if self.error == 0.0 {
             return [self.estimate; 2];

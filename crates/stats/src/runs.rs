@@ -1,4 +1,4 @@
-//! Samples that come in runs, and estimates from them.
+//! Samples that are grouped in runs, and estimates from them.
 
 use crate::bootstrap::{acceleration, bca, jackknife_influence};
 use crate::pivot::{interval_of_mean, largest, without_rounding};

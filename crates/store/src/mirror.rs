@@ -160,7 +160,7 @@ fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
 }
 
 impl Sending {
-    /// Uploads new complete lines. An error tells which bytes are not stored yet.
+    /// Uploads new complete lines. An error states which bytes are not stored yet.
     fn send_new(&mut self) -> Result<(), StoreError> {
         let path = self.directory.join(RUNS_FILE);
         self.send_lines(&path).map_err(|why| {

@@ -37,7 +37,7 @@ fn simulated_time_of_day() -> Duration {
     RUN_BEGINS + Duration::from_nanos(now().as_nanos())
 }
 
-/// Makes [`wall_clock`] read `source` on this thread, while the guard lives.
+/// Makes [`wall_clock`] read `source` on this thread, until the guard is dropped.
 #[cfg(target_os = "linux")]
 pub(crate) fn ask_time_of_day(source: fn() -> Duration) -> TimeOfDay {
     TIME_OF_DAY.set(source);

@@ -187,7 +187,7 @@ pub struct Standing {
 #[derive(Debug)]
 struct Known {
     shown: Cell<Shown>,
-    /// Where to tell of the first request, and as whom.
+    /// Where to report the first request, and the number to report.
     house: OnceCell<(Weak<RefCell<Vec<u64>>>, u64)>,
 }
 

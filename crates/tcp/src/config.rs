@@ -25,7 +25,7 @@ pub struct Config {
     pub receive_buffer: BufferSize,
     /// Send buffer.
     pub send_buffer: BufferSize,
-    /// Hold back small segments while data is out (RFC 9293 section 3.7.4).
+    /// Hold back small segments while data is in flight (RFC 9293 section 3.7.4).
     pub nagle: bool,
     /// Wait until a batch of segments can be sent, as with segmentation offload, which causes
     /// bursts. Each segment is a separate packet either way.

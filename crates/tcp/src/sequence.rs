@@ -14,12 +14,12 @@ impl Seq {
         (self.0.wrapping_sub(other.0) as i32) < 0
     }
 
-    /// True if `self` lies behind `other`.
+    /// True if `self` is after `other`.
     pub const fn after(self, other: Seq) -> bool {
         other.before(self)
     }
 
-    /// How far `self` lies behind `earlier`; zero if it lies before.
+    /// How far `self` is after `earlier`; zero if it is before.
     pub const fn since(self, earlier: Seq) -> u32 {
         if self.before(earlier) { 0 } else { self.0.wrapping_sub(earlier.0) }
     }

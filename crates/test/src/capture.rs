@@ -115,5 +115,5 @@ fn name_of_test() -> String {
 /// Each packet counts at every point where it was seen.
 const BYTES_MAX: usize = 32 << 20;
 
-/// About what the memory and the file need beside the packet's bytes.
+/// About how much the memory and the file need besides the packet's bytes.
 const OVERHEAD: usize = 100;

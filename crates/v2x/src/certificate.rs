@@ -152,7 +152,8 @@ impl Certificate {
         &self.bytes
     }
 
-    /// Its hash: its name, and the hash of the signer identifier input for what it signs.
+    /// Its hash. It identifies the certificate, and is the hash of the signer identifier input of
+    /// the data that the certificate signs.
     pub fn hash(&self) -> CertificateHash {
         self.hash
     }

@@ -38,7 +38,7 @@ pub(crate) fn scalars<'a>(
             scalars.push(None);
             continue;
         }
-        // Until the inverses are there, u1 is the digest.
+        // Until the inverses are computed, u1 is the digest.
         scalars.push(Some(Scalars { u1: from_be_bytes(&digest.0), u2: r, r }));
         let s = OrderElement::from_integer(&s);
         inverted.push((s, product));

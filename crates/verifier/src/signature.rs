@@ -94,7 +94,7 @@ impl From<[u8; 32]> for Digest {
     }
 }
 
-/// An INTEGER of at most 256 bits, and what is behind it.
+/// An INTEGER of at most 256 bits, and the bytes after it.
 fn integer(octets: &[u8]) -> Result<([u8; 32], &[u8]), SignatureError> {
     let [0x02, length, rest @ ..] = octets else { return Err(SignatureError::Der) };
     let length = usize::from(*length);

@@ -61,7 +61,7 @@ impl Protocol for Once {
         let running = spawn(async move {
             while let Ok(stream) = listener.accept().await {
                 let service = Rc::clone(&service);
-                // A client that breaks off has nothing to be told.
+                // A client that closes the connection early gets no answer.
                 spawn(async move { drop(answer(stream, &*service, longest).await) }).detach();
             }
         });

@@ -1,4 +1,4 @@
-//! Each extension in a run, held against what it is to do.
+//! Runs each extension and checks its behaviour.
 
 use std::net::SocketAddr;
 use std::time::Duration;

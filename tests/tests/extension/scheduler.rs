@@ -1,4 +1,4 @@
-//! A scheduler that keeps to the first path for as long as it is there.
+//! A scheduler that keeps to the first path as long as that exists.
 
 use trackbed_tcp::schedulers::{Action, Scheduler, SchedulingAlgorithm, View};
 

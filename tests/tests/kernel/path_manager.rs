@@ -97,11 +97,11 @@ fn a_flag_that_changes_is_said_to_the_peer_of_a_live_connection() {
         let mut said = 0;
         assert_eq!(priorities(), (0, 0));
         for backup in [true, false, true] {
-            // The second time there is nothing to say.
+            // The second call changes nothing, so nothing is sent.
             manager.set_backup(5, backup).unwrap();
             manager.set_backup(5, backup).unwrap();
             said += 1;
-            // The peer is told of a subflow the other way round: its remote end is our address.
+            // The peer's event has the subflow's ends swapped: its remote end is our address.
             let told = wait_for(&mut events, |event| match event {
                 Event::SubflowPriority(subflow) => Some(subflow.clone()),
                 _ => None,

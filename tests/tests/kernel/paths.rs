@@ -64,7 +64,7 @@ async fn converse(machine: Machine) -> io::Result<()> {
     assert!(stream.set_path(SECOND, PathWish::Backup(false)));
     assert!(stream.paths().iter().all(|path| !path.backup));
 
-    // The kernel's scheduler takes no wishes, and there is no such path.
+    // The kernel's scheduler supports no such request, and there is no such path.
     assert!(!stream.set_path(SECOND, PathWish::Blocked(true)));
     assert!(!stream.set_path(SERVER, PathWish::Backup(true)));
     Ok(())

@@ -167,7 +167,8 @@ fn wait(socket: &OwnedFd, events: PollFlags, until: Option<Time>, clock: Clock) 
     let span = until.map_or(most, |until| until.since(clock.now()).min(most));
     let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(span.subsec_nanos()) };
     let mut polled = [PollFd::new(socket, events)];
-    // Of a failure poll(2) tells whether asked or not, which would keep a slow reader awake.
+    // poll(2) reports a failure even if no event was requested, which would keep a slow reader
+    // awake.
     let polled = if events.is_empty() { &mut polled[..0] } else { &mut polled[..] };
     poll(polled, Some(&timeout)).is_ok_and(|ready| ready > 0)
 }
@@ -230,8 +231,8 @@ impl From<Errno> for Failure {
     fn from(why: Errno) -> Failure {
         match why {
             Errno::CONNREFUSED => Failure::Refused,
-            // tcp(7): EPIPE where the peer had ended its stream before the reset. Multipath TCP says
-            // ENOTCONN to a reader after MP_FASTCLOSE.
+            // tcp(7): EPIPE where the peer had ended its stream before the reset. Multipath TCP
+            // returns ENOTCONN to a reader after MP_FASTCLOSE.
             Errno::CONNRESET | Errno::PIPE | Errno::NOTCONN => Failure::Reset,
             Errno::TIMEDOUT => Failure::TimedOut,
             other => Failure::Other(other.to_string()),

@@ -65,8 +65,8 @@ const RECONNECT: [(&str, &str, f64); 13] = [
 fn a_forced_reconnection_takes_the_round_trips_of_its_handshake() {
     let document = run(&["workload.moves=0", "workload.reconnections=1"]);
     check(&document, &RECONNECT);
-    // The request and its answer are one round trip more. Over TCP nothing can be read of a TLS
-    // record before all of it is there: 16 KiB may not fit the initial window.
+    // The request and its answer are one round trip more. Over TCP, a TLS record cannot be read
+    // before all of it has arrived: 16 KiB may not fit the initial window.
     for (protocol, handshake, round_trips) in RECONNECT {
         let answered = (round_trips + 1.0) * RTT_MS;
         let records = ["tcp+tls", "http1", "http2"].contains(&protocol);
@@ -87,8 +87,8 @@ fn a_move_costs_tcp_a_reconnection() {
 }
 
 /// A queue of a second in front of the phone, full by the middle of the transfer. It belongs to the old
-/// access point: behind the new one, the connection begins at an empty link, and takes the round trips
-/// of its handshake and of the request.
+/// access point: at the new one, the connection begins on an empty link, and takes the round trips of
+/// its handshake and of the request.
 #[test]
 fn the_queue_of_the_old_access_point_delays_nothing_at_the_new_one() {
     let full = [

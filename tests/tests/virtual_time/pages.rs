@@ -77,11 +77,11 @@ fn objects_that_lead_to_one_another_take_round_trips_and_slow_start() {
 /// document.
 ///
 /// Over HTTP/1.1 the document is there after 3 round trips, at 600 ms. Its connection then carries
-/// one image after the other, at 600, 800 and 1000 ms. Five more are opened at 600 ms, and carry
-/// an image each from 1000 ms on. By then 8 have been requested, and the last 4 leave at 1200 ms:
-/// 1400 ms. Without keep-alive six connections are opened at 600 ms, whose images are there at 1200
-/// ms, and then six more: 1800 ms. Where exchanges share a connection, all images leave with the
-/// document's last byte: one round trip later they are there.
+/// one image after the other, at 600, 800 and 1000 ms. Five more are opened at 600 ms, and carry an
+/// image each from 1000 ms on. By then 8 have been requested, and the last 4 leave at 1200 ms: 1400
+/// ms. Without keep-alive six connections are opened at 600 ms, whose images are there at 1200 ms,
+/// and then six more: 1800 ms. Where exchanges share a connection, all images leave with the
+/// document's last byte: one round trip later they arrive.
 #[test]
 fn six_connections_take_turns_where_one_carries_all_at_once() {
     let mut objects = vec![("/index.html".to_owned(), "html", 1_000, "")];

@@ -45,8 +45,8 @@ fn hybrid_slow_start_ends_before_a_deep_queue_overflows() {
     assert!(with < 0.1 && without > 1.0, "{with} % and {without} %");
 }
 
-/// Segments of 548 bytes carry 536 and a timestamp, in packets of 588; the link is never idle but for
-/// the set-up, the request's way and the answer's: two round trips of 2 ms.
+/// Segments of 548 bytes carry 536 and a timestamp, in packets of 588; the link is never idle except
+/// for the set-up, the request's way and the answer's: two round trips of 2 ms.
 #[test]
 fn segments_have_the_size_that_is_asked_for() {
     let settings = ["protocol=tcp", "congestion=cubic", "link.loss=0", "link.rate=10 Mbit/s"];

@@ -7,7 +7,7 @@
 
 use trackbed_tests::{cell, document};
 
-/// Of every link here, in bit/s.
+/// The rate of every link here, in bit/s.
 const RATE: f64 = 50e6;
 
 /// A way to carry a transfer.

@@ -3,7 +3,7 @@
 use super::compare::{Exactness, is_elision, is_like};
 
 /// As many lines of `said` as `shown` has between its elisions: the first ones before the first,
-/// the last ones behind the last, and in between those that begin like the old ones, except for
+/// the last ones after the last, and in between those that begin like the old ones, except for
 /// numbers. None if no such lines are found; then edit the page by hand.
 pub fn fit(shown: &[String], said: &[String]) -> Option<Vec<String>> {
     let pieces: Vec<&[String]> = shown.split(|line| is_elision(line)).collect();

@@ -76,7 +76,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     let Some(text) = text.strip_prefix(head) else { return false };
     match rest.split_once(ELISION) {
         None => text.ends_with(rest),
-        // The earliest place leaves most for what comes behind.
+        // The earliest match leaves most text for the rest of the pattern.
         Some((middle, _)) => text
             .find(middle)
             .is_some_and(|at| matches(&rest[middle.len()..], &text[at + middle.len()..])),

@@ -9,8 +9,8 @@ use trackbed_measure::results::{Answer, CellResult, Difference};
 use crate::groups::Section;
 use sentence::Sentence;
 
-/// What `differences` between `cells` say: for each part and condition which cell is best, which ones do not
-/// differ significantly from it, and how far the others are behind. Empty where nothing was compared.
+/// Summarises `differences` between `cells`: for each part and condition which cell is best, which ones do
+/// not differ significantly from it, and how far the others are behind. Empty where nothing was compared.
 pub(crate) fn of(cells: &[CellResult], differences: &[Difference]) -> Vec<Answer> {
     let sections = Section::all(cells);
     sections.iter().flat_map(|section| of_section(cells, differences, section)).collect()

@@ -6,7 +6,7 @@ use serde_json::Value;
 use trackbed_measure::results::{CellResult, factor_names};
 use trackbed_scenario::PART;
 
-/// How the cells of a group are told apart, and what they have in common.
+/// The factors that distinguish the cells of a group, and those that they have in common.
 pub(super) struct Names {
     /// The factors in which they differ.
     varying: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Of the cells of a group, `members`, among `all` of the section.
+    /// The names of `members`, the cells of a group, among `all` cells of the section.
     pub fn new(members: &[&CellResult], all: &[&CellResult]) -> Names {
         let mut names = factor_names(members.iter().copied());
         names.retain(|name| name != PART);

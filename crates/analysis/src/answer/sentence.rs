@@ -1,4 +1,4 @@
-//! What a group of cells says.
+//! The sentence that summarises a group of cells.
 
 use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, MedianDifference, Verdict};
@@ -15,9 +15,9 @@ pub(super) struct Sentence<'a> {
     /// The cells of the group, the best one first.
     members: Vec<&'a CellResult>,
     names: Names,
-    /// Those that the runs do not tell from the best one.
+    /// Those without a significant difference from the best one.
     level: Vec<&'a Difference>,
-    /// Those that look much worse, and that too few runs tell from the best one.
+    /// Those that look much worse, without a significant difference because there are too few runs.
     open: Vec<&'a Difference>,
     /// Those that are worse by less than a percent.
     near: Vec<&'a Difference>,
@@ -30,7 +30,7 @@ pub(super) struct Sentence<'a> {
 }
 
 impl<'a> Sentence<'a> {
-    /// `None` where a difference names a cell that is not there.
+    /// `None` where a difference names a cell that does not exist.
     pub fn new(
         cells: &'a [CellResult],
         section: &Section,
@@ -357,8 +357,8 @@ const TAILS_FROM: f64 = 1.1;
 /// Behind by less, a cell is as good for most purposes, however significant the difference is.
 const NEAR_PERCENT: f64 = 1.0;
 
-/// Farther from the best one, a cell is called undecided where the runs do not tell them apart: as a share of the
-/// best value.
+/// Farther from the best one, a cell without a significant difference is called undecided: as a share of the best
+/// value.
 const OPEN_SHARE: f64 = 0.1;
 
 /// By more, the median of differences does not add up with the medians: as a share of it.

@@ -25,7 +25,7 @@ fn time(factors: Value, center: f64) -> CellResult {
     cell(factors, "completion_ms", center, [center - 1.0, center + 1.0])
 }
 
-/// Of `cell` from `against` by medians: with the verdict that the interval has.
+/// The difference of the medians of `cell` and `against`, with the verdict of its interval.
 fn difference(cell: u32, against: u32, value: f64, reach: f64) -> Difference {
     let verdict = match () {
         () if value.abs() <= reach => "undecided",

@@ -76,7 +76,7 @@ impl Ours<'_> {
     }
 }
 
-/// A statistic of samples that come in runs.
+/// A statistic of samples that are grouped in runs.
 pub(super) fn value(samples: &[Option<Vec<f64>>], statistic: Statistic) -> Option<Found> {
     let runs = Runs::new(samples.iter().flatten().map(Vec::as_slice)).ok()?;
     let estimate = runs.estimate(statistic).ok()?;
@@ -87,7 +87,8 @@ fn closed(interval: Interval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
-/// From so many pairs on a direction is judged by means, which the studies print; of fewer by quotients.
+/// With at least this number of pairs, a direction is judged by means, which the studies print; with
+/// fewer, by quotients.
 pub const MANY: usize = 120;
 
 /// Two cells, each with its metric.
@@ -104,9 +105,9 @@ impl Sides<'_> {
         Ok(relative(&cell, &against))
     }
 
-    /// By how much `cell` is more, of few pairs of runs in their middle: the mean of their quotients' logarithms.
-    /// Where all pairs have one sign it tells so, however much the runs of one side scatter. Of many pairs, and
-    /// where there is nothing, which has no logarithm, the means are compared.
+    /// By how much `cell` is more than `against`. For few pairs of runs, this is the mean of the logarithms of
+    /// their quotients: if all pairs have the same sign, it is significant even if the runs of one side vary
+    /// widely. For many pairs, and where a value is zero and has no logarithm, the means are compared.
     fn direction(&self) -> Result<Option<Found>, DirectoryError> {
         let Some(sides) = self.means(&Selector::default())? else { return Ok(None) };
         let has_nothing = sides.iter().flatten().flatten().any(|value| *value <= 0.0);
@@ -117,7 +118,7 @@ impl Sides<'_> {
     }
 
     /// The same of another statistic. The interval is that of the difference, in percent of what `against`
-    /// has: what chance does to the latter alone is left out.
+    /// has: the uncertainty of the latter alone is left out.
     fn difference_of(&self, statistic: Statistic) -> Result<Option<Found>, DirectoryError> {
         let cell = self.ours.samples(self.cell.0, self.cell.1)?;
         let against = self.ours.samples(self.against.0, self.against.1)?;

@@ -57,8 +57,9 @@ pub(super) struct ReferenceStatement {
     /// equality.
     #[serde(default)]
     pub margin: Option<f64>,
-    /// If set, the statement is that the relative difference is larger than where these factors
-    /// have these values: a gap that widens. It is then about the change of the ratio of the two.
+    /// If set, the statement compares relative differences: this one is larger than the one at
+    /// these values of factors, so the gap widens. The tested value is then the change of the ratio
+    /// of the two.
     #[serde(default)]
     pub beyond: Option<Selector>,
     /// If set, the statement is about the two cells overall: the mean logarithm of their ratio over

@@ -1,4 +1,4 @@
-//! Which numbers a statement allows, and what an interval says about that.
+//! The numbers that a statement claims, and the verdict of an interval on it.
 
 use trackbed_stats::MIN_PAIRS;
 
@@ -13,23 +13,23 @@ pub(super) struct Found {
     pub runs: usize,
 }
 
-/// What a statement says of a number.
+/// The numbers that a statement claims.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Says {
     /// A value of a cell, within a margin.
     Value { value: f64, margin: f64 },
     /// A difference in percent, within a margin in points, on its side of zero.
     Size { percent: f64, margin: f64 },
-    /// No difference but for a margin, in percent points.
+    /// No difference beyond a margin, in percentage points.
     Equal { margin: f64 },
-    /// Less than zero; within the margin, in percent points, there is no difference.
+    /// Less than zero; within the margin, in percentage points, there is no difference.
     Less { margin: f64 },
-    /// More than zero, likewise.
+    /// More than zero, with the same margin.
     More { margin: f64 },
 }
 
 impl Says {
-    /// A difference of so many percent, with the margin that the page states: a quarter of it, and one
+    /// A difference of this percentage, with the margin that the page states: a quarter of it, and one
     /// point at the least.
     pub fn size(percent: f64, margin: Option<f64>) -> Says {
         Says::Size { percent, margin: margin.unwrap_or((percent.abs() / 4.0).max(1.0)) }
@@ -87,7 +87,8 @@ impl Says {
         }
     }
 
-    /// What `found` says about it; with an undecided one, how many runs would probably decide.
+    /// The verdict of `found` on it; if undecided, also the number of runs that would probably
+    /// decide.
     pub fn verdict(self, found: Found) -> (Verdict, Option<u64>) {
         let Some([low, high]) = found.ci95.filter(|_| found.runs >= MIN_PAIRS) else {
             return (Verdict::Undecided, None);
@@ -137,10 +138,10 @@ impl Says {
     }
 }
 
-/// Up to so many percent there is no difference, where the study has a direction alone.
+/// Up to this percentage there is no difference, if the study states only a direction.
 pub(super) const SAME: f64 = 5.0;
 
-/// Beyond it a number of runs is no advice.
+/// Beyond it, a number of runs is not useful advice.
 const RUNS_MAX: f64 = 1e6;
 
 /// Four significant digits, without noughts at the end.

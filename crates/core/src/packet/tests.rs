@@ -165,7 +165,7 @@ fn unreachable_names_the_packet_and_the_reason() {
     }
 }
 
-/// Zeros behind an IPv4 or IPv6 header of `network` bytes and, for TCP, one of `transport` bytes.
+/// Zeros after an IPv4 or IPv6 header of `network` bytes and, for TCP, one of `transport` bytes.
 fn super_packet(network: usize, transport: usize, payload: usize, offload: Offload) -> Packet {
     let address = |v4: &str, v6: &str| if network == 20 { v4 } else { v6 }.parse().unwrap();
     let header = IpHeader {

@@ -10,36 +10,36 @@ use crate::units::{Bitrate, ByteSize, Ratio, format_duration};
 /// A value of one of the kinds of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of [`Kind::Rate`](super::Kind::Rate).
+    /// A value of [`Kind::Rate`](super::Kind::Rate).
     Rate(Bitrate),
-    /// Of [`Kind::Time`](super::Kind::Time).
+    /// A value of [`Kind::Time`](super::Kind::Time).
     Time(Duration),
-    /// Of [`Kind::Share`](super::Kind::Share).
+    /// A value of [`Kind::Share`](super::Kind::Share).
     Share(Ratio),
-    /// Of [`Kind::Size`](super::Kind::Size).
+    /// A value of [`Kind::Size`](super::Kind::Size).
     Size(ByteSize),
-    /// Of [`Kind::Count`](super::Kind::Count).
+    /// A value of [`Kind::Count`](super::Kind::Count).
     Count(u64),
-    /// Of [`Kind::Number`](super::Kind::Number): positive and finite.
+    /// A value of [`Kind::Number`](super::Kind::Number): positive and finite.
     Number(f64),
-    /// Of [`Kind::Frequency`](super::Kind::Frequency): the time from one event to the next.
+    /// A value of [`Kind::Frequency`](super::Kind::Frequency): the time from one event to the next.
     Period(Duration),
-    /// Of [`Kind::Choice`](super::Kind::Choice).
+    /// A value of [`Kind::Choice`](super::Kind::Choice).
     Choice(&'static str),
-    /// Of [`Kind::Flag`](super::Kind::Flag).
+    /// A value of [`Kind::Flag`](super::Kind::Flag).
     Flag(bool),
-    /// Of [`Kind::Counts`](super::Kind::Counts).
+    /// A value of [`Kind::Counts`](super::Kind::Counts).
     Counts(Vec<u64>),
-    /// Of [`Kind::Timetable`](super::Kind::Timetable).
+    /// A value of [`Kind::Timetable`](super::Kind::Timetable).
     Timetable(Vec<(Duration, Duration)>),
-    /// Of [`Kind::File`](super::Kind::File): the path, as written in a scenario.
+    /// The path of a [`Kind::File`](super::Kind::File), as written in a scenario.
     File(PathBuf),
-    /// Of [`Kind::File`](super::Kind::File) too: the contents. The code that reads files replaces
-    /// the path with them before an entry that does no input or output sees the value.
+    /// The contents of a [`Kind::File`](super::Kind::File). The code that reads files replaces the
+    /// path with them before an entry that does no input or output sees the value.
     Contents(Arc<str>),
-    /// Of [`Kind::Folder`](super::Kind::Folder): the path, as written in a scenario.
+    /// The path of a [`Kind::Folder`](super::Kind::Folder), as written in a scenario.
     Folder(PathBuf),
-    /// Of [`Kind::Text`](super::Kind::Text).
+    /// A value of [`Kind::Text`](super::Kind::Text).
     Text(String),
 }
 

@@ -39,7 +39,7 @@ pub struct Machine {
     /// In degrees Celsius.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub temperatures_c: Vec<Named>,
-    /// In watts. Supplies may overlap, as `VDD_IN` of a Jetson contains all others: do not add them
+    /// In watts. Supplies may overlap: on a Jetson, `VDD_IN` includes all others. Do not add them
     /// up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub powers_w: Vec<Named>,

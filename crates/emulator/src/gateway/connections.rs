@@ -277,7 +277,7 @@ fn reset(socket: &OwnedFd) {
     let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }
 
-/// Tells the command why the connection failed, as the network would.
+/// Reports to the command why the connection failed, as the network would.
 fn turn_away(site: &mut Site, (from, to): Flow, syn: &Packet, why: &io::Error) {
     site.order(Order::Close(Door::Connection { from, to }));
     match reason(why) {

@@ -230,7 +230,7 @@ impl Flow {
     }
 }
 
-/// Tells the sender that its datagram did not get through.
+/// Reports to the sender that its datagram was lost.
 fn refuse(site: &mut Site, from: SocketAddr, to: SocketAddr, why: &io::Error) {
     if let Some(why) = reason(why) {
         // The datagram is no longer known; the addresses and ports suffice for the sender's kernel.

@@ -37,7 +37,7 @@ struct Series {
 }
 
 impl Echoes {
-    /// Repeats the command's request outside.
+    /// Sends the command's echo request to the outside host.
     pub(super) fn ask(&mut self, site: &mut Site, request: &Packet) {
         let Some(message) = wire::echo_request(request) else { return };
         let ends = (request.source(), request.destination(), [message[4], message[5]]);

@@ -25,9 +25,9 @@ pub(crate) struct Gate {
 /// What packets pass through once it is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Door {
-    /// To one TCP connection.
+    /// For one TCP connection.
     Connection { from: SocketAddr, to: SocketAddr },
-    /// To all datagrams for one destination.
+    /// For all datagrams to one destination.
     Datagrams { to: SocketAddr },
 }
 
@@ -203,9 +203,9 @@ mod tests {
         for to in ["100.72.0.2:5", "239.255.255.250:1900", "[ff05::2]:5", "[fd74:7261:2000::2]:5"] {
             assert!(gate.admit(datagram(to, b"")).is_some(), "{to}");
         }
-        let stranger = "10.0.0.1:5".parse().unwrap();
+        let outsider = "10.0.0.1:5".parse().unwrap();
         let to = "192.0.2.1:53".parse().unwrap();
-        assert!(gate.admit(UdpDatagram::emit(stranger, to, Ecn::NotCapable, b"")).is_some());
+        assert!(gate.admit(UdpDatagram::emit(outsider, to, Ecn::NotCapable, b"")).is_some());
         assert!(knocked.try_recv().is_err());
     }
 

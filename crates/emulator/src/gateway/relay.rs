@@ -1,4 +1,5 @@
-//! One TCP connection of the command, relayed to one of ours: data, ends and aborts.
+//! One TCP connection of the command, relayed over a connection of this process: data, ends and
+//! aborts.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -42,7 +43,7 @@ struct Way {
     gone: usize,
     /// The sender has ended.
     ended: bool,
-    /// Whether the receiver was told.
+    /// Whether the receiver was notified.
     told: bool,
 }
 

@@ -69,7 +69,7 @@ impl Site {
         }
     }
 
-    /// Tells the sender of `packet` why it did not arrive.
+    /// Reports to the sender of `packet` why it did not arrive.
     pub(super) fn refuse(&mut self, packet: &Packet, why: Unreachable) {
         // For a port the host itself sends the message, for everything else a router.
         let router = match why {

@@ -333,7 +333,7 @@ const TABLE_LOCAL: u32 = 255;
 fn wait_until_local(address: Ipv6Addr) {
     let wanted: String = address.octets().iter().map(|byte| format!("{byte:02x}")).collect();
     for _ in 0..LOCAL_WITHIN.as_micros() / LOOK_AGAIN.as_micros() {
-        // Of the thread, whose namespace may differ from that of its process.
+        // The thread's file: its namespace may differ from that of its process.
         let Ok(routes) = fs::read_to_string("/proc/thread-self/net/ipv6_route") else { return };
         if routes.lines().any(|line| is_local_route(line, &wanted)) {
             return;

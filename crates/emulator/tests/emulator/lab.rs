@@ -31,9 +31,9 @@ pub struct Lab {
 pub struct Setting {
     pub device: DeviceKind,
     pub supers: SuperPackets,
-    /// Of the near and the far end; the link takes the larger.
+    /// The MTUs of the near and the far end; the link takes the larger.
     pub mtu: [u32; 2],
-    /// Of the interfaces.
+    /// The names of the interfaces.
     pub names: [&'static str; 2],
 }
 

@@ -32,7 +32,8 @@ pub fn runtimes(plan: &Plan) -> Result<Vec<String>, RuntimeError> {
     Ok(found)
 }
 
-/// The properties of a machine, and the runtimes of the object detectors of `plan` if all are there.
+/// The properties of a machine, and the runtimes of the object detectors of `plan` if all are
+/// installed.
 pub(crate) fn with_runtimes(
     environment: &BTreeMap<String, String>,
     plan: &Plan,

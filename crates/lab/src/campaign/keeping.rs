@@ -1,4 +1,5 @@
-//! The main loop of a campaign: stores each result at once, and updates the summary now and then.
+//! The main loop of a campaign: stores each result at once, and updates the summary from time to
+//! time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -38,8 +39,8 @@ pub trait Progress {
 
 impl Keeping<'_> {
     /// Executes the missing runs of `plan`, and returns how much was done. Stores each result at
-    /// once, and updates the summary as often as `refresh` says, so that the results stay usable
-    /// however the process ends. If no further run can be executed, the rest is skipped.
+    /// once, and updates the summary as often as `refresh` requires, so that the results stay
+    /// usable however the process ends. If no further run can be executed, the rest is skipped.
     ///
     /// # Errors
     /// If results cannot be read or written.

@@ -66,8 +66,8 @@ fn foreseen_handovers_cost_less() {
     }
 }
 
-/// A table from before half of the shadows changed is a different table; it serves worse than a
-/// fresh one, but serves.
+/// A table from before half of the shadow fading changed is a different table; it is worse than a
+/// fresh one, but still useful.
 #[test]
 fn an_old_table_foresees_less() {
     let plan = ride(

@@ -191,8 +191,8 @@ impl Live {
                 clients.drive(cell, &seed, &machine, &log).await
             }
         });
-        // The server may continue with the next run, however this one ended. A server that does not
-        // respond was not there until the end, even if the clients' requests were answered.
+        // The server may continue with the next run, however this one ended. If it does not
+        // respond, it did not run until the end, even if the clients' requests were answered.
         let closed = self.close(server).map_err(Fault::Server)?;
         let driven = driven.map_err(|why| why.to_string());
         driven.and_then(|driven| driven.map_err(|why| why.to_string())).map_err(Fault::Run)?;

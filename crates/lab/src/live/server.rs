@@ -49,11 +49,14 @@ pub fn serve(
     let execution = Execution::new(Origin::now()).with_time_limit(Time::MAX).with_cancel(cancel);
     let finished = execution.run(|machine| async move {
         let protocol = control();
-        let limits =
-            ServerLimits { connections: DESK_PLACES, opening: TELLING, ..ServerLimits::default() };
+        let limits = ServerLimits {
+            connections: CONTROL_CONNECTIONS_MAX,
+            opening: TELLING,
+            ..ServerLimits::default()
+        };
         let config = ServerConfig { tls: super::tls(), limits, ..ServerConfig::default() };
         let host = machine.host(SERVER_NAME, [settings.listen.ip()]);
-        let desk = Rc::new(Desk {
+        let server = Rc::new(RunServer {
             machine,
             settings: settings.clone(),
             log,
@@ -61,7 +64,7 @@ pub fn serve(
             refusals: Seldom::default(),
             session: RefCell::default(),
         });
-        let service: Rc<dyn Service> = Rc::new(FrontOf(Rc::clone(&desk)));
+        let service: Rc<dyn Service> = Rc::new(RunService(Rc::clone(&server)));
         let handle = protocol
             .serve(host, settings.listen, &config, service)
             .map_err(|why| why.to_string())?;
@@ -70,16 +73,16 @@ pub fn serve(
         let ticket = Ticket::new(&certificate)
             .and_then(|ticket| ticket.write(&settings.ticket).map(|()| ticket))
             .map_err(|why| format!("{shown}: {why}\n  help: write it elsewhere with --ticket"))?;
-        *desk.ticket.borrow_mut() = Some(ticket);
+        *server.ticket.borrow_mut() = Some(ticket);
         ready(handle.local_addr());
         let mut exhausted = 0;
         loop {
             sleep(LOOK_EVERY).await;
-            desk.end_overdue().await;
+            server.end_overdue().await;
             if handle.exhausted() > exhausted {
                 exhausted = handle.exhausted();
                 let why = "no descriptor or memory is left for new connections (ulimit -n)";
-                desk.log.warn("exhausted", why, &[("times", exhausted.into())]);
+                server.log.warn("exhausted", why, &[("times", exhausted.into())]);
             }
         }
     });
@@ -90,7 +93,7 @@ pub fn serve(
     }
 }
 
-struct Desk {
+struct RunServer {
     machine: Machine,
     settings: Settings,
     log: Log,
@@ -108,17 +111,17 @@ struct Session {
 /// Why a request is refused: a status, and the reason for the user.
 struct Refusal(u16, String);
 
-struct FrontOf(Rc<Desk>);
+struct RunService(Rc<RunServer>);
 
-impl Service for FrontOf {
+impl Service for RunService {
     fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
-        let desk = Rc::clone(&self.0);
+        let server = Rc::clone(&self.0);
         Box::pin(async move {
-            match desk.answer(request).await {
+            match server.answer(request).await {
                 Ok(words) => Response { status: 200, body: body::full(words) },
                 Err(Refusal(status, why)) => {
-                    if let Some(message) = desk.refusals.passes(now().since(Time::ZERO), &why) {
-                        desk.log.warn("refused", &message, &[("status", status.into())]);
+                    if let Some(message) = server.refusals.passes(now().since(Time::ZERO), &why) {
+                        server.log.warn("refused", &message, &[("status", status.into())]);
                     }
                     Response { status, body: body::full(why.into_bytes()) }
                 }
@@ -127,7 +130,7 @@ impl Service for FrontOf {
     }
 }
 
-impl Desk {
+impl RunServer {
     async fn answer(&self, request: Request) -> Result<Vec<u8>, Refusal> {
         let (path, peer) = (request.path, request.peer.map(|peer| peer.ip()));
         let peer =
@@ -251,7 +254,7 @@ const LINGERING: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Concurrent connections that request runs; the other descriptors are for the runs.
-const DESK_PLACES: usize = 128;
+const CONTROL_CONNECTIONS_MAX: usize = 128;
 
 /// How long a client may take for its handshake and the head of its request, and then, with the
 /// ticket, for the body.

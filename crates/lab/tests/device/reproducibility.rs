@@ -73,7 +73,7 @@ fn document_of_nothing(plan: &Plan) -> Document {
     .unwrap()
 }
 
-/// The document says that results come from a model.
+/// The document states that its results come from a model.
 #[test]
 fn the_document_says_that_it_is_a_model() {
     let with = plan(&telemetry("http2", "kind = \"detector\"\ncores = [1, 4]", ""));

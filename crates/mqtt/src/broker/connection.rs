@@ -33,7 +33,7 @@ pub(super) struct Connection {
     pub timer: Option<Time>,
     /// The topics of the client's aliases, the first at 0.
     pub aliases: Vec<Option<Arc<str>>>,
-    /// Whether the transport has been told that bytes are ready.
+    /// Whether the transport has been notified that bytes are ready.
     pub is_ready: bool,
 }
 

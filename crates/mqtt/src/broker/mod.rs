@@ -222,7 +222,7 @@ impl Broker {
         connection.timer = None;
         if connection.due(&self.limits).is_some_and(|due| due <= now) {
             if connection.stage == Stage::Closing {
-                // It was told to close, and did not.
+                // It was to close, and did not.
                 connection.link.output.clear();
             }
             self.counters.faults += 1;

@@ -298,8 +298,8 @@ impl Client {
         }
     }
 
-    /// Handles timeouts: sends a ping after silence, and ends the connection without a response to
-    /// it (section 3.1.2.10).
+    /// Handles timeouts: sends a ping after silence, and ends the connection if no response arrives
+    /// (section 3.1.2.10).
     pub fn handle_timeout(&mut self, now: Time) {
         if self.next_timeout().is_none_or(|due| due > now) {
             return;
@@ -415,5 +415,5 @@ impl Client {
     }
 }
 
-/// The number of unsent bytes from which on there is no room.
+/// With this number of unsent bytes or more there is no room.
 const OUTPUT_ROOM: usize = 128 << 10;

@@ -107,7 +107,7 @@ fn damaged_sessions_and_noise_harm_no_other_client() {
     assert!(world.broker.sessions() <= 50 && world.broker.retained() <= 50);
 }
 
-/// A client of ours gets nonsense in place of a broker's answers.
+/// Our client receives garbage in place of a broker's answers.
 #[test]
 fn a_client_survives_a_broker_that_talks_nonsense() {
     let mut rng = Seed::of_run(2, 0).stream("noise");
@@ -138,7 +138,7 @@ fn session_of_broker(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// One byte a second: the CONNECT is not there in time, nor is a packet behind it.
+/// One byte a second: the CONNECT does not arrive in time, nor does a packet after it.
 #[test]
 fn slow_clients_are_disconnected() {
     let hello = {

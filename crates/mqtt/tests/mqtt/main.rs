@@ -1,4 +1,4 @@
-//! The broker and clients of ours, joined by byte streams that a test cuts as it likes; and our client
+//! Our broker and clients, joined by byte streams that a test splits at any point; and our client
 //! against Mosquitto's broker.
 
 mod behaviour;

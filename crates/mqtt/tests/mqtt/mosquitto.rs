@@ -76,7 +76,7 @@ impl Drop for Mosquitto {
     }
 }
 
-/// A client of ours on a socket.
+/// Our client on a socket.
 struct Peer {
     client: Client,
     stream: Option<TcpStream>,

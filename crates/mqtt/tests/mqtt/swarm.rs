@@ -74,7 +74,7 @@ fn play(run: u64) {
             }
             let mut first = Vec::new();
             for number in arrived {
-                // Section 4.6: what is sent again may come behind what was sent after it.
+                // Section 4.6: a retransmission may arrive after what was sent after the original.
                 if !first.contains(&number) {
                     first.push(number);
                 }

@@ -19,8 +19,8 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     read: |arguments| Ok(Arc::new(Corruption { probability: arguments.need("corruption") })),
 };
 
-/// Flips one bit behind the IP header of each packet with the same probability. Draws twice for
-/// each packet.
+/// Flips one bit after the IP header of each packet with the same probability. Draws twice for each
+/// packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corruption {
     /// The probability that a packet is hit.

@@ -25,7 +25,7 @@ pub(super) struct Arrival {
     pub(super) packet: Packet,
 }
 
-/// What the packets leaving a channel meet: counters, the tap, the node at the end.
+/// What packets pass when they leave a channel: counters, the tap, the node at the end.
 pub(super) struct Far<'a> {
     pub(super) channel: ChannelId,
     pub(super) counters: &'a mut Counters,

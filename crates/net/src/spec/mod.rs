@@ -16,8 +16,8 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Builds the model around `inner`. Only this model draws from `rng`.
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link>;
 
-    /// Whether its state changes only with packets, so that a sender that backs off meets a bad state for
-    /// minutes.
+    /// Whether its state changes only with packets, so that a sender that backs off may find a bad state
+    /// for minutes.
     fn waits_for_packets(&self) -> bool {
         false
     }

@@ -160,8 +160,8 @@ fn a_model_with_nothing_to_do_changes_nothing() {
         |spec| spec.then(Delay::new(Timetable::new([(Time::ZERO, ms(0))]).unwrap())),
     ];
     for chain in 0..60 {
-        // The idle model may share a stage with others, which then draw from a stream of another
-        // name: so the others here draw nothing.
+        // The idle model may share a stage with other models. That renames their random streams and
+        // would change their draws, so the other models here draw nothing.
         let mut rng = Seed::of_run(19, chain).stream("chain");
         let length = rng.below(5);
         let choice: Vec<u64> = (0..length).map(|_| rng.below(5)).collect();

@@ -134,7 +134,7 @@ fn a_packet_leaves_by_the_addresses_of_its_own_time() {
     assert_eq!(network.unroutable().packets, 1);
 }
 
-/// A host speaks to itself past its processor.
+/// A host's packets to itself bypass its processor.
 #[test]
 fn packets_to_oneself_are_not_held() {
     let (mut network, a, _) = pair();

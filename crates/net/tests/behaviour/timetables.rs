@@ -1,4 +1,4 @@
-//! Rates, losses and flushes that come at given times, to the nanosecond.
+//! Rates, losses and flushes that take effect at given times, to the nanosecond.
 
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
 use trackbed_net::models::loss::LossTimetable;

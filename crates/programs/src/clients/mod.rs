@@ -1,4 +1,4 @@
-//! Third-party clients: what each is asked to fetch, and its report.
+//! Third-party clients: what each one fetches, and its report.
 //!
 //! A [`ClientProgram`] is an entry of [`registry`]; a user's own command is a [`CustomClient`], of
 //! which only the exit status is known.
@@ -75,7 +75,7 @@ pub trait ClientProgram: Sync + Send {
 /// What a client does with a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// Whatever the user's command says.
+    /// Whatever the user's command does.
     AsTold,
     /// Fetches every file of the site, one after another.
     FetchesFiles,

@@ -43,7 +43,7 @@ pub(super) enum Heard {
     Nothing,
     /// The message with this identifier has arrived.
     Acknowledged(u16),
-    /// The peer has no use for the message with this identifier (RFC 7252 section 4.2).
+    /// The peer rejected the message with this identifier (RFC 7252 section 4.2).
     Rejected(u16),
     Request(Packet),
     /// A response; if it is confirmable it must be [taken](Messages::take) or
@@ -275,7 +275,7 @@ fn parse(datagram: &[u8]) -> Result<Packet, Flaw> {
         Class::Empty | Class::Request | Class::Response => {}
     }
     let packet = Packet::from_bytes(datagram).map_err(|_| flaw)?;
-    // A marker with nothing behind it is an error (RFC 7252 section 3).
+    // A marker with nothing after it is an error (RFC 7252 section 3).
     if packet.payload.is_empty() && datagram.last() == Some(&PAYLOAD_MARKER) {
         let without = packet.to_bytes_unlimited().map_err(|_| flaw)?;
         if without.len() != datagram.len() {

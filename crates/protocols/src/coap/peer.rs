@@ -83,7 +83,7 @@ struct Download {
     pieces: Option<Pieces>,
     offset: u64,
     etag: u32,
-    /// The block before, should it be asked for again.
+    /// The previous block, in case it is requested again.
     last: (Block, Bytes),
 }
 

@@ -138,7 +138,7 @@ impl Gate {
     }
 }
 
-/// The maximum number of unfinished handshakes of a server, and the number from which on every
-/// client must show a cookie (RFC 9147 section 5.1).
+/// The maximum number of unfinished handshakes of a server, and the number at which every client
+/// must show a cookie (RFC 9147 section 5.1).
 const SHAKING_HANDS_MAX: usize = 1_024;
 const BUSY: usize = 64;

@@ -78,8 +78,8 @@ impl<I: Input> Reader<I> {
         }
     }
 
-    /// The body that follows a head, up to the end of the stream. `beside` is what has to go on as
-    /// long as the body is wanted.
+    /// The body that follows a head, up to the end of the stream. `beside` is a task that must run
+    /// until the body has been read.
     pub(crate) fn into_body(self, beside: Option<Task<Result<()>>>) -> Body
     where
         I: 'static,

@@ -38,7 +38,7 @@ impl Connection {
         }
     }
 
-    /// What ranks the responses on streams that are accepted.
+    /// The ranks of the responses on accepted streams.
     pub(super) fn ranks(&self) -> Ranks {
         self.ranks.clone()
     }
@@ -51,7 +51,8 @@ impl Connection {
 pub(super) struct Ranks(Rc<RefCell<BTreeMap<StreamId, i32>>>);
 
 impl Ranks {
-    /// Gives the response on stream `id` its priority. Nothing must have been sent of it yet.
+    /// Gives the response on stream `id` its priority. No part of the response may have been sent
+    /// yet.
     pub(super) fn set(&self, id: StreamId, priority: Priority) {
         self.0.borrow_mut().insert(id, priority.rank(id.index()));
     }
@@ -272,7 +273,7 @@ pub(super) struct SendStream<B: Buf> {
     stream: Option<noq::SendStream>,
     writing: Option<WriteBuf<B>>,
     ended: bool,
-    /// Where the stream's rank is until it is first written to.
+    /// Contains the stream's rank until the first write.
     ranks: Option<Ranks>,
 }
 

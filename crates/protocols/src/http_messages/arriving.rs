@@ -1,4 +1,4 @@
-//! Bodies as they come in.
+//! Incoming message bodies.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -108,7 +108,7 @@ pub(crate) struct Client {
     pub(crate) standing: Standing,
 }
 
-/// `service` as hyper calls it for `client`; `arriving` makes bodies of what comes in.
+/// `service` as hyper calls it for `client`; `arriving` converts incoming bodies.
 pub(crate) fn answering(
     profile: Profile,
     service: Rc<dyn Service>,

@@ -35,7 +35,7 @@ pub(super) struct Front {
     _tasks: Nursery,
 }
 
-/// What there is beside the state machine for a connection.
+/// The data of a connection outside the state machine.
 struct Seat {
     task: Option<Waker>,
     calls: Rc<Calls>,

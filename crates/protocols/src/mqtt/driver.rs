@@ -48,7 +48,8 @@ pub(super) struct Shared {
 /// A request that is not answered completely.
 pub(super) struct Exchange {
     head: Option<oneshot::Sender<Result<(u16, Arrivals)>>>,
-    /// Where the answer's body comes in, and where it is read until the head is there.
+    /// The two ends of the queue for the response body: one receives it, the other is kept here
+    /// until the head has arrived.
     body: Pieces,
     arrivals: Option<Arrivals>,
     /// How many parts of an echo have come.
@@ -251,7 +252,7 @@ fn ended(fault: &Fault) -> Error {
     }
 }
 
-/// A user of the connection; without any it is closed.
+/// A user of the connection, which is closed when the last user is dropped.
 pub(super) struct User(pub Rc<Shared>);
 
 impl User {

@@ -20,7 +20,7 @@ impl Parts {
         Parts { body, waiting: BytesMut::new(), is_over: false }
     }
 
-    /// The next part; `None` behind the last.
+    /// The next part; `None` after the last.
     ///
     /// # Errors
     /// The body's own; the peer must be notified with [`Part::Broken`].

@@ -31,7 +31,7 @@ pub(super) struct Calls {
 }
 
 struct Running {
-    /// Where the request's body comes in, until it has ended.
+    /// Receives the request's body, until it has ended.
     body: Option<Pieces>,
     /// The task that answers, until it has.
     task: Option<Task<()>>,

@@ -99,15 +99,15 @@ impl Cubic {
         let since_start = now - epoch.start;
         epoch.grow_w_est(bytes, *window, *cwnd_prior, (alpha, datagram));
         if epoch.w_cubic(since_start, *w_max, datagram) < epoch.w_est {
-            // Reno-friendly region (section 4.3). Also from behind the estimate the window grows by
-            // one datagram at a time.
+            // Reno-friendly region (section 4.3). Also if it is below the estimate, the window
+            // grows by one datagram at a time.
             *window = (epoch.w_est as u64).clamp(*window, window.saturating_add(datagram));
             return;
         }
         let target = epoch.w_cubic(since_start + rtt, *w_max, datagram);
         if *window < target as u64 {
             let growth = (target - *window as f64) / *window as f64 * datagram as f64;
-            // After hours without a loss the function leaves the numbers behind.
+            // After hours without a loss, the function exceeds the range of the integers.
             *credit = credit.saturating_add((growth as u64).min(u64::MAX - *window));
         }
         // RFC 9002 section 7.3.3 lets the window grow by no more than it acknowledges.
@@ -319,7 +319,8 @@ mod tests {
         assert!((w(Duration::from_millis(2 * 3_347)) - 100.0).abs() < 1e-2);
     }
 
-    /// Section 4.4: with many datagrams the window is where the function says, a round trip ahead.
+    /// Section 4.4: with many datagrams, the window is the value of the function one round trip
+    /// ahead.
     #[test]
     fn large_windows_follow_the_cubic_function() {
         let (mut cubic, mut now) = cubic(1_000);
@@ -361,7 +362,7 @@ mod tests {
         cubic.on_congestion_event(later, now, true, false, 0, 101);
         assert_eq!(cubic.state.window, 2 * DATAGRAM);
         assert_eq!(cubic.state.ssthresh, 70 * DATAGRAM);
-        // A loss after slow start has ended without one is heard.
+        // A loss is handled if slow start has ended without one before.
         for _ in 0..10 {
             round_trip(&mut cubic, later + RTT);
         }
@@ -386,7 +387,8 @@ mod tests {
         assert_eq!(cubic.state.window, 70 * DATAGRAM);
     }
 
-    /// RFC 9002 section 7.3.3, also after a time in which the function has left all numbers behind.
+    /// RFC 9002 section 7.3.3, also after a time in which the function has exceeded the range of
+    /// the integers.
     #[test]
     fn an_acknowledgement_brings_one_datagram_at_most() {
         for age in [RTT, Duration::from_secs(10 * 86_400)] {

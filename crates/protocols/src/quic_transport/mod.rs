@@ -283,9 +283,9 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
             let (standing, shaking) = (Standing::new(source), handshakes.begin());
             let shown = standing.clone();
             connections.admit(standing, async move {
-                // The client's first packet may be lost and a later one come without its hello.
-                // Streams that are opened before the hello wait for ever: the engine does not
-                // tell them when the client's limits become known.
+                // The client's first packet may be lost, and a later one arrive without the
+                // ClientHello. Streams that are opened before the ClientHello wait forever: the
+                // engine does not wake them when the client's limits become known.
                 if connecting.handshake_data().await.is_err() {
                     return;
                 }
@@ -401,7 +401,7 @@ pub(crate) fn connection_failed(
     }
 }
 
-/// RFC 9001 section 4.6.1: QUIC limits early data, and TLS says "any".
+/// RFC 9001 section 4.6.1: QUIC limits early data, so the value in TLS is always this one.
 pub(crate) const EARLY_DATA_MAX: u32 = u32::MAX;
 
 /// Failures of TLS (RFC 9000 section 20.1).

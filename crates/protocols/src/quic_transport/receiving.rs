@@ -25,7 +25,7 @@ impl InOrder {
         InOrder { stream: stream.into_unordered(), early: BTreeMap::new(), next: 0 }
     }
 
-    /// The next piece, of at most `max` bytes when it comes in its turn; `None` at the end.
+    /// The next piece in order, of at most `max` bytes; `None` at the end.
     pub(crate) fn poll_piece(
         &mut self,
         cx: &mut Context<'_>,

@@ -150,11 +150,11 @@ impl UdpSender for Sender {
         self.socket.poll_send(cx, &datagram).map(|_| Ok(()))
     }
 
-    /// As many as the closing of a connection needs that is still being set up: the client tells
-    /// of it in an Initial packet, which fills its datagram (RFC 9000 section 14.1), and in a
-    /// Handshake packet behind it (section 10.2.3). The engine makes both in one batch or, where
-    /// a batch has no room for the second one, starts over with the first one, without end.
-    /// Otherwise batches change nothing: the engine's pacer lets each datagram go on its own.
+    /// As many as it takes to close a connection during its handshake: the client sends
+    /// CONNECTION_CLOSE in an Initial packet, which fills its datagram (RFC 9000 section 14.1), and
+    /// then in a Handshake packet (section 10.2.3). The engine makes both in one batch or, where a
+    /// batch has no room for the second one, starts over with the first one, without end. Otherwise
+    /// batches change nothing: the engine's pacer lets each datagram go on its own.
     fn max_transmit_segments(&self) -> NonZeroUsize {
         const { NonZeroUsize::new(2).unwrap() }
     }

@@ -211,8 +211,7 @@ impl Opener {
     /// Tries to open a path from each of the `wanted` addresses and leaves those that have to wait.
     ///
     /// # Errors
-    /// If there are no further paths to be had: the connection is gone, or the server has no use for
-    /// them.
+    /// If no further path is possible: the connection is gone, or the server does not use several.
     fn try_all(&mut self, wanted: &mut Vec<IpAddr>) -> Result<(), ()> {
         let connection = self.connection.upgrade().ok_or(())?;
         let mut waiting = Vec::new();

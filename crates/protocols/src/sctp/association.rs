@@ -53,8 +53,8 @@ impl Shared {
 }
 
 impl Association {
-    /// Ready when the peer has answered for the first time. What is sent until the engine is told
-    /// of the answer goes along with the COOKIE ECHO (RFC 9260 section 5.1).
+    /// Ready when the peer has answered for the first time. Data sent before the engine processes
+    /// the answer is bundled with the COOKIE ECHO (RFC 9260 section 5.1).
     pub(super) fn poll_answered(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let mut state = self.0.state.borrow_mut();
         match &state.end {
@@ -92,7 +92,7 @@ impl Association {
         }
     }
 
-    /// Whether packets wait to be taken by the channel.
+    /// Waits until the channel has taken all outgoing packets.
     pub(super) fn poll_flushed(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.0.state.borrow_mut();
         if state.outgoing.is_empty() { Poll::Ready(()) } else { state.wait(cx) }

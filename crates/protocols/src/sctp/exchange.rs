@@ -44,7 +44,7 @@ const PPID_FIRST: u32 = u32::from_be_bytes(*b"TRK\0");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
     Open,
-    /// The peer stopped reading, and has not been told of the end yet.
+    /// The peer stopped reading, and the end has not been sent to it yet.
     Stopped,
     Whole,
     Broken,

@@ -103,7 +103,7 @@ impl Server {
             let (association, service) = (Rc::clone(&association), Rc::clone(service));
             let standing = standing.clone();
             exchanges.spawn(async move {
-                // A client that breaks the protocol is told that no response follows; see
+                // A client that breaks the protocol gets a notice that no response follows; see
                 // `Sending`.
                 let _outcome =
                     answer(&association, stream, message_len, (&standing, &*service)).await;

@@ -77,8 +77,8 @@ pub(super) fn seed_generator(entropy: &Entropy) {
 /// How many bytes of a stream may wait in the engine to be sent for the first time.
 pub(super) const UNSENT_MAX: usize = 64 << 10;
 
-/// Inside DTLS there is one association, and its ports say nothing. This is WebRTC's (RFC 8841
-/// section 5).
+/// Inside DTLS there is one association, and its ports have no meaning. This is WebRTC's port (RFC
+/// 8841 section 5).
 const DTLS_PORT: u16 = 5_000;
 
 /// The most bytes of a message that leaves in one packet (RFC 8260 section 2.1).

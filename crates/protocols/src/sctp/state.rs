@@ -232,8 +232,8 @@ impl State {
             exchange.wanted = false;
             exchange.reader = None;
             let unread = exchange.pieces.drain(..).map(|piece| piece.len()).sum();
-            // A server that has ended its side may not say it any more: the client could take it
-            // for a word about the next exchange.
+            // A server that has ended its side must not send this any more: the client could apply
+            // it to the next exchange.
             let is_known = self.side == Side::Client || !exchange.leaving.has_ended();
             (unread, is_known && !exchange.arriving.has_ended())
         };

@@ -68,5 +68,5 @@ impl Output for StreamOutput {
 }
 
 const READ_LEN: usize = 64 << 10;
-/// The number of buffered bytes from which on they are passed to TCP without a flush.
+/// With this number of buffered bytes or more, they are passed to TCP without a flush.
 const WAITING_MAX: usize = 64 << 10;

@@ -96,7 +96,7 @@ impl TlsParameters {
     }
 }
 
-/// The suite that stands for `cipher` in `version`. In TLS 1.2 the certificate is of type ECDSA.
+/// The suite for `cipher` in `version`. In TLS 1.2 the certificate is of type ECDSA.
 fn suite(version: TlsVersion, cipher: CipherSuite) -> SupportedCipherSuite {
     match (version, cipher) {
         (TlsVersion::Tls13, CipherSuite::Aes128Gcm) => suites::TLS13_AES_128_GCM_SHA256,

@@ -86,8 +86,8 @@ fn utterances(rng: &mut Rng) -> Vec<Vec<u8>> {
     all
 }
 
-/// Sends each to a TCP server on a separate connection; some end their side, some abort, and the
-/// others stay open and silent. Returns those.
+/// Sends each to a TCP server on a separate connection; some half-close, some abort, and the others
+/// stay open and idle. Returns those.
 fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
     let mut open = Vec::new();
     for (number, words) in utterances(rng).iter().enumerate() {
@@ -114,7 +114,7 @@ fn a_server_survives_hostile_input() {
         let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
         let mut rng = Seed::of_run(1, 0).stream(protocol.name());
         for round in 0..3 {
-            let strangers = match protocol.capabilities().transport {
+            let connections = match protocol.capabilities().transport {
                 Transport::Tcp => shout(remote, &mut rng),
                 Transport::Udp | Transport::Coap | Transport::Sctp => {
                     let socket = UdpSocket::bind((HERE, 0)).unwrap();
@@ -129,7 +129,7 @@ fn a_server_survives_hostile_input() {
             let answer = echo(&*dialer, remote).await;
             let name = protocol.name();
             assert_eq!(answer.unwrap_or_else(|why| panic!("{name} {round}: {why}")), b"hello");
-            drop(strangers);
+            drop(connections);
         }
     });
 }
@@ -170,7 +170,7 @@ fn a_crowd_of_connections_leaves_room_for_others() {
 }
 
 /// A server that sends `words` to every client, and then closes or stays silent.
-fn stranger(words: Vec<u8>, hangs_up: bool) -> SocketAddr {
+fn hostile_server(words: Vec<u8>, hangs_up: bool) -> SocketAddr {
     let listener = TcpListener::bind((HERE, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
@@ -214,7 +214,7 @@ fn a_client_gets_an_error_from_a_server_that_talks_nonsense() {
             // Something is sent, or the connection ends: the caller must limit pure silence.
             let hangs_up = number % 8 == 0 || words.len() < 20;
             let said = String::from_utf8_lossy(&words).into_owned();
-            let address = stranger(words, hangs_up);
+            let address = hostile_server(words, hangs_up);
             let dialer = dialer(protocol, Arc::clone(&host), &known);
             let error = echo(&*dialer, address).await.err();
             assert!(error.is_some(), "{} believed {said:?}", protocol.name());

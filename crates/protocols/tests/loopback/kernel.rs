@@ -224,7 +224,7 @@ fn sessions_are_resumed_and_early_data_is_accepted() {
                 check(&*earlier, 100, 1).await;
                 let security = earlier.security().unwrap();
                 assert!(!security.resumed && !security.early_data, "{case}");
-                // The tickets of TLS 1.3 come behind the handshake.
+                // The tickets of TLS 1.3 arrive after the handshake.
                 sleep(Duration::from_millis(20)).await;
                 earlier.close().await;
 
@@ -266,7 +266,7 @@ fn a_missing_server_is_an_error_with_its_address() {
         drop(server);
         sleep(Duration::from_millis(1)).await;
         if protocol.capabilities().transport != Transport::Tcp {
-            // QUIC hears nothing and gives up when the idle timeout is over.
+            // QUIC receives nothing, and closes the connection after the idle timeout.
             return;
         }
         let error = track.dialer(protocol, &config).connect(remote).await.err().unwrap();

@@ -174,7 +174,7 @@ fn a_slow_response_comes_in_a_message_of_its_own() {
     }
 }
 
-/// RFC 7252 section 4.7: as many at once as NSTART says.
+/// RFC 7252 section 4.7: at most NSTART requests are outstanding.
 #[test]
 fn more_requests_go_at_once_where_they_may() {
     for (places, turns) in [(1, 20), (5, 4), (20, 1), (100, 1)] {
@@ -298,14 +298,14 @@ fn settings_that_make_no_sense_are_refused_with_advice() {
 }
 
 /// A socket that sends to the server without protocol state.
-struct Stranger {
+struct RawClient {
     socket: Box<dyn UdpSocket>,
 }
 
-impl Stranger {
-    fn new(track: &Track, port: u16) -> Stranger {
+impl RawClient {
+    fn new(track: &Track, port: u16) -> RawClient {
         let local = format!("10.0.0.1:{port}").parse().unwrap();
-        Stranger { socket: track.client.bind_udp(local).unwrap() }
+        RawClient { socket: track.client.bind_udp(local).unwrap() }
     }
 
     async fn say(&self, payload: &[u8]) {
@@ -343,16 +343,16 @@ fn a_server_says_what_is_wrong_with_a_request() {
     ];
     simulate(&clean(), |track| async move {
         let _server = track.serve(protocol("coap"));
-        let stranger = Stranger::new(&track, 9);
+        let raw = RawClient::new(&track, 9);
         for (request, expected) in cases {
-            stranger.say(request).await;
-            let heard = stranger.hear().await;
+            raw.say(request).await;
+            let heard = raw.hear().await;
             assert_eq!(heard.len(), 1, "{request:?}: {heard:?}");
             assert!(heard[0].starts_with(expected), "{request:?}: {heard:?}");
         }
         // What is not confirmable and not understood is passed over (RFC 7252 section 5.4.1).
-        stranger.say(&[0x50, 1, 0, 8, 0x90]).await;
-        assert!(stranger.hear().await.is_empty());
+        raw.say(&[0x50, 1, 0, 8, 0x90]).await;
+        assert!(raw.hear().await.is_empty());
     });
 }
 
@@ -376,7 +376,7 @@ fn a_flood_of_hellos_leaves_the_server_answering() {
             let (_, hello) = hear(&*listener).await;
             drop(lonely);
             for port in 10_000..10_500 {
-                Stranger::new(&track, port).say(&hello).await;
+                RawClient::new(&track, port).say(&hello).await;
             }
             sleep(RTT).await;
             let connection = dialer.connect(server_address()).await.unwrap();
@@ -416,9 +416,9 @@ fn nonsense_is_counted_and_others_are_served() {
             let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
             let connection = dialer.connect(server_address()).await.unwrap();
             let mut rng = Seed::of_run(4, 0).stream("nonsense");
-            let stranger = Stranger::new(&track, 9);
+            let raw = RawClient::new(&track, 9);
             for number in 0..2_000 {
-                stranger.say(&utterance(&mut rng)).await;
+                raw.say(&utterance(&mut rng)).await;
                 if number % 100 == 0 {
                     ping(&*connection).await.unwrap();
                 }

@@ -163,12 +163,12 @@ fn nonsense_ends_the_connection_that_it_came_on() {
                 let (_server, connection) = track.connected(protocol(name)).await;
                 let options = TcpOptions::default();
                 let open = track.client.connect_tcp(None, server_address(), &options);
-                let mut stranger = open.await.unwrap();
-                stranger.write_all(bytes).await.unwrap();
-                stranger.close().await.unwrap();
+                let mut raw = open.await.unwrap();
+                raw.write_all(bytes).await.unwrap();
+                raw.close().await.unwrap();
                 let mut answer = Vec::new();
                 // It ends, whether by a reset or in order.
-                let _end = stranger.read_to_end(&mut answer).await;
+                let _end = raw.read_to_end(&mut answer).await;
                 assert!(answer.len() < 100, "{name}: {answer:?}");
                 ping(&*connection).await.unwrap();
             });

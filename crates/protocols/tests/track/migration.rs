@@ -87,8 +87,8 @@ fn an_exchange_after_a_move_needs_no_handshake() {
     }
 }
 
-/// Who says which of its addresses the server sends to, and which connection IDs the client
-/// addresses it by.
+/// Records which of the client's addresses the server sends to, and which connection IDs the client
+/// uses for the server.
 #[derive(Default)]
 struct Seen {
     /// The destination, first bytes and length of every packet with a short header, in each
@@ -104,8 +104,8 @@ struct Watch(std::sync::Arc<Mutex<Seen>>);
 
 impl Tap for Watch {
     fn see(&mut self, _: Time, _: LinkId, way: Direction, point: Point, packet: &Packet) {
-        // Behind the headers of IP and UDP; the long header has its first bit set (RFC 9000
-        // section 17).
+        // After the headers of IP and UDP; the long header has its first bit set (RFC 9000 section
+        // 17).
         let quic = &packet.bytes()[28..];
         if point != Point::Entered {
             return;

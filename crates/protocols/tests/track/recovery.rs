@@ -20,8 +20,8 @@ use crate::support::{
 };
 
 /// The server's first flight is lost. It is sent again about 1 s after the first time, Initial
-/// packets first: for some time the client has keys for both spaces and has used one. It tells
-/// of the end in both, once.
+/// packets first: for some time the client has keys for both spaces and has used one. It announces
+/// the end in both, once.
 #[test]
 fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
     for name in ["quic", "mpquic", "http3"] {

@@ -22,8 +22,8 @@ use TlsVersion::{Tls12, Tls13};
 /// The link takes no time to send a packet, but QUIC's pacer does: a nanosecond for each byte.
 const SERIALISATION: Duration = Duration::from_micros(2);
 
-/// What a second connection of a dialer took: until the response to its first request, until those
-/// to the next two, and what it negotiated.
+/// The measurements of a dialer's second connection: the times until the responses to its first
+/// request and to each of the next two, and what it negotiated.
 struct Measured {
     first: Duration,
     next: [Duration; 2],
@@ -31,7 +31,7 @@ struct Measured {
 }
 
 fn measure(protocol: &'static dyn Protocol, config: ClientConfig) -> Measured {
-    // Of a configuration only this goes to the run's thread.
+    // Only this part of a configuration can move to the run's thread.
     let ClientConfig { tls, handshake, .. } = config;
     simulate(&clean(), |track| async move {
         let config = ClientConfig { tls, handshake, ..ClientConfig::default() };
@@ -39,7 +39,7 @@ fn measure(protocol: &'static dyn Protocol, config: ClientConfig) -> Measured {
         let dialer = track.dialer(protocol, &server, config);
         let earlier = dialer.connect(server_address()).await.unwrap();
         ping(&*earlier).await.unwrap();
-        // The tickets of TLS 1.3 come behind the handshake.
+        // The tickets of TLS 1.3 arrive after the handshake.
         sleep(RTT).await;
         earlier.close().await;
 

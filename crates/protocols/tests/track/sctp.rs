@@ -189,7 +189,7 @@ fn packets_with_wrong_tags_are_ignored() {
     simulate(&clean(), |track| async move {
         let (connection, server) = connect(&track, TransportParameters::default()).await;
         ping(&*connection).await.unwrap();
-        let stranger = track.client.bind_udp("10.0.0.1:9".parse().unwrap()).unwrap();
+        let raw = track.client.bind_udp("10.0.0.1:9".parse().unwrap()).unwrap();
         let mut rng = Seed::of_run(5, 0).stream("stray");
         for chunk in 0..=255 {
             for len in [0, 1, 4, 20, 1_000] {
@@ -197,7 +197,7 @@ fn packets_with_wrong_tags_are_ignored() {
                 rng.fill(&mut payload);
                 payload[2..4].copy_from_slice(&443u16.to_be_bytes());
                 payload[12] = chunk;
-                say(&*stranger, server_address(), &payload).await;
+                say(&*raw, server_address(), &payload).await;
             }
         }
         sleep(RTT).await;

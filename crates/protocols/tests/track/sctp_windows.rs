@@ -21,12 +21,12 @@ use crate::support::{
     RTT, Track, clean, fast, get, network, protocol, server_address, service, simulate_on,
 };
 
-/// What the server sends and is told, in order.
+/// What the server sends and receives, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     /// A DATA chunk leaves, with this sequence number and this many bytes of payload.
     Data { at: Time, tsn: u32, len: u32 },
-    /// A SACK arrives: up to where all is there, how much room is left, and its number of gaps.
+    /// A SACK arrives: its cumulative TSN, the receive window, and its number of gaps.
     Sack { at: Time, cumulative: u32, room: u32, gaps: u16 },
 }
 

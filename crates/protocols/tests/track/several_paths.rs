@@ -23,7 +23,7 @@ fn cell(mbps: u64, one_way: Duration) -> LinkSpec {
     LinkSpec::simple(Bitrate::from_mbps(mbps), queue, one_way)
 }
 
-/// A connection whose client opens a second path, and who has a say about the paths at either end.
+/// A connection whose client opens a second path, and the path control of both ends.
 struct Joined {
     _server: ServerHandle,
     connection: Rc<dyn Connection>,

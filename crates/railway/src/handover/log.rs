@@ -8,11 +8,11 @@ use crate::handover::learner::RideRecord;
 /// How logs are read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogSettings {
-    /// The name of the operator whose cells stand in columns without one.
+    /// The operator of the cells in columns without an operator's name.
     pub operator: Option<String>,
-    /// Positions further than this beside the track, in metres, are ignored.
+    /// Positions farther than this from the track, in metres, are ignored.
     pub corridor_m: f64,
-    /// A handover between two positions further apart than this, in metres, is ignored, because its position
+    /// A handover between two positions farther apart than this, in metres, is ignored, because its position
     /// is unknown.
     pub gap_max_m: f64,
 }
@@ -28,7 +28,7 @@ impl Default for LogSettings {
 pub struct Observed {
     /// The rides; a new ride begins where the train reverses direction.
     pub rides: Vec<RideRecord>,
-    /// The number of positions beside the track.
+    /// The number of positions off the track.
     pub beside_track: usize,
     /// The number of handovers ignored because no position is near them.
     pub unplaced: usize,

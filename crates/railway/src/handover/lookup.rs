@@ -1,4 +1,4 @@
-//! Tells whether a train is in a range where a handover is expected.
+//! Finds whether a train is in a range where a handover is expected.
 
 use crate::motion::Direction;
 

@@ -30,8 +30,8 @@ impl SpeedProfile {
         SpeedProfile::through([(0.0, speed_m_s)])
     }
 
-    /// A profile through these pairs of seconds and metres per second. The first time may be any; its speed also
-    /// applies before it.
+    /// A profile through these pairs of seconds and metres per second. The first time can be any value; its
+    /// speed also applies before it.
     ///
     /// # Errors
     /// If there are no pairs, a number is invalid, a speed is negative, or the times are not increasing.

@@ -10,8 +10,8 @@
 //! ([`Profile`]). It does not model fast fading, beams and sectors, other passengers, uplink power control or
 //! carrier aggregation.
 //!
-//! Radio shadows belong to the landscape: they are the same on every drive, so handovers recur at the same
-//! positions. The variation from drive to drive is drawn from the run's seed.
+//! Shadow fading is a property of the landscape: it is the same on every drive, so handovers recur at the
+//! same positions. The variation from drive to drive is drawn from the run's seed.
 //!
 //! ```
 //! use trackbed_core::parameter::{Arguments, Kind};

@@ -178,7 +178,7 @@ fn propagation(
     })
 }
 
-/// The shadows of each operator's stations at `place`.
+/// The shadow fading of each operator's stations at `place`.
 pub(crate) fn landscapes(
     operators: &[Operator],
     shadowing: &Shadowing,

@@ -19,7 +19,7 @@ pub struct Profile {
     pub power_dbm: f64,
     /// The gain of its antenna in dB.
     pub antenna_gain_db: f64,
-    /// The standard deviation of radio shadows, in dB.
+    /// The standard deviation of shadow fading, in dB.
     pub shadowing_db: f64,
     /// The standard deviation of the variation from drive to drive, in dB.
     pub variation_db: f64,

@@ -24,8 +24,8 @@ pub struct Propagation {
 }
 
 impl Propagation {
-    /// The reference signal received power at a distance in metres without shadows, in dBm: the
-    /// power of one of the twelve subcarriers of a resource block (TS 36.214 section 5.1.1).
+    /// The reference signal received power at a distance in metres without shadow fading, in dBm:
+    /// the power of one of the twelve subcarriers of a resource block (TS 36.214 section 5.1.1).
     pub fn rsrp_dbm(&self, distance_m: f64) -> f64 {
         let subcarriers = f64::from(self.resource_blocks) * 12.0;
         let emitted = self.power_dbm + self.antenna_gain_db - 10.0 * libm::log10(subcarriers);

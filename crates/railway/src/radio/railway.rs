@@ -29,7 +29,7 @@ pub struct Railway {
     pub(crate) event: EventA3,
     /// Whether the source forwards packets to the target; if not, they are lost.
     pub(crate) forwarding: bool,
-    /// The shadows of each operator's stations.
+    /// The shadow fading of each operator's stations.
     pub(crate) landscapes: Arc<[Landscape]>,
     pub(crate) place: Seed,
 }
@@ -74,8 +74,8 @@ impl Railway {
         &self.propagation
     }
 
-    /// This railway at an earlier time, when the share `change` of the variance of its shadows was different,
-    /// as before houses were built or antennas moved. Stations were at the same positions.
+    /// This railway at an earlier time, when the share `change` of the variance of its shadow fading was
+    /// different, as before houses were built or antennas moved. Stations were at the same positions.
     pub fn before(&self, change: Ratio) -> Railway {
         let (shadowing, length_m) = (&self.propagation.shadowing, self.track.length_m());
         let earlier = self.place.child("earlier");

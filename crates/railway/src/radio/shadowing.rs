@@ -6,7 +6,7 @@ use trackbed_core::{Rng, Seed};
 /// Fading in Mobile Radio Systems", Electronics Letters 27, 1991).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
-    /// The standard deviation of the landscape's shadows, in dB. They are the same on every drive.
+    /// The standard deviation of shadow fading, in dB. It is the same on every drive.
     pub sigma_db: f64,
     /// The standard deviation of the variation from drive to drive, in dB.
     pub variation_db: f64,
@@ -14,12 +14,12 @@ pub struct Shadowing {
     pub correlation_m: f64,
 }
 
-/// The share of a shadow's variance that all stations have in common, because obstacles beside the train affect
-/// all of them (TR 36.814 annex A.2.1.1).
+/// The share of the variance of shadow fading that all stations have in common, because obstacles beside the
+/// train affect all of them (TR 36.814 annex A.2.1.1).
 const BETWEEN_SITES: f64 = 0.5;
 
-/// A correlated shadow along a piece of track: a Gauss-Markov sequence on a grid of a tenth of the correlation
-/// distance, interpolated so that the deviation is the same everywhere.
+/// Correlated shadow fading along a section of track: a Gauss-Markov sequence on a grid of a tenth of the
+/// correlation distance, interpolated so that the deviation is the same everywhere.
 #[derive(Clone, Debug)]
 pub struct Shadows {
     from_m: f64,
@@ -29,7 +29,7 @@ pub struct Shadows {
 }
 
 impl Shadows {
-    /// Draws a shadow with unit deviation between two chainages, both in metres.
+    /// Draws shadow fading with unit deviation between two chainages, both in metres.
     pub fn draw(from_m: f64, until_m: f64, correlation_m: f64, rng: &mut Rng) -> Shadows {
         let step_m = correlation_m / 10.0;
         let kept = libm::exp(-step_m / correlation_m);
@@ -44,7 +44,7 @@ impl Shadows {
         Shadows { from_m, step_m, kept, values: (0..count).map(|_| next()).collect() }
     }
 
-    /// The shadow at a chainage, with unit deviation; outside, that of the nearer end.
+    /// The shadow fading at a chainage, with unit deviation; outside, that of the nearer end.
     pub fn at(&self, chainage_m: f64) -> f64 {
         let last = self.values.len() - 1;
         let place = ((chainage_m - self.from_m) / self.step_m).clamp(0.0, last as f64);
@@ -55,7 +55,8 @@ impl Shadows {
         (left * here + share * next) / variance.sqrt()
     }
 
-    /// A mix of these shadows and `others`, which have this share of the variance, over the same distance.
+    /// A mix of this shadow fading and `others`, which have this share of the variance, over the same
+    /// distance.
     fn mixed(&self, others: &Shadows, share: f64) -> Shadows {
         let (kept, fresh) = ((1.0 - share).sqrt() as f32, share.sqrt() as f32);
         let pairs = self.values.iter().zip(&others.values);
@@ -64,7 +65,7 @@ impl Shadows {
     }
 }
 
-/// The shadows of a landscape: one for each station, and one common to all.
+/// The shadow fading of a landscape: one for each station, and one common to all.
 #[derive(Clone, Debug)]
 pub(crate) struct Landscape {
     common: Shadows,
@@ -72,7 +73,7 @@ pub(crate) struct Landscape {
 }
 
 impl Landscape {
-    /// Draws the shadow of each station over the piece of track where it is audible.
+    /// Draws the shadow fading of each station over the section of track where it can be received.
     pub(crate) fn draw(
         shadowing: &Shadowing,
         length_m: f64,

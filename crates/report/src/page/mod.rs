@@ -1,7 +1,7 @@
 //! Results as one self-contained HTML page.
 //!
-//! The page says what was run, what came out and how certain that is. Text and tables need no
-//! script; figures are drawn by a script from plain descriptions. The numbers are those of the
+//! The page shows what was run, the results and their uncertainty. Text and tables need no script;
+//! figures are drawn by a script from plain descriptions. The numbers are those of the
 //! [`Document`]; only the distribution functions are computed here, with as many points as a figure
 //! can show, so that a page stays small however many runs there are.
 //!

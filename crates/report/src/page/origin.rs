@@ -1,6 +1,6 @@
 //! What a page needs besides the results.
 
-/// Where the results come from, apart from what the document says.
+/// The origin of the results, except what the document contains.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The command line of the runs.

@@ -1,4 +1,5 @@
-//! The page in a browser, and tables read back by their format's reader.
+//! Tests of the page in a browser, and of tables by reading them back with their format's own
+//! reader.
 
 mod page;
 #[cfg(feature = "parquet")]

@@ -1,4 +1,5 @@
-//! Parquet has the content of CSV, with types and row groups; checked with the format's own reader.
+//! Parquet files have the content of CSV, with types and row groups. The format's own reader checks
+//! them.
 
 use std::collections::BTreeMap;
 

@@ -28,9 +28,9 @@ pub struct Config {
     pub release_lead: Option<String>,
     /// How long a position is extrapolated.
     pub fix_timeout: Option<String>,
-    /// How far beside the track positions may be.
+    /// The maximum distance of positions from the track.
     pub off_track: Option<String>,
-    /// How long an operator may be a backup at a stretch.
+    /// The maximum time for which an operator may be a backup without interruption.
     pub hold_max: Option<String>,
     /// The file that records flags.
     pub state: Option<PathBuf>,

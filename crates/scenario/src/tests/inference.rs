@@ -3,7 +3,7 @@
 use super::{factors, mistake, plan};
 use crate::{Home, Work};
 
-/// Telemetry with these lines in its table, and `more` behind it.
+/// Telemetry with these lines in its table, followed by `more`.
 fn telemetry(inference: &str, more: &str) -> String {
     format!(
         "protocol = [\"http2\", \"http3\"]\n[link]\ndelay = \"5 ms\"\n[inference]\n{inference}\n\

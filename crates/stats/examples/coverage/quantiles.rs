@@ -1,4 +1,4 @@
-//! Intervals of quantiles, for values that share a part with their run.
+//! The coverage of confidence intervals of quantiles, for values that are correlated within a run.
 
 use trackbed_core::Rng;
 use trackbed_stats::{Runs, Statistic, scaled_difference};

@@ -40,7 +40,7 @@ pub(crate) enum SocketKind {
     Pipe,
 }
 
-/// Opens an executor on this thread, while the guard lives.
+/// Opens an executor on this thread, until the guard is dropped.
 pub(crate) fn enter() -> Entered {
     CURRENT.with(|context| {
         assert!(context.id.get() == NO_EXECUTOR, "a run cannot start inside another run");

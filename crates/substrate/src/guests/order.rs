@@ -28,7 +28,7 @@ impl Order {
         self.ranks.first().map(|(_, _, key)| *key)
     }
 
-    /// Adds guest `key`, which was heard of at `last`.
+    /// Adds guest `key`, which was last active at `last`.
     pub fn add(&mut self, source: IpAddr, last: Time, key: u64) {
         self.change(source, |guests| guests.insert((last, key)));
         self.len += 1;

@@ -75,7 +75,8 @@ impl Drop for KernelTcpListener {
     }
 }
 
-/// The next connection, of `peer` if only one is heard, and who opened it.
+/// The next connection, and the address that opened it. If only `peer` is served, a connection from
+/// it.
 fn accept(source: &mut Source, peer: Option<IpAddr>) -> io::Result<(OwnedFd, SocketAddr)> {
     loop {
         match net::acceptfrom_with(source.descriptor()?, descriptor::FLAGS) {

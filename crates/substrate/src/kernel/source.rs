@@ -54,7 +54,7 @@ impl Source {
         }
     }
 
-    /// The same, of a connection that is being established: the kernel says when it is.
+    /// The same, for a connection that is being established: the kernel reports when it is.
     pub(super) fn connecting(self) -> Source {
         Source { readable: false, writable: false, ..self }
     }

@@ -210,10 +210,12 @@ thread_local! {
 /// The key of the alarm among the events; no socket has it.
 const ALARM: u64 = u64::MAX;
 
-/// Events taken from the kernel at once; the others stay there until the next time.
+/// The maximum number of events taken from the kernel in one call; the others stay there until the
+/// next call.
 const EVENTS_MAX: usize = 256;
 
-/// Few, because each may stand for 64 datagrams, and a new share is cheap. The QUIC engine also has
-/// a limit, but one of time, which stands still for it; if it takes in more than some 2,000 packets
-/// before the application has read any, the connection ends.
+/// Few, because each operation may carry 64 datagrams, and another poll is cheap. The QUIC engine
+/// also has a limit, but a time limit, which never expires because the clock stands still during a
+/// poll. If it takes in more than about 2,000 packets before the application has read any, the
+/// connection ends.
 const OPERATIONS_PER_POLL: usize = 32;

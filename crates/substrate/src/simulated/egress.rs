@@ -52,7 +52,7 @@ impl Egress {
         self.queues.contains_key(&interface)
     }
 
-    /// Puts a packet behind those that wait for `interface`, which must have a rate.
+    /// Queues a packet after those that wait for `interface`, which must have a rate.
     pub(super) fn push(&mut self, now: Time, interface: InterfaceId, waiting: Waiting) {
         let Some(queue) = self.queues.get_mut(&interface) else { return };
         queue.packets.push_back(waiting);

@@ -273,6 +273,6 @@ impl fmt::Display for Udp {
 /// and 320 bytes on 64-bit machines (SKB_TRUESIZE).
 pub(super) const OVERHEAD: usize = 576;
 
-/// In bytes: the 4 MiB that sockets of the kernel are asked for, which Linux doubles, since it
-/// charges what a packet takes in memory.
+/// In bytes. The kernel's sockets request 4 MiB; Linux doubles it, because it counts the memory
+/// that a packet takes.
 const RECEIVE_BUFFER: usize = 8 << 20;

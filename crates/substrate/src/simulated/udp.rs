@@ -189,7 +189,7 @@ impl World {
     }
 }
 
-/// Checks what would make a packet impossible.
+/// Checks for arguments that no packet can have.
 fn checked_source(
     source: Option<IpAddr>,
     destination: SocketAddr,

@@ -167,7 +167,7 @@ fn seeded_entropy_is_the_runs_own_and_ends_with_it() {
     assert_eq!(first, again);
     let late = Simulation::new().run(seed(), network(), |_| async { draw(&entropy).is_err() });
     assert!(late.unwrap(), "seeded bytes in another run");
-    // The stream is the one that its name says.
+    // The bytes come from the stream with this name.
     let mut expected = [0; 32];
     seed().stream("entropy/client").fill(&mut expected);
     assert_eq!(first, expected);

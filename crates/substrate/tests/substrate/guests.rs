@@ -93,10 +93,11 @@ fn who_has_asked_stays_but_for_a_quarter_that_is_for_newcomers() {
     });
 }
 
-/// A guest as the rule has it: number, address, whether it has asked, and when it was heard of last.
+/// A guest in the rule's terms: its number, its address, whether it has sent a request, and when it
+/// was last active.
 type Rule = (u64, usize, bool, u64);
 
-/// The number of the one that goes, found by a look at all of them.
+/// The number of the guest that is removed, found by searching all of them.
 fn lowest(all: &[Rule]) -> u64 {
     let newcomers = all.iter().filter(|guest| !guest.2).count();
     let spares_newcomers = newcomers < all.len() / 4;

@@ -140,7 +140,7 @@ impl Carrier<'_> {
         self.become_plain();
     }
 
-    /// Falls back because options do not get through.
+    /// Falls back to plain TCP, because the path drops MPTCP options.
     pub(super) fn fall_back(&mut self) {
         if !self.shared.linear || !self.link.is_first() {
             self.shared.events.broken = true;

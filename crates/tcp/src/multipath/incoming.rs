@@ -40,7 +40,7 @@ pub(super) struct Check {
 /// The result for data that was delivered in the path's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// It stands at this offset of the stream.
+    /// Data at this offset of the stream.
     Data(u64, Bytes),
     /// Its checksum is wrong; this is the mapping, and this is the data.
     Damaged(Range, Vec<Bytes>),

@@ -44,7 +44,7 @@ pub(super) struct Link {
     pub data_segments: u64,
 }
 
-/// Where the handshake of a path stands at the level of Multipath TCP.
+/// The state of a path's handshake at the level of Multipath TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The first path: MP_CAPABLE.

@@ -55,7 +55,7 @@ impl Carrier<'_> {
             options.join = Some(Join::Ack(proof));
             return;
         }
-        // An end without data tells itself, in turn with the keys, either of which may get lost.
+        // A DATA_FIN without data alternates with the keys, because either may be lost.
         self.link.told_keys = self.offers_keys() && !(self.shared.fin_sent && self.link.told_keys);
         if self.link.told_keys {
             options.capable = self.both_keys(None);
@@ -91,7 +91,8 @@ impl Carrier<'_> {
         }
     }
 
-    /// Fallen back: nothing, but an infinite mapping if the peer has to be told.
+    /// After a fallback: no options, except an infinite mapping if the peer does not know of it
+    /// yet.
     pub(super) fn plain_options(
         &mut self,
         sequence: Seq,

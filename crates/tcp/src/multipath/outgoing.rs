@@ -38,7 +38,7 @@ impl Outgoing {
         Outgoing { base: Seq(isn) + 1, ..Outgoing::default() }
     }
 
-    /// Appends data that stands at `offset` in the stream.
+    /// Appends data that begins at `offset` in the stream.
     pub fn push(&mut self, offset: u64, data: Bytes) {
         if data.is_empty() {
             return;
@@ -65,7 +65,7 @@ impl Outgoing {
         data
     }
 
-    /// The subflow's peer has `len` more bytes. Returns the offset behind the last of them.
+    /// The subflow's peer has `len` more bytes. Returns the offset after the last of them.
     pub fn acknowledge(&mut self, len: usize) -> Option<u64> {
         self.acknowledged += len as u64;
         let mut last = None;

@@ -21,9 +21,9 @@ use crate::subflow::State;
 pub struct PathInfo {
     /// Its number; the first subflow has 0.
     pub id: PathId,
-    /// The addresses of its ends.
+    /// Our address.
     pub local: SocketAddr,
-    /// The peer's.
+    /// The peer's address.
     pub remote: SocketAddr,
     /// The state of its subflow.
     pub state: State,

@@ -24,7 +24,7 @@ pub(super) struct DataReceive {
     offered_end: u64,
     /// Where the peer's stream ends, once it said so.
     fin_at: Option<u64>,
-    /// The peer's stream has ended, and everything before the end is there.
+    /// The peer's stream has ended, and everything before the end was received.
     pub finished: bool,
     pub bytes_received: u64,
     /// Bytes that came more than once.
@@ -46,7 +46,7 @@ impl DataReceive {
         self.tuner.established(now, self.mss);
     }
 
-    /// Takes `data`, which stands at `offset`.
+    /// Takes `data`, which begins at `offset` of the stream.
     pub fn deliver(&mut self, offset: u64, mut data: Bytes) {
         let end = offset + data.len() as u64;
         if end <= self.next || self.finished {

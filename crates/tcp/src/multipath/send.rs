@@ -237,7 +237,7 @@ impl DataSend {
         Some(index)
     }
 
-    /// `len` bytes from `offset` on, which are there.
+    /// `len` bytes from `offset` on, which must be buffered.
     fn slice(&self, offset: u64, len: usize) -> Bytes {
         let first =
             self.chunks.partition_point(|(start, chunk)| start + chunk.len() as u64 <= offset);

@@ -73,7 +73,7 @@ impl MultipathConnection {
         self.shared.events.stirred = true;
     }
 
-    /// Takes the path at `index` away if its subflow is gone and has nothing more to say.
+    /// Removes the path at `index` if its subflow is closed and has nothing more to send.
     pub(super) fn bury(&mut self, now: Time, index: usize) -> bool {
         if self.paths[index].subflow.state != State::Closed {
             return false;
@@ -113,8 +113,8 @@ impl MultipathConnection {
         }
     }
 
-    /// The end of our stream is told, and once both directions have ended, so do the subflows
-    /// (RFC 8684 section 3.3.3).
+    /// Announces the end of our stream; once both directions have ended, the subflows end too (RFC
+    /// 8684 section 3.3.3).
     fn settle_end(&mut self, now: Time) {
         if !self.shared.is_multipath() {
             if self.closed

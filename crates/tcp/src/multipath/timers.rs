@@ -13,7 +13,8 @@ pub(super) enum Alarm {
     Data,
     /// DATA_FIN was not acknowledged.
     Fin,
-    /// The peer's window is shut, and nothing is out that would tell of its opening.
+    /// The peer's window is closed, and nothing is in flight whose acknowledgment would report that
+    /// it has opened.
     Window,
     /// The scheduler waits.
     Scheduler,
@@ -82,7 +83,7 @@ impl MultipathConnection {
         self.expire_manager(now);
     }
 
-    /// Something is out: starts the data timer, unless it runs.
+    /// Data is in flight: starts the data timer, unless it runs.
     pub(super) fn arm_data_timer(&mut self, now: Time) {
         if !self.timers.is_set(Alarm::Data) {
             let wait = (self.rto() * (1 << self.timers.data_backoff.min(6))).min(MAX_WAIT);
@@ -137,7 +138,7 @@ impl MultipathConnection {
         self.watch_window(now);
     }
 
-    /// Starts to probe the peer's window if it is shut and nothing is out.
+    /// Starts to probe the peer's window if it is closed and nothing is in flight.
     pub(super) fn watch_window(&mut self, now: Time) {
         let send = &self.shared.send;
         let shut = send.unsent() > 0 && send.window_room() == 0 && !send.is_out();

@@ -232,5 +232,5 @@ fn view(path: &Path) -> PathView {
 
 /// The maximum number of paths that a scheduler penalises before it sends.
 const MAX_PENALTIES: usize = 64;
-/// The buffer of a subflow is never laid out for fewer segments.
+/// The minimum size of a subflow's buffer, in segments.
 const MIN_SEGMENTS: u32 = 10;

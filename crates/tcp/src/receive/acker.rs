@@ -31,7 +31,7 @@ pub(crate) struct Acker {
 pub(crate) struct Situation {
     /// Received bytes that are not acknowledged.
     pub unacknowledged: u32,
-    /// Data waits behind a hole.
+    /// Out-of-order data is buffered.
     pub hole: bool,
     /// SACK is in use.
     pub sack: bool,
@@ -120,8 +120,8 @@ impl Acker {
         if !situation.hole {
             return self.delay(now, situation.srtt);
         }
-        // RFC 5681 section 4.2: data behind a hole is acknowledged at once; yet beyond the
-        // duplicates that start a recovery, many reports may share one acknowledgment.
+        // RFC 5681 section 4.2: out-of-order data is acknowledged at once. After the duplicates
+        // that start a recovery, one acknowledgment may cover many segments.
         if !situation.sack || self.duplicates < DUPLICATES || self.compressed >= MAX_COMPRESSED {
             self.duplicates += 1;
             return true;

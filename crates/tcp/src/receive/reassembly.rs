@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::segment::{SackBlock, SackBlocks};
 use crate::sequence::Seq;
 
-/// Ranges of received bytes behind a hole.
+/// Ranges of bytes received out of order.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     /// In order, disjoint and never touching.
@@ -54,7 +54,7 @@ impl Reassembly {
         None
     }
 
-    /// Takes the bytes from `next` on, if they are there, chunk by chunk.
+    /// Takes the bytes from `next` on, if they were received, chunk by chunk.
     pub(crate) fn pop(&mut self, next: Seq) -> Option<(Seq, VecDeque<Bytes>)> {
         while let Some(range) = self.ranges.front() {
             if range.start.after(next) {
@@ -90,7 +90,7 @@ impl Reassembly {
         blocks
     }
 
-    /// The first range that ends at or behind `start`; most data belongs to the last one.
+    /// The first range that ends at or after `start`; most data belongs to the last one.
     fn position(&self, start: Seq) -> usize {
         match self.ranges.back() {
             Some(last) if !start.before(last.start) => {

@@ -52,7 +52,8 @@ impl Tuner {
         self.measured_at = now;
     }
 
-    /// A round-trip time was seen at the receiver: falls count at once, rises by an eighth.
+    /// A round-trip time was measured at the receiver. A decrease counts at once, an increase by an
+    /// eighth.
     pub(crate) fn sample_rtt(&mut self, rtt: Duration) {
         let rtt = rtt.max(Duration::from_millis(1));
         self.rtt = Some(match self.rtt {

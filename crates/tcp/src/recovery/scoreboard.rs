@@ -143,8 +143,7 @@ impl Scoreboard {
         (self.base + first as Id, self.base + end.max(first) as Id)
     }
 
-    /// The first segment at or behind `from` and before `end` that is not selectively
-    /// acknowledged.
+    /// The first segment at or after `from` and before `end` that is not selectively acknowledged.
     pub(crate) fn next_unsacked(&self, from: Id, end: Id) -> Option<Id> {
         let from = match self.sacked.range(..=from).next_back() {
             Some((_, &interval_end)) if interval_end > from => interval_end,
@@ -255,7 +254,7 @@ impl Scoreboard {
         self.waiting.first().copied()
     }
 
-    /// Of the segments whose fate is open, the one sent first.
+    /// The first sent of the segments that are neither acknowledged nor marked as lost.
     pub(crate) fn oldest_sent(&self) -> Option<Id> {
         (self.oldest != NONE).then_some(self.oldest)
     }

@@ -36,7 +36,7 @@ impl Undo {
         self.needed = Some(self.needed.unwrap_or(0) + 1);
     }
 
-    /// `end` is behind a segment of which a duplicate was reported.
+    /// The peer reported a duplicate of the segment that ends at `end`.
     pub(crate) fn duplicate(&mut self, end: Seq) {
         if self.marker.is_some_and(|marker| end.after(marker)) {
             self.needed = self.needed.map(|needed| needed.saturating_sub(1));

@@ -23,7 +23,7 @@ pub struct Scene {
     pub out: Out,
 }
 
-/// Data that is out, with all paths that carried it.
+/// Data in flight, with all paths that carried it.
 #[derive(Debug, Default)]
 pub struct Out(pub Vec<(Outstanding, Vec<PathId>)>);
 

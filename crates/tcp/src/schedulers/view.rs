@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         self.paths.iter().find(|path| path.id == id)
     }
 
-    /// The data-level window of the peer (SND.WND), what is out included.
+    /// The data-level window of the peer (SND.WND), including data in flight.
     pub fn window_bytes(&self) -> u64 {
         self.window_room_bytes + self.out_bytes()
     }

@@ -176,7 +176,7 @@ impl Segment {
         self.payload.len() as u32 + control
     }
 
-    /// The sequence number behind the segment.
+    /// The sequence number after the segment.
     pub fn end(&self) -> Seq {
         self.sequence + self.sequence_len()
     }

@@ -41,7 +41,7 @@ pub struct Capable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum CapableKeys {
-    /// On the SYN: nothing.
+    /// On the SYN: no contents.
     Offer,
     /// On the SYN-ACK: its sender's key.
     Answer(u64),
@@ -146,7 +146,7 @@ pub struct ResetReason {
 impl ResetReason {
     /// Unspecified error.
     pub const UNSPECIFIED: u8 = 0;
-    /// MPTCP-specific error: options that make no sense.
+    /// MPTCP-specific error: an error in the processing of options.
     pub const PROTOCOL: u8 = 1;
     /// Lack of resources.
     pub const RESOURCES: u8 = 2;

@@ -245,7 +245,7 @@ fn write_add_address(option: &AddAddress, out: &mut Aligner<'_>) {
     out.option(&[&head, address, port, hmac]);
 }
 
-/// Puts options one behind the other.
+/// Appends options one after the other.
 struct Aligner<'a> {
     out: &'a mut dyn Out,
     aligned: bool,
@@ -298,7 +298,7 @@ mod flag {
 mod tests {
     use super::*;
 
-    /// The bytes of `options` behind kind and length of the only one.
+    /// The bytes of `options` after the kind and the length of the only option.
     fn body(options: &MultipathOptions) -> Vec<u8> {
         struct Bytes(Vec<u8>);
         impl Out for Bytes {

@@ -22,7 +22,7 @@ pub(crate) trait Source {
     /// Bytes that wait to be sent, as far as this subflow may have them now.
     fn waiting(&self) -> usize;
 
-    /// True if nothing more is queued behind the next `len` bytes, even if it is not waiting yet.
+    /// True if nothing more is queued after the next `len` bytes, even if it is not waiting yet.
     fn is_tail(&self, len: usize) -> bool {
         self.waiting() <= len
     }
@@ -30,7 +30,7 @@ pub(crate) trait Source {
     /// Takes the next `len` bytes, which are waiting.
     fn take(&mut self, len: usize) -> Bytes;
 
-    /// True if nothing will follow the waiting bytes: then a FIN goes behind them.
+    /// True if nothing will follow the waiting bytes: then a FIN follows them.
     fn is_finished(&self) -> bool;
 
     /// True if there is nothing left to send for now: what was taken last is pushed.

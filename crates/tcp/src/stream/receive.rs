@@ -14,7 +14,8 @@ pub(crate) struct ReceiveStream {
 }
 
 impl ReceiveStream {
-    /// The next bytes, at most `max`; empty at the end of the stream; `None` if nothing is there.
+    /// The next bytes, at most `max`; empty at the end of the stream; `None` if nothing is
+    /// buffered.
     pub(crate) fn read(&mut self, max: usize) -> Option<Bytes> {
         let Some(chunk) = self.chunks.front_mut() else {
             return self.finished.then(Bytes::new);

@@ -145,7 +145,7 @@ impl Subflow {
         self.judge_probe(now, event);
     }
 
-    /// An acknowledgment older than SND.UNA still tells what is selectively acknowledged.
+    /// An acknowledgment older than SND.UNA still carries SACK information.
     fn handle_late_sack(
         &mut self,
         now: Time,
@@ -176,7 +176,7 @@ impl Subflow {
         (stamps.echo != 0).then_some(stamps.echo)
     }
 
-    /// RFC 7323 section 4.3: TS.Recent follows segments that do not begin behind the last
+    /// RFC 7323 section 4.3: TS.Recent follows segments that do not begin after the last
     /// acknowledgment.
     fn note_timestamp(&mut self, now: Time, segment: &Segment) {
         let Some(stamps) = segment.options.timestamps.filter(|_| self.receive.agreed.timestamps)

@@ -82,7 +82,7 @@ impl Subflow {
             self.receive.duplicate = Some(SackBlock { start, end });
             self.receive.acker.enter_quick_mode(self.receive.window);
         }
-        // RFC 9293 section 3.10.7.4: what lies behind the window is cut off.
+        // RFC 9293 section 3.10.7.4: what lies beyond the window is cut off.
         let room = (self.receive.acknowledged + self.receive.window).since(segment.sequence);
         let taken = segment.payload.len().min(room as usize);
         let data = segment.payload.slice(known as usize..taken);

@@ -118,9 +118,9 @@ impl Subflow {
         }
     }
 
-    /// Answers a segment outside the window: an acknowledgment tells the peer where we are. Bare
-    /// ones get it only now and then, lest two confused peers answer each other for ever
-    /// (RFC 5961 section 7).
+    /// Answers a segment outside the window: an acknowledgment gives the peer the expected sequence
+    /// number. The rate of answers to segments without data is limited, so that two peers out of
+    /// sync do not answer each other forever (RFC 5961 section 7).
     fn answer_stray(&mut self, now: Time, segment: &Segment, limited: bool) {
         if segment.payload.is_empty() || limited {
             self.challenge(now);

@@ -297,7 +297,7 @@ impl Subflow {
         if !probe.retransmission || event.duplicate_of_probe {
             self.loss.probe = None;
         } else if self.send.una.after(probe.end) {
-            // The probe itself repaired a loss, which nothing else would tell of.
+            // The probe itself repaired a loss, which nothing else would reveal.
             self.begin_reduction(now);
             self.loss.phase = Phase::Reduced;
             self.end_reduction(now);

@@ -151,7 +151,7 @@ struct ReceiveSpace {
     duplicate: Option<SackBlock>,
     /// The peer's FIN arrived in order.
     fin: bool,
-    /// A FIN behind a hole.
+    /// The sequence number of a FIN received out of order.
     fin_at: Option<Seq>,
     /// ECN: echo the congestion mark until the peer answers.
     echo_congestion: bool,

@@ -140,8 +140,8 @@ impl Subflow {
         self.send.mss = self.send.mss.saturating_sub(len).max(MIN_MSS);
     }
 
-    /// True if the extension lets `segment` complete the handshake. If it refuses, the peer is told
-    /// by a reset.
+    /// True if the extension lets `segment` complete the handshake. If it refuses, the peer gets a
+    /// reset.
     pub(super) fn is_welcome(
         &mut self,
         now: Time,
@@ -216,7 +216,8 @@ impl Subflow {
             multipath: streams.syn_options(),
             ..Options::default()
         };
-        // RFC 3168 section 6.1.1; a repeated SYN no longer asks, in case that is what gets lost.
+        // RFC 3168 section 6.1.1; a retransmitted SYN does not request ECN, in case the network
+        // drops SYNs that do.
         let asks = self.config.ecn == EcnMode::Active && self.loss.timeouts == 0;
         let flags = match (answers, agreed.ecn) {
             (true, true) => Flags::SYN.with(Flags::ACK).with(Flags::ECE),

@@ -119,7 +119,7 @@ impl Subflow {
         self.board.mark_sacked(id);
     }
 
-    /// Data from `late` on arrived after data behind it.
+    /// Data from `late` on arrived after data that follows it in the stream.
     pub(super) fn note_reordering(&mut self, late: Seq) {
         let Some(highest) = self.board.highest_sacked() else { return };
         if !late.before(highest) {

@@ -126,8 +126,8 @@ impl Subflow {
         if self.board.is_empty() {
             return;
         }
-        // RFC 9293 section 3.8.6.1: a peer that shuts its window over data in flight, and answers,
-        // is waited for as long as it likes.
+        // RFC 9293 section 3.8.6.1: if a peer closes its window over data in flight but answers
+        // probes, the connection waits without limit.
         let shut = self.send.window == 0;
         let tries = if shut { self.timers.unanswered } else { self.loss.timeouts };
         if tries >= self.config.retries {

@@ -96,8 +96,8 @@ fn coupled() -> impl Iterator<Item = &'static str> {
 const END: u64 = 320;
 
 /// RFC 6356 section 2, goals 1 and 3, where losses are given: all subflows together are as fast as
-/// one connection on the best path. The formulas aim at that in the mean; windows that swing leave
-/// them a little beside it.
+/// one connection on the best path. The formulas reach that on average; because windows oscillate,
+/// the result deviates a little.
 #[test]
 fn together_subflows_are_as_fast_as_one_connection_on_the_best_path() {
     for (second_ms, second_loss) in [(25, 1_000), (50, 1_000), (25, 4_000)] {

@@ -138,7 +138,7 @@ fn hystart_leaves_slow_start_before_a_loss_or_with_fewer_losses() {
     };
     let (dropped_without, _) = run(HyStart::Off);
     assert!(dropped_without > 500, "{dropped_without}");
-    // The path holds 333 packets. The train of acknowledgments tells when half of it is filled, in
+    // The path holds 333 packets. The train of acknowledgments shows when half of it is filled, in
     // the round after.
     let (dropped, stats) = run(HyStart::Linux);
     assert_eq!(dropped, 0);

@@ -94,7 +94,7 @@ fn run(case: u64) {
     );
 }
 
-/// Both hosts hear of a handover; the client may ask the server by MP_PRIO, too.
+/// Both hosts are notified of a handover; the client may also send MP_PRIO to the server.
 fn announce(world: &mut World, now: Time, path: PathId, blocked: bool, asks: bool) {
     for index in 0..2 {
         let Some(connection) = &mut world.hosts[index].connection else { continue };

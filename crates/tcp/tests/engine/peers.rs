@@ -76,7 +76,8 @@ fn a_small_buffer_agrees_to_scaling_with_a_shift_of_zero() {
     assert_eq!(server.connection.stats().send_window_bytes, 500);
 }
 
-/// RFC 9293 section 3.10.7.4: behind the window nothing is taken, or a peer could fill the memory.
+/// RFC 9293 section 3.10.7.4: nothing beyond the window is accepted, because a peer could otherwise
+/// fill the memory.
 #[test]
 fn data_behind_the_window_is_not_taken() {
     let mut server = Server::accept(&small_buffer(), Options::default(), 60_000);

@@ -13,7 +13,7 @@ fn directory(scratch: &Scratch, text: &str) {
     scratch.change("theirs/about.json", |about| about["text"] = text.into());
 }
 
-/// What it says, with 2 GB of memory and ten seconds of processor time.
+/// Its output, with 2 GB of memory and ten seconds of processor time.
 fn bounded(scratch: &Scratch, words: &str) -> Ended {
     let plain = scratch.command(words);
     let mut command = Command::new("/bin/sh");

@@ -24,8 +24,8 @@ fn ranges(scratch: &Scratch, name: &str) -> Vec<(String, String, f64, f64, u64)>
         .collect()
 }
 
-/// Without shadows a handover is reported 159.3 m past the midpoint at the earliest (138.0 m by
-/// geometry, 21.3 by time-to-trigger); filter and period of measurement add 60 m at most.
+/// Without shadow fading a handover is reported 159.3 m past the midpoint at the earliest (138.0 m
+/// by geometry, 21.3 by time-to-trigger); filter and period of measurement add 60 m at most.
 #[test]
 fn a_table_of_the_model_has_a_range_behind_each_midpoint() {
     let scratch = Scratch::new();
@@ -83,7 +83,7 @@ fn tables_grow_by_merging_and_old_ranges_age_out() {
     let count = |name: &str, operator: &str| {
         ranges(&scratch, name).iter().filter(|range| range.0 == operator).count()
     };
-    // The stations of B were moved: its old ranges stay beside the new ones.
+    // The stations of B were moved: its old ranges stay next to the new ones.
     assert_eq!(count("both.geojson", "A"), count("old.geojson", "A"));
     assert_eq!(count("both.geojson", "B"), count("old.geojson", "B") + count("new.geojson", "B"));
     let a = ranges(&scratch, "both.geojson").into_iter().filter(|range| range.0 == "A");

@@ -74,7 +74,7 @@ fn every_protocol_runs_between_two_machines() {
         assert_eq!(metrics["answered_count"]["min"], 3.0, "{cell}");
         assert!(metrics["server_cpu_ms"]["min"].as_f64().unwrap() > 0.0, "{cell}");
     }
-    // A server that is asked to stop does.
+    // The server stops on SIGTERM.
     kill_process(Pid::from_child(&server.process.0), Signal::TERM).unwrap();
     assert_eq!(server.process.0.wait().unwrap().code(), Some(0));
 }
@@ -109,8 +109,8 @@ fn who_has_no_ticket_is_not_served() {
     server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["wrong ticket"]);
 
     // The ticket of another server, whose certificate differs.
-    let stranger = Server::start(&[]);
-    let theirs = stranger.scratch.path("trackbed-ticket.json");
+    let another = Server::start(&[]);
+    let theirs = another.scratch.path("trackbed-ticket.json");
     let ended = server.run(&["vru", "--ticket", theirs.to_str().unwrap()]);
     ended.says(2, &["help: start `trackbed serve` there"]);
     server.run(&["vru", "--ticket", "nowhere.json"]).says(2, &["`trackbed serve` writes it"]);

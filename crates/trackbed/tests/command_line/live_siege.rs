@@ -36,7 +36,7 @@ fn genuine(server: &Server) {
 }
 
 /// Connects and sends something in the clear.
-fn stranger(address: &str, kind: usize) -> Option<TcpStream> {
+fn untrusted(address: &str, kind: usize) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(address).ok()?;
     let said: &[u8] = match kind % 4 {
         0 => b"",
@@ -86,7 +86,7 @@ fn besiege(attempts: usize) {
             let mut held = std::collections::VecDeque::new();
             while !over.load(Ordering::Relaxed) || tried.load(Ordering::Relaxed) < attempts {
                 let number = tried.fetch_add(1, Ordering::Relaxed);
-                held.extend(stranger(&server.address, number));
+                held.extend(untrusted(&server.address, number));
                 if held.len() > 2 * DESCRIPTORS as usize {
                     held.pop_front();
                 }
@@ -126,7 +126,7 @@ fn a_server_with_few_descriptors_serves_among_twenty_thousand_unknown_clients() 
 #[test]
 fn silent_connections_are_no_end_of_a_server() {
     let server = besieged();
-    let held: Vec<TcpStream> = (0..1_100).filter_map(|_| stranger(&server.address, 0)).collect();
+    let held: Vec<TcpStream> = (0..1_100).filter_map(|_| untrusted(&server.address, 0)).collect();
     assert_eq!(held.len(), 1_100);
     genuine(&server);
     drop(held);

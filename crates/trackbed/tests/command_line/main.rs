@@ -35,10 +35,10 @@ mod slurm;
 mod store;
 #[cfg(all(unix, feature = "store"))]
 mod store_faults;
-mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweeps;
+mod untrusted;
 mod v2x;
 mod verify;
 

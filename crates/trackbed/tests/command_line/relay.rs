@@ -50,7 +50,7 @@ impl Relay {
     }
 }
 
-/// What a client says that wants to get to `to` (RFC 1928 sections 3 and 4).
+/// The messages of a client that connects to `to` (RFC 1928 sections 3 and 4).
 fn request(to: SocketAddrV4) -> Vec<u8> {
     let (ip, port) = (to.ip().octets(), to.port().to_be_bytes());
     [b"\x05\x01\x00\x05\x01\x00\x01", &ip[..], &port].concat()
@@ -130,8 +130,8 @@ fn unanswering(address: &str) -> (OwnedFd, Vec<OwnedFd>, SocketAddr) {
     (listener, filling, place)
 }
 
-/// Clients that say nothing, that stop in the middle of their request, and that ask for a destination that does
-/// not answer: `count` of each, from one address. Another address is served meanwhile.
+/// Clients that send nothing, that stop in the middle of their request, and that request a destination that
+/// does not answer: `count` of each, from one address. Another address is served meanwhile.
 fn half_open(count: usize) {
     allow_descriptors();
     let echo = echo();

@@ -100,7 +100,7 @@ fn two_processes_and_any_number_of_jobs_give_the_same_bytes() {
 }
 
 #[test]
-fn a_paper_is_held_against_ours() {
+fn the_statements_of_a_paper_are_compared_with_our_results() {
     let scratch = Scratch::new();
     let ended = scratch.trackbed("paper vru --runs 6 --json");
     let document = ended.json();

@@ -1,5 +1,5 @@
 //! Object stores that fail half-way: a proxy in front of the server of S3 answers errors, cuts connections off in
-//! the middle of an upload, or is slow. No result is lost, and a later run completes what is there.
+//! the middle of an upload, or is slow. No result is lost, and a later run completes the stored results.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -17,13 +17,13 @@ enum Fault {
     None,
     /// The server answers status 500.
     Error,
-    /// The connection is reset when half of an upload is there.
+    /// The connection is reset when half of an upload has arrived.
     Cut,
-    /// The answer comes after so many milliseconds.
+    /// The answer arrives after this number of milliseconds.
     Late(u64),
 }
 
-/// Stands between the program and the server. It fails requests until it is mended.
+/// A proxy between the program and the server. It fails requests until it is mended.
 struct Proxy {
     port: u16,
     is_mended: Arc<AtomicBool>,
@@ -31,7 +31,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    /// `fault` says what becomes of a request, by its number from 0 and its method.
+    /// `fault` decides how a request fails, by its number from 0 and its method.
     fn start(
         server: &Server,
         fault: impl Fn(usize, &str) -> Fault + Send + Sync + 'static,

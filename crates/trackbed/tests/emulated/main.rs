@@ -88,7 +88,7 @@ fn least(cell: &Value, name: &str) -> f64 {
     metric(cell, name, "min")
 }
 
-/// Of a cell of two runs one failed, and the other has this metric.
+/// Checks that one of a cell's two runs failed, and that the other has this metric.
 fn one_of_two_failed(ended: &Ended, metric: &str) {
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     let cell = &ended.cells()[0];

@@ -22,7 +22,7 @@ enum User {
     Nobody,
 }
 
-/// The users as whom this machine can run a test: root can switch to any user.
+/// The users that can run a test on this machine: root can switch to any user.
 fn users() -> Vec<User> {
     let mut users = Vec::new();
     if is_allowed(User::Current) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::roles::play;
 use crate::{PROGRAM, User, link, users};
 
-/// Runs `outside` before the inner link (which has no address there until the link is up) and `inside` behind it, and returns what they print.
+/// Runs `outside` in front of the inner link (which has no address there until the link is up) and `inside` behind it, and returns their
+/// output.
 fn between(user: User, outside: &str, options: &str, inside: &str) -> String {
     let program = PROGRAM.display();
     // An `echo` does not end; it is killed with its namespace.

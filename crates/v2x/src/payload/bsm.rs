@@ -40,7 +40,8 @@ types! {
         long INTEGER(-2000..2001), lat INTEGER(-2000..2001), vert INTEGER(-127..127),
         yaw INTEGER(-32767..32767)
     };
-    // Of the enumerations, the numbers: 0 is unavailable, 1 off, 2 on, 3 engaged or reserved.
+    // Enumerations are encoded as numbers here: 0 is unavailable, 1 off, 2 on, 3 engaged or
+    // reserved.
     BrakeSystemStatus = SEQUENCE {
         wheelBrakes BIT_STRING(5..5), traction INTEGER(0..3), abs INTEGER(0..3), scs INTEGER(0..3),
         brakeBoost INTEGER(0..2), auxBrakes INTEGER(0..3)

@@ -5,19 +5,20 @@ use serde_json::{Map, Value as Json};
 /// A value of an ASN.1 type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Of a BOOLEAN.
+    /// The value of a BOOLEAN.
     Boolean(bool),
-    /// Of an INTEGER.
+    /// The value of an INTEGER.
     Integer(i64),
-    /// Of an ENUMERATED.
+    /// The name of an ENUMERATED value.
     Name(&'static str),
-    /// Of a BIT STRING: its bits as a number, the last one the lowest, and how many there are.
+    /// The value of a BIT STRING: its bits as a number, the last bit lowest, and the number of
+    /// bits.
     Bits(u64, u32),
-    /// Of a string; octets in hexadecimal.
+    /// The value of a string; octets in hexadecimal.
     Text(String),
-    /// Of a SEQUENCE OF.
+    /// The elements of a SEQUENCE OF.
     List(Vec<Value>),
-    /// Of a SEQUENCE, those that are present; of a CHOICE, the one.
+    /// The fields of a SEQUENCE that are present, or the chosen one of a CHOICE.
     Fields(Vec<(&'static str, Value)>),
 }
 

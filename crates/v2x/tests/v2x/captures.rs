@@ -15,7 +15,7 @@ const DENM: &[u8] = include_bytes!("../data/denm.uper");
 const TLM: &[u8] = include_bytes!("../data/tlm.cert");
 const ECTL: &[u8] = include_bytes!("../data/ectl.oer");
 
-/// Of the tests of FHWA's V2X Hub and of JPO's Operational Data Environment.
+/// From the tests of FHWA's V2X Hub and of JPO's Operational Data Environment.
 const BSM: &str =
     "0014251d59d162dad7de266e9a7d1ea6d4220974ffffffff8ffff080fdfa1fa1007fff0000640fa0";
 

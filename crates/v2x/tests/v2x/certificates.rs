@@ -15,8 +15,8 @@ fn key_at(bytes: &[u8], x: &[u8; 32]) -> usize {
     at - 1
 }
 
-/// The same certificate with its points written otherwise: the name, and what is signed, are those of
-/// the canonical form (IEEE 1609.2 section 6.4.3).
+/// The same certificate with a different encoding of its points: the hash and the signed data are
+/// those of the canonical form (IEEE 1609.2 section 6.4.3).
 #[test]
 fn however_points_are_written_it_is_the_same_certificate() {
     let world = World::new();

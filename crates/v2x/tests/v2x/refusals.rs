@@ -260,7 +260,7 @@ fn a_ticket_whose_signature_is_wrong_is_not_kept() {
     let world = World::new();
     let payload = world.cam_payload();
     let mut signed = sign(&world.ticket, &world.cam(&payload));
-    // The last byte of the ticket's s; behind it come 67 bytes of the message's signature.
+    // The last byte of the ticket's s; after it come 67 bytes of the message's signature.
     let at = signed.len() - 67;
     signed[at] ^= 1;
     let mut receiver = world.receiver();
@@ -289,7 +289,7 @@ fn tickets_are_kept_as_many_as_allowed() {
     for number in 0..3 {
         assert!(heard(&mut receiver, number, Identification::Certificate));
     }
-    // The first is heard again, so the second is the one that has been silent for longest.
+    // A message of the first arrives again, so the second has been silent for longest.
     assert!(heard(&mut receiver, 0, Identification::Digest));
     assert!(heard(&mut receiver, 3, Identification::Certificate));
     let known: Vec<bool> =

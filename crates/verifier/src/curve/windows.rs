@@ -84,7 +84,7 @@ impl Windows {
     }
 }
 
-/// The bits of `integer` from `shift` (below 256) on, at least 52 of them where there are so many.
+/// The bits of `integer` from `shift` (below 256) on, at least 52 of them if there are that many.
 #[inline(always)]
 fn bits_from(integer: &U256, shift: usize) -> u64 {
     let (limb, bit) = (shift / 64, shift % 64);

@@ -31,7 +31,7 @@ use worker::Worker;
 /// How tasks are assigned to workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// In turn, to free workers.
+    /// In turn: each worker has its own queue.
     Static,
     /// To any free worker.
     Dynamic,

@@ -173,7 +173,7 @@ fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
         assert!(one / makespan(&[fast, fast], split) > 1.99, "{split:?}");
     }
     assert_eq!(closed_loop(0, 1, &[fast], Rules::unbounded(Split::Dynamic)).makespan_nanos, 0);
-    // A quarter of a core takes four times as long, but for the rest after the last batch.
+    // A quarter of a core takes four times as long, except for the pause after the last batch.
     let quarter = Rules { share_permille: 250, ..Rules::unbounded(Split::Dynamic) };
     let slowed = closed_loop(100_000, 3_500, &[fast], quarter).makespan_nanos as f64;
     assert!((3.98..=4.0).contains(&(slowed / one)), "{}", slowed / one);
@@ -278,7 +278,7 @@ fn the_end_does_not_wait_for_unneeded_tables() {
     let (asked, begin) = (2_000, thread_cpu_nanos());
     let _ = KeyTable::new(&PublicKey::of_point(sum.to_affine(&sum.z.invert())), Path::Portable);
     let one = thread_cpu_nanos() - begin;
-    // Some were worked out meanwhile, and those that there was no room for were never asked for.
+    // Some were computed meanwhile; those without room in the queue were never requested.
     let built = tables.finish() / one.max(1);
     assert!(built < asked / 2, "{built} tables");
 }

@@ -25,7 +25,8 @@ pub(crate) struct Scratch {
     products: Vec<vector::Vector>,
 }
 
-/// The number of signatures without tables from which on eight lanes are faster than one by one.
+/// The minimum number of signatures without tables for which eight lanes are faster than one by
+/// one.
 pub(crate) const PLAIN_WORTHWHILE: usize = 2;
 
 impl Ifma {

@@ -34,7 +34,7 @@ struct Layout {
     vectors: usize,
 }
 
-/// The number of vector additions from which on a level with a shared inversion pays.
+/// The minimum number of vector additions for which a level with a shared inversion pays.
 const WORTHWHILE: usize = 18;
 
 /// Verifies all signatures by keys with tables in [`Form::Vector`] and the same windows.
@@ -88,7 +88,7 @@ impl Layout {
         Self { jobs, parts, width, slots: width.div_ceil(parts), vectors }
     }
 
-    /// The signature of a lane. Lanes beyond the last one do its work again.
+    /// The signature of a lane. Lanes beyond the last signature repeat its work.
     fn job(self, vector: usize, lane: usize) -> usize {
         ((vector * 8 + lane) / self.parts).min(self.jobs - 1)
     }

@@ -17,7 +17,7 @@ pub(crate) struct Scratch {
     failed: Vec<bool>,
 }
 
-/// The number of additions from which on a level with a shared inversion pays: each saves five
+/// The minimum number of additions for which a level with a shared inversion pays: each saves five
 /// multiplications, and an inversion takes a hundred.
 const WORTHWHILE: usize = 20;
 

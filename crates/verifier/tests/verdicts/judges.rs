@@ -56,7 +56,8 @@ pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
     verdicts
 }
 
-/// Asserts that every path, with and without tables, in batches of each of `sizes`, says `expected`.
+/// Asserts that every path, with and without tables, in batches of each of `sizes`, gives
+/// `expected`.
 pub fn assert_ours(signers: &[Signer], cases: &[Case], expected: &[bool], sizes: &[usize]) {
     for path in Path::ALL {
         let Some(mut verifier) = Verifier::with_path(path) else {

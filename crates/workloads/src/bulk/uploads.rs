@@ -36,7 +36,7 @@ struct Receiving {
     request: u32,
     body: Body,
     is_first: bool,
-    /// Starts when the phone was last told that it has reached a disturbance.
+    /// Starts when the phone was last notified that it has reached a disturbance.
     silence: Option<Silence>,
     is_over: bool,
 }

@@ -126,7 +126,7 @@ fn lines(content: &Bytes) -> Vec<Bytes> {
     text.filter(|line| !line.is_empty()).map(|line| content.slice_ref(line)).collect()
 }
 
-/// Of all messages in a file, as for other files of scenarios.
+/// The maximum size of all messages in a file, as for other files of scenarios.
 const FILE_BYTES_MAX: u64 = 256_000_000;
 
 /// The longest message: it is held in memory, at both ends.

@@ -211,7 +211,7 @@ fn bytes(value: &Spanned<Value>, key: &str) -> Result<u64, Refusal> {
 /// For longer transfers, there is the workload `bulk`.
 pub(super) const OBJECT_BYTES_MAX: u64 = 1_000_000_000;
 
-/// Of a manifest or an archive.
+/// The maximum size of a manifest or an archive.
 pub(super) const FILE_BYTES_MAX: u64 = 256_000_000;
 
 #[cfg(test)]

@@ -229,7 +229,7 @@ const ROOT: &str = "/media/";
 /// The number of different sizes of generated pieces of one resolution.
 const STEPS: u64 = 9;
 
-/// Of a piece, which is read as a whole.
+/// The maximum size of a piece, which is read as a whole.
 const PIECE_BYTES_MAX: u64 = 256_000_000;
 
 /// A day of media.

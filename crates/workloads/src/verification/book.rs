@@ -1,4 +1,4 @@
-//! What a unit has heard and decided, as events.
+//! The messages that a unit has received, and its decisions, as events.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

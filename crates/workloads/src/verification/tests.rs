@@ -76,7 +76,7 @@ fn a_unit_that_is_fast_enough_is_late_with_nothing() {
     assert_eq!(one(&records, "wrong_verdict_count"), 0.0);
     let rate = one(&records, "signature_rate_hz");
     assert!((3_500.0..3_650.0).contains(&rate), "{rate}");
-    // Of the board's two cores.
+    // In percent of the board's two cores.
     let share = one(&records, "verification_cpu_percent");
     let expected = (rate * 82e-4 + heard / 2.0 * 2.6e-4) / 2.0;
     assert!((share - expected).abs() < 0.5, "{share} and not {expected}");
@@ -100,8 +100,8 @@ fn a_unit_that_is_too_slow_falls_behind_and_says_so() {
     // Dropping late messages keeps the others in time: 2,479 of 3,520 signatures a second. Senders
     // whose certificate was dropped are unknown until it comes again.
     let dropping = run(&given("drop"));
-    let strangers = one(&dropping, "unknown_signer_count") / one(&dropping, "heard_count");
-    let without_verdict = one(&dropping, "late_verdict_ratio") + strangers;
+    let unknown_signers = one(&dropping, "unknown_signer_count") / one(&dropping, "heard_count");
+    let without_verdict = one(&dropping, "late_verdict_ratio") + unknown_signers;
     assert!((0.30..0.45).contains(&without_verdict), "{without_verdict}");
     // With less to verify, its cores are sometimes idle.
     let rate = one(&dropping, "signature_rate_hz");

@@ -84,7 +84,8 @@ fn delays_change_at_the_start_and_after_each_period_before_the_end() {
     }
 }
 
-/// A count over n independent chances of p deviates from np by `sqrt(n p (1 - p))`.
+/// A count of successes in n independent trials of probability p has the standard deviation
+/// `sqrt(n p (1 - p))`.
 #[test]
 fn viewers_jump_as_often_as_asked_and_everywhere_alike() {
     let seeks = SeekChanger { probability: Ratio::from_parts(3, 10) };

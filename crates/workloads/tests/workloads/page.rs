@@ -40,7 +40,7 @@ fn times(records: &[Record]) -> BTreeMap<u32, (f64, f64)> {
 /// millisecond on each connection's exchange.
 ///
 /// The document (20 kB) is requested at 20, begins at 30 and is done at 50 ms. Its style sheet (10
-/// kB) stands behind 4 kB: requested at 34, done at 54. Its script (5 kB) is found at its end:
+/// kB) is referenced after 4 kB: requested at 34, done at 54. Its script (5 kB) is found at its end:
 /// requested at 50, done at 65, executed until 72. The image in the style sheet (30 kB): 54 to 94.
 /// What the script fetches (1 kB): 72 to 83. The font that nothing leads to: 20 to 32.
 #[test]

@@ -131,7 +131,7 @@ fn a_listener_does_not_wait_in_silence() {
     let settings = [("count", "2"), ("rate", "0.01 /s"), ("listeners", "1"), ("timeout", "5 s")];
     let ran = run("messages", &settings, &Behaviour::default());
     assert_eq!(outcome(&ran.records), Ok(()));
-    // The first message waits for its connection; its listener's request is there before it.
+    // The first message waits for its connection; its listener's request arrives before it.
     let told = samples("warning_ms", &ran.records);
     assert!((told[0] - 30.0).abs() < 1e-6 && (10.0..=20.0).contains(&told[1]), "{told:?}");
 }

@@ -115,7 +115,7 @@ fn a_full_buffer_asks_again_when_there_is_room() {
 #[test]
 fn a_session_of_so_much_time_ends_then() {
     let ran = session(&[("duration", "5 s"), ("ends", "elapsed")], &[1_490], "");
-    // Pieces at 1,520, 3,020 and 4,520; each is played half a second before the next is there.
+    // Pieces at 1,520, 3,020 and 4,520; each has been played half a second before the next arrives.
     assert_eq!(moves(&ran.records).last(), Some(&(5_000.0, "ended")));
     expect("rebuffering_ms", &ran.records, &[1_000.0]);
     let played = Duration::from_millis(1_000 + 1_000 + 480);
@@ -144,7 +144,7 @@ fn a_jump_leaves_the_piece_under_way_and_begins_low() {
     );
     expect("seek_delay_ms", &ran.records, &[310.0]);
     expect("seek_count", &ran.records, &[1.0]);
-    // Of the first piece 670 ms were played, so three more are needed for 3 s.
+    // 670 ms of the first piece were played, so three more are needed for 3 s.
     equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 310.0, 310.0]);
     expect("loading_delay_ms", &ran.records, &[330.0, 310.0]);
 }

@@ -37,7 +37,7 @@ impl Case {
         setup.engine.script = script(&mut dice, budget);
         setup.kernel.script = script(&mut dice, budget);
         match dice.below(10) {
-            // A reset may get lost, so a silent side probes now and then.
+            // A reset may be lost, so an idle side sends keep-alive probes.
             0 => {
                 setup.engine.script.end = End::Abort(dice.millis(50, 600));
                 setup.kernel.options.keep_alive = Some(KEEP_ALIVE);

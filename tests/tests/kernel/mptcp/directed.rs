@@ -170,7 +170,7 @@ fn wireshark_reads_what_the_engine_sends() {
         let output = tshark.output().expect("tshark");
         String::from_utf8_lossy(&output.stdout).lines().count()
     };
-    // MP_CAPABLE, MP_JOIN, DSS and MP_PRIO are there, and nothing is malformed.
+    // MP_CAPABLE, MP_JOIN, DSS and MP_PRIO are present, and nothing is malformed.
     let found = [0, 1, 2, 5].map(|subtype| ask(&format!("tcp.options.mptcp.subtype == {subtype}")));
     let malformed = ask("_ws.malformed or tcp.options.unknown or mptcp.duplicated_data_but_dsn");
     let _ = std::fs::remove_file(&path);

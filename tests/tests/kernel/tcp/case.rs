@@ -113,7 +113,7 @@ impl Case {
             4 => (engine.send, kernel.send) = (0, 0),
             // Everything at once.
             5 => {}
-            // A reset at some moment. A silent side probes now and then.
+            // A reset at some moment. An idle side sends keep-alive probes.
             6 => {
                 engine.end = End::Abort(dice.micros(0, 800_000));
                 self.setup.kernel.options.keep_alive = Some(KEEP_ALIVE);

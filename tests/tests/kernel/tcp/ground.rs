@@ -171,7 +171,7 @@ fn furnish(setup: &Setup, namespace: &NetNamespace, backstage: &mut Backstage) -
     let port = backstage.attach(namespace, INTERFACE, setup.kernel.mtu).expect("an interface");
     namespace
         .run(|| {
-            // What one connection learned is not told to the next.
+            // The metrics of one connection are not used for the next.
             set_sysctl("ipv4/tcp_no_metrics_save", "1").expect("a setting");
             for (name, value) in &setup.kernel.settings {
                 let set = set_sysctl(&format!("ipv4/{name}"), value);

@@ -94,7 +94,7 @@ struct Sender {
     scales: [Option<u8>; 2],
     /// The largest payload that the peer takes, options included.
     peer_mss: usize,
-    /// The end of the peer's window, as far as the peer has opened it and this side has heard.
+    /// The end of the peer's window, as last received by this side.
     window_end: Option<Seq>,
     /// The end of the window that this side has offered.
     offered_end: Option<Seq>,

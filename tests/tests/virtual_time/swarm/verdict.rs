@@ -72,8 +72,8 @@ fn telemetry(records: &[Record], phones: u32, problems: &mut Vec<String>) {
     }
 }
 
-/// OK, or Request Entity Incomplete: what a CoAP server says of a message of blocks of which one is lost
-/// that was not confirmable (RFC 7959, section 2.9.2).
+/// OK, or Request Entity Incomplete: the response of a CoAP server to a blockwise message if a block
+/// that was not confirmable is lost (RFC 7959, section 2.9.2).
 const ANSWERS: [u16; 2] = [200, 408];
 
 fn numbers_are_finite(records: &[Record], problems: &mut Vec<String>) {

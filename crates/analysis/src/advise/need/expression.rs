@@ -1,4 +1,4 @@
-//! The parts of a need.
+//! The syntax tree of a need.
 
 use std::fmt;
 

@@ -180,7 +180,7 @@ impl Claim {
         less.high.zip(more.low).is_some_and(|(high, low)| high < low)
     }
 
-    /// Says that the first is better: `p50 rtt_ms at high load: 5.96 with mqtt, ...`.
+    /// A sentence that the first is better: `p50 rtt_ms at high load: 5.96 with mqtt, ...`.
     fn words(&self, one: &Observation, other: &Observation) -> String {
         let side = |observation: &Observation| {
             let Place { protocol, cipher, .. } = &observation.place;

@@ -1,5 +1,5 @@
-//! The study of secure communication beside inference: its tables beside ours, and its guidance,
-//! which any runs can confirm or refute.
+//! The study of secure communication alongside inference: its tables next to ours, and its
+//! guidance, which any runs can confirm or refute.
 //!
 //! The study's own figures are the paper's, and never replace a measurement.
 

@@ -36,5 +36,5 @@ pub(super) fn find(root: &Path) -> Vec<Integrated> {
     known.collect()
 }
 
-/// Of Jetson TX2, Xavier and Orin under JetPack 4 and 5, and of Orin under JetPack 6.
+/// The names on Jetson TX2, Xavier and Orin with JetPack 4 and 5, and on Orin with JetPack 6.
 const NAMES: [&str; 4] = ["gp10b", "gv11b", "ga10b", "gpu"];

@@ -19,7 +19,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
 };
 
 /// Loses each packet with the same probability. Draws once for each packet, also at probability
-/// zero, so that runs with different probabilities meet the same draws.
+/// zero, so that runs with different probabilities use the same draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bernoulli {
     /// The probability that a packet is lost.

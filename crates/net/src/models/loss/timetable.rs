@@ -27,7 +27,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
 };
 
 /// Independent loss whose probability changes at given times. Draws once for each packet, so that
-/// other probabilities meet the same draws.
+/// runs with other probabilities use the same draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossTimetable {
     rows: Arc<[(Time, Ratio)]>,

@@ -118,7 +118,7 @@ fn malformed_messages_are_rejected_or_passed_over() {
         let mut messages = messages();
         assert!(matches!(messages.hear(datagram, Time::ZERO), Heard::Nothing), "{datagram:?}");
         assert_eq!(messages.outgoing.pop_front().unwrap()[..], reset, "{datagram:?}");
-        // Of all but a confirmable one nothing is said.
+        // Only a confirmable message gets a reset.
         let mut other = datagram.to_vec();
         other[0] |= 0x10;
         messages.hear(&other, Time::ZERO);

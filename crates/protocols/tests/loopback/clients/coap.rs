@@ -18,7 +18,7 @@ use trackbed_substrate::sleep;
 
 use super::support::{Server, look_for, skip};
 
-/// `/small` and `/noise` are there, `/slow` takes its time, `/echo` gives back what it gets.
+/// `/small` and `/noise` are files, `/slow` answers late, `/echo` returns what it receives.
 async fn service(request: Request) -> Response {
     let body = match request.path.as_str() {
         "/small" => body::full(&b"small"[..]),
@@ -62,7 +62,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Asks `server` with libcoap's client; returns the content, and what it says of errors.
+/// Sends a request to `server` with libcoap's client; returns the content and its error messages.
 fn ask(
     program: &Path,
     server: &Server,

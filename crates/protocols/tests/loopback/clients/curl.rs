@@ -14,7 +14,7 @@ use trackbed_protocols::SERVER_NAME;
 use super::support::{Server, look_for, skip};
 
 /// `/small` and `/noise` are files, `/digest` answers with the SHA-256 of what it is sent, anything
-/// else is not there.
+/// else does not exist.
 async fn service(mut request: Request) -> Response {
     let body = match request.path.as_str() {
         "/small" => body::full(&b"small"[..]),
@@ -93,7 +93,7 @@ impl Drop for Curl {
     }
 }
 
-/// Tells what is asked for from a progress meter.
+/// Distinguishes the requested output from a progress meter.
 const MARK: &str = "@";
 
 #[test]

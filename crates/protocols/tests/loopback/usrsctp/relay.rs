@@ -20,7 +20,7 @@ impl Relay {
     /// direction.
     pub fn to(server: SocketAddr, loss: Option<u64>) -> Relay {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        // The thread looks now and then whether it is still needed.
+        // The thread checks periodically whether it is still needed.
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         let address = socket.local_addr().unwrap();
         let ended = Arc::new(AtomicBool::new(false));

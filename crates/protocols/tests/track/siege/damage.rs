@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::AsyncWriteExt as _;
 use trackbed_substrate::{TcpOptions, sleep};
 
-use super::ground::{Ground, SERVER, STRANGERS, Witness, for_each_protocol};
-use super::relay::{Manner, Then, stranger};
+use super::ground::{ATTACKERS, Ground, SERVER, Witness, for_each_protocol};
+use super::relay::{Manner, Then, attacker};
 use crate::support::say;
 
 #[test]
@@ -19,12 +19,12 @@ fn invalid_clients_do_no_harm() {
             true => &[0, 5, 100, 270, 350, 400, 500, 1_000, 2_500],
             false => &[0, 1, 2, 3, 4, 6],
         };
-        let mut strangers = Vec::new();
+        let mut attackers = Vec::new();
         let mut port = 10_000;
         for one_in in [2, 30, 300] {
             for &whole in wholes {
                 let manner = Manner { whole, then: Then::Damage(one_in) };
-                strangers.push(stranger(&ground, port, manner));
+                attackers.push(attacker(&ground, port, manner));
                 port += 1;
             }
         }
@@ -32,10 +32,10 @@ fn invalid_clients_do_no_harm() {
         witness.check("at once").await;
         sleep(Duration::from_secs(1)).await;
         witness.check("a second later").await;
-        witness.check_memory("a second later", 512_000 * strangers.len() as isize);
+        witness.check_memory("a second later", 512_000 * attackers.len() as isize);
         sleep(Duration::from_secs(20)).await;
         witness.check("after a while").await;
-        drop(strangers);
+        drop(attackers);
         sleep(Duration::from_secs(20)).await;
         witness.check("afterwards").await;
     });
@@ -52,13 +52,13 @@ async fn noise(ground: &Rc<Ground>) {
                 continue;
             }
             let options = TcpOptions::default();
-            let opened = ground.stranger.connect_tcp(None, SERVER, &options).await;
+            let opened = ground.attacker.connect_tcp(None, SERVER, &options).await;
             let mut stream = opened.unwrap();
             let _it_may_be_over = stream.write_all(&bytes).await;
             let _it_may_be_over = stream.flush().await;
         } else {
-            let local = SocketAddr::new(STRANGERS, 50_000 + number % 50);
-            let socket = ground.stranger.bind_udp(local).unwrap();
+            let local = SocketAddr::new(ATTACKERS, 50_000 + number % 50);
+            let socket = ground.attacker.bind_udp(local).unwrap();
             say(&*socket, SERVER, &bytes).await;
         }
     }

@@ -14,11 +14,10 @@ fn hour() -> u64 {
     if cfg!(debug_assertions) && !is_whole { 150 } else { 3_600 }
 }
 
-/// CoAP remembers what it heard for 247 s (RFC 7252 section 4.8.2), and TLS changes no keys within
-/// 2^24 records (RFC 8446 section 5.5); nothing else has a longer memory. So after the first parts
-/// that cover these 247 s there is as much at each end of a part as at the end of every other, but for
-/// buffers that grow by doubling when they reach their highest mark: 8 KiB, where 16 bytes kept of each
-/// message would be 50 kB at the least.
+/// CoAP remembers received messages for 247 s (RFC 7252 section 4.8.2), and TLS changes no keys within
+/// 2^24 records (RFC 8446 section 5.5); nothing else keeps state for longer. So after the first parts,
+/// which cover these 247 s, memory use at the end of each part is the same, except for buffers that
+/// double when they reach a new maximum: 8 KiB. Leaking 16 bytes per message would take at least 50 kB.
 #[test]
 fn a_day_leaves_nothing_behind() {
     for_each_protocol(|ground| async move {

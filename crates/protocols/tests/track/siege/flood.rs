@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use trackbed_connection::{Request, body};
 use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
 
-use super::ground::{Ground, LIMITS, RTT, SERVER, STRANGERS, Witness, for_each_protocol};
+use super::ground::{ATTACKERS, Ground, LIMITS, RTT, SERVER, Witness, for_each_protocol};
 use crate::support::{hear, say};
 
 /// Six times what the server takes.
@@ -51,12 +51,12 @@ fn a_crowd_leaves_room_for_others() {
     });
 }
 
-/// Half of them say nothing, the others the first byte of a TLS record, or of a request.
+/// Half of them send nothing, the others the first byte of a TLS record or of a request.
 async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
     let first = if ground.server.trust().is_some() { 0x16 } else { 0x01 };
     let one = async |number| {
         let options = TcpOptions::default();
-        let opened = ground.stranger.connect_tcp(None, SERVER, &options).await;
+        let opened = ground.attacker.connect_tcp(None, SERVER, &options).await;
         let mut stream = opened.unwrap();
         if number % 2 == 0 {
             let _it_may_be_over = stream.write_all(&[first]).await;
@@ -69,8 +69,8 @@ async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
 
 /// The first packets of this many clients, captured at a port that does not respond.
 async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
-    let nowhere = SocketAddr::new(STRANGERS, 7);
-    let listener = ground.stranger.bind_udp(nowhere).unwrap();
+    let nowhere = SocketAddr::new(ATTACKERS, 7);
+    let listener = ground.attacker.bind_udp(nowhere).unwrap();
     let mut words = Vec::new();
     while words.len() < CROWD {
         let dialer = ground.dialer(&ground.dupe);
@@ -89,7 +89,7 @@ async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
 async fn shout(ground: &Rc<Ground>, words: &[Vec<u8>], again: u16) {
     for (number, words) in (0..).zip(words) {
         let port = 2_000 + again * 2_000 + number;
-        let socket = ground.stranger.bind_udp(SocketAddr::new(STRANGERS, port)).unwrap();
+        let socket = ground.attacker.bind_udp(SocketAddr::new(ATTACKERS, port)).unwrap();
         say(&*socket, SERVER, words).await;
     }
 }

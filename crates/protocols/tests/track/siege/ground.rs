@@ -33,12 +33,12 @@ pub const SERVER: SocketAddr =
 const LIMIT: Time = Time::from_millis(25 * 3_600_000);
 
 /// The address of the attackers.
-pub const STRANGERS: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
+pub const ATTACKERS: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
 
 fn network(seed: &Seed) -> Network {
     let mut builder = NetworkBuilder::new();
     let router = builder.router("router");
-    for (number, name) in [(0, "server"), (1, "client"), (2, "stranger"), (3, "dupe")] {
+    for (number, name) in [(0, "server"), (1, "client"), (2, "attacker"), (3, "dupe")] {
         let node = builder.host(name);
         let spec = LinkSpec::new().then(Delay::fixed(RTT / 4));
         let link = Duplex::new(&spec, &spec, &seed.child(name));
@@ -53,8 +53,8 @@ pub struct Ground {
     pub protocol: &'static dyn Protocol,
     pub server: ServerHandle,
     pub client: Arc<dyn Host>,
-    pub stranger: Arc<dyn Host>,
-    /// The address of clients behind an attacker.
+    pub attacker: Arc<dyn Host>,
+    /// The host of clients that connect through an attacker's relay.
     pub dupe: Arc<dyn Host>,
     pub seed: Seed,
 }
@@ -78,8 +78,8 @@ impl Ground {
         let config = ServerConfig { limits: LIMITS, ..ServerConfig::default() };
         let echo = async |request: Request| Response { status: 200, body: request.body };
         let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo)).unwrap();
-        let (client, stranger, dupe) = (host("client"), host("stranger"), host("dupe"));
-        Ground { protocol, server, client, stranger, dupe, seed }
+        let (client, attacker, dupe) = (host("client"), host("attacker"), host("dupe"));
+        Ground { protocol, server, client, attacker, dupe, seed }
     }
 
     pub fn is_over_tcp(&self) -> bool {
@@ -130,7 +130,7 @@ impl Witness {
     }
 
     /// Asserts that an exchange on the old connection takes a round trip, and a new connection at most
-    /// two more than in peace: it may be asked to show where it is.
+    /// two more than without an attack: the server may require it to validate its address.
     pub async fn check(&self, when: &str) {
         let name = self.ground.protocol.name();
         let answered = ask(&*self.connection, 100).await;

@@ -23,8 +23,8 @@ impl Counting {
     }
 }
 
-// SAFETY: every call goes on to the system's allocator as it came; what is counted beside it touches
-// a number of this thread alone, and allocates nothing.
+// SAFETY: every call goes on to the system's allocator as it came; the counting only changes a
+// number of this thread, and allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Counting::count(layout.size() as isize);

@@ -13,7 +13,7 @@ use trackbed_connection::{Connection, Dialer, Request, body};
 use trackbed_core::Rng;
 use trackbed_substrate::{Task, TcpOptions, sleep, spawn};
 
-use super::ground::{Ground, SERVER, STRANGERS};
+use super::ground::{ATTACKERS, Ground, SERVER};
 use crate::support::{hear, say};
 
 /// What happens to a client's traffic.
@@ -37,9 +37,9 @@ pub enum Then {
 
 /// A client that connects and sends a body of 3,000 bytes through a relay on port `port`. It is there
 /// until what this returns is dropped.
-pub fn stranger(ground: &Rc<Ground>, port: u16, manner: Manner) -> [Task<()>; 2] {
+pub fn attacker(ground: &Rc<Ground>, port: u16, manner: Manner) -> [Task<()>; 2] {
     let rng = ground.seed.stream(&format!("test/relay/{port}"));
-    let front = SocketAddr::new(STRANGERS, port);
+    let front = SocketAddr::new(ATTACKERS, port);
     let relay = if ground.is_over_tcp() {
         spawn(over_tcp(Rc::clone(ground), front, manner, rng))
     } else {
@@ -66,9 +66,9 @@ async fn talk(dialer: &dyn Dialer, front: SocketAddr) -> Option<Rc<dyn Connectio
 
 async fn over_tcp(ground: Rc<Ground>, front: SocketAddr, manner: Manner, mut rng: Rng) {
     let options = TcpOptions::default();
-    let listener = ground.stranger.listen_tcp(front, &options).unwrap();
+    let listener = ground.attacker.listen_tcp(front, &options).unwrap();
     let Ok(client) = listener.accept().await else { return };
-    let Ok(server) = ground.stranger.connect_tcp(None, SERVER, &options).await else { return };
+    let Ok(server) = ground.attacker.connect_tcp(None, SERVER, &options).await else { return };
     let (mut heard, mut client) = client.split();
     let (mut answered, mut server) = server.split();
     let up = async {
@@ -108,9 +108,9 @@ async fn over_tcp(ground: Rc<Ground>, front: SocketAddr, manner: Manner, mut rng
 }
 
 async fn over_udp(ground: Rc<Ground>, front: SocketAddr, manner: Manner, mut rng: Rng) {
-    let socket = ground.stranger.bind_udp(front).unwrap();
-    let back = SocketAddr::new(STRANGERS, front.port() + BACK);
-    let upstream = ground.stranger.bind_udp(back).unwrap();
+    let socket = ground.attacker.bind_udp(front).unwrap();
+    let back = SocketAddr::new(ATTACKERS, front.port() + BACK);
+    let upstream = ground.attacker.bind_udp(back).unwrap();
     let client = RefCell::new(None);
     let up = async {
         let mut left = manner.whole;

@@ -6,7 +6,7 @@ use trackbed_substrate::sleep;
 
 use super::ground::{LIMITS, Witness, for_each_protocol};
 use super::memory::held;
-use super::relay::{Manner, Then, stranger};
+use super::relay::{Manner, Then, attacker};
 
 /// Where they stop: everywhere in a handshake and what follows it, in bytes over TCP, in datagrams
 /// otherwise.
@@ -20,11 +20,11 @@ fn slow_clients_block_no_others() {
     for_each_protocol(|ground| async move {
         let witness = Witness::new(&ground).await;
         let cuts: &[usize] = if ground.is_over_tcp() { &BYTES } else { &DATAGRAMS };
-        let mut strangers = Vec::new();
+        let mut attackers = Vec::new();
         let mut port = 10_000;
         for then in [Then::Silence, Then::Drip] {
             for &whole in cuts {
-                strangers.push(stranger(&ground, port, Manner { whole, then }));
+                attackers.push(attacker(&ground, port, Manner { whole, then }));
                 port += 1;
             }
         }
@@ -33,8 +33,8 @@ fn slow_clients_block_no_others() {
         witness.check("while they are there").await;
         // Otherwise this is no siege.
         let present = ground.server.connections();
-        assert!(present > strangers.len() / 3, "{}: {present}", ground.protocol.name());
-        witness.check_memory("while they are there", 512_000 * strangers.len() as isize);
+        assert!(present > attackers.len() / 3, "{}: {present}", ground.protocol.name());
+        witness.check_memory("while they are there", 512_000 * attackers.len() as isize);
         let before = held();
         for _ in 0..6 {
             sleep(LIMITS.opening / 2).await;
@@ -43,7 +43,7 @@ fn slow_clients_block_no_others() {
         let more = held() - before;
         let name = ground.protocol.name();
         assert!(more < 200_000, "{name}: a minute of it costs {more} bytes");
-        drop(strangers);
+        drop(attackers);
         sleep(Duration::from_secs(5)).await;
         witness.check("afterwards").await;
     });
@@ -59,16 +59,17 @@ fn who_begins_and_does_not_go_on_is_sent_away() {
         }
         let witness = Witness::new(&ground).await;
         let is_bare = ground.server.trust().is_none();
-        // In the middle of a hello (RFC 8446 section 4.1.2), or before a path that takes 21 s.
+        // In the middle of a ClientHello (RFC 8446 section 4.1.2), or before a request path that
+        // takes 21 s to arrive.
         let whole = if is_bare { 1 } else { 100 };
-        let strangers: Vec<_> = (10_000..10_010)
-            .map(|port| stranger(&ground, port, Manner { whole, then: Then::Drip }))
+        let attackers: Vec<_> = (10_000..10_010)
+            .map(|port| attacker(&ground, port, Manner { whole, then: Then::Drip }))
             .collect();
         sleep(Duration::from_secs(5)).await;
         assert_eq!(ground.server.connections(), 11, "{}", ground.protocol.name());
         sleep(LIMITS.opening).await;
         assert_eq!(ground.server.connections(), 1, "{}", ground.protocol.name());
         witness.check("when they are gone").await;
-        drop(strangers);
+        drop(attackers);
     });
 }

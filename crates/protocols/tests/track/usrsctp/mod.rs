@@ -1,6 +1,6 @@
 //! Bulk transfers of SCTP with usrsctp, the implementation of FreeBSD, as one of the ends, in virtual
-//! time: a file takes as long as between two ends of ours. `configure` in `stepped.c` says where
-//! usrsctp does not do what RFC 9260 says, and what keeps that out of the comparison.
+//! time: a file takes as long as between two ends of ours. `configure` in `stepped.c` lists where
+//! usrsctp deviates from RFC 9260, and how the comparison excludes that.
 
 #[path = "../../loopback/usrsctp/compiled.rs"]
 mod compiled;

@@ -1,4 +1,4 @@
-//! usrsctp as an end on a host of the track: a program that is told the time with each packet.
+//! usrsctp as an end on a host of the track: a program that receives the time with each packet.
 
 use std::future::poll_fn;
 use std::io::{BufReader, BufWriter, IoSliceMut, Read as _, Write as _};
@@ -31,8 +31,8 @@ impl Stepped {
         Stepped { child, input, output }
     }
 
-    /// Tells the time and, unless it is empty, a packet. Returns what the program sends, and whether
-    /// its exchange is over.
+    /// Passes the time and, unless it is empty, a packet to the program. Returns what the program
+    /// sends, and whether its exchange is over.
     fn step(&mut self, packet: &[u8]) -> (Vec<Vec<u8>>, bool) {
         let time = (now() - Time::ZERO).as_micros() as u64;
         self.input.write_all(&time.to_ne_bytes()).unwrap();
@@ -55,7 +55,7 @@ impl Stepped {
     }
 
     /// Takes part in an association with `remote` by a socket of `host`. A client returns when it has
-    /// its answer; a server goes on until this is dropped, because its answer may get lost.
+    /// its answer; a server goes on until this is dropped, because its answer may be lost.
     pub async fn attend(mut self, host: &dyn Host, local: SocketAddr, remote: SocketAddr) {
         let socket = host.bind_sctp(local).unwrap();
         let mut packet = Vec::new();

@@ -47,8 +47,8 @@ fn a_longer_drive_begins_as_a_shorter_one() {
     assert_eq!(short, long[..short.len()]);
 }
 
-/// The landscape's shadows are the same on every drive, so handovers recur at the same positions. Without other
-/// variation, drives differ only in the phase of the terminal's measurements.
+/// Shadow fading is the same on every drive, so handovers recur at the same positions. Without other variation,
+/// drives differ only in the phase of the terminal's measurements.
 #[test]
 fn handovers_recur_at_the_same_positions() {
     let railway = railway(&[("variation", "0 dB")]);

@@ -95,7 +95,8 @@ fn without_hysteresis_it_is_the_midpoint() {
 #[test]
 fn there_are_as_many_handovers_as_cells() {
     for profile in ["ns3", "hsr-measured"] {
-        // Failures and shadows change the position of a handover, but not the number of handovers.
+        // Failures and shadow fading change the position of a handover, but not the number of
+        // handovers.
         let railway = railway(&[
             ("profile", profile),
             ("length", "268 km"),

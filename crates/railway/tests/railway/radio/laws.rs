@@ -36,8 +36,8 @@ fn shadows_have_unit_deviation_and_gudmundsons_correlation() {
     }
 }
 
-/// The measured power minus the power by geometry is shadow plus variation, whose variances add up. One sample
-/// about every 17 m, over 500 km, with a correlation distance of 37 m.
+/// The measured power minus the power by geometry is shadow fading plus variation, whose variances add up. One
+/// sample about every 17 m, over 500 km, with a correlation distance of 37 m.
 #[test]
 fn what_is_measured_has_the_deviation_that_was_asked_for() {
     let plain = railway(&[("shadowing", "0 dB"), ("variation", "0 dB"), ("length", "500 km")]);
@@ -52,7 +52,7 @@ fn what_is_measured_has_the_deviation_that_was_asked_for() {
     let error = |sample: &&trackbed_railway::radio::SignalSample| {
         sample.rsrp_dbm - expected(sample.serving, sample.chainage_m)
     };
-    // Near a station the serving cell is not chosen by its shadow.
+    // Near a station, shadow fading does not decide which cell serves.
     let station = |chainage: f64| ((chainage / 1_340.0 + 0.5).rem_euclid(1.0) - 0.0).min(1.0);
     let near = |chainage: f64| station(chainage) < 0.15 || station(chainage) > 0.85;
     let errors: Vec<f64> =

@@ -114,7 +114,7 @@ fn scripts() -> String {
         let _ = writeln!(text, "{name}\n\n{}\n", licence.trim());
     }
     text.push_str("*/\n");
-    // The libraries come first: if one fails, the page says so.
+    // The libraries come first: if one fails, the page shows a message.
     for library in assets::LIBRARIES {
         text.push_str(library);
         text.push('\n');

@@ -61,7 +61,8 @@ pub struct Settings {
     pub release_lead: Duration,
     /// The limits for plausible positions.
     pub trust: Trust,
-    /// How long a path may be a backup at a stretch; a longer time means that the train stands still.
+    /// The maximum time for which a path may be a backup without interruption; a longer time means
+    /// that the train stands still.
     pub hold_max: Duration,
     /// How far behind the train a range must be before it counts again, in metres: positions may jump back.
     pub hysteresis_m: f64,

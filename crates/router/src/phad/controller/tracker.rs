@@ -10,7 +10,7 @@ use trackbed_railway::motion::Direction;
 pub struct Sighting {
     /// Metres from the beginning of the track.
     pub chainage_m: f64,
-    /// How far beside the track, in metres.
+    /// The distance from the track, in metres.
     pub distance_m: f64,
     /// The speed in metres per second, if the receiver reports it.
     pub speed_m_s: Option<f64>,
@@ -45,7 +45,7 @@ pub enum Lost {
 pub struct Trust {
     /// How long a position is extrapolated by its speed.
     pub fix_timeout: Duration,
-    /// How far beside the track a position may be, in metres.
+    /// The maximum distance of a position from the track, in metres.
     pub off_track_m: f64,
 }
 
@@ -135,7 +135,7 @@ impl Tracker {
         span <= self.trust.fix_timeout && (jumps || leaves)
     }
 
-    /// The direction is known when the train has moved further than the receiver's error between positions.
+    /// The direction is known when the train has moved farther than the receiver's error between positions.
     fn measure_direction(&mut self, chainage_m: f64) {
         let anchor = *self.anchor_m.get_or_insert(chainage_m);
         let moved = chainage_m - anchor;

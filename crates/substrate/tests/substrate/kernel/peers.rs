@@ -11,7 +11,7 @@ use crate::support::{receive, send};
 
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
-const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
+const UNKNOWN: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 
 #[test]
 fn connections_of_unknown_peers_are_closed() {
@@ -22,10 +22,10 @@ fn connections_of_unknown_peers_are_closed() {
             let host = machine.host("client", [from]);
             host.connect_tcp(Some(from), listener.local_addr(), &defaults()).await.unwrap()
         };
-        let mut stranger = connect(STRANGER).await;
+        let mut unknown = connect(UNKNOWN).await;
         let _peer = connect(PEER).await;
         assert_eq!(listener.accept().await.unwrap().peer_addr().ip(), PEER);
-        assert_eq!(read(&mut stranger).await, Ok(0));
+        assert_eq!(read(&mut unknown).await, Ok(0));
     });
     run.unwrap();
 }
@@ -45,11 +45,11 @@ fn datagrams_of_unknown_peers_are_discarded() {
         let bind = |from: IpAddr| {
             machine.host("client", [from]).bind_udp(SocketAddr::new(from, 0)).unwrap()
         };
-        let (peer, stranger) = (bind(PEER), bind(STRANGER));
+        let (peer, unknown) = (bind(PEER), bind(UNKNOWN));
         for number in 0..10_u8 {
-            send(&*stranger, socket.local_addr(), b"let me in").await.unwrap();
+            send(&*unknown, socket.local_addr(), b"let me in").await.unwrap();
             send(&*peer, socket.local_addr(), &[number; 5]).await.unwrap();
-            send(&*stranger, socket.local_addr(), &[]).await.unwrap();
+            send(&*unknown, socket.local_addr(), &[]).await.unwrap();
         }
         for number in 0..10_u8 {
             let (payload, meta) = receive(&*socket).await.unwrap();

@@ -108,7 +108,7 @@ fn the_end_is_found_after_data_that_arrived_before_the_first_read() {
         let (mut ours, mut theirs) = connected(&*host, v4()).await;
         theirs.write_all(&pattern(1_000)).await.unwrap();
         theirs.close().await.unwrap();
-        // Both the data and the end have been told of by now.
+        // By now, both the data and the end have been reported.
         sleep(Duration::from_millis(20)).await;
         assert_eq!(ours.read(&mut [0; 400]).await.unwrap(), 400);
         // Fills the send buffer, so that writing has to wait in between.

@@ -1,5 +1,5 @@
-//! The options of the seam on the kernel's TCP: what can be honoured is, the rest is refused with
-//! what would make it possible.
+//! The substrate's TCP options on the kernel's sockets. An option that the kernel cannot honour is
+//! refused; the error names the remedy.
 
 use std::fs;
 use std::io::{Error, ErrorKind};

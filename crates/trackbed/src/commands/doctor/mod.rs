@@ -53,7 +53,7 @@ pub struct Finding {
     remedy: Option<String>,
 }
 
-/// Says what this machine can do, and how to get the rest.
+/// Prints what this machine can do, and how to enable the rest.
 ///
 /// # Errors
 /// If standard output cannot be written.

@@ -59,7 +59,7 @@ pub fn measure<W: FnMut(Range<usize>) -> usize>(
 ) -> anyhow::Result<Outcome> {
     let Setting { cores, threads, split, batch } = setting;
     let division = Division::new(split, count, threads, batch);
-    // Closed while threads prepare; then it tells them whether to begin.
+    // Closed while threads prepare; then its value decides whether they begin.
     let (gate, is_over) = (RwLock::new(false), AtomicBool::new(false));
     let work = |thread, ready: Sender<()>| {
         cores.settle(thread)?;

@@ -14,7 +14,7 @@ impl Scratch {
     pub fn with(programs: &[&str], scenario: &str) -> Option<Scratch> {
         let mut scratch = Scratch::new().filter(|_| programs.iter().all(|name| is_there(name)))?;
         scratch.scenario = Some("a.toml");
-        // Browsers make sockets in it, whose paths have 107 bytes at the most (unix(7)).
+        // Browsers create sockets in it, whose paths have at most 107 bytes (unix(7)).
         fs::create_dir(scratch.path("tmp")).unwrap();
         // Programs run as another user than root, who has to get there.
         fs::set_permissions(scratch.folder(), Permissions::from_mode(0o711)).unwrap();

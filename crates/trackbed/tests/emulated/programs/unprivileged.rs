@@ -9,7 +9,7 @@ use super::support::descendants;
 use crate::Scratch;
 use crate::support::{Ended, eventually, start};
 
-/// A command that says what it may do, and fails.
+/// A command that prints its permissions, and fails.
 const TELL: &str = "\
 sh -c 'cd /; echo $(id -u):$(id -g):$(id -G) $(grep -hE \"^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs)\" \
 /proc/self/status) secret=$(cat SECRET 2>/dev/null) home=$(cd && touch x && echo written) \
@@ -18,7 +18,8 @@ own=$(: > WRITABLE/x && echo written) beside=$(: > WRITABLE/../x && echo written
 const NOTHING: &str = "CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 \
                        CapAmb: 0000000000000000 NoNewPrivs: 1 secret=";
 
-/// A scenario in which `ends` tells. `None` where this process is not root, or lets us make no namespaces.
+/// A scenario in which `ends` runs this command. `None` if this process is not root or cannot create
+/// namespaces.
 fn scratch(ends: &str, writable: &str) -> Option<Scratch> {
     if !geteuid().is_root() {
         eprintln!("SKIPPED: only root runs programs as another user");
@@ -36,7 +37,7 @@ fn scratch(ends: &str, writable: &str) -> Option<Scratch> {
     Some(scratch)
 }
 
-/// What the command says where `who` has called sudo(8).
+/// The output of the command when `who` has called sudo(8).
 fn told(scratch: &Scratch, who: Option<(&str, &str)>) -> String {
     let _ = fs::remove_dir_all(scratch.path("out"));
     let mut command = scratch.emulated("");

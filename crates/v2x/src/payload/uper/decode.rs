@@ -163,8 +163,8 @@ impl Reader<'_> {
         Ok(values)
     }
 
-    /// Extension additions: their number, a bit for each that tells whether it is present, and each that
-    /// is as an open type (section 19).
+    /// Extension additions: their number, a presence bit for each, and each one that is present as an
+    /// open type (section 19).
     fn skip_additions(&mut self) -> Result<(), Fault> {
         let count = if self.bit()? { self.length()? } else { self.bits(6)? as usize + 1 };
         let mut present = 0;

@@ -19,8 +19,8 @@ pub(super) fn choose(situation: &Situation<'_>) -> Resolution {
     Resolution::ALL.into_iter().rfind(fits).unwrap_or(Resolution::Hd)
 }
 
-/// Of the last transfers, in bytes per second: dividing all bytes by all time would weigh long
-/// pieces more, this weighs slow ones.
+/// The harmonic mean of the last transfers' rates, in bytes per second. Dividing all bytes by all
+/// time would give long pieces more weight; this gives slow ones more.
 fn harmonic_mean(transfers: &[Transfer]) -> Option<f64> {
     let recent = &transfers[transfers.len().saturating_sub(RECENT)..];
     let slowness = |transfer: &Transfer| transfer.took.as_secs_f64() / transfer.bytes.max(1) as f64;

@@ -114,8 +114,8 @@ fn a_narrower_path_is_learnt_by_either_side() {
     }
 }
 
-/// How many bytes were in flight behind each segment with data, and how many such segments had
-/// been sent when the first echo of a mark came.
+/// How many bytes were in flight after each segment with data, and how many such segments had been
+/// sent when the first echo of a mark came.
 fn flights(packets: &[Seen], direction: Direction) -> (Vec<u32>, Option<usize>) {
     let back = if direction == UP { DOWN } else { UP };
     let (mut flights, mut first_echo) = (Vec::new(), None);

@@ -183,7 +183,7 @@ fn a_pipe_that_a_scenario_names_is_refused_at_once() {
     }
 }
 
-/// A file with a hole is as long as its author likes.
+/// A sparse file can have any length.
 #[test]
 fn a_piece_of_media_without_end_is_no_end_of_a_run() {
     let scratch = Scratch::new();
