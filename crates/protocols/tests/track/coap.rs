@@ -317,7 +317,8 @@ impl RawClient {
         let heard = RefCell::new(Vec::new());
         let listening = async {
             loop {
-                heard.borrow_mut().push(hear(&*self.socket).await.1);
+                let (_, payload) = hear(&*self.socket).await;
+                heard.borrow_mut().push(payload);
             }
         };
         let patience = sleep(RTT * 2);

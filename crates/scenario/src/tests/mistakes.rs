@@ -167,7 +167,7 @@ fn models() {
     expect(&text, "uniform", "most is missing; write a time such as \"10 ms\"", "");
     let text = link("delay = { uniform = { least = \"5 ms\", most = \"1 ms\" } }");
     expect(&text, "uniform", "least exceeds most; swap the two", "");
-    let help = "write { uniform = { least = \"10 ms\", most = \"10 ms\" } }";
+    let help = "write { uniform = { least = \"10 ms\", most = \"14 ms\" } }";
     let text = link("delay = { uniform = 5 }");
     expect(&text, "5", "uniform needs a table of parameters", help);
     let text = link("queue = \"100 packets\"");
