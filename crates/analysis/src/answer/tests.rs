@@ -208,6 +208,49 @@ fn what_tells_no_cell_from_another_ranks_none() {
     assert!(found[0].starts_with("Fastest: QUIC: median round-trip time 40.00 ms"), "{found:?}");
 }
 
+/// A low median beside late answers is not the best.
+#[test]
+fn missed_deadlines_rank_messages_on_a_schedule() {
+    let of = |protocol: &str, missed: f64, rtt: f64| {
+        let mut cell = time(json!({ "protocol": protocol }), 59_940.0);
+        let mut add = |name: &str, summary: Value| {
+            cell.metrics.insert(name.to_owned(), serde_json::from_value(summary).unwrap());
+        };
+        add("rtt_ms", summary("rtt_ms", rtt, [rtt - 1.0, rtt + 1.0]));
+        add("deadline_miss_ratio", summary("deadline_miss_ratio", missed, [missed, missed]));
+        cell
+    };
+    let missed = |cell, mean: f64, [low, high]: [f64; 2], verdict| {
+        let mut one = difference(cell, 0, mean, 0.0);
+        (one.metric, one.median) = ("deadline_miss_ratio".to_owned(), None);
+        (one.ci95, one.verdict) = ([low, high], verdict);
+        one
+    };
+    let cells = [of("quic", 0.0, 20.5), of("http2", 0.0, 20.0), of("coap", 0.386, 19.0)];
+    let differences =
+        [missed(1, 0.0, [0.0; 2], Verdict::Equal), missed(2, 0.386, [0.14, 0.67], Verdict::Higher)];
+    let expected = "Fewest missed deadlines: QUIC: 0 % in all 40 runs. No significant difference: HTTP/2. \
+                    Fastest of these: HTTP/2: median round-trip time 20.00 ms, p95 21.00 ms. Then CoAP: \
+                    38.6 percentage points more (95 % CI 14.0 to 67.0).";
+    assert_eq!(texts(&cells, &differences), [expected]);
+}
+
+#[test]
+fn what_too_few_runs_tell_is_undecided_and_not_equal() {
+    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
+    let found = texts(&[of("quic", 100.0), of("coap", 200.0)], &[difference(1, 0, 50.0, 60.0)]);
+    assert!(found[0].ends_with("Undecided after 40 runs: CoAP: median 200.0 ms."), "{found:?}");
+    assert!(!found[0].contains("No significant difference"), "{found:?}");
+}
+
+/// A median of differences of 20 does not add up with medians of 100 and 200.
+#[test]
+fn a_distance_that_does_not_add_up_is_not_shown() {
+    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
+    let found = texts(&[of("quic", 100.0), of("coap", 200.0)], &[difference(1, 0, 20.0, 1.0)]);
+    assert!(found[0].ends_with("Then CoAP: median 200.0 ms."), "{found:?}");
+}
+
 /// The medians of two cells may stand the other way round than that of their pairs.
 #[test]
 fn a_cell_that_is_ahead_pair_by_pair_is_named() {

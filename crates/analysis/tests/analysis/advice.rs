@@ -311,3 +311,34 @@ fn the_front_is_over_everything_that_is_needed() {
     let order: Vec<&str> = advice.cells.iter().map(|cell| cell.name.as_str()).collect();
     assert_eq!(order, ["a", "b", "c"]);
 }
+
+/// At each of two losses one protocol is compared with the other.
+#[test]
+fn what_holds_under_every_condition_is_named() {
+    let cell = |results: Results, protocol, loss, centre: f64| {
+        let factors = [("protocol", protocol), ("loss", loss)];
+        results.cell(&factors, 30, move |run| vec![("rtt_ms", vec![around(centre, 3.0)(run)])])
+    };
+    let answer = |slow: f64| {
+        let results = cell(Results::default(), "quic", "0 %", 30.0);
+        let results = cell(cell(results, "http2", "0 %", 31.0), "quic", "1 %", slow);
+        let results = cell(results, "http2", "1 %", 90.0);
+        let mut document = results.document();
+        document.differences = [(1, 0), (3, 2)]
+            .map(|(cell, against)| {
+                let difference = serde_json::json!({
+                    "metric": "rtt_ms", "cell": cell, "against": against, "mean": 1.0,
+                    "ci95": [0.5, 1.5], "percent": 1.0, "n": 30, "verdict": "higher",
+                });
+                serde_json::from_value(difference).unwrap()
+            })
+            .to_vec();
+        let question = Question { needs: vec!["rtt < 50 ms".to_owned()], ..Question::default() };
+        advise(&document, &results.runs, &question).unwrap().answer
+    };
+    let found = answer(40.0);
+    assert!(found.ends_with("Under all 2 conditions (loss): quic."), "{found}");
+    let found = answer(80.0);
+    let none = "No choice meets it under all 2 conditions (loss); quic does under 1.";
+    assert!(found.ends_with(none), "{found}");
+}

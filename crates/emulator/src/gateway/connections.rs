@@ -18,7 +18,8 @@ use super::addresses::tell_full;
 use super::gate::{Door, Order};
 use super::relay::{Relay, Side, Turn};
 use super::site::{Site, Source, reason};
-use super::{socket, wire};
+use super::wire;
+use super::workshop::socket;
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {

@@ -17,7 +17,7 @@ use super::endpoint::{Endpoint, Inbox, Train};
 use super::gate::{Door, Order};
 use super::relay::Side;
 use super::site::{Site, Source, reason};
-use super::socket;
+use super::workshop::socket;
 
 #[derive(Debug, Default)]
 pub(super) struct Datagrams {

@@ -16,7 +16,8 @@ use trackbed_core::{Packet, Time};
 use super::addresses::tell_full;
 use super::gate::Order;
 use super::site::{Site, Source, reason};
-use super::{socket, wire};
+use super::wire;
+use super::workshop::socket;
 
 #[derive(Debug, Default)]
 pub(super) struct Echoes {

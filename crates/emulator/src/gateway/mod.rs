@@ -24,12 +24,9 @@ mod worker;
 mod workshop;
 
 use std::io;
-use std::net::IpAddr;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
 
 use crate::clock::Clock;
 use crate::namespace::{Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Step};
@@ -65,11 +62,4 @@ pub(crate) fn open(
     let workshop = Workshop::open(outer)?;
     let worker = Worker::new(workshop, addresses, clock, Arc::clone(&bell), knocked);
     Ok((worker.map_err(failed)?, Gate::new(addresses, knocks, bell)))
-}
-
-/// A socket of this kind for the family of `like`, in the network of this thread.
-fn socket(like: IpAddr, kind: SocketType, protocol: Option<Protocol>) -> io::Result<OwnedFd> {
-    let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    Ok(socket_with(family, kind, flags, protocol)?)
 }

@@ -1,14 +1,15 @@
 //! Sockets in front of the link: made in the outer namespace, usable from anywhere.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use rustix::net::{SocketType, bind, listen, sockopt};
+use rustix::net::{
+    AddressFamily, Protocol, SocketFlags, SocketType, bind, listen, socket_with, sockopt,
+};
 
 use super::addresses::DOORS_MAX;
-use super::socket;
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
 /// A thread in the outer namespace. Without privileges a thread cannot return to the machine's own
@@ -72,3 +73,14 @@ fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
 
 /// Every connection in it is expected, so it should never be full.
 const BACKLOG: i32 = DOORS_MAX as i32;
+
+/// A socket of this kind for the family of `like`, in the network of this thread.
+pub(super) fn socket(
+    like: IpAddr,
+    kind: SocketType,
+    protocol: Option<Protocol>,
+) -> io::Result<OwnedFd> {
+    let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(family, kind, flags, protocol)?)
+}

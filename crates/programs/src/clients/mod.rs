@@ -6,6 +6,8 @@
 mod chromium;
 mod curl;
 mod custom;
+mod packages;
+mod registry;
 mod visit;
 
 use std::fmt;
@@ -17,17 +19,9 @@ use crate::error::ProgramError;
 use crate::program::{About, Launch};
 
 pub use custom::CustomClient;
+pub use packages::package_of;
+pub use registry::{find, registry};
 pub use visit::{Fetched, PageTimes, Visit, Visited, Wanted};
-
-/// Every client program, in list order. To add one, create its file and add a line here.
-pub fn registry() -> &'static [&'static dyn ClientProgram] {
-    &[&curl::Curl, &chromium::Chromium]
-}
-
-/// The client program called `name`.
-pub fn find(name: &str) -> Option<&'static dyn ClientProgram> {
-    registry().iter().copied().find(|client| client.name() == name)
-}
 
 /// A third-party client.
 pub trait ClientProgram: Sync + Send {
@@ -128,26 +122,3 @@ impl fmt::Debug for Client {
         f.debug_tuple("Client").field(&self.name()).finish()
     }
 }
-
-/// The Debian package of the program `executable`, if it is commonly used to test servers.
-pub fn package_of(executable: &str) -> Option<&'static str> {
-    PACKAGES.iter().find(|(_, names)| names.contains(&executable)).map(|(package, _)| *package)
-}
-
-const PACKAGES: &[(&str, &[&str])] = &[
-    ("curl", &["curl"]),
-    ("chromium", &["chromium"]),
-    ("nghttp2-client", &["h2load", "nghttp"]),
-    ("mosquitto-clients", &["mosquitto_pub", "mosquitto_sub", "mosquitto_rr"]),
-    ("libcoap3-bin", &["coap-client", "coap-client-openssl", "coap-client-gnutls", "coap-server"]),
-    ("openssl", &["openssl"]),
-    ("gnutls-bin", &["gnutls-cli"]),
-    ("iperf3", &["iperf3"]),
-    ("iputils-ping", &["ping"]),
-    ("bind9-dnsutils", &["dig"]),
-    ("wget", &["wget"]),
-    ("python3", &["python3"]),
-    ("openssh-client", &["ssh", "scp"]),
-    ("netcat-openbsd", &["nc"]),
-    ("socat", &["socat"]),
-];

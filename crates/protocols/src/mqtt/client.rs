@@ -18,10 +18,10 @@ use trackbed_connection::{
 use trackbed_mqtt::client::{Client, Settings};
 use trackbed_substrate::{now, spawn};
 
-use super::MQTT;
 use super::convention::{self, Part};
 use super::driver::{Driver, Shared, User, closed};
 use super::parts::Parts;
+use super::profile::MQTT;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::framing::check_path;
 use crate::pieces::Arrivals;

@@ -15,9 +15,9 @@ use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::{Timer, now, sleep_until};
 
-use super::MQTT;
 use super::convention::{self, Part};
 use super::outgoing::Outgoing;
+use super::profile::MQTT;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::nursery::Nursery;
 use crate::pieces::{Arrivals, Budget, Pieces, queue};

@@ -10,6 +10,7 @@ mod convention;
 mod driver;
 mod outgoing;
 mod parts;
+mod profile;
 mod service;
 
 use std::net::SocketAddr;
@@ -25,11 +26,8 @@ use crate::config::{ClientConfig, ServerConfig, TransportParameters};
 use crate::parameters::{mqtt, over_tcp, security, window};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
 use crate::tcp_transport::{TcpDialer, serve_tls};
-use crate::tls::{Profile, Randomness};
-
-/// The name is the one registered for it (IANA, TLS ALPN protocol IDs).
-const MQTT: Profile =
-    Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
+use crate::tls::Randomness;
+use profile::MQTT;
 
 pub(crate) struct Mqtt;
 

@@ -14,8 +14,7 @@ use crate::segment::{MultipathOptions, Segment};
 use crate::sequence::Seq;
 
 pub(crate) use receive::ReceiveStream;
-pub(crate) use send::SendBuffer;
-use send::SendStream;
+pub(crate) use send::{ByteStreams, SendBuffer};
 
 /// The source of a subflow's outgoing data.
 pub(crate) trait Source {
@@ -128,27 +127,3 @@ pub(crate) enum Verdict {
 }
 
 pub(crate) trait Streams: Source + Sink + Extension {}
-
-#[derive(Debug)]
-pub(crate) struct ByteStreams {
-    pub send: SendStream,
-    pub receive: ReceiveStream,
-}
-
-impl Sink for ByteStreams {
-    fn deliver(&mut self, data: Bytes) {
-        self.receive.deliver(data);
-    }
-
-    fn finish(&mut self) {
-        self.receive.finish();
-    }
-
-    fn unread(&self) -> usize {
-        self.receive.unread()
-    }
-}
-
-impl Extension for ByteStreams {}
-
-impl Streams for ByteStreams {}

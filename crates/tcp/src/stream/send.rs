@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-use super::{ByteStreams, ReceiveStream, Source};
+use super::receive::ReceiveStream;
+use super::{Extension, Sink, Source, Streams};
 use crate::config::BufferSize;
 
 #[derive(Debug, Default)]
@@ -145,6 +146,13 @@ impl SendBuffer {
     }
 }
 
+/// The streams of a connection on a single path.
+#[derive(Debug)]
+pub(crate) struct ByteStreams {
+    pub send: SendStream,
+    pub receive: ReceiveStream,
+}
+
 impl ByteStreams {
     pub(crate) fn new(send_buffer: BufferSize) -> ByteStreams {
         let send = SendStream { buffer: SendBuffer::new(send_buffer), ..SendStream::default() };
@@ -198,6 +206,24 @@ const SEGMENT_OVERHEAD: usize = 320 + 320;
 const DESCRIPTOR_LEN: usize = 256;
 /// The buffer never aims at fewer segments: the initial window.
 const MIN_SEGMENTS: u32 = 10;
+
+impl Sink for ByteStreams {
+    fn deliver(&mut self, data: Bytes) {
+        self.receive.deliver(data);
+    }
+
+    fn finish(&mut self) {
+        self.receive.finish();
+    }
+
+    fn unread(&self) -> usize {
+        self.receive.unread()
+    }
+}
+
+impl Extension for ByteStreams {}
+
+impl Streams for ByteStreams {}
 
 #[cfg(test)]
 mod tests {

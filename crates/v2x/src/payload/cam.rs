@@ -2,9 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
+use super::its::{self, decode_its};
+use super::uper;
 use super::value::Value;
 use super::vehicle::{self, Vehicle};
-use super::{decode_its, its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 

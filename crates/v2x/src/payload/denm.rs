@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use super::its::{self, decode_its};
+use super::uper;
 use super::value::Value;
 use super::vehicle::{self, Vehicle};
-use super::{decode_its, its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 

@@ -4,6 +4,9 @@
 #![allow(non_upper_case_globals, reason = "types have the names that they have in the standards")]
 
 use super::asn1::{Bounds, Field, Fields, Presence, Type};
+use super::uper;
+use super::value::Value;
+use crate::refusal::Refusal;
 
 // EN 302 637-2, annex A.
 types! {
@@ -284,4 +287,24 @@ types! {
         cenDsrcTollingZoneID ProtectedZoneID OPTIONAL, ...
     };
     ProtectedZoneID = INTEGER(0..134217727);
+}
+
+/// A CAM or DENM at the front of `bytes`, at most `max` of them: the message that its header calls
+/// `id`, of version 1 or 2.
+pub(super) fn decode_its(
+    name: &'static str,
+    of: &Type,
+    id: i64,
+    max: usize,
+    bytes: &[u8],
+) -> Result<Value, Refusal> {
+    Refusal::limit(bytes.len(), max)?;
+    let message = uper::decode(of, bytes).map_err(|error| Refusal::malformed(name, &error))?;
+    let number = |path| message.integer(path).unwrap_or_default();
+    let (is, version) = (number("header.messageID"), number("header.protocolVersion"));
+    if is != id || !matches!(version, 1 | 2) {
+        let text = format!("message {is} of version {version}, not a {name} ({id} of version 2)");
+        return Err(Refusal::malformed(name, &text));
+    }
+    Ok(message)
 }

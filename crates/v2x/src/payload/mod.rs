@@ -51,23 +51,3 @@ pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Facility>, Refusal> {
         _ => return Ok(None),
     }))
 }
-
-/// A CAM or DENM at the front of `bytes`, at most `max` of them: the message that its header calls
-/// `id`, of version 1 or 2.
-fn decode_its(
-    name: &'static str,
-    of: &asn1::Type,
-    id: i64,
-    max: usize,
-    bytes: &[u8],
-) -> Result<Value, Refusal> {
-    Refusal::limit(bytes.len(), max)?;
-    let message = uper::decode(of, bytes).map_err(|error| Refusal::malformed(name, &error))?;
-    let number = |path| message.integer(path).unwrap_or_default();
-    let (is, version) = (number("header.messageID"), number("header.protocolVersion"));
-    if is != id || !matches!(version, 1 | 2) {
-        let text = format!("message {is} of version {version}, not a {name} ({id} of version 2)");
-        return Err(Refusal::malformed(name, &text));
-    }
-    Ok(message)
-}

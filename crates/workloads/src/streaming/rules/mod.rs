@@ -2,26 +2,18 @@
 
 mod bola;
 mod paper;
+mod registry;
 mod throughput;
 
 use std::time::Duration;
 
 use super::resolution::Resolution;
 
+pub(super) use registry::{RULES, find};
+
 pub(super) struct Rule {
     pub name: &'static str,
     pub choose: fn(&Situation<'_>) -> Resolution,
-}
-
-/// Every rule, in the order of lists. A new one is a file and a line here.
-pub(super) const RULES: &[Rule] = &[
-    Rule { name: "paper", choose: paper::choose },
-    Rule { name: "throughput", choose: throughput::choose },
-    Rule { name: "bola", choose: bola::choose },
-];
-
-pub(super) fn find(name: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.name == name)
 }
 
 /// What a client knows when it requests a piece.
