@@ -144,14 +144,9 @@ impl<'a> Exporter<'a> {
             for (metric, s) in &cell.metrics {
                 let mut row = self.head(index as u32);
                 row.extend([json!(metric), json!(s.mean), json!(s.ci95[0]), json!(s.ci95[1])]);
-                let median = s.p50_ci95;
-                row.extend([
-                    json!(s.p50),
-                    json!(median.map(|it| it[0])),
-                    json!(median.map(|it| it[1])),
-                ]);
-                row.extend([s.p95, s.p99, s.min, s.max].map(|value| json!(value)));
+                row.extend([s.p50, s.p95, s.p99, s.min, s.max].map(|value| json!(value)));
                 row.extend([json!(s.n), json!(s.samples), json!(cell.failed), json!(cell.invalid)]);
+                row.extend([0, 1].map(|end| json!(s.p50_ci95.map(|ends| ends[end]))));
                 self.row(row)?;
             }
         }
@@ -232,8 +227,6 @@ const CELL_COLUMNS: [(&str, Kind); 15] = [
     ("ci95_low", Kind::Number),
     ("ci95_high", Kind::Number),
     ("p50", Kind::Number),
-    ("p50_ci95_low", Kind::Number),
-    ("p50_ci95_high", Kind::Number),
     ("p95", Kind::Number),
     ("p99", Kind::Number),
     ("min", Kind::Number),
@@ -242,6 +235,8 @@ const CELL_COLUMNS: [(&str, Kind); 15] = [
     ("samples", Kind::Whole),
     ("failed", Kind::Whole),
     ("invalid", Kind::Whole),
+    ("p50_ci95_low", Kind::Number),
+    ("p50_ci95_high", Kind::Number),
 ];
 const DIFFERENCE_COLUMNS: [(&str, Kind); 14] = [
     ("metric", Kind::Text),

@@ -30,8 +30,8 @@ Examples:
   trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
     --secret bucket-key --out s3://bucket/sweep > sweep.yaml
 
-Prints the cells, and on standard error an estimate of the time that the runs will take in virtual time on
-this machine, from trial runs of about three seconds.
+Prints the cells. On a terminal it also estimates the time that the runs will take in virtual time on this
+machine, from trial runs of about three seconds.
 
 With --for, nothing is executed, and the output is a job description that executes the runs in --shards
 shards; submit it to the cluster unchanged. All machines need this version of trackbed and shared storage:

@@ -17,9 +17,12 @@ const BUDGET: Duration = Duration::from_secs(3);
 /// A trial run ends after this time.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Tells how long the runs of `plan` will take in virtual time. Says nothing of other substrates, on which a
+/// Tells a terminal's user how long the runs of `plan` will take in virtual time. Says nothing of other substrates, on which a
 /// run takes as long as its events.
 pub fn tell_cost(plan: &Plan, options: &RunOptions) {
+    if !console::user_attended_stderr() {
+        return;
+    }
     let substrate = options.substrate.unwrap_or(match plan.home {
         Home::Virtual => SubstrateArgument::Virtual,
         Home::Emulated => SubstrateArgument::Emulated,
