@@ -13,6 +13,9 @@ use trackbed_connection::{Capabilities, Dialer, Handshake, Service};
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
 use trackbed_substrate::Host;
 
+/// Prepares a workload from its keys; files that they name are relative to the folder.
+pub type Prepare = fn(&Arguments, &Path) -> Result<Box<dyn Prepared>, WorkloadError>;
+
 /// A workload: an entry of [`registry`](crate::registry).
 pub struct Workload {
     /// The name that scenarios use, for example `messages`.
@@ -27,7 +30,7 @@ pub struct Workload {
     pub follows_environment: bool,
     /// Resolves the values of a cell: reads the files they name, relative to the given folder, and
     /// checks that the values are consistent. An error names the parameter and the remedy.
-    pub prepare: fn(&Arguments, &Path) -> Result<Box<dyn Prepared>, WorkloadError>,
+    pub prepare: Prepare,
 }
 
 impl Workload {

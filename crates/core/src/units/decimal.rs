@@ -37,7 +37,7 @@ pub(super) fn parse(
 
 /// Writes `value` in the largest of `units` in which it is whole, and otherwise in the first.
 pub(super) fn format(value: u128, units: &Units) -> String {
-    let is_whole = |unit: &&(&str, u128)| value >= unit.1 && value % unit.1 == 0;
+    let is_whole = |unit: &&(&str, u128)| value >= unit.1 && value.is_multiple_of(unit.1);
     // The first of several spellings of one unit.
     let largest = units.iter().rev().filter(is_whole).max_by_key(|unit| unit.1);
     let (unit, factor) = largest.unwrap_or(&units[0]);

@@ -52,7 +52,7 @@ fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
     for name in ["quic", "mpquic", "http3"] {
         for silent_ms in (20..400).step_by(20) {
             let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
-                fetch(&*connection, 20_000).await;
+                fetch(connection, 20_000).await;
             });
             assert!(waited < Duration::from_secs(15), "{name}, {silent_ms} ms: {waited:?}");
         }

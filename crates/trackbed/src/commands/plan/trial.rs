@@ -66,7 +66,7 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
     let step = count.next_power_of_two();
     let steps = std::iter::successors(Some(step), |step| (*step > 1).then_some(step / 2));
     steps.flat_map(move |step| {
-        let is_new = move |number: &usize| step >= count || number % (2 * step) != 0;
+        let is_new = move |number: &usize| step >= count || !number.is_multiple_of(2 * step);
         (0..count).step_by(step).filter(is_new)
     })
 }
