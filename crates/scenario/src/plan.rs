@@ -220,7 +220,7 @@ pub struct NetworkPlan {
 }
 
 impl NetworkPlan {
-    /// Whether a link has a model whose state changes only with packets ([`Model::waits_for_packets`]).
+    /// Whether a link has a model whose state changes only with packets (`waits_for_packets` of link models).
     pub fn waits_for_packets(&self) -> bool {
         let links = [Some(&self.link), self.second.as_ref(), self.access.as_ref()];
         let directions = links.into_iter().flatten().flat_map(|link| [&link.up, &link.down]);
