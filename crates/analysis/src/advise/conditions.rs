@@ -34,11 +34,15 @@ pub(super) fn sentence(document: &Document, cells: &[CellAdvice]) -> Option<Stri
     if !everywhere.is_empty() {
         return Some(format!("Under all {count} conditions ({names}): {}.", everywhere.join("; ")));
     }
-    let (choice, met) = choices.iter().max_by_key(|(_, met)| **met)?;
-    Some(format!(
-        "No choice meets it under all {count} conditions ({names}); {} does under {met}.",
-        choice.join(" ")
-    ))
+    let most = choices.values().copied().max()?;
+    let nearest = choices.iter().filter(|(_, met)| **met == most);
+    let nearest: Vec<String> = nearest.map(|(choice, _)| choice.join(" ")).collect();
+    let who = match (most, nearest.as_slice()) {
+        (0, _) => "none meets it under any".to_owned(),
+        (_, [only]) => format!("{only} does under {most}"),
+        (_, several) => format!("{} do under {most} each", several.join(" and ")),
+    };
+    Some(format!("No choice certainly meets it under all {count} conditions ({names}); {who}."))
 }
 
 /// The factors that are the same in all cells that were compared with one another, and not in all cells.

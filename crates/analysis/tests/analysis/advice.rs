@@ -339,6 +339,6 @@ fn what_holds_under_every_condition_is_named() {
     let found = answer(40.0);
     assert!(found.ends_with("Under all 2 conditions (loss): quic."), "{found}");
     let found = answer(80.0);
-    let none = "No choice meets it under all 2 conditions (loss); quic does under 1.";
+    let none = "No choice certainly meets it under all 2 conditions (loss); http2 and quic do under 1 each.";
     assert!(found.ends_with(none), "{found}");
 }
