@@ -220,7 +220,34 @@ impl Resolver<'_> {
             1 => Some(format!("left out 1 combination: {}", refusals[0].1.why)),
             count => Some(format!("left out {count} combinations: {}", reasons.join("; "))),
         });
+        combined.notes.extend(self.unused_values(&occurring, &refusals));
         combined
+    }
+
+    /// A note about listed values of the file that mean nothing to the protocols chosen on the command line.
+    fn unused_values(
+        &self,
+        occurring: &BTreeSet<(&str, usize)>,
+        refusals: &[(Vec<usize>, Refusal)],
+    ) -> Option<String> {
+        let settings = || endpoint_settings(self.spec);
+        if settings().all(|setting| setting.place.origin == 0) {
+            return None;
+        }
+        let unused = settings().filter_map(|setting| {
+            let axis = setting.axis?;
+            let is_refused = |index| refusals.iter().any(|(selection, _)| selection[axis] == index);
+            let is_unused = |index: &usize| {
+                !occurring.contains(&(setting.path.as_str(), *index)) && !is_refused(*index)
+            };
+            let indices = (0..setting.choices.len()).filter(is_unused);
+            let values: Vec<String> =
+                indices.map(|index| setting.choices[index].chosen.text()).collect();
+            (!values.is_empty()).then(|| format!("{} {}", setting.path, values.join(", ")))
+        });
+        let unused: Vec<String> = unused.collect();
+        let values = unused.join("; ");
+        (!unused.is_empty()).then(|| format!("left out values that no cell uses: {values}"))
     }
 
     /// Every value must be used somewhere. There are two exceptions: a value of the file may be unused

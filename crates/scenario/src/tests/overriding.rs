@@ -137,3 +137,20 @@ fn a_direction_may_be_set_beside_the_key_for_both() {
         plan_with(&scenario(""), &["link.up.rate=4Mbit/s", "link.down.rate=8Mbit/s"]).unwrap();
     assert!(both.notes.iter().any(|note| note.contains("link.rate of the scenario has no effect")));
 }
+
+/// CoAP without DTLS has neither a TLS version nor a handshake to choose.
+#[test]
+fn axes_that_a_chosen_protocol_lacks_are_left_out_with_a_note() {
+    let plan = crate::load(&Source::named("vru"), &["protocol=coap".parse().unwrap()]).unwrap();
+    assert_eq!(plan.cells.len(), 1);
+    let note = "left out values that no cell uses: tls 1.2, 1.3; handshake resumed, early";
+    assert_eq!(plan.notes, [note]);
+    // What the file itself combines needs no note.
+    assert!(
+        !crate::load(&Source::named("train"), &[])
+            .unwrap()
+            .notes
+            .iter()
+            .any(|it| it.contains("no cell uses"))
+    );
+}
