@@ -1,6 +1,6 @@
 //! The artefacts of a release, in `target/dist`: for each target a tarball, a package for Debian, a
-//! wheel, an image for containers and a bill of materials; and the checksums of all. The same
-//! commit, toolchain and folder give the same bytes.
+//! wheel, an image for containers and a bill of materials; and the checksums of all. Packing
+//! the same program gives the same bytes.
 
 mod artefacts;
 mod contents;

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod coap;
+mod coap_hostile;
 mod determinism;
 mod engine;
 mod failures;

@@ -1,0 +1,171 @@
+//! CoAP against unknown clients: malformed requests, floods, damage and noise.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use trackbed_connection::{CipherSuite, TlsVersion};
+use trackbed_core::{Ratio, Rng, Seed};
+use trackbed_net::models::Corruption;
+use trackbed_protocols::{ClientConfig, Ledger, ServerConfig, TlsParameters};
+use trackbed_substrate::{UdpSocket, sleep, spawn};
+
+use crate::support::{
+    RTT, Track, clean, hear, network, ping, protocol, say, server_address, service, simulate,
+    simulate_on,
+};
+
+/// A socket that sends to the server without protocol state.
+struct RawClient {
+    socket: Box<dyn UdpSocket>,
+}
+
+impl RawClient {
+    fn new(track: &Track, port: u16) -> RawClient {
+        let local = format!("10.0.0.1:{port}").parse().unwrap();
+        RawClient { socket: track.client.bind_udp(local).unwrap() }
+    }
+
+    async fn say(&self, payload: &[u8]) {
+        say(&*self.socket, server_address(), payload).await;
+    }
+
+    /// What comes within two round trips.
+    async fn hear(&self) -> Vec<Vec<u8>> {
+        let heard = RefCell::new(Vec::new());
+        let listening = async {
+            loop {
+                let (_, payload) = hear(&*self.socket).await;
+                heard.borrow_mut().push(payload);
+            }
+        };
+        let patience = sleep(RTT * 2);
+        let (listening, patience) = (std::pin::pin!(listening), std::pin::pin!(patience));
+        futures_util::future::select(listening, patience).await;
+        heard.take()
+    }
+}
+
+/// Requests by hand, and the codes of their answers.
+#[test]
+fn a_server_says_what_is_wrong_with_a_request() {
+    // GET /none; DELETE; a GET with the critical option 9; one with Proxy-Uri; a Block1 without the
+    // ones before; a Block2 of size 2,048; and a ping.
+    let cases: [(&[u8], &[u8]); 7] = [
+        (&[0x40, 1, 0, 1, 0xb4, b'n', b'o', b'n', b'e'], &[0x60, 0x84, 0, 1]),
+        (&[0x41, 4, 0, 2, 7], &[0x61, 0x85, 0, 2, 7]),
+        (&[0x40, 1, 0, 3, 0x90], &[0x60, 0x82, 0, 3]),
+        (&[0x40, 1, 0, 4, 0xd0, 22], &[0x60, 0xa5, 0, 4]),
+        (&[0x40, 2, 0, 5, 0xd1, 14, 0x10, 0xff, 1], &[0x60, 0x88, 0, 5]),
+        (&[0x40, 1, 0, 6, 0xd1, 10, 0x07], &[0x60, 0x82, 0, 6]),
+        (&[0x40, 0, 0, 7], &[0x70, 0, 0, 7]),
+    ];
+    simulate(&clean(), |track| async move {
+        let _server = track.serve(protocol("coap"));
+        let raw = RawClient::new(&track, 9);
+        for (request, expected) in cases {
+            raw.say(request).await;
+            let heard = raw.hear().await;
+            assert_eq!(heard.len(), 1, "{request:?}: {heard:?}");
+            assert!(heard[0].starts_with(expected), "{request:?}: {heard:?}");
+        }
+        // What is not confirmable and not understood is passed over (RFC 7252 section 5.4.1).
+        raw.say(&[0x50, 1, 0, 8, 0x90]).await;
+        assert!(raw.hear().await.is_empty());
+    });
+}
+
+/// Clients that only send hellos from many ports: the server forgets them and serves others.
+#[test]
+fn a_flood_of_hellos_leaves_the_server_answering() {
+    for version in TlsVersion::ALL {
+        simulate(&clean(), |track| async move {
+            let mut config = ServerConfig::default();
+            let ledger = Ledger::default();
+            config.transport.ledger = Some(ledger.clone());
+            let server = track.serve_with(protocol("coap+dtls"), &config, Rc::new(service));
+            let tls = TlsParameters::only(*version, CipherSuite::Aes128Gcm);
+            let config = ClientConfig { tls, ..ClientConfig::default() };
+            let dialer = track.dialer(protocol("coap+dtls"), &server, config);
+            // A client's first datagram, captured at a port that does not respond.
+            let listener = track.server.bind_udp("10.0.0.2:7".parse().unwrap()).unwrap();
+            let lonely = Rc::clone(&dialer);
+            let lonely =
+                spawn(async move { drop(lonely.connect("10.0.0.2:7".parse().unwrap()).await) });
+            let (_, hello) = hear(&*listener).await;
+            drop(lonely);
+            for port in 10_000..10_500 {
+                RawClient::new(&track, port).say(&hello).await;
+            }
+            sleep(RTT).await;
+            let connection = dialer.connect(server_address()).await.unwrap();
+            ping(&*connection).await.unwrap();
+            // Unfinished handshakes expire.
+            sleep(Duration::from_secs(60)).await;
+            let totals = ledger.totals();
+            assert_eq!(totals.connections, 0, "no connection ended, because none began");
+        });
+    }
+}
+
+/// Altered datagrams are discarded and counted, and others continue.
+#[test]
+fn damaged_datagrams_are_thrown_away() {
+    for name in ["coap", "coap+dtls"] {
+        let damaged = || clean().with(Corruption { probability: Ratio::from_parts(1, 10) });
+        let seed = Seed::of_run(3, 0);
+        simulate_on(network(&damaged(), &damaged(), &seed), seed, |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            for _ in 0..100 {
+                ping(&*connection).await.unwrap();
+            }
+        });
+    }
+}
+
+/// Noise of all lengths, and messages with some of their bytes altered.
+#[test]
+fn nonsense_is_counted_and_others_are_served() {
+    for name in ["coap", "coap+dtls"] {
+        simulate(&clean(), |track| async move {
+            let mut config = ServerConfig::default();
+            let ledger = Ledger::default();
+            config.transport.ledger = Some(ledger.clone());
+            let server = track.serve_with(protocol(name), &config, Rc::new(service));
+            let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let mut rng = Seed::of_run(4, 0).stream("nonsense");
+            let raw = RawClient::new(&track, 9);
+            for number in 0..2_000 {
+                raw.say(&utterance(&mut rng)).await;
+                if number % 100 == 0 {
+                    ping(&*connection).await.unwrap();
+                }
+            }
+            sleep(Duration::from_secs(300)).await;
+            assert!(ping(&*connection).await.is_ok());
+            assert!(ledger.totals().refused > 500, "{:?}", ledger.totals());
+        });
+    }
+}
+
+/// A request, a record or noise, with some bytes altered.
+fn utterance(rng: &mut Rng) -> Vec<u8> {
+    let beginnings: [&[u8]; 4] = [
+        b"",
+        b"\x44\x02\x12\x34abcd\xb4echo\xd1\x03\x0e\xffpayload",
+        b"\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x40\x01\0\0\x34\0\0\0\0\0\0\0\0\x34\xfe\xfd",
+        b"\x17\xfe\xfd\0\x01\0\0\0\0\0\x01\0\x20",
+    ];
+    let mut bytes = beginnings[rng.below(4) as usize].to_vec();
+    let mut noise = vec![0; rng.below(80) as usize];
+    rng.fill(&mut noise);
+    bytes.extend(noise);
+    for _ in 0..rng.below(3) {
+        if !bytes.is_empty() {
+            let at = rng.below(bytes.len() as u64) as usize;
+            bytes[at] = rng.next_u64() as u8;
+        }
+    }
+    bytes
+}
