@@ -34,7 +34,7 @@ def test_values_are_those_of_the_document(results: trackbed.Results) -> None:
     document = json.loads((results.directory / "run.json").read_text())
     assert results.document == document
     assert results.answer == document["answer"][0]["text"]
-    assert results.metric == "completion_ms"
+    assert results.metric == document["answer"][0]["metric"] == "completion_ms"
     assert results.labels == ["quic", "http2"] and set(results.metrics) == set(
         document["cells"][0]["metrics"]
     )

@@ -152,6 +152,9 @@ pub struct Answer {
     pub part: Option<String>,
     /// The sentence.
     pub text: String,
+    /// The metric by which it ranks cells.
+    #[serde(default)]
+    pub metric: String,
 }
 
 /// The substrate of two machines and the network between them.

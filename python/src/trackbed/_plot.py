@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._binary import TrackbedError, package
-from ._results import TIMES, Results
+from ._results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ def plot(results: Results, metric: str, ax: Axes | None) -> Axes:
         size = (8, 1.5 + 0.35 * len(rows))
         _, ax = package("matplotlib.pyplot", "plot").subplots(figsize=size, layout="constrained")
     for place, (_, summary) in enumerate(rows):
-        _draw(ax, place, summary, metric in TIMES)
+        _draw(ax, place, summary, metric.endswith("_ms"))
     ax.set_yticks(range(len(rows)), [label for label, _ in rows])
     ax.grid(axis="x", alpha=0.3)
     ax.set_ylim(len(rows) - 0.5, -0.5)

@@ -18,10 +18,6 @@ PathLike = Union[str, "os.PathLike[str]"]
 # The version of run.json that this package reads.
 SCHEMA = 1
 
-# The metrics by which Trackbed ranks cells, the most significant first.
-TIMES = ("completion_ms", "plt_ms", "loading_delay_ms", "rtt_ms", "verdict_ms")
-RATES = ("signature_rate_hz", "throughput_mbps", "goodput_mbps", "fps")
-
 
 def load(directory: PathLike) -> Results:
     """Read the run directory that `trackbed run --out DIRECTORY` wrote.
@@ -59,9 +55,11 @@ class Results:
 
     @property
     def metric(self) -> str:
-        """The metric that ranks the cells: the first in which they differ by a percent, or the first."""
-        ranking = [name for name in (*TIMES, *RATES) if name in self.metrics]
-        names = [*filter(self._differs, ranking), *ranking, *self.metrics]
+        """The metric of the answer; without an answer, the completion time or the first metric."""
+        answers = [answer["metric"] for answer in self.document.get("answer", []) if answer.get("metric")]
+        names: list[str] = [
+            name for name in (*answers, "completion_ms", *self.metrics) if name in self.metrics
+        ]
         if not names:
             raise TrackbedError(f"{self.directory}: no run has results; `runs` has the reasons")
         return names[0]
@@ -161,12 +159,6 @@ class Results:
     def __repr__(self) -> str:
         name, runs, cells = (self.document[key] for key in ("scenario", "runs", "cells"))
         return f"<Results of {name}: {len(cells)} cells, {runs} runs each, in {self.directory}>"
-
-    def _differs(self, metric: str) -> bool:
-        summaries = [cell["metrics"].get(metric) for cell in self.document["cells"]]
-        centers = [of["p50" if metric in TIMES else "mean"] for of in summaries if of]
-        least = min(centers)
-        return any(center - least > 0.01 * abs(least) for center in centers)
 
     def _names(self, cell: int) -> dict[str, Any]:
         """Return the number and the factors of a cell."""

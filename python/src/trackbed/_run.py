@@ -81,6 +81,8 @@ class _Campaign:
     def __init__(self, command: list[str], directory: Path) -> None:
         self.runs = directory / "runs.jsonl"
         self.total = ""
+        self.done = 0
+        self.counted = 0
         self.lines: list[str] = []
         self.is_interrupted = False
         null = subprocess.DEVNULL
@@ -121,10 +123,19 @@ class _Campaign:
 
     def _show(self, shown: bool, end: str = "") -> None:
         if shown and self.total:
-            done = self.runs.read_bytes().count(b"\n") if self.runs.is_file() else 0
+            self._count()
             # Notebooks show standard error in red.
             file = sys.stdout if _is_in_notebook() else sys.stderr
-            print(f"\r{done} of {self.total} runs", end=end, file=file, flush=True)
+            print(f"\r{self.done} of {self.total} runs", end=end, file=file, flush=True)
+
+    def _count(self) -> None:
+        """Count the runs that the file has received since the last call."""
+        if self.runs.is_file():
+            with self.runs.open("rb") as file:
+                file.seek(self.counted)
+                new = file.read()
+            self.done += new.count(b"\n")
+            self.counted += len(new)
 
     def _read(self) -> None:
         for line in self.child.stderr or ():

@@ -24,7 +24,8 @@ fn of_section(cells: &[CellResult], all: &[Difference], section: &Section) -> Ve
     if groups.len() > SENTENCES_MAX {
         texts.push(format!("{} more conditions are in the table.", groups.len() - SENTENCES_MAX));
     }
-    let answer = |text| Answer { part: section.part.clone(), text };
+    let answer =
+        |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
     texts.into_iter().map(answer).collect()
 }
 

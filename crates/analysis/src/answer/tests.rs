@@ -233,6 +233,7 @@ fn missed_deadlines_rank_messages_on_a_schedule() {
                     Fastest of these: HTTP/2: median round-trip time 20.00 ms, p95 21.00 ms. Then CoAP: \
                     38.6 percentage points more (95 % CI 14.0 to 67.0).";
     assert_eq!(texts(&cells, &differences), [expected]);
+    assert_eq!(of(&cells, &differences)[0].metric, "deadline_miss_ratio");
 }
 
 #[test]

@@ -246,7 +246,8 @@ fn the_page_says_what_was_run_and_what_failed() {
             .unwrap();
     document.model = Some("two cores".to_owned());
     let text = "Fastest at rate_hz 0: QUIC: median 1.000 ms.".to_owned();
-    document.answer = vec![trackbed_measure::results::Answer { part: None, text }];
+    document.answer =
+        vec![trackbed_measure::results::Answer { part: None, text, metric: String::new() }];
     let origin = Origin {
         command: "trackbed run edge --quick".to_owned(),
         replay: "trackbed replay out".to_owned(),

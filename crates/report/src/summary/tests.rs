@@ -31,7 +31,7 @@ fn document(cells: Vec<Value>, differences: Vec<Value>) -> Document {
 }
 
 fn answer(part: Option<&str>, text: &str) -> Answer {
-    Answer { part: part.map(str::to_owned), text: text.to_owned() }
+    Answer { part: part.map(str::to_owned), text: text.to_owned(), metric: String::new() }
 }
 
 const OPTIONS: Options<'static> =
