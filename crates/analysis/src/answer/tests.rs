@@ -211,7 +211,7 @@ fn what_tells_no_cell_from_another_ranks_none() {
 /// A low median beside late answers is not the best.
 #[test]
 fn missed_deadlines_rank_messages_on_a_schedule() {
-    let of = |protocol: &str, missed: f64, rtt: f64| {
+    let cell_of = |protocol: &str, missed: f64, rtt: f64| {
         let mut cell = time(json!({ "protocol": protocol }), 59_940.0);
         let mut add = |name: &str, summary: Value| {
             cell.metrics.insert(name.to_owned(), serde_json::from_value(summary).unwrap());
@@ -226,7 +226,8 @@ fn missed_deadlines_rank_messages_on_a_schedule() {
         (one.ci95, one.verdict) = ([low, high], verdict);
         one
     };
-    let cells = [of("quic", 0.0, 20.5), of("http2", 0.0, 20.0), of("coap", 0.386, 19.0)];
+    let cells =
+        [cell_of("quic", 0.0, 20.5), cell_of("http2", 0.0, 20.0), cell_of("coap", 0.386, 19.0)];
     let differences =
         [missed(1, 0.0, [0.0; 2], Verdict::Equal), missed(2, 0.386, [0.14, 0.67], Verdict::Higher)];
     let expected = "Fewest missed deadlines: QUIC: 0 % in all 40 runs. No significant difference: HTTP/2. \
