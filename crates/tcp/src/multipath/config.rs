@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::schedulers::opportunistic::Opportunistic;
 use crate::schedulers::proactive::Proactive;
 use crate::schedulers::reactive::Reactive;
-use crate::schedulers::{Scheduler, SchedulingAlgorithm, minrtt};
+use crate::schedulers::{Reinjection, Scheduler, SchedulingAlgorithm, minrtt};
 
 /// The settings of a multipath connection.
 #[derive(Clone, Debug)]
@@ -35,8 +35,8 @@ pub struct MultipathConfig {
     pub checksum: bool,
     /// Announce data only by the lower 32 bits of its number.
     pub short_numbers: bool,
-    /// When data is moved to another path because its own makes no progress.
-    pub reinjection: Reinjection,
+    /// When data is moved to another path because its own makes no progress; `None`: as the scheduler does.
+    pub reinjection: Option<Reinjection>,
     /// The host's addresses, besides the one that the connection is opened from or accepted at.
     pub endpoints: Vec<Endpoint>,
     /// Subflows besides the first, opened and accepted together, at most 30.
@@ -62,7 +62,7 @@ impl Default for MultipathConfig {
             reactive: None,
             checksum: false,
             short_numbers: false,
-            reinjection: Reinjection::Timeout,
+            reinjection: None,
             endpoints: Vec::new(),
             subflows_max: 8,
             announcements_max: 8,
@@ -90,17 +90,6 @@ impl MultipathConfig {
             None => scheduler,
         }
     }
-}
-
-/// When data is moved to another path because its own makes no progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reinjection {
-    /// At the first retransmission timeout of its path (RFC 8684 section 3.3.6, as the kernel of
-    /// multipath-tcp.org): the path counts as stale until it delivers something.
-    Timeout,
-    /// As in Linux: the oldest data after a data-level timeout, and everything when its path has
-    /// delivered nothing for this many of them (`net.mptcp.stale_loss_cnt`, 4 there).
-    Stale(u32),
 }
 
 /// An address of this host and its use; the flags have the names of `ip mptcp endpoint`.

@@ -15,7 +15,7 @@ use super::timers::Timers;
 use super::{Path, Scheduler};
 use crate::congestion::Coupling;
 use crate::error::TcpError;
-use crate::schedulers::{PathId, PathView};
+use crate::schedulers::{PathId, PathView, Reinjection};
 use crate::segment::{QuotedSegment, Segment};
 use crate::subflow::{State, Subflow, local_mss};
 
@@ -28,6 +28,7 @@ pub struct MultipathConnection {
     pub(super) paths: Vec<Path>,
     pub(super) next_id: u32,
     pub(super) scheduler: Box<dyn Scheduler>,
+    pub(super) reinjection: Reinjection,
     pub(super) views: Vec<PathView>,
     pub(super) coupling: Coupling,
     pub(super) manager: Manager,
@@ -93,11 +94,13 @@ impl MultipathConnection {
         let controller = config.tcp.congestion.join(config.tcp.hystart, &coupling);
         let mss = local_mss(&config.tcp, local);
         let link = Link::new(PathId(0), Stage::First, isn);
+        let scheduler = config.build_scheduler();
         MultipathConnection {
             shared: Shared::new(config, initiator, key, mss),
             paths: vec![Path::new(subflow.with_controller(controller), link)],
             next_id: 1,
-            scheduler: config.build_scheduler(),
+            reinjection: config.reinjection.unwrap_or(scheduler.reinjection()),
+            scheduler,
             views: Vec::new(),
             coupling,
             manager: Manager::new(config, initiator, local, remote),

@@ -49,7 +49,8 @@ mod transmit;
 
 use trackbed_core::Time;
 
-pub use config::{Endpoint, MultipathConfig, Reinjection};
+pub use crate::schedulers::Reinjection;
+pub use config::{Endpoint, MultipathConfig};
 pub use connection::MultipathConnection;
 pub use join::{JoinError, join_token, refuse_join};
 pub use keys::Key;

@@ -198,6 +198,11 @@ impl DataSend {
         self.again.make_contiguous().sort_unstable();
     }
 
+    /// The oldest piece.
+    pub fn oldest(&self) -> Option<Outstanding> {
+        self.pieces.front().map(Piece::outstanding)
+    }
+
     /// The first piece that another path is to carry.
     pub fn first_again(&mut self) -> Option<Outstanding> {
         while let Some(&offset) = self.again.front() {

@@ -3,11 +3,11 @@
 use trackbed_core::Time;
 
 use super::Path;
-use super::config::Reinjection;
 use super::connection::MultipathConnection;
 use super::shared::Mode;
 use super::timers::Alarm;
 use crate::error::TcpError;
+use crate::schedulers::Reinjection;
 use crate::subflow::State;
 
 impl MultipathConnection {
@@ -55,7 +55,7 @@ impl MultipathConnection {
                 self.shared.events.stirred = true;
             }
             let opened = path.subflow.is_synchronized();
-            if timeouts > before && opened && self.config.reinjection == Reinjection::Timeout {
+            if timeouts > before && opened && self.reinjection == Reinjection::Timeout {
                 self.give_up_on(index);
             }
         }

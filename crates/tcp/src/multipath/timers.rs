@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-use super::config::Reinjection;
 use super::connection::MultipathConnection;
+use crate::schedulers::Reinjection;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
@@ -25,6 +25,8 @@ pub(super) enum Alarm {
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     due: [Option<Time>; 5],
+    /// How long the data timer waits in Linux, as of the last decision of the scheduler.
+    pub data_interval: Option<Duration>,
     /// Doublings of the data timer, and of the window probe.
     data_backoff: u32,
     window_backoff: u32,
@@ -86,8 +88,12 @@ impl MultipathConnection {
     /// Data is in flight: starts the data timer, unless it runs.
     pub(super) fn arm_data_timer(&mut self, now: Time) {
         if !self.timers.is_set(Alarm::Data) {
-            let wait = (self.rto() * (1 << self.timers.data_backoff.min(6))).min(MAX_WAIT);
-            self.timers.start(Alarm::Data, now + wait);
+            let backed_off = || self.rto() * (1 << self.timers.data_backoff.min(6));
+            let wait = match self.reinjection {
+                Reinjection::Timeout => backed_off(),
+                Reinjection::Stale(_) => self.timers.data_interval.unwrap_or(self.rto()),
+            };
+            self.timers.start(Alarm::Data, now + wait.min(MAX_WAIT));
         }
     }
 
@@ -102,29 +108,47 @@ impl MultipathConnection {
         }
     }
 
-    /// The oldest data is given to a path again; one that delivered nothing for some rounds is
-    /// stale.
+    /// The oldest data is given to a path again.
     fn data_expired(&mut self, now: Time) {
         if !self.shared.is_multipath() || !self.shared.send.is_out() {
             return;
         }
-        self.shared.send.repeat_first();
+        match self.reinjection {
+            Reinjection::Timeout => {
+                self.shared.send.repeat_first();
+                self.timers.data_backoff += 1;
+            }
+            Reinjection::Stale(rounds) => {
+                self.count_idle_rounds(rounds);
+                self.repeat_fragment(now);
+            }
+        }
         self.shared.events.stirred = true;
-        self.timers.data_backoff += 1;
         self.arm_data_timer(now);
-        let Reinjection::Stale(rounds) = self.config.reinjection else { return };
+    }
+
+    /// A path that delivered nothing for some rounds is stale.
+    fn count_idle_rounds(&mut self, rounds: u32) {
         for index in 0..self.paths.len() {
-            let delivered = self.paths[index].subflow.observe().delivered;
+            let seen = self.paths[index].subflow.observe();
             let path = &mut self.paths[index];
-            if delivered != path.delivered_before {
-                (path.delivered_before, path.idle_rounds) = (delivered, 0);
-            } else if path.subflow.observe().in_flight > 0 {
+            if seen.delivered != path.delivered_before {
+                (path.delivered_before, path.idle_rounds) = (seen.delivered, 0);
+            } else if seen.in_flight > 0 {
                 path.idle_rounds += 1;
                 if path.idle_rounds == rounds {
                     self.give_up_on(index);
                 }
             }
         }
+    }
+
+    /// How long Linux waits for data-level acknowledgments: until the last of the timers by which the
+    /// subflows in progress transmit again.
+    pub(super) fn data_interval(&self, now: Time) -> Duration {
+        let working = self.paths.iter().filter(|path| path.is_ready() && path.idle_rounds == 0);
+        let due = working.filter_map(|path| path.subflow.transmits_again_at()).max();
+        due.map(|at| at - now).filter(|wait| !wait.is_zero()).unwrap_or(self.config.tcp.rto.min)
     }
 
     /// A zero window is probed until it opens (RFC 9293 section 3.8.6.1), by a segment that the

@@ -72,6 +72,9 @@ impl MultipathConnection {
         let mut views = std::mem::take(&mut self.views);
         views.clear();
         views.extend(self.paths.iter().map(view));
+        if self.shared.send.unsent() > 0 && self.shared.send.window_room() > 0 {
+            self.timers.data_interval = Some(self.data_interval(now));
+        }
         let given = self.give_again(now, &views) || self.give_new(now, &mut views);
         self.views = views;
         if given {
@@ -100,6 +103,18 @@ impl MultipathConnection {
             }
         }
         false
+    }
+
+    /// Gives the rest of the oldest fragment to the path that the scheduler chooses, if there is one now.
+    pub(super) fn repeat_fragment(&mut self, now: Time) {
+        let Some(oldest) = self.shared.send.oldest() else { return };
+        let views: Vec<PathView> = self.paths.iter().map(view).collect();
+        let Some(path) = self.scheduler.reinject(&look(now, &self.shared, &views), &oldest) else {
+            return;
+        };
+        let una = self.shared.send.una;
+        let end = (una / FRAGMENT_BYTES + 1) * FRAGMENT_BYTES;
+        self.repeat(now, path, una, end);
     }
 
     /// Carries out the scheduler's decisions; true if a path has something to send now.
@@ -230,6 +245,8 @@ fn view(path: &Path) -> PathView {
     }
 }
 
+/// Linux keeps data in pages of this size, of which a few bytes are its own.
+const FRAGMENT_BYTES: u64 = 32_768 - 40;
 /// The maximum number of paths that a scheduler penalises before it sends.
 const MAX_PENALTIES: usize = 64;
 /// The minimum size of a subflow's buffer, in segments.

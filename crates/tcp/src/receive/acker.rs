@@ -19,12 +19,16 @@ pub(crate) struct Acker {
     /// It waits for the application to read what was the end of a write: a segment that was not
     /// full, or one with PSH.
     pushed: bool,
+    /// A second such end of a write waits too: the response to the first was long in coming.
+    pushed_twice: bool,
     due_at: Option<Time>,
     compressed: u32,
     duplicates: u32,
     compressed_until: Option<Time>,
     /// The largest segment received: what a full one is.
     full: u32,
+    /// The length of the last segment if it was smaller, but not too small for a full one.
+    last_smaller: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,19 +54,17 @@ impl Acker {
         self.scheduled = true;
     }
 
-    /// A segment with PSH arrived: its sender may have nothing to follow it.
-    pub(crate) fn push_arrived(&mut self) {
-        self.pushed = true;
-    }
-
-    /// Data of `len` bytes arrived in order. `window` is the window offered, `rto` our own timeout.
-    pub(crate) fn data_arrived(&mut self, now: Time, len: u32, window: u32, rto: Duration) {
+    /// Data of `len` bytes arrived in order, with or without PSH. `window` is the window offered, `rto` our
+    /// own timeout.
+    pub(crate) fn data_arrived(
+        &mut self,
+        now: Time,
+        (len, push): (u32, bool),
+        window: u32,
+        rto: Duration,
+    ) {
         self.scheduled = true;
-        if len >= self.full {
-            self.full = len.min(MAX_FULL);
-        } else {
-            self.pushed = true;
-        }
+        self.measure(len, push);
         match self.last_data {
             _ if self.timeout.is_zero() => {
                 self.quicken(MAX_QUICK, window);
@@ -82,6 +84,26 @@ impl Acker {
             None => {}
         }
         self.last_data = Some(now);
+    }
+
+    /// Learns how long a full segment is. The sender of one with PSH, or of a smaller one, may have nothing
+    /// to follow it. Two equal ones in a row are full segments of a path that takes no larger ones.
+    fn measure(&mut self, len: u32, push: bool) {
+        let before = std::mem::take(&mut self.last_smaller);
+        if len >= self.full {
+            self.full = len.min(MAX_FULL);
+            self.pushed |= push;
+            return;
+        }
+        if len >= PLAUSIBLE_FULL || (len >= LEAST_FULL && !push) {
+            self.last_smaller = len;
+            if len == before {
+                self.full = len;
+                return;
+            }
+        }
+        self.pushed_twice |= self.pushed;
+        self.pushed = true;
     }
 
     /// Data is sent: one that answers data received a moment ago makes the exchange interactive.
@@ -138,9 +160,9 @@ impl Acker {
     }
 
     /// The application read everything there was; true if the end of a write waits for an
-    /// acknowledgment and no answer is expected to carry it.
+    /// acknowledgment and no answer is expected to carry it, or if the ends of two do.
     pub(crate) fn drained(&self) -> bool {
-        self.scheduled && self.pushed && !self.interactive
+        self.scheduled && (self.pushed_twice || (self.pushed && !self.interactive))
     }
 
     /// True if a full segment or more waits to be acknowledged.
@@ -158,6 +180,7 @@ impl Acker {
         }
         self.scheduled = false;
         self.pushed = false;
+        self.pushed_twice = false;
         self.due_at = None;
         self.compressed = 0;
         self.compressed_until = None;
@@ -214,9 +237,77 @@ const MAX_QUICK: u32 = 16;
 const MAX_INITIAL_FULL: u32 = 536;
 /// A segment counts as full up to this size.
 const MAX_FULL: u32 = 65_535;
+/// A smaller segment may be a full one from this payload on: 536 bytes (RFC 9293 section 3.7.1), less the
+/// timestamps; without PSH, 88 bytes less these.
+const PLAUSIBLE_FULL: u32 = 524;
+const LEAST_FULL: u32 = 76;
 /// Reports that may share one acknowledgment.
 const MAX_COMPRESSED: u32 = 44;
 /// Duplicates that are sent at once, to start a recovery.
 const DUPLICATES: u32 = 3;
 /// The longest wait of a report.
 const MAX_COMPRESSION: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An interactive connection past its quick start, at which nothing waits.
+    fn interactive() -> Acker {
+        let mut acker = Acker::new(1_448);
+        acker.data_arrived(Time::ZERO, (1_448, false), 65_535, MAX_DELAY);
+        acker.data_sent(Time::ZERO);
+        acker.acknowledged();
+        acker
+    }
+
+    fn arrives(acker: &mut Acker, len: u32, push: bool) {
+        acker.data_arrived(Time::ZERO, (len, push), 65_535, MAX_DELAY);
+    }
+
+    /// The first end of a write waits for a response, the second for none (ICSK_ACK_PUSHED2).
+    #[test]
+    fn two_ends_of_writes_are_acknowledged_once_they_are_read() {
+        let mut acker = interactive();
+        arrives(&mut acker, 200, true);
+        assert!(!acker.drained());
+        arrives(&mut acker, 35, true);
+        assert!(acker.drained());
+        acker.acknowledged();
+        assert!(!acker.drained());
+        // A full segment with PSH is not a second end.
+        arrives(&mut acker, 1_448, true);
+        assert!(!acker.drained());
+        arrives(&mut acker, 1_448, true);
+        assert!(!acker.drained());
+    }
+
+    #[test]
+    fn one_end_is_acknowledged_if_no_response_is_expected() {
+        let mut acker = Acker::new(1_448);
+        arrives(&mut acker, 1_448, false);
+        acker.acknowledged();
+        arrives(&mut acker, 100, true);
+        assert!(acker.drained());
+    }
+
+    /// Two equal segments of 1,200 bytes are what the path takes: they are not ends of writes, and the second
+    /// one is full. Small ones are ends, however equal.
+    #[test]
+    fn equal_segments_in_a_row_are_full_ones() {
+        let mut acker = interactive();
+        acker.full = 1_448;
+        arrives(&mut acker, 1_200, true);
+        assert_eq!((acker.full, acker.pushed, acker.pushed_twice), (1_448, true, false));
+        arrives(&mut acker, 1_200, true);
+        assert_eq!((acker.full, acker.pushed_twice), (1_200, false));
+        for _ in 0..2 {
+            arrives(&mut acker, 50, false);
+        }
+        assert_eq!((acker.full, acker.pushed_twice), (1_200, true));
+        // Without PSH, less is plausible.
+        arrives(&mut acker, 100, false);
+        arrives(&mut acker, 100, false);
+        assert_eq!(acker.full, 100);
+    }
+}

@@ -8,7 +8,9 @@
 
 use std::time::Duration;
 
-use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
+use super::{
+    Action, Outstanding, PathId, PathView, Reinjection, Scheduler, SchedulingAlgorithm, View,
+};
 
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "linux",
@@ -67,6 +69,10 @@ impl Scheduler for Linger {
         }
         let stuck = active.clone().filter(|path| !idle(path)).all(|path| path.timeouts > 1);
         active.filter(idle).find(|_| stuck).map(|path| path.id)
+    }
+
+    fn reinjection(&self) -> Reinjection {
+        Reinjection::Stale(4)
     }
 
     fn on_path_removed(&mut self, path: PathId) {

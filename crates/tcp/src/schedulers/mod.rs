@@ -73,6 +73,11 @@ pub trait Scheduler: Debug + Send {
         view.path_for(Some(data))
     }
 
+    /// When data is moved to another path because its own makes no progress.
+    fn reinjection(&self) -> Reinjection {
+        Reinjection::Timeout
+    }
+
     /// An acknowledgment arrived. Called for each one, before the next [`Scheduler::next`].
     fn on_acked(&mut self, _acked: &PathAcked) {}
 
@@ -82,6 +87,18 @@ pub trait Scheduler: Debug + Send {
 
     /// The path is permanently gone.
     fn on_path_removed(&mut self, _path: PathId) {}
+}
+
+/// When data is moved to another path because its own makes no progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reinjection {
+    /// At the first retransmission timeout of its path (RFC 8684 section 3.3.6, as the kernel of
+    /// multipath-tcp.org): the path counts as stale until it delivers something.
+    Timeout,
+    /// As in mainline Linux (`__mptcp_retrans` of `net/mptcp/protocol.c`, 6.18): the oldest 32 KiB after a
+    /// data-level timeout, if the scheduler has a path for them then; and everything when its path has
+    /// delivered nothing for this many of these timeouts (`net.mptcp.stale_loss_cnt`, 4 there).
+    Stale(u32),
 }
 
 /// An entry of the registry: makes a [`Scheduler`] for a connection.

@@ -13,7 +13,9 @@ use std::collections::VecDeque;
 
 use trackbed_core::Time;
 
-use super::{Action, Outstanding, PathAcked, PathId, PathView, Recovery, Scheduler, View};
+use super::{
+    Action, Outstanding, PathAcked, PathId, PathView, Recovery, Reinjection, Scheduler, View,
+};
 
 /// A scheduler with opportunistic retransmission and penalisation.
 #[derive(Debug)]
@@ -99,6 +101,10 @@ impl Scheduler for Opportunistic {
 
     fn reinject(&mut self, view: &View<'_>, data: &Outstanding) -> Option<PathId> {
         self.inner.reinject(view, data)
+    }
+
+    fn reinjection(&self) -> Reinjection {
+        self.inner.reinjection()
     }
 
     fn on_acked(&mut self, acked: &PathAcked) {

@@ -10,7 +10,7 @@
 //! While nothing is blocked, the inner scheduler sees exactly what it would see without this
 //! wrapper.
 
-use super::{Action, Outstanding, PathAcked, PathId, PathView, Scheduler, View};
+use super::{Action, Outstanding, PathAcked, PathId, PathView, Reinjection, Scheduler, View};
 
 /// A scheduler that honours [`PathView::blocked`].
 #[derive(Debug)]
@@ -33,6 +33,10 @@ impl Scheduler for Proactive {
 
     fn reinject(&mut self, view: &View<'_>, data: &Outstanding) -> Option<PathId> {
         self.inner.reinject(&hide(view, &mut self.shown), data)
+    }
+
+    fn reinjection(&self) -> Reinjection {
+        self.inner.reinjection()
     }
 
     fn on_acked(&mut self, acked: &PathAcked) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-use super::{Action, Outstanding, PathAcked, PathId, PathView, Scheduler, View};
+use super::{Action, Outstanding, PathAcked, PathId, PathView, Reinjection, Scheduler, View};
 
 /// Marks paths as blocked that have data in flight but no recent acknowledgment.
 #[derive(Debug)]
@@ -81,6 +81,10 @@ impl Scheduler for Reactive {
     fn reinject(&mut self, view: &View<'_>, data: &Outstanding) -> Option<PathId> {
         self.mark(view);
         self.inner.reinject(&View { paths: &self.marked, ..*view }, data)
+    }
+
+    fn reinjection(&self) -> Reinjection {
+        self.inner.reinjection()
     }
 
     fn on_acked(&mut self, acked: &PathAcked) {

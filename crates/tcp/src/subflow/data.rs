@@ -93,10 +93,8 @@ impl Subflow {
         self.receive.acker.advanced();
         let len = segment.payload.len() as u32;
         let (window, rto) = (self.receive.window, self.rtt.rto());
-        self.receive.acker.data_arrived(now, len, window, rto);
-        if segment.has(Flags::PSH) {
-            self.receive.acker.push_arrived();
-        }
+        let data = (len, segment.has(Flags::PSH));
+        self.receive.acker.data_arrived(now, data, window, rto);
         self.sample_receive_rtt(now, segment);
         self.open_window(len, streams);
         if !self.receive.reassembly.is_empty() {

@@ -17,6 +17,11 @@ impl Subflow {
         others.into_iter().flatten().chain(transmit).min()
     }
 
+    /// When something is sent again, or a loss is looked for, if nothing is acknowledged until then.
+    pub(crate) fn transmits_again_at(&self) -> Option<Time> {
+        self.timers.transmit.map(|(_, at)| at)
+    }
+
     pub(crate) fn handle_timeout(&mut self, now: Time, streams: &mut dyn Streams) {
         if self.timers.time_wait.is_some_and(|at| at <= now) {
             self.finish(None);

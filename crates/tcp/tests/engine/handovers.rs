@@ -40,6 +40,36 @@ fn every_byte_arrives_once_and_in_order_through_handovers() {
     });
 }
 
+/// While one of two paths is away, the peer's window fills, and the other path becomes idle. Linux then sends
+/// the oldest 32 KiB again with each data-level timeout; these follow each other by the timeout of a path, at
+/// least 200 ms. One segment each time would be 5 to 7 kB in a second.
+#[test]
+fn linux_repeats_a_fragment_at_a_time() {
+    let linux = schedulers::algorithms().iter().find(|known| known.name == "linux");
+    let size = BufferSize { initial: 300_000, max: 300_000 };
+    let tcp = Config { receive_buffer: size, ..Config::default() };
+    let config = || MultipathConfig {
+        tcp: tcp.clone(),
+        scheduler: linux.expect("it is registered"),
+        ..MultipathConfig::default()
+    };
+    let mut configs = [config(), config()];
+    configs[0].endpoints = vec![Endpoint::subflow(client_ip(1))];
+    let (from, to) = (Time::from_millis(2_000), Time::from_millis(3_600));
+    let mut lanes = vec![Lane::new(20, 20), Lane::new(20, 20)];
+    lanes[0].outages = vec![(from, to)];
+    let mut world = World::new(1, configs, lanes);
+    world.hosts[1].to_write = 20_000_000;
+    world.open();
+    world.run_until(from + Duration::from_millis(500));
+    let before = world.hosts[0].read;
+    world.run_until(to);
+    let while_away = world.hosts[0].read - before;
+    assert!((90_000..300_000).contains(&while_away), "{while_away}");
+    world.run_until(END);
+    assert!(world.is_complete());
+}
+
 /// When the last handover is over, and when the transfer must have ended.
 const CALM: Time = Time::from_millis(20_000);
 const END: Time = Time::from_millis(900_000);
@@ -157,7 +187,7 @@ fn config(rng: &mut Rng) -> MultipathConfig {
         proactive: pick(2) == 0,
         reactive: (pick(4) == 0).then(|| Duration::from_millis(50 + pick(300) as u64)),
         checksum: pick(4) == 0,
-        reinjection: [Reinjection::Timeout, Reinjection::Stale(4)][pick(2)],
+        reinjection: Some([Reinjection::Timeout, Reinjection::Stale(4)][pick(2)]),
         rejoin: (pick(2) == 0).then(|| Duration::from_millis(500)),
         ..MultipathConfig::default()
     }

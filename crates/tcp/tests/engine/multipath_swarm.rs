@@ -56,7 +56,7 @@ fn config(dice: &mut Dice) -> MultipathConfig {
         reactive: dice.one_in(4).then(|| Duration::from_millis(200)),
         checksum: dice.one_in(3),
         short_numbers: dice.one_in(3),
-        reinjection: *dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)]),
+        reinjection: Some(*dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),
         rejoin: dice.one_in(2).then(|| Duration::from_millis(500)),
         ..MultipathConfig::default()
     }
