@@ -177,7 +177,7 @@ pub enum Event {
     Link {
         /// The link and its direction, for example `link/down`.
         name: String,
-        /// Packets that entered.
+        /// Packets that entered, less those that were still inside a minute after the run.
         offered_packets: u64,
         /// Bytes that entered, IP headers included.
         offered_bytes: u64,

@@ -9,7 +9,7 @@ use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
-use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId, Tap};
+use trackbed_net::{Counters, Direction, DropReason, LinkId, Network, NodeId, Tap};
 use trackbed_protocols::{
     Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters,
 };
@@ -182,8 +182,8 @@ async fn play(
         let event = Event::Transport { role, packets_sent, packets_lost };
         log.record(trackbed_substrate::now(), event);
     }
-    let counters = |link, way| hosts.with_network(|network| *network.counters(link, way));
-    for event in link_events((shared, second), counters) {
+    let events = hosts.with_network(|network| link_events((shared, second), network));
+    for event in events.into_iter().flatten() {
         log.record(trackbed_substrate::now(), event);
     }
     let mut records = log.take();
@@ -200,30 +200,33 @@ async fn close(server: ServerHandle) {
     trackbed_substrate::sleep(Duration::from_micros(1)).await;
 }
 
-/// The final counters of the shared link, and of the second one if there is one.
+/// The final counters of the shared link, and of the second one if there is one. Ends the network's work.
 pub(crate) fn link_events(
     (shared, second): (LinkId, Option<LinkId>),
-    counters: impl Fn(LinkId, Direction) -> Option<Counters>,
+    network: &mut Network,
 ) -> Vec<Event> {
+    network.drain(DRAIN_LIMIT);
     let links = [("link", Some(shared)), ("second-link", second)];
     let directions = [("up", Direction::Forward), ("down", Direction::Backward)];
-    let event = |name: &str, link, (way, direction)| {
-        Some(link_event(&format!("{name}/{way}"), &counters(link, direction)?))
-    };
     let both = links.into_iter().filter_map(|(name, link)| Some((name, link?)));
-    both.flat_map(|(name, link)| directions.map(|direction| event(name, link, direction)))
-        .flatten()
-        .collect()
+    let each = both
+        .flat_map(|(name, link)| directions.map(|(way, direction)| (name, link, way, direction)));
+    let event = |(name, link, way, direction)| {
+        let undecided = network.held(link, direction) as u64;
+        link_event(&format!("{name}/{way}"), network.counters(link, direction), undecided)
+    };
+    each.map(event).collect()
 }
 
-fn link_event(name: &str, counters: &Counters) -> Event {
+/// `undecided` packets are still inside.
+fn link_event(name: &str, counters: &Counters, undecided: u64) -> Event {
     let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
         .into_iter()
         .map(|why| counters.dropped(why).packets)
         .sum();
     Event::Link {
         name: name.to_owned(),
-        offered_packets: counters.offered.packets,
+        offered_packets: counters.offered.packets.saturating_sub(undecided),
         offered_bytes: counters.offered.bytes,
         lost_packets: counters.dropped_in_all().packets - queue,
         queue_dropped_packets: queue,
@@ -242,6 +245,10 @@ pub(crate) fn outcome(records: &[Record]) -> Outcome {
         samples.filter(|(_, values)| !values.is_empty()).collect();
     Outcome::Samples(samples)
 }
+
+/// How long links may finish after a run: longer than full queues and long delays last, short for one that
+/// is down for good.
+const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 
 /// Two simulated days: longer than any sensible transfer and than the longest telemetry, short
 /// enough to end a run that only keeps itself alive.

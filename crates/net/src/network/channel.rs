@@ -37,6 +37,20 @@ impl Channel {
     pub(super) fn new(link: Box<dyn Link>, mtu: u32, addresses: Vec<IpAddr>) -> Channel {
         Channel { link, mtu, addresses, armed: None, counters: Counters::default() }
     }
+
+    /// Lets the link finish with what it holds, until `end`. Only the counters see it.
+    pub(super) fn drain(&mut self, channel: ChannelId, end: Time) {
+        let mut arrivals = VecDeque::new();
+        let mut far =
+            Far { channel, counters: &mut self.counters, tap: None, arrivals: &mut arrivals };
+        while self.link.held() > 0
+            && let Some(wake) = self.link.next_wake().filter(|wake| *wake <= end)
+        {
+            self.link.advance(wake, &mut far);
+            far.arrivals.clear();
+        }
+        self.armed = None;
+    }
 }
 
 impl Far<'_> {

@@ -154,6 +154,17 @@ impl Network {
         &self.channels[ChannelId::new(link, direction).index()].counters
     }
 
+    /// Lets the links finish with the packets that they hold, for at most `longest`, so that the counters
+    /// know what became of each. Otherwise a lost packet that is still under way when a run ends would
+    /// count as not lost. No packet arrives any more, and no node may send afterwards.
+    pub fn drain(&mut self, longest: Duration) {
+        let end = self.clock + longest;
+        for (index, channel) in (0..).zip(&mut self.channels) {
+            channel.drain(ChannelId(index), end);
+        }
+        self.wakes.clear();
+    }
+
     /// The number of packets inside one direction of a link.
     pub fn held(&self, link: LinkId, direction: Direction) -> usize {
         self.channels[ChannelId::new(link, direction).index()].link.held()

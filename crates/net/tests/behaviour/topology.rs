@@ -432,3 +432,41 @@ fn an_edge_has_one_link() {
     builder.edge("alone");
     assert_eq!(builder.build().unwrap_err(), BuildError::EdgeLinks("alone".to_owned()));
 }
+
+/// What is under way when a run ends is lost with the same probability as the rest.
+#[test]
+fn after_the_end_of_a_run_the_counters_know_the_fate_of_every_packet() {
+    let loaded = || {
+        let mut builder = NetworkBuilder::new();
+        let (a, b) = (builder.host("a"), builder.host("b"));
+        let spec = LinkSpec::simple(Bitrate::from_mbps(12), DropTail::of_packets(50), ms(100))
+            .with(Loss::bernoulli(Ratio::from_parts(1, 2)));
+        let duplex = Duplex::new(&spec, &spec, &Seed::of_run(1, 0));
+        let link =
+            builder.connect(End::new(a, [ip("10.0.0.1")]), End::new(b, [ip("10.0.0.2")]), duplex);
+        let mut network = builder.build().unwrap();
+        (0..100).for_each(|_| network.send(Time::ZERO, a, datagram("10.0.0.1", "10.0.0.2", 1500)));
+        (network, link)
+    };
+    let fates = |network: &Network, link| {
+        let counters = network.counters(link, Direction::Forward);
+        let lost =
+            [DropReason::QueueFull, DropReason::Loss].map(|why| counters.dropped(why).packets);
+        (counters.delivered.packets, lost, network.held(link, Direction::Forward))
+    };
+    let (mut whole, link) = loaded();
+    drain(&mut whole);
+    let (delivered, [full, lost], _) = fates(&whole, link);
+    assert!(lost > 10 && delivered + full + lost == 100, "{delivered} {full} {lost}");
+
+    let (mut ended, link) = loaded();
+    ended.drain(Duration::from_secs(60));
+    assert_eq!(fates(&ended, link), (delivered, [full, lost], 0));
+    assert_eq!((ended.next_wake(), ended.poll_delivery().is_none()), (None, true));
+
+    // A packet takes 1 ms to send and 100 ms to arrive.
+    let (mut early, link) = loaded();
+    early.drain(ms(20));
+    assert_eq!(fates(&early, link).0, 0);
+    assert!(fates(&early, link).2 > 0);
+}
