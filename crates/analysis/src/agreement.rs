@@ -3,7 +3,7 @@
 use trackbed_connection::Transport;
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use trackbed_measure::results::RunResult;
-use trackbed_stats::{EquivalenceVerdict, equivalence};
+use trackbed_stats::{CONFIDENCE, EquivalenceVerdict, equivalence};
 
 use trackbed_scenario::{Cell, Plan};
 
@@ -12,7 +12,7 @@ use crate::aggregate::run_means;
 /// Maximum deviation of the ratio of means from 1. Over QUIC both substrates run the same code;
 /// over TCP one uses our engine and the other the kernel.
 const MARGIN_QUIC: f64 = 0.03;
-const MARGIN_TCP: f64 = 0.10;
+const MARGIN_TCP: f64 = 0.05;
 
 /// Compares the runs of a plan in virtual time with those on the emulated substrate, cell by cell
 /// and paired by run: run k of both had the same seed. Leaves out cells without runs on both sides,
@@ -26,35 +26,58 @@ pub fn compare(
     emulated: &[RunResult],
     asked: &[String],
 ) -> Vec<Agreement> {
-    let mut found = Vec::new();
-    for (index, cell) in (0..).zip(&plan.cells) {
-        let runs = |runs: &[RunResult]| -> Vec<RunResult> {
-            let valid = runs.iter().filter(|run| run.cell == index && !run.is_invalid());
-            valid.cloned().collect()
-        };
-        let sides = [runs(virtually), runs(emulated)];
-        let metrics: Vec<&str> = match asked {
-            [] => principal(&sides),
-            asked => asked.iter().map(String::as_str).collect(),
-        };
-        found.extend(
-            metrics.iter().filter_map(|metric| judged((index, cell), plan, metric, &sides)),
-        );
-    }
-    found
+    let cells = 0..plan.cells.len() as u32;
+    cells
+        .flat_map(|cell| {
+            let of = |runs: &[RunResult]| -> Vec<RunResult> {
+                runs.iter().filter(|run| run.cell == cell).cloned().collect()
+            };
+            compare_cell(plan, cell, [of(virtually), of(emulated)], (asked, CONFIDENCE))
+        })
+        .collect()
+}
+
+/// As [`compare`], for one cell, by the runs of both sides, with intervals of this confidence.
+///
+/// # Panics
+/// If `plan` does not have the cell.
+pub fn compare_cell(
+    plan: &Plan,
+    index: u32,
+    sides: [Vec<RunResult>; 2],
+    (asked, confidence): (&[String], f64),
+) -> Vec<Agreement> {
+    let cell = &plan.cells[index as usize];
+    let sides = sides.map(|mut runs| {
+        runs.retain(|run| !run.is_invalid());
+        runs
+    });
+    let metrics: Vec<&str> = match asked {
+        [] => principal(&sides),
+        asked => asked.iter().map(String::as_str).collect(),
+    };
+    let judged = |metric: &&str| judged((index, cell), (metric, confidence), &sides);
+    metrics.iter().filter_map(judged).collect()
 }
 
 /// Compares one metric of a cell; `None` if a side did not measure it, or it is zero in a run.
 fn judged(
     (index, cell): (u32, &Cell),
-    plan: &Plan,
-    metric: &str,
+    (metric, confidence): (&str, f64),
     sides: &[Vec<RunResult>; 2],
 ) -> Option<Agreement> {
     let margin = margin(cell);
-    let [virtually, emulated] = sides.each_ref().map(|runs| run_means(runs, metric, plan.runs));
-    let found = equivalence(&virtually, &emulated, margin).ok()?;
+    let runs = sides.iter().flatten().map(|run| run.run + 1).max()?;
+    let [virtually, emulated] = sides.each_ref().map(|side| run_means(side, metric, runs));
+    let found = equivalence(&virtually, &emulated, margin, confidence).ok()?;
     let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
+    let verdict = match found.verdict {
+        EquivalenceVerdict::Equivalent => AgreementVerdict::Equivalent,
+        EquivalenceVerdict::Different => AgreementVerdict::Different,
+        EquivalenceVerdict::Undecided => AgreementVerdict::Undecided,
+    };
+    let is_undecided = verdict == AgreementVerdict::Undecided;
+    let computing = computing(&sides[1], metric);
     Some(Agreement {
         cell: index,
         name: names.join(" "),
@@ -63,14 +86,51 @@ fn judged(
         emulated: found.means[1],
         pairs: found.n as u32,
         ratio: found.ratio,
-        ci90: found.ci90,
+        ci90: found.interval,
         margin,
-        verdict: match found.verdict {
-            EquivalenceVerdict::Equivalent => AgreementVerdict::Equivalent,
-            EquivalenceVerdict::Different => AgreementVerdict::Different,
-            EquivalenceVerdict::Undecided => AgreementVerdict::Undecided,
-        },
+        correlation: found.correlation,
+        computing_ms: computing,
+        ratio_without_computing: computing.map(|time| found.ratio - time / found.means[0]),
+        verdict,
+        pairs_to_decide: found.pairs_to_decide(margin).filter(|_| is_undecided),
     })
+}
+
+/// The mean processor time of both ends for each value of a time, in ms.
+fn computing(emulated: &[RunResult], metric: &str) -> Option<f64> {
+    let of_run = |run: &RunResult| {
+        let samples = run.outcome.samples()?;
+        let ends = ["client_cpu_ms", "server_cpu_ms"].map(|name| samples.get(name));
+        let total: f64 = ends.into_iter().flatten().flatten().sum();
+        Some((total, samples.get(metric)?.len()))
+    };
+    let is_time = metric.ends_with("_ms") && !metric.ends_with("cpu_ms");
+    let runs = emulated.iter().filter(|_| is_time).filter_map(of_run);
+    let (total, values) =
+        runs.fold((0.0, 0), |(total, all), (time, count)| (total + time, all + count));
+    (total > 0.0 && values > 0).then(|| total / values as f64)
+}
+
+/// The number of the run whose first compared metric differs most between the sides, as a ratio.
+pub fn most_different(
+    virtually: &[RunResult],
+    emulated: &[RunResult],
+    asked: &[String],
+) -> Option<u32> {
+    let sides = [virtually.to_vec(), emulated.to_vec()];
+    let metric = match asked {
+        [] => *principal(&sides).first()?,
+        asked => asked.first()?,
+    };
+    let runs = sides.iter().flatten().map(|run| run.run + 1).max()?;
+    let [virtually, emulated] = sides.each_ref().map(|side| run_means(side, metric, runs));
+    let apart = |(virtually, emulated): (Option<f64>, Option<f64>)| {
+        virtually.zip(emulated).map(|(virtually, emulated)| (emulated / virtually).ln().abs())
+    };
+    let each = (0..).zip(virtually.into_iter().zip(emulated).map(apart));
+    let each =
+        each.filter_map(|(run, apart)| Some((run, apart.filter(|apart| apart.is_finite())?)));
+    each.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(run, _)| run)
 }
 
 /// The metrics of the first kind of traffic that both sides have.

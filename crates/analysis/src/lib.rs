@@ -15,5 +15,6 @@ mod document;
 pub mod groups;
 pub mod number;
 pub mod paper;
+pub mod parting;
 
 pub use document::{Origin, document};

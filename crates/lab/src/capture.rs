@@ -32,14 +32,15 @@ pub struct Capture {
 
 impl Capture {
     /// Starts captures in `directory`, which is created if needed. `command` is the command line
-    /// that repeats them.
+    /// that repeats them, and `substrate` where they run.
     ///
     /// # Errors
     /// If the files cannot be written.
-    pub fn begin(directory: &Path, command: &str) -> io::Result<Capture> {
+    pub fn begin(directory: &Path, (command, substrate): (&str, &str)) -> io::Result<Capture> {
         std::fs::create_dir_all(directory)?;
         let keys = KeyLog::new();
-        let writer = |name: &str, what: &str| Writer::begin(directory, name, what, command, &keys);
+        let about = (command, substrate);
+        let writer = |name: &str, what: &str| Writer::begin(directory, (name, what), about, &keys);
         let packets = Packets {
             phones: writer("phone", "the phones' end of the shared link")?,
             server: writer("server", "the server's end of the shared link")?,
@@ -159,14 +160,13 @@ struct Writer {
 impl Writer {
     fn begin(
         directory: &Path,
-        name: &str,
-        description: &str,
-        command: &str,
+        (name, description): (&str, &str),
+        (command, substrate): (&str, &str),
         keys: &KeyLog,
     ) -> io::Result<Writer> {
         let path = directory.join(format!("{name}.pcapng"));
         let section = Section {
-            hardware: "virtual".to_owned(),
+            hardware: substrate.to_owned(),
             os: String::new(),
             command_line: command.to_owned(),
             // No run is active on this thread: the simulated clock at the start of a run.

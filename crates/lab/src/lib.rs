@@ -10,6 +10,7 @@ mod device;
 pub mod emulated;
 mod ends;
 mod environment;
+pub mod explain;
 mod foresight;
 pub mod live;
 mod machine;

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use trackbed_measure::results::Outcome;
+use trackbed_measure::results::{Outcome, VIRTUAL};
 use trackbed_outward::files::create;
 use trackbed_substrate::simulated::Cancel;
 
@@ -42,7 +42,7 @@ pub struct Repeated {
 /// If the plan has no such cell.
 pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Repeated> {
     let cell = &plan.cells[replay.cell as usize];
-    let capture = Capture::begin(directory, &replay.comment)?;
+    let capture = Capture::begin(directory, (&replay.comment, VIRTUAL))?;
     let runner = Runner::new(Cancel::new());
     let outcome = runner
         .simulate(cell, (plan.seed, replay.run), Some(&capture))

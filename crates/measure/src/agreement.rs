@@ -46,12 +46,29 @@ pub struct Agreement {
     pub pairs: u32,
     /// The emulated mean divided by the virtual one.
     pub ratio: f64,
-    /// The 90 % confidence interval of the ratio, for two one-sided tests at 5 %.
+    /// The 90 % confidence interval of the ratio, for two one-sided tests at 5 %. With `--until-decided` it
+    /// is so much wider that these tests err in 5 % of cells over all looks together.
     pub ci90: [f64; 2],
     /// The largest accepted deviation of the ratio from 1.
     pub margin: f64,
+    /// The correlation of the pairs: 1 if what makes one run slower makes its partner slower. None if a side
+    /// does not vary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<f64>,
+    /// For a time: the mean processor time of both ends on the emulated substrate for each value, in ms. A
+    /// run in virtual time computes in no time unless the scenario has a model of its device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computing_ms: Option<f64>,
+    /// The ratio if all this processor time is subtracted, even what overlapped with waiting: the true
+    /// ratio of the rest is between this and `ratio`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_without_computing: Option<f64>,
     /// The verdict of the interval.
     pub verdict: AgreementVerdict,
+    /// How many pairs would probably decide what is undecided. None below six pairs, or if the ratio is at
+    /// the margin's limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_to_decide: Option<u64>,
 }
 
 /// The answer: how many cells agree.

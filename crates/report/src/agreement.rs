@@ -16,6 +16,8 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
         "ratio",
         "90 % interval",
         "margin",
+        "correlation",
+        "less computing",
         "verdict",
     ];
     let mut table = Table::new(titles.map(|title| match title {
@@ -33,16 +35,21 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
             format!("{:.3}", cell.ratio),
             format!("[{:.3}, {:.3}]", cell.ci90[0], cell.ci90[1]),
             format!("{:.0} %", cell.margin * 100.0),
-            verdict(cell.verdict).to_owned(),
+            cell.correlation.map_or(String::new(), |value| format!("{value:.2}")),
+            cell.ratio_without_computing.map_or(String::new(), |ratio| format!("{ratio:.3}")),
+            verdict(cell),
         ]);
     }
     format!("{answer}\n\n{table}")
 }
 
-fn verdict(verdict: AgreementVerdict) -> &'static str {
-    match verdict {
-        AgreementVerdict::Equivalent => "equivalent",
-        AgreementVerdict::Different => "different",
-        AgreementVerdict::Undecided => "undecided",
+fn verdict(cell: &Agreement) -> String {
+    match (cell.verdict, cell.pairs_to_decide) {
+        (AgreementVerdict::Equivalent, _) => "equivalent".to_owned(),
+        (AgreementVerdict::Different, _) => "different".to_owned(),
+        (AgreementVerdict::Undecided, None) => "undecided".to_owned(),
+        (AgreementVerdict::Undecided, Some(pairs)) => {
+            format!("undecided; about {pairs} pairs decide")
+        }
     }
 }

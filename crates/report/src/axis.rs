@@ -5,7 +5,7 @@ use trackbed_outward::printable_line;
 use crate::number::significant;
 
 /// A linear axis, or a logarithmic one if values are positive and far apart.
-pub(super) struct Axis {
+pub(crate) struct Axis {
     pub low: f64,
     pub high: f64,
     is_log: bool,
@@ -27,6 +27,12 @@ impl Axis {
         let room = ((most - least) * 0.08).max(1e-9);
         let low = if least < 0.0 { least - room } else { 0.0 };
         Axis { low, high: most + room, is_log, ends }
+    }
+
+    /// A linear axis from zero.
+    pub(crate) fn linear(values: impl Iterator<Item = f64>, ends: [f64; 2]) -> Axis {
+        let high = values.filter(|value| value.is_finite()).fold(1e-9, f64::max);
+        Axis { low: 0.0, high: high * 1.02, is_log: false, ends }
     }
 
     /// Values beyond an end are drawn at the end.
@@ -59,7 +65,7 @@ impl Axis {
 }
 
 /// A round number without trailing zeros.
-pub(super) fn tick_text(tick: f64) -> String {
+pub(crate) fn tick_text(tick: f64) -> String {
     let text = significant(tick);
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -70,7 +76,7 @@ pub(super) fn tick_text(tick: f64) -> String {
 /// From this ratio of the largest to the smallest value, an axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     printable_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -7,6 +7,7 @@
 
 pub mod advice;
 pub mod agreement;
+mod axis;
 mod cells;
 pub mod contrast;
 mod details;
@@ -16,6 +17,7 @@ mod guidance;
 pub mod handover;
 pub mod page;
 pub mod papers;
+pub mod parting;
 mod section;
 mod spread;
 pub mod summary;

@@ -33,7 +33,9 @@ pub use compare::{
     Better, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression, RegressionVerdict, Terms,
     compare_paired, compare_unpaired,
 };
-pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
+pub use equivalence::{
+    CONFIDENCE, Equivalence, EquivalenceVerdict, equivalence, look_confidence, pairs_at,
+};
 pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
 pub use median::{MedianDifference, paired_median};
 pub use multiple::holm;

@@ -143,9 +143,7 @@ impl Rounds {
         let asked = about.clone();
         let mut refresh = Refresh::new();
         let mut describe = |runs: u32, directory: &mut RunDirectory| {
-            let setting = Override { key: "runs".to_owned(), value: runs.to_string() };
-            let overrides = asked.overrides.iter().cloned().chain([setting.to_string()]).collect();
-            *about = About { overrides, runs, ..asked.clone() };
+            *about = with_runs(&asked, runs);
             directory.describe(about)
         };
         let is_complete = loop {
@@ -234,6 +232,13 @@ impl Rounds {
         };
         format!("{runs} runs per cell: {until} reached by {reached} of {}{rest}", self.cells.len())
     }
+}
+
+/// What `asked` describes, with another number of runs.
+pub(super) fn with_runs(asked: &About, runs: u32) -> About {
+    let setting = Override { key: "runs".to_owned(), value: runs.to_string() };
+    let overrides = asked.overrides.iter().cloned().chain([setting.to_string()]).collect();
+    About { overrides, runs, ..asked.clone() }
 }
 
 #[cfg(test)]

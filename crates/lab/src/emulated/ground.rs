@@ -12,6 +12,7 @@ use trackbed_emulator::{
 use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
+use crate::run::Onlooker;
 use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
@@ -76,10 +77,16 @@ impl Ground {
         Ok(ground)
     }
 
-    /// Starts the links of `plan`; `clock` gives their time.
-    pub fn open(self, plan: &NetworkPlan, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
+    /// Starts the links of `plan`; `clock` gives their time, and `onlooker` sees their packets.
+    pub fn open(
+        self,
+        plan: &NetworkPlan,
+        (seed, onlooker): (&Seed, Option<&dyn Onlooker>),
+        clock: Clock,
+    ) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
-        let track = Track::build(plan, self.who, seed, Ends::Edges);
+        let mut track = Track::build(plan, self.who, seed, Ends::Edges);
+        track.network.set_tap(onlooker.map(|one| one.tap(track.shared, track.second)));
         let at_home = |number| phone_networks(number, networks).concat();
         let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {
             let node = *node;

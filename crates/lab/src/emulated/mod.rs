@@ -22,7 +22,7 @@ use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
 use crate::beside::{self, Beside, Roles};
-use crate::run::{link_events, outcome};
+use crate::run::{Onlooker, link_events, outcome};
 use crate::scene::Scene;
 use crate::{environment, machine, models};
 use conversation::{Job, Role, Start};
@@ -52,8 +52,30 @@ impl Emulated {
         Ok(Emulated { about, environment: machine::environment(OFFLOADS) })
     }
 
-    fn record(&self, plan: &Plan, cell: u32, run: u32) -> Result<Recorded, String> {
-        let index = cell;
+    /// Executes a run whose packets `onlooker` sees.
+    pub(crate) fn observe(
+        &self,
+        plan: &Plan,
+        (cell, run): (u32, u32),
+        onlooker: Option<&dyn Onlooker>,
+    ) -> RunResult {
+        match self.record(plan, (cell, run), onlooker) {
+            Ok(Recorded { records, certificate }) => {
+                let certificate = Some(certified(&certificate, &records));
+                let outcome =
+                    programs::judge(&plan.cells[cell as usize], &records, outcome(&records));
+                RunResult { cell, run, outcome, certificate }
+            }
+            Err(why) => RunResult { cell, run, outcome: Outcome::Failed(why), certificate: None },
+        }
+    }
+
+    fn record(
+        &self,
+        plan: &Plan,
+        (index, run): (u32, u32),
+        onlooker: Option<&dyn Onlooker>,
+    ) -> Result<Recorded, String> {
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
         // If the machine's load is measured, it must not be kept awake.
@@ -62,13 +84,12 @@ impl Emulated {
         let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
         let ground = Ground::build(cell, &scene.network)?;
         let job = |role| Job { about: self.about.clone(), cell: index, run, role };
-        let (mut records, finished) = match cell.endpoint.programs.is_empty() {
-            true => play(ground, &scene, (&seed, beside), job)?,
+        let (mut records, mut finished) = match cell.endpoint.programs.is_empty() {
+            true => play(ground, &scene, (&seed, beside, onlooker), job)?,
             false => programs::play(ground, (cell, &scene), (&seed, beside), job)?,
         };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
-        let counters = |link, way| Some(*finished.network.counters(link, way));
-        let events = link_events(finished.links, counters);
+        let events = link_events(finished.links, &mut finished.network);
         records.extend(events.into_iter().map(|event| Record { at: now, event }));
         records.sort_by_key(|record| record.at);
         Ok(Recorded { records, certificate: finished.certificate })
@@ -78,7 +99,7 @@ impl Emulated {
 fn play(
     ground: Ground,
     scene: &Scene,
-    (seed, mut beside): (&Seed, Beside),
+    (seed, mut beside, onlooker): (&Seed, Beside, Option<&dyn Onlooker>),
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
     let mut ends = Ends::prepare(
@@ -89,7 +110,7 @@ fn play(
     beside.begin(Roles { client, server, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(&scene.network, seed, clock)?;
+    let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
     let trust = ends.serve(clock.origin())?;
     let start = Start { origin: clock.origin(), trust };
     let mut records = ends.drive(&start, || beside.check())?;
@@ -133,15 +154,7 @@ impl Backend for Emulated {
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
-        Ok(match self.record(plan, cell, run) {
-            Ok(Recorded { records, certificate }) => {
-                let certificate = Some(certified(&certificate, &records));
-                let outcome =
-                    programs::judge(&plan.cells[cell as usize], &records, outcome(&records));
-                RunResult { cell, run, outcome, certificate }
-            }
-            Err(why) => RunResult { cell, run, outcome: Outcome::Failed(why), certificate: None },
-        })
+        Ok(self.observe(plan, (cell, run), None))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Chart, Curve};
 
-use super::axis::{Axis, escaped, tick_text};
+use crate::axis::{Axis, escaped, tick_text};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;

@@ -1,6 +1,5 @@
 //! Studies' statements beside our results, as text and as a Markdown page.
 
-mod axis;
 mod chart;
 mod picture;
 mod statements;

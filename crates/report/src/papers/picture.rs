@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Figure, Held, Statement, Verdict};
 
-use super::axis::{Axis, escaped, tick_text};
+use crate::axis::{Axis, escaped, tick_text};
 
 /// Rows of one quantity with a shared axis.
 struct Panel {

@@ -1,16 +1,19 @@
 //! `trackbed agree`
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
 use trackbed_analysis::agreement;
-use trackbed_measure::agreement::{AgreementDocument, AgreementVerdict, sentence};
+use trackbed_core::units::parse_duration;
+use trackbed_lab::campaign::decided::Terms;
+use trackbed_measure::agreement::{Agreement, AgreementDocument, AgreementVerdict, sentence};
 use trackbed_measure::metrics;
 use trackbed_measure::results::{Document, SCHEMA};
 use trackbed_report::agreement as table;
 
-use super::campaign::{self, Finished};
+use super::campaign::{self, Campaign, Finished, decided};
 use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
@@ -20,13 +23,30 @@ pub const EXAMPLES: &str = "\
 Examples:
   trackbed agree vru --quick --set link.delay=50ms
   trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
+  trackbed agree telemetry --until-decided --budget 10min
+  trackbed agree bulk --set protocol=tcp --runs 20 --explain 0
 
 For each cell, the mean of a metric on the emulated substrate is divided by that in virtual time. By default
 these are the metrics of its kind of traffic: page load time; start-up, loading delay and stalls of players;
 goodput of continuous flows, also around handovers; round-trip time and answers in time of messages on a
-schedule; time to a verdict; or else completion time. A metric that is zero in a run has no ratio. The cell agrees if the 90 % confidence interval of the ratio is within the margin, that is, if both one-sided
-tests at 5 % reject a larger difference. The margin is 3 % for QUIC, whose code is the same on both
-substrates, and 10 % for TCP, where one side is the kernel's. Exit status 1 if a cell exceeds its margin.";
+schedule; time to a verdict; or else completion time. A metric that is zero in a run has no ratio.
+
+A cell agrees if the 90 % confidence interval of the ratio is within the margin, that is, if both one-sided
+tests at 5 % reject a larger difference. The margin is 3 % where both substrates run the same code, as with
+QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell exceeds its margin.
+
+The ends compute in the emulated runs, and in virtual time only where the scenario has a model of its device.
+\"less computing\" is the ratio without the processor time of both ends, also of that which overlapped with
+waiting: what remains of the difference is between the two. The correlation says how much of what happens in
+a run happens to both.
+
+With --until-decided, a cell is judged after 12 pairs of runs (or --runs), after half as many again, and so
+on. The intervals are wider then, so that the tests err in 5 % of cells over all looks together. The cells
+that are probably decided soonest go first.";
+
+mod explain;
+
+pub use explain::Unit;
 
 /// The arguments of `trackbed agree`.
 #[derive(Debug, Args)]
@@ -36,6 +56,16 @@ pub struct AgreeArguments {
     /// Compare METRIC; may be given several times [default: those of the kind of traffic]
     #[arg(long = "metric", value_name = "METRIC", value_parser = known_metric)]
     pub metrics: Vec<String>,
+    /// Run each cell until it is equivalent or different, at most as often as --runs-max says
+    #[arg(long, conflicts_with_all = ["until", "shard"])]
+    pub until_decided: bool,
+    /// Begin no runs that would probably end later than this, with --until-decided
+    #[arg(long, value_name = "TIME", default_value = "20min", value_parser = budget, requires = "until_decided")]
+    pub budget: Duration,
+    /// Repeat one run of a cell on both substrates with captures, and show where they part. Without RUN:
+    /// the one that differs most of the results in the run directory, or else run 0
+    #[arg(long, value_name = "CELL[:RUN]", conflicts_with_all = ["until_decided", "until", "shard", "json"])]
+    pub explain: Option<Unit>,
     #[command(flatten)]
     /// The options of runs.
     pub options: RunOptions,
@@ -55,21 +85,10 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     let plan = campaign::planned_for_both(&arguments.scenario, &arguments.options)?;
     let folder = || PathBuf::from("trackbed-out").join(format!("{}-agree", plan.name));
     let out = arguments.options.out.clone().unwrap_or_else(folder);
-    let run = |substrate, name: &str| -> anyhow::Result<Finished> {
-        let substrate = Some(substrate);
-        let options =
-            RunOptions { substrate, out: Some(out.join(name)), ..arguments.options.clone() };
-        campaign::execute(&arguments.scenario, &options)
-    };
-    // Emulated first: the kernel creates user namespaces only for a single-threaded process.
-    let emulated = run(SubstrateArgument::Emulated, "emulated")?;
-    let virtually = run(SubstrateArgument::Virtual, "virtual")?;
-    let cells = agreement::compare(
-        &emulated.plan,
-        &virtually.runs()?,
-        &emulated.runs()?,
-        &arguments.metrics,
-    );
+    if let Some(unit) = arguments.explain {
+        return explain::execute(arguments, unit, &out);
+    }
+    let ([emulated, virtually], cells) = run(arguments, &out)?;
     let answer = sentence(&cells);
     let interrupted = emulated.interrupted || virtually.interrupted;
     if cells.is_empty() && !interrupted {
@@ -78,7 +97,9 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     let all = 0..emulated.plan.cells.len() as u32;
     let left = all.filter(|index| !cells.iter().any(|cell| cell.cell == *index)).count();
     if left > 0 {
-        tell(format_args!("cells without a metric above zero in runs of both substrates: {left}"));
+        tell(format_args!(
+            "cells without runs of both substrates, or without a metric above zero: {left}"
+        ));
     }
     if arguments.options.json {
         let Document { trackbed, scenario, seed, runs, environment, .. } = &emulated.document;
@@ -106,6 +127,46 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
         false if different => Ending::CheckFailed,
         false => Ending::Success,
     })
+}
+
+/// The campaigns on both substrates, and how they agree.
+fn run(arguments: &AgreeArguments, out: &Path) -> anyhow::Result<([Finished; 2], Vec<Agreement>)> {
+    let AgreeArguments { scenario, metrics, until_decided, budget, options, .. } = arguments;
+    let runs = options.runs.or(until_decided.then_some(PAIRS_MIN));
+    let side = |substrate, name: &str| RunOptions {
+        substrate: Some(substrate),
+        out: Some(out.join(name)),
+        runs,
+        ..options.clone()
+    };
+    // Emulated first: the kernel creates user namespaces only for a single-threaded process.
+    let sides = [
+        side(SubstrateArgument::Emulated, "emulated"),
+        side(SubstrateArgument::Virtual, "virtual"),
+    ];
+    if let (true, Some(runs_min)) = (*until_decided, runs) {
+        let (metrics, runs_max) = (metrics.clone(), options.runs_max);
+        let terms = Terms { metrics, budget: *budget, runs_min, runs_max };
+        terms.check().map_err(anyhow::Error::msg)?;
+        let [emulated, virtually] = sides.map(|options| Campaign::prepare(scenario, &options));
+        return decided::run([emulated?, virtually?], options, terms);
+    }
+    let [emulated, virtually] = sides.map(|options| campaign::execute(scenario, &options));
+    let (emulated, virtually) = (emulated?, virtually?);
+    let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?, metrics);
+    Ok(([emulated, virtually], cells))
+}
+
+/// The pairs of each cell at the first look of `--until-decided`: with fewer, the intervals of skewed values
+/// are too narrow.
+const PAIRS_MIN: u32 = 12;
+
+/// Reads the time that `--until-decided` may take.
+fn budget(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(Duration::ZERO) => Err("write a time above zero, for example 20min".to_owned()),
+        time => time.map_err(|why| why.to_string()),
+    }
 }
 
 /// Why there is no comparison, and what to do about it.

@@ -51,7 +51,7 @@ pub(super) fn play(
     beside.begin(Roles { client, server: server_process, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(&scene.network, seed, clock)?;
+    let traffic = ground.open(&scene.network, (seed, None), clock)?;
     let trust = match &server {
         Some(server) => Some(server.trust.clone()),
         None => ends.serve(clock.origin())?,

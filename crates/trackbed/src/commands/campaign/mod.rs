@@ -1,6 +1,7 @@
 //! The part that `run` and `paper` share: plan, execute, store and summarise.
 
 pub mod consent;
+pub mod decided;
 pub mod remote;
 mod until;
 mod view;
@@ -143,48 +144,73 @@ impl Finished {
 /// # Errors
 /// If the scenario or a setting is invalid, or results cannot be written.
 pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished> {
-    let (source, overrides) = (Source::named(scenario), overrides(options));
-    let plan = scenario::load(&source, &overrides)?;
-    for note in &plan.notes {
-        tell(format_args!("note: {note}"));
-    }
-    let rounds = until::rounds(&plan, options)?;
-    consent::ask(&plan, options)?;
-    let chosen = options.substrate.unwrap_or_else(|| home(&plan));
-    let shard = options.shard.map(|shard| shard.resolve(|name| std::env::var(name).ok()));
-    let shard = shard.transpose().map_err(anyhow::Error::msg)?;
-    let about = About {
-        shard: shard.map(|shard| shard.to_string()),
-        ..about(&source, &plan, &overrides, chosen)?
-    };
-    // Before anything else: the kernel creates user namespaces only for a single-threaded process.
-    let substrate = substrate(chosen, options, &about)?;
-    substrate.check(&plan).map_err(anyhow::Error::msg)?;
-    let out = options.out.clone().map(|out| match shard {
-        Some(shard) => out.join(shard.folder()),
-        None => out,
-    });
-    let (directory, remote) = open(out.as_deref(), &plan, about.clone())?;
-    let campaign = Campaign { plan, substrate: &*substrate, about, directory, remote, shard };
-    match rounds {
+    let campaign = Campaign::prepare(scenario, options)?;
+    match until::rounds(&campaign.plan, options)? {
         None => campaign.run(options),
         Some(rounds) => campaign.run_until(rounds, options),
     }
 }
 
 /// A campaign that is ready to start.
-struct Campaign<'a> {
+pub struct Campaign {
     plan: Plan,
-    substrate: &'a dyn Backend,
+    substrate: Box<dyn Backend>,
     about: About,
     directory: RunDirectory,
     remote: Option<Remote>,
     shard: Option<Shard>,
 }
 
-impl Campaign<'_> {
+impl Campaign {
+    /// Plans `scenario` with `options` and opens the run directory.
+    ///
+    /// # Errors
+    /// If the scenario or a setting is invalid, the substrate cannot run it, or the directory cannot be used.
+    pub fn prepare(scenario: &str, options: &RunOptions) -> anyhow::Result<Campaign> {
+        let (source, overrides) = (Source::named(scenario), overrides(options));
+        let plan = scenario::load(&source, &overrides)?;
+        for note in &plan.notes {
+            tell(format_args!("note: {note}"));
+        }
+        until::rounds(&plan, options)?;
+        consent::ask(&plan, options)?;
+        let chosen = options.substrate.unwrap_or_else(|| home(&plan));
+        let shard = options.shard.map(|shard| shard.resolve(|name| std::env::var(name).ok()));
+        let shard = shard.transpose().map_err(anyhow::Error::msg)?;
+        let about = About {
+            shard: shard.map(|shard| shard.to_string()),
+            ..about(&source, &plan, &overrides, chosen)?
+        };
+        // Before anything else: the kernel creates user namespaces only for a single-threaded process.
+        let substrate = substrate(chosen, options, &about)?;
+        substrate.check(&plan).map_err(anyhow::Error::msg)?;
+        let out = options.out.clone().map(|out| match shard {
+            Some(shard) => out.join(shard.folder()),
+            None => out,
+        });
+        let (directory, remote) = open(out.as_deref(), &plan, about.clone())?;
+        Ok(Campaign { plan, substrate, about, directory, remote, shard })
+    }
+
+    /// The plan of a scenario and the emulated substrate for it, without a run directory.
+    ///
+    /// # Errors
+    /// As [`Campaign::prepare`].
+    pub fn emulated(scenario: &str, options: &RunOptions) -> anyhow::Result<(Plan, Emulated)> {
+        let (source, overrides) = (Source::named(scenario), overrides(options));
+        let plan = scenario::load(&source, &overrides)?;
+        consent::ask(&plan, options)?;
+        let about = about(&source, &plan, &overrides, SubstrateArgument::Emulated)?;
+        let emulated = Emulated::new(about)?;
+        emulated.check(&plan).map_err(anyhow::Error::msg)?;
+        Ok((plan, emulated))
+    }
+
     /// Executes the missing runs of the plan, or of this process's shard.
-    fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
+    ///
+    /// # Errors
+    /// If results cannot be read or written.
+    pub fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
         let cells = self.plan.cells.len();
         let shard = self.shard;
         let is_ours = |cell, run| shard.is_none_or(|shard| shard.has(cells, (cell, run)));
@@ -201,7 +227,7 @@ impl Campaign<'_> {
         if self.shard.is_none() {
             self.directory.keep_timelines(&self.plan)?;
         }
-        let keeping = keeping(self.substrate, options)?;
+        let keeping = keeping(&*self.substrate, options)?;
         let mut view = View::new(total, total - missing.len(), options.watch);
         let refresh = &mut Refresh::new();
         let done = keeping.run(&self.plan, &missing, &mut self.directory, refresh, &mut view)?;
@@ -225,7 +251,7 @@ impl Campaign<'_> {
     fn settle_and_sum_up(&mut self, options: &RunOptions) -> anyhow::Result<Document> {
         self.remote.as_mut().map_or(Ok(()), Remote::stop)?;
         self.directory.settle()?;
-        let keeping = keeping(self.substrate, options)?;
+        let keeping = keeping(&*self.substrate, options)?;
         Ok(keeping.sum_up(&self.plan, &mut self.directory)?)
     }
 

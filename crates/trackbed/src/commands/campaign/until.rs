@@ -20,7 +20,7 @@ pub fn rounds(plan: &Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds
     rounds.map(Some).map_err(|why| anyhow::anyhow!("--until: {why}; give --runs and --runs-max"))
 }
 
-impl Campaign<'_> {
+impl Campaign {
     /// Executes runs until every cell reaches the precision.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Campaign<'_> {
             beside::runtimes(&self.plan)?;
         }
         let mut view = View::new(0, 0, options.watch);
-        let keeping = keeping(self.substrate, options)?;
+        let keeping = keeping(&*self.substrate, options)?;
         let what = (&mut self.plan, &mut self.about);
         let is_complete = rounds.run(&keeping, what, &mut self.directory, &mut view)?;
         view.end();

@@ -1,0 +1,192 @@
+//! Campaigns on two substrates that go on until it is decided in which cells they agree.
+
+use std::time::Duration;
+
+use trackbed_analysis::agreement::compare_cell;
+use trackbed_archive::{About, DirectoryError, Refresh, Results, RunDirectory, Units};
+use trackbed_measure::agreement::{Agreement, AgreementVerdict};
+use trackbed_measure::results::RunResult;
+use trackbed_scenario::Plan;
+use trackbed_stats::{MIN_PAIRS, look_confidence, pairs_at};
+
+use super::keeping::{Keeping, Progress};
+use super::until::with_runs;
+
+/// One of the two campaigns.
+pub struct Side<'a> {
+    /// How its runs are executed.
+    pub keeping: Keeping<'a>,
+    /// Its plan.
+    pub plan: &'a mut Plan,
+    /// What its directory says about it.
+    pub about: &'a mut About,
+    /// Its results.
+    pub directory: &'a mut RunDirectory,
+}
+
+/// What to decide, and how long it may take.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The metrics to compare; none: those of the kind of traffic.
+    pub metrics: Vec<String>,
+    /// No runs begin that would probably end later.
+    pub budget: Duration,
+    /// The pairs of each cell at its first look.
+    pub runs_min: u32,
+    /// The most pairs of a cell.
+    pub runs_max: u32,
+}
+
+impl Terms {
+    /// Whether the numbers of pairs allow a verdict.
+    ///
+    /// # Errors
+    /// An error message, if they do not.
+    pub fn check(&self) -> Result<(), String> {
+        let Terms { runs_min, runs_max, .. } = self;
+        match *runs_min >= MIN_PAIRS as u32 && runs_min <= runs_max {
+            true => Ok(()),
+            false => Err(format!(
+                "--until-decided begins with --runs, which must be {MIN_PAIRS} or more and at most --runs-max \
+                 ({runs_max}), not {runs_min}"
+            )),
+        }
+    }
+}
+
+/// The pairs of runs that the cells need, as far as is known.
+#[derive(Debug)]
+pub struct Deciding {
+    terms: Terms,
+    cells: Vec<Pairs>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    runs: u32,
+    looks: u32,
+    is_closed: bool,
+    /// What one more pair takes.
+    time: Duration,
+    found: Vec<Agreement>,
+}
+
+impl Deciding {
+    /// No cell of `plan` has runs yet.
+    pub fn new(plan: &Plan, terms: Terms) -> Deciding {
+        Deciding { terms, cells: vec![Pairs::default(); plan.cells.len()] }
+    }
+
+    /// Executes runs on both sides, first on the first, until everything is decided or the budget is spent;
+    /// returns false if it was stopped before. As with [`super::until::Rounds::run`], the directories stay
+    /// usable however the process ends.
+    ///
+    /// # Errors
+    /// If results cannot be read or written.
+    pub fn run(
+        &mut self,
+        sides: &mut [Side<'_>; 2],
+        progress: &mut dyn Progress,
+    ) -> Result<bool, DirectoryError> {
+        let asked = sides.each_ref().map(|side| side.about.clone());
+        let mut is_complete = true;
+        while let Some(index) = self.next(progress.elapsed()) {
+            let began = progress.elapsed();
+            let before = self.extend(index);
+            for (side, asked) in sides.iter_mut().zip(&asked) {
+                is_complete = is_complete && self.complete(side, asked, progress)?;
+            }
+            if !is_complete {
+                break;
+            }
+            let pairs = self.cells[index].runs - before;
+            self.cells[index].time = (progress.elapsed() - began) / pairs.max(1);
+            self.look(index, sides)?;
+        }
+        Ok(is_complete)
+    }
+
+    /// The cell that should go on: one without runs, or else the one that is probably decided soonest. None
+    /// if there is none for which the rest of the budget suffices.
+    fn next(&self, elapsed: Duration) -> Option<usize> {
+        let left = self.terms.budget.saturating_sub(elapsed);
+        let open = || (0..).zip(&self.cells).filter(|(_, cell)| !cell.is_closed);
+        if let Some((index, _)) = open().find(|(_, cell)| cell.runs == 0) {
+            return (!left.is_zero()).then_some(index);
+        }
+        let fits =
+            open().filter(|(_, cell)| cell.time * (self.runs_at_look(cell) - cell.runs) <= left);
+        fits.min_by_key(|(_, cell)| cell.time_to_decide()).map(|(index, _)| index)
+    }
+
+    /// The number of runs at the cell's next look.
+    fn runs_at_look(&self, cell: &Pairs) -> u32 {
+        pairs_at(self.terms.runs_min, cell.looks).min(self.terms.runs_max)
+    }
+
+    /// Gives a cell the runs of its next look; returns how many it had.
+    fn extend(&mut self, index: usize) -> u32 {
+        let runs = self.runs_at_look(&self.cells[index]);
+        std::mem::replace(&mut self.cells[index].runs, runs)
+    }
+
+    /// Executes what a side lacks; false if it was stopped.
+    fn complete(
+        &self,
+        side: &mut Side<'_>,
+        asked: &About,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, DirectoryError> {
+        let Side { keeping, plan, about, directory } = side;
+        plan.set_runs(self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0));
+        let wanted =
+            |cell: u32, run| self.cells.get(cell as usize).is_some_and(|cell| run < cell.runs);
+        let is_missing = |cell, run| wanted(cell, run) && !directory.runs().has(cell, run);
+        let missing = Units::of(plan, is_missing);
+        **about = with_runs(asked, plan.runs);
+        directory.describe(about)?;
+        let total: u64 = self.cells.iter().map(|cell| u64::from(cell.runs)).sum();
+        progress.set(total, total - missing.len());
+        let done = keeping.run(plan, &missing, directory, &mut Refresh::new(), progress)?;
+        Ok(done == missing.len())
+    }
+
+    /// Compares the cell's runs, and closes it if that decides, or if more would not help.
+    fn look(&mut self, index: usize, sides: &[Side<'_>; 2]) -> Result<(), DirectoryError> {
+        let Terms { metrics, runs_max, .. } = &self.terms;
+        let cell = &mut self.cells[index];
+        let number = index as u32;
+        let of = |side: &Side<'_>| -> Result<Vec<RunResult>, DirectoryError> {
+            let runs = side.directory.of(number)?;
+            Ok(runs.iter().filter(|run| run.run < cell.runs).cloned().collect())
+        };
+        let [emulated, virtually] = sides;
+        let runs = [of(virtually)?, of(emulated)?];
+        let how = (metrics.as_slice(), look_confidence(cell.looks));
+        cell.found = compare_cell(emulated.plan, number, runs, how);
+        cell.looks += 1;
+        let is_open = |found: &Agreement| found.verdict == AgreementVerdict::Undecided;
+        cell.is_closed = cell.runs >= *runs_max || !cell.found.iter().any(is_open);
+        Ok(())
+    }
+
+    /// What is known about the cells, in their order.
+    pub fn into_found(self) -> Vec<Agreement> {
+        self.cells.into_iter().flat_map(|cell| cell.found).collect()
+    }
+}
+
+impl Pairs {
+    /// How long it probably takes until everything about the cell is decided.
+    fn time_to_decide(&self) -> Duration {
+        let undecided =
+            self.found.iter().filter(|found| found.verdict == AgreementVerdict::Undecided);
+        let pairs =
+            undecided.map(|found| found.pairs_to_decide.unwrap_or(u64::from(u32::MAX))).max();
+        let more = pairs.unwrap_or(0).saturating_sub(u64::from(self.runs));
+        self.time.saturating_mul(u32::try_from(more).unwrap_or(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests;

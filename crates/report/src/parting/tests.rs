@@ -1,0 +1,63 @@
+use trackbed_analysis::parting::{Content, Tcp, parting};
+use trackbed_core::Time;
+
+use super::*;
+
+/// Three packets down, the last two of which may be missing or lost.
+fn run(lost: Option<&'static str>, count: usize) -> Vec<Sent> {
+    let packet = |number: u32| Sent {
+        at: Time::from_millis(u64::from(number) * 10),
+        direction: Direction::Backward,
+        link: 0,
+        content: Content {
+            flow: 0,
+            payload: 1_000,
+            tcp: Some(Tcp { flags: 16, sequence: 1_000 * number, acknowledgment: 1, window: 64 }),
+        },
+        lost: lost.filter(|_| number == 1),
+    };
+    (0..3).map(packet).take(count).collect()
+}
+
+#[test]
+fn the_first_sentence_says_where_runs_part() {
+    let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
+    let found = parting(&virtually, &emulated);
+    let pair = Pair { sent: [&virtually, &emulated], parting: found.as_ref(), late: None };
+    let text = render("cell 0 (tcp), run 3", &pair);
+    assert!(
+        text.starts_with("The runs part 10.0 ms after their first packet, at packet 2 down.\n"),
+        "{text}"
+    );
+    let line = "TCP 0 ACK, sequence 1000, acknowledgment 1, window 64, 1000 B";
+    assert!(text.contains(&format!(" >     10.000 ms  down  {line}\n")), "{text}");
+    assert!(text.contains(&format!(" >     10.000 ms  down  {line}; lost by the link (loss)\n")));
+    assert!(text.contains("1000 B in virtual time, 1000 B on the kernel"), "{text}");
+}
+
+#[test]
+fn a_run_that_ends_early_sends_nothing_more() {
+    let (virtually, emulated) = (run(None, 3), run(None, 2));
+    let found = parting(&virtually, &emulated);
+    let pair = Pair { sent: [&virtually, &emulated], parting: found.as_ref(), late: None };
+    assert!(render("a", &pair).contains(" >    nothing more"));
+    let same = Pair { sent: [&virtually, &virtually], parting: None, late: None };
+    assert_eq!(sentence(&same), "Both runs send the same packets, each less than 1 ms apart.");
+}
+
+/// 3 kB in 20 ms; the axes go 2 % further.
+#[test]
+fn the_picture_has_both_curves_and_the_place_where_they_part() {
+    let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
+    let found = parting(&virtually, &emulated);
+    let pair = Pair { sent: [&virtually, &emulated], parting: found.as_ref(), late: None };
+    let picture = svg("a < b", &pair).unwrap();
+    let top = BOTTOM - (BOTTOM - TOP) / 1.02;
+    let right = LEFT + (RIGHT - LEFT) / 1.02;
+    assert_eq!(picture.matches(&format!("H{right:.1}V{top:.1}\"")).count(), 2, "{picture}");
+    let middle = LEFT + (RIGHT - LEFT) / 2.04;
+    assert!(picture.contains(&format!("<path d=\"M{middle:.1} {TOP}V{BOTTOM}\"")), "{picture}");
+    assert_eq!(picture.matches("<circle").count(), 1);
+    assert!(picture.contains("a &lt; b"));
+    assert_eq!(svg("", &Pair { sent: [&[], &[]], parting: None, late: None }), None);
+}

@@ -1,0 +1,117 @@
+//! `trackbed agree --explain`
+
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context as _, bail};
+use trackbed_analysis::agreement;
+use trackbed_analysis::parting::{first_late, parting};
+use trackbed_archive::{Recorded, Results as _};
+use trackbed_lab::explain::{self, Captured};
+use trackbed_measure::results::{EMULATED, Outcome, VIRTUAL};
+use trackbed_outward::files::create;
+use trackbed_report::parting::{self as report, Pair};
+use trackbed_scenario::Plan;
+
+use super::super::campaign::Campaign;
+use super::AgreeArguments;
+use crate::ending::Ending;
+use crate::options::{RunOptions, SubstrateArgument};
+use crate::output::{self, shell_word, spare_results, tell};
+
+/// A cell, and perhaps a run of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    cell: u32,
+    run: Option<u32>,
+}
+
+impl FromStr for Unit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Unit, String> {
+        let (cell, run) = match text.split_once(':') {
+            Some((cell, run)) => (cell, Some(run)),
+            None => (text, None),
+        };
+        let number = |text: &str| {
+            text.parse().map_err(|_| "write CELL or CELL:RUN, for example 3 or 3:17".to_owned())
+        };
+        Ok(Unit { cell: number(cell)?, run: run.map(number).transpose()? })
+    }
+}
+
+/// Repeats a run on both substrates and prints where they part.
+///
+/// # Errors
+/// If there is no such run, the system allows no namespaces, or captures cannot be written.
+pub fn execute(arguments: &AgreeArguments, unit: Unit, out: &Path) -> anyhow::Result<Ending> {
+    let options = RunOptions {
+        substrate: Some(SubstrateArgument::Emulated),
+        out: None,
+        ..arguments.options.clone()
+    };
+    // Before anything else: the kernel creates user namespaces only for a single-threaded process.
+    let (plan, emulated) = Campaign::emulated(&arguments.scenario, &options)?;
+    let (cell, run) = chosen(&plan, unit, arguments, out)?;
+    let folder = out.join("explain").join(format!("cell-{cell}-run-{run}"));
+    spare_results(&folder)?;
+    let words: Vec<String> =
+        std::env::args().map(|word| shell_word(Path::new(&word)).to_string()).collect();
+    let captured = explain::execute((&plan, &emulated), (cell, run), (&folder, &words.join(" ")));
+    let captured = captured.with_context(|| {
+        format!("{}: captures cannot be written; give another folder with --out", folder.display())
+    })?;
+    let sent = captured.each_ref().map(|one| one.sent.as_slice());
+    let found = (parting(sent[0], sent[1]), first_late(sent[0], sent[1]));
+    let pair = Pair { sent, parting: found.0.as_ref(), late: found.1.as_ref() };
+    let names: Vec<String> =
+        plan.cells[cell as usize].factors.iter().map(|(_, value)| value.to_string()).collect();
+    let title = format!("cell {cell} ({}), run {run}", names.join(" "));
+    output::print(&report::render(&title, &pair))?;
+    if let Some(picture) = report::svg(&title, &pair) {
+        let path = folder.join("sequence.svg");
+        std::io::Write::write_all(&mut create(&path)?, picture.as_bytes())
+            .with_context(|| path.display().to_string())?;
+    }
+    for (name, Captured { result, .. }) in [VIRTUAL, EMULATED].into_iter().zip(&captured) {
+        if let Outcome::Failed(why) = &result.outcome {
+            tell(format_args!("the {name} run failed: {why}"));
+        }
+        if result.is_invalid() {
+            tell(format_args!("this machine did not keep up in the {name} run: repeat it"));
+        }
+    }
+    tell(format_args!("captures and sequence.svg: {}", shell_word(&folder)));
+    Ok(Ending::Success)
+}
+
+/// The run to repeat.
+fn chosen(
+    plan: &Plan,
+    Unit { cell, run }: Unit,
+    arguments: &AgreeArguments,
+    out: &Path,
+) -> anyhow::Result<(u32, u32)> {
+    let Some(of_plan) = plan.cells.get(cell as usize) else {
+        let last = plan.cells.len() - 1;
+        bail!("there is no cell {cell}; write a cell from 0 to {last}");
+    };
+    match run {
+        Some(run) if run >= of_plan.runs => {
+            bail!("there is no run {run}; write a run from 0 to {}", of_plan.runs - 1)
+        }
+        Some(run) => Ok((cell, run)),
+        None => Ok((cell, most_different(plan, cell, arguments, out).unwrap_or(0))),
+    }
+}
+
+/// The run of a cell that differs most in the first compared metric, if there are results.
+fn most_different(plan: &Plan, cell: u32, arguments: &AgreeArguments, out: &Path) -> Option<u32> {
+    let read = |name: &str| {
+        let recorded = Recorded::read(&out.join(name)).ok()?;
+        let runs = (recorded.plan.hash == plan.hash).then(|| recorded.runs.of(cell).ok())??;
+        Some(runs.into_owned())
+    };
+    agreement::most_different(&read(VIRTUAL)?, &read(EMULATED)?, &arguments.metrics)
+}

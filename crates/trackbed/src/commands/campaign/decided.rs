@@ -1,0 +1,41 @@
+//! Campaigns of `agree --until-decided`, whose number of runs depends on the results of both substrates.
+
+use trackbed_lab::campaign::decided::{Deciding, Side, Terms};
+use trackbed_measure::agreement::Agreement;
+
+use super::view::View;
+use super::{Campaign, Finished, keeping};
+use crate::options::RunOptions;
+
+/// Executes runs of both campaigns, emulated ones first, until their agreement is decided or the budget is
+/// spent, and returns what was found.
+///
+/// # Errors
+/// If results cannot be read or written.
+pub fn run(
+    [mut emulated, mut virtually]: [Campaign; 2],
+    options: &RunOptions,
+    terms: Terms,
+) -> anyhow::Result<([Finished; 2], Vec<Agreement>)> {
+    let mut deciding = Deciding::new(&emulated.plan, terms);
+    let mut view = View::new(0, 0, options.watch);
+    let mut sides = [emulated.side(options)?, virtually.side(options)?];
+    let is_complete = deciding.run(&mut sides, &mut view)?;
+    view.end();
+    let end = |mut campaign: Campaign| -> anyhow::Result<Finished> {
+        let document = campaign.settle_and_sum_up(options)?;
+        campaign.finished(document, !is_complete, true, options)
+    };
+    Ok(([end(emulated)?, end(virtually)?], deciding.into_found()))
+}
+
+impl Campaign {
+    fn side(&mut self, options: &RunOptions) -> anyhow::Result<Side<'_>> {
+        Ok(Side {
+            keeping: keeping(&*self.substrate, options)?,
+            plan: &mut self.plan,
+            about: &mut self.about,
+            directory: &mut self.directory,
+        })
+    }
+}
