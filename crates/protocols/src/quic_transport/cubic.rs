@@ -130,7 +130,8 @@ impl Cubic {
         state.window = state.ssthresh;
         state.recovery_start = Some(now);
         let below = (state.w_max - state.window as f64).max(0.0) / datagram as f64;
-        let k = (below / C).cbrt();
+        // `libm` gives the same last bit on every machine; the system's library does not.
+        let k = libm::cbrt(below / C);
         state.epoch = Some(Epoch { start: now, k, w_est: state.window as f64 });
         state.credit = (state.credit as f64 * beta) as u64;
     }
