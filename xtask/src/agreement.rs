@@ -1,108 +1,92 @@
-//! How far the virtual and the emulated substrate agree, over a grid of paths: the table of
-//! `docs/agreement.md`.
+//! How far the virtual and the emulated substrate agree, over kinds of traffic and paths: the table of
+//! `docs/agreement.md`. Its rows are those of `agreement.toml`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::Stdio;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cargo::cargo;
 use crate::ledger::Ledger;
 
-/// How much of the grid.
+/// How much of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Every path, with the runs that the intervals need; half an hour. The page is rewritten.
+    /// Every case; forty minutes. The page is rewritten.
     Full,
     /// The rest of an interrupted [`Extent::Full`]. Only with the same build, because runs of two
     /// versions cannot be distinguished afterwards.
     Rest,
-    /// A few quick paths; a minute. The table is only printed.
+    /// A few quick cases; minutes. The table is only printed.
     Short,
 }
 
-/// A path and its transfer.
-struct Path {
-    /// In Mbit/s.
-    rate: u32,
-    /// One way, in ms.
-    delay: u32,
-    /// In percent, each way.
-    loss: f64,
-    /// The queue, in bandwidth-delay products (rate times both delays).
-    queue: f64,
-    /// In bytes.
-    size: u32,
+/// The file of cases.
+#[derive(Debug, Deserialize)]
+struct Cases {
+    case: Vec<Case>,
 }
 
-const fn path(rate: u32, delay: u32, loss: f64, queue: f64, size: u32) -> Path {
-    Path { rate, delay, loss, queue, size }
+/// One call of `trackbed agree`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    /// What flows, for the table.
+    traffic: String,
+    scenario: String,
+    part: Option<String>,
+    /// Settings that are equal in all cells.
+    set: Vec<String>,
+    /// Settings by which the cells differ.
+    axes: Vec<String>,
+    /// Pairs of runs before the first verdict.
+    runs: Option<u32>,
+    /// Time for more pairs where they are needed.
+    budget: Option<String>,
+    /// Concurrent runs, for traffic that uses little of the processor.
+    jobs: Option<u32>,
+    /// Why cells differ, by a part of the cell's name or by its metric.
+    #[serde(default)]
+    causes: BTreeMap<String, String>,
 }
 
-/// Rates of 1 to 100 Mbit/s, delays of 5 to 200 ms, losses of 0 to 5 %, queues of 0.25 to 4
-/// bandwidth-delay products, transfers of 10 kB to 20 MB: each value beside several of the others,
-/// and no transfer longer than some ten seconds. The first are those of the short form.
-const GRID: [Path; 24] = [
-    path(10, 20, 0.0, 1.0, 100_000),
-    path(50, 10, 0.0, 1.0, 1_000_000),
-    path(10, 10, 5.0, 1.0, 100_000),
-    path(1, 5, 0.0, 4.0, 10_000),
-    path(1, 50, 0.0, 1.0, 100_000),
-    path(1, 200, 0.0, 0.25, 100_000),
-    path(10, 5, 0.0, 4.0, 1_000_000),
-    path(10, 100, 0.0, 1.0, 1_000_000),
-    path(50, 50, 0.0, 1.0, 1_000_000),
-    path(50, 50, 0.0, 0.25, 20_000_000),
-    path(100, 5, 0.0, 1.0, 20_000_000),
-    path(100, 20, 0.0, 0.25, 20_000_000),
-    path(100, 200, 0.0, 1.0, 20_000_000),
-    path(1, 20, 1.0, 4.0, 100_000),
-    path(5, 50, 2.0, 1.0, 100_000),
-    path(10, 10, 1.0, 0.25, 10_000),
-    path(10, 5, 0.1, 1.0, 1_000_000),
-    path(10, 20, 1.0, 1.0, 1_000_000),
-    path(50, 10, 0.5, 1.0, 1_000_000),
-    path(50, 5, 1.0, 4.0, 1_000_000),
-    path(50, 200, 0.1, 0.25, 1_000_000),
-    path(100, 5, 5.0, 1.0, 100_000),
-    path(100, 100, 0.5, 1.0, 100_000),
-    path(100, 20, 0.1, 1.0, 20_000_000),
-];
-
-/// Paths of the short form, from the beginning.
-const SHORT: usize = 3;
-const RUNS_SHORT: u32 = 6;
-
-impl Path {
-    /// Without loss, runs differ little; long ones average over more losses each.
-    fn runs(&self) -> u32 {
-        match (self.loss > 0.0, self.size) {
-            (_, 10_000_000..) => 8,
-            (true, ..1_000_000) => 12,
-            _ => 10,
-        }
+impl Case {
+    /// The settings of the links, in words.
+    fn path(&self) -> String {
+        let of_link = self.set.iter().filter_map(|setting| {
+            let (key, value) = setting.split_once('=')?;
+            let key = key.strip_prefix("link.").or(key.strip_prefix("environment."))?;
+            Some(format!("{key} {value}"))
+        });
+        of_link.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Runs the grid.
+/// The numbers of the cases of the short form.
+const SHORT: [usize; 3] = [4, 8, 5];
+const RUNS: u32 = 12;
+const BUDGET: &str = "75s";
+
+/// Runs the cases.
 ///
 /// # Errors
-/// If a path cannot be run, or the page cannot be written. A disagreement of the substrates is a
+/// If a case cannot be run, or the page cannot be written. A disagreement of the substrates is a
 /// result.
 pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
-    let paths = match extent {
-        Extent::Full | Extent::Rest => &GRID[..],
-        Extent::Short => &GRID[..SHORT],
+    let Cases { case: cases } = toml::from_str(include_str!("agreement.toml"))
+        .map_err(|why| format!("xtask/src/agreement.toml: {why}"))?;
+    let chosen: Vec<usize> = match extent {
+        Extent::Full | Extent::Rest => (0..cases.len()).collect(),
+        Extent::Short => SHORT.to_vec(),
     };
     let mut rows = Vec::new();
-    for (number, path) in paths.iter().enumerate() {
-        let runs = match extent {
-            Extent::Short => RUNS_SHORT,
-            Extent::Full | Extent::Rest => path.runs(),
-        };
-        eprintln!("    path {} of {}, {runs} runs a cell", number + 1, paths.len());
-        let document = match compare(extent, path, number, runs) {
+    for (place, number) in chosen.iter().enumerate() {
+        let case = &cases[*number];
+        eprintln!("    case {} of {}: {}", place + 1, chosen.len(), case.traffic);
+        let document = match compare(extent, case, *number) {
             Err(why) if extent == Extent::Short && why.contains(FORBIDDEN) => {
                 eprintln!("    SKIPPED: {why}");
                 ledger.skip(&why);
@@ -111,21 +95,20 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
             document => document?,
         };
         let cells = document["cells"].as_array().ok_or("agree printed no cells")?;
-        rows.extend(cells.iter().map(|cell| row(path, cell)));
+        rows.extend(cells.iter().map(|cell| row(case, cell)));
         let table = format!("{}\n{}", table(&rows), summary(&rows, &document["environment"]));
-        match (extent, number + 1 == paths.len()) {
+        match (extent, place + 1 == chosen.len()) {
             (Extent::Short, true) => println!("{table}"),
             (Extent::Short, false) => {}
-            // Finished paths are kept after an interruption.
+            // Finished cases are kept after an interruption.
             (Extent::Full | Extent::Rest, _) => replace_in_page(&table)?,
         }
     }
     Ok(())
 }
 
-/// The document of `trackbed agree` for one path.
-fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Value, String> {
-    let bytes_per_rtt = f64::from(path.rate) * 1e6 / 8.0 * 2.0 * f64::from(path.delay) / 1e3;
+/// The document of `trackbed agree` for one case.
+fn compare(extent: Extent, case: &Case, number: usize) -> Result<Value, String> {
     let out = match extent {
         Extent::Full | Extent::Rest => format!("{RESULTS}/{number}"),
         Extent::Short => format!("{RESULTS}/short-{number}"),
@@ -134,25 +117,20 @@ fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Valu
     if extent != Extent::Rest {
         let _ = fs::remove_dir_all(&out);
     }
-    let settings = [
-        format!("link.rate={}Mbit/s", path.rate),
-        format!("link.delay={}ms", path.delay),
-        format!("link.loss={}%", path.loss),
-        format!("link.queue={}B", (bytes_per_rtt * path.queue).round()),
-        format!("workload.size={}B", path.size),
-    ];
+    let budget = case.budget.as_deref().unwrap_or(BUDGET);
     let mut command = cargo();
     command.args(["run", "--quiet", "--release", "--bin", "trackbed", "--"]);
-    command.args(["agree", "xtask/src/agreement.toml", "--json", "--out", &out]);
-    command.args(["--runs", &runs.to_string()]);
-    for setting in &settings {
-        command.args(["--set", setting]);
-    }
+    command.args(["agree", &case.scenario, "--until-decided", "--json", "--quiet", "--out", &out]);
+    command.args(["--budget", budget, "--runs", &case.runs.unwrap_or(RUNS).to_string()]);
+    command.args(["--jobs", &case.jobs.unwrap_or(1).to_string()]);
+    command.args(case.part.iter().flat_map(|part| ["--part", part]));
+    command.args(case.set.iter().chain(&case.axes).flat_map(|setting| ["--set", setting]));
     let output = command.stderr(Stdio::piped()).output();
     let output = output.map_err(|why| format!("cannot start cargo: {why}"))?;
     // 1 means that a cell differs, or a run failed; the document says which.
     if !matches!(output.status.code(), Some(0 | 1)) || output.stdout.is_empty() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} over {}: {why}", case.traffic, case.path()));
     }
     serde_json::from_slice(&output.stdout).map_err(|why| format!("agree printed no JSON: {why}"))
 }
@@ -164,41 +142,64 @@ struct Row {
 }
 
 const TITLES: [&str; 12] = [
-    "Mbit/s",
-    "ms",
-    "loss",
-    "queue",
-    "bytes",
-    "ends",
-    "virtual ms",
-    "kernel ms",
+    "traffic",
+    "path",
+    "cell",
+    "metric",
+    "virtual",
+    "kernel",
     "n",
     "ratio",
-    "90 % interval",
+    "interval",
+    "without computing",
+    "correlation",
     "verdict",
 ];
 
-fn row(path: &Path, cell: &Value) -> Row {
+fn row(case: &Case, cell: &Value) -> Row {
     let number = |key: &str| cell[key].as_f64().unwrap_or(f64::NAN);
-    let time = |value: f64| if value < 1e3 { format!("{value:.1}") } else { format!("{value:.0}") };
-    let verdict = cell["verdict"].as_str().unwrap_or("?").to_owned();
+    let value = |value: f64| match value {
+        _ if value < 10.0 => format!("{value:.2}"),
+        _ if value < 1e3 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    };
+    let text = |key: &str| cell[key].as_str().unwrap_or("?").to_owned();
+    let optional = |key: &str, digits| {
+        cell[key].as_f64().map_or_else(String::new, |value| format!("{value:.digits$}"))
+    };
     let end = |index: usize| cell["ci90"][index].as_f64().unwrap_or(f64::NAN);
+    let margin = number("margin");
+    let mut verdict = format!("{} ({:.0} %)", text("verdict"), margin * 100.0);
+    if let Some(pairs) = cell["pairs_to_decide"].as_u64() {
+        write!(verdict, ", {pairs} pairs").expect("a String takes everything");
+    }
+    if text("verdict") == "different" {
+        let name = format!("{} {}", text("name"), text("metric"));
+        let known = case.causes.iter().find(|(part, _)| name.contains(*part));
+        let computes = number("ratio") > 1.0 && number("ratio_without_computing") <= 1.0 + margin;
+        let cause = match known {
+            Some((_, cause)) => cause,
+            None if computes => "the ends' computing",
+            None => "unknown",
+        };
+        write!(verdict, ": {cause}").expect("a String takes everything");
+    }
     Row {
         columns: [
-            path.rate.to_string(),
-            path.delay.to_string(),
-            format!("{} %", path.loss),
-            format!("{} BDP", path.queue),
-            path.size.to_string(),
-            cell["name"].as_str().unwrap_or("?").to_owned(),
-            time(number("virtually")),
-            time(number("emulated")),
+            case.traffic.clone(),
+            case.path(),
+            text("name"),
+            text("metric"),
+            value(number("virtually")),
+            value(number("emulated")),
             cell["pairs"].to_string(),
             format!("{:.3}", number("ratio")),
             format!("{:.3} to {:.3}", end(0), end(1)),
-            format!("{verdict} ({:.0} %)", number("margin") * 100.0),
+            optional("ratio_without_computing", 3),
+            optional("correlation", 2),
+            verdict,
         ],
-        verdict,
+        verdict: text("verdict"),
     }
 }
 
@@ -206,7 +207,10 @@ fn row(path: &Path, cell: &Value) -> Row {
 fn table(rows: &[Row]) -> String {
     let line = |columns: &[String]| format!("| {} |\n", columns.join(" | "));
     let mut text = line(&TITLES.map(str::to_owned));
-    text.push_str(&line(&TITLES.map(|_| "---:".to_owned())));
+    text.push_str(&line(&TITLES.map(|title| match title {
+        "traffic" | "path" | "cell" | "metric" | "verdict" => "---".to_owned(),
+        _ => "---:".to_owned(),
+    })));
     rows.iter().for_each(|row| text.push_str(&line(&row.columns)));
     text
 }
@@ -214,20 +218,20 @@ fn table(rows: &[Row]) -> String {
 fn summary(rows: &[Row], environment: &Value) -> String {
     let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
     let fact = |name: &str| environment[name].as_str().unwrap_or("unknown").to_owned();
-    let mut text = String::new();
-    writeln!(
-        text,
-        "{} of {} equivalent, {} different, {} undecided. Linux {}, {} cores, {}.",
+    let correlated = |row: &&Row| row.columns[10].parse().is_ok_and(|value: f64| value >= 0.95);
+    let known = rows.iter().filter(|row| !row.columns[10].is_empty()).count();
+    format!(
+        "{} of {} equivalent, {} different, {} undecided; the correlation is 0.95 or more in {} of {known}. Linux \
+         {}, {} cores, {}.\n",
         count("equivalent"),
         rows.len(),
         count("different"),
         count("undecided"),
+        rows.iter().filter(correlated).count(),
         fact("kernel"),
         fact("cores"),
         fact("processor"),
     )
-    .expect("writing to a String cannot fail");
-    text
 }
 
 /// Replaces the table in the page.

@@ -11,10 +11,10 @@ mod answer;
 pub mod calibration;
 mod checks;
 pub mod compare;
+pub mod divergence;
 mod document;
 pub mod groups;
 pub mod number;
 pub mod paper;
-pub mod parting;
 
 pub use document::{Origin, document};

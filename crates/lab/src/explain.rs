@@ -1,10 +1,11 @@
-//! Repeats one run on both substrates, captures both, and finds where they part.
+//! Repeats one run on both substrates, captures both, and keeps their packets.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trackbed_analysis::parting::{Reader, Sent};
+use trackbed_analysis::divergence::{Reader, Sent};
 use trackbed_core::{Packet, Time};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult, VIRTUAL};
 use trackbed_net::{Direction, LinkId, Point, Tap};
@@ -40,17 +41,24 @@ pub fn execute(
     (cell, run): (u32, u32),
     (directory, command): (&Path, &str),
 ) -> io::Result<[Captured; 2]> {
-    let capture = |substrate| Watcher::begin(&directory.join(substrate), (command, substrate));
-    let watcher = capture(VIRTUAL)?;
+    let virtually = virtually(plan, (cell, run), (directory, command))?;
+    let watcher = Watcher::begin(&directory.join(EMULATED), (command, EMULATED))?;
+    let result = emulated.observe(plan, (cell, run), Some(&watcher));
+    Ok([virtually, watcher.finish(result)?])
+}
+
+/// Executes a run in virtual time, and writes captures to the folder `virtual` in `directory`.
+fn virtually(
+    plan: &Plan,
+    (cell, run): (u32, u32),
+    (directory, command): (&Path, &str),
+) -> io::Result<Captured> {
+    let watcher = Watcher::begin(&directory.join(VIRTUAL), (command, VIRTUAL))?;
     let runner = Runner::new(Cancel::new());
     let outcome = runner
         .simulate(&plan.cells[cell as usize], (plan.seed, run), Some(&watcher))
         .unwrap_or_else(|why| Outcome::Failed(why.to_string()));
-    let result = RunResult { cell, run, outcome, certificate: None };
-    let virtually = watcher.finish(result)?;
-    let watcher = capture(EMULATED)?;
-    let result = emulated.observe(plan, (cell, run), Some(&watcher));
-    Ok([virtually, watcher.finish(result)?])
+    watcher.finish(RunResult { cell, run, outcome, certificate: None })
 }
 
 /// Captures a run, and keeps what its packets contain.
@@ -85,8 +93,8 @@ impl Onlooker for Watcher {
 struct Seen {
     reader: Reader,
     sent: Vec<Sent>,
-    /// The memory of each packet, and where it is in `sent`.
-    places: Vec<(usize, usize)>,
+    /// The address in memory of each packet, and where it is in `sent`.
+    places: Vec<(usize, Range<usize>)>,
 }
 
 struct SeenTap {
@@ -108,18 +116,84 @@ impl Tap for SeenTap {
         let Seen { reader, sent, places } = &mut *seen;
         match point {
             Point::Entered => {
-                places.push((packet.bytes().as_ptr().addr(), sent.len()));
+                let from = sent.len();
                 sent.extend(reader.read((at, number), direction, packet));
+                places.push((packet.bytes().as_ptr().addr(), from..sent.len()));
             }
             // The last packet in this memory is the one: a link copies no packet that it does not alter.
             Point::Dropped(why) => {
                 let address = packet.bytes().as_ptr().addr();
                 let place = places.iter().rev().find(|(known, _)| *known == address);
-                if let Some(sent) = place.and_then(|(_, place)| sent.get_mut(*place)) {
-                    sent.lost = Some(why.name());
-                }
+                let lost = place.and_then(|(_, place)| sent.get_mut(place.clone()));
+                lost.into_iter().flatten().for_each(|sent| sent.lost = Some(why.name()));
             }
             Point::Delivered | Point::Altered(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_analysis::agreement;
+    use trackbed_analysis::divergence::{divergence, first_late};
+    use trackbed_measure::agreement::AgreementVerdict;
+    use trackbed_net::Direction;
+
+    use super::*;
+    use crate::testing::built_in;
+
+    /// Runs of a small transfer over a very lossy link, with this setting.
+    fn runs(setting: &str) -> Vec<Captured> {
+        let settings = [
+            "protocol=tcp",
+            "congestion=cubic",
+            "sack=false",
+            "workload.size=30kB",
+            "link.rate=10Mbit/s",
+            "link.delay=20ms",
+            "link.loss=5%",
+            setting,
+        ];
+        let plan = built_in("bulk", &settings);
+        let folder = tempfile::tempdir().unwrap();
+        let run = |run| virtually(&plan, (0, run), (folder.path(), "test")).unwrap();
+        (0..40).map(run).collect()
+    }
+
+    /// A deliberate error in our TCP: it waits a second before it sends again what was lost, in place of
+    /// 200 ms (RFC 6298 rule 2.4; Linux waits 200 ms).
+    #[test]
+    fn a_wrong_timeout_is_found_and_explained() {
+        let (right, wrong) = (runs("rto-min=200ms"), runs("rto-min=1s"));
+        let plan = built_in("bulk", &["protocol=tcp", "congestion=cubic"]);
+        let results = |runs: &[Captured]| -> Vec<RunResult> {
+            runs.iter().map(|captured| captured.result.clone()).collect()
+        };
+        let found = agreement::compare(&plan, &results(&right), &results(&wrong), &[]);
+        assert_eq!(found[0].verdict, AgreementVerdict::Different, "{found:?}");
+        assert!(found[0].ratio > 1.05, "{found:?}");
+
+        let run = agreement::most_different(&results(&right), &results(&wrong), &[]).unwrap();
+        let [right, wrong] = [&right, &wrong].map(|runs| &runs[run as usize].sent);
+        let [early, late] = first_late(right, wrong).expect("they send at different times");
+        // The first packet at another time is one that was lost before, three quarters of a second later.
+        assert_eq!(early.content, late.content);
+        let was_lost = |sent: &&Sent| {
+            sent.lost.is_some() && sent.direction == early.direction && sent.at < early.at
+        };
+        let lost: Vec<&Sent> = right.iter().filter(was_lost).collect();
+        let number = |sent: &Sent| sent.content.tcp.map(|tcp| tcp.sequence);
+        assert!(lost.iter().any(|sent| number(sent) == number(&early)), "{early:?} {lost:?}");
+        assert!((late.at - early.at).as_millis() > 500, "{early:?} {late:?}");
+    }
+
+    #[test]
+    fn equal_runs_do_not_part() {
+        let [one, other] = [runs("rto-min=200ms"), runs("rto-min=200ms")];
+        for (one, other) in one.iter().zip(&other) {
+            assert_eq!(divergence(&one.sent, &other.sent), None);
+            assert_eq!(first_late(&one.sent, &other.sent), None);
+            assert!(one.sent.iter().any(|sent| sent.direction == Direction::Backward));
         }
     }
 }

@@ -14,10 +14,10 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
         "emulated",
         "n",
         "ratio",
-        "90 % interval",
+        "interval",
         "margin",
         "correlation",
-        "less computing",
+        "without computing",
         "verdict",
     ];
     let mut table = Table::new(titles.map(|title| match title {

@@ -83,7 +83,7 @@ impl Equivalence {
         let half_width = 0.5 * (self.interval[1] - self.interval[0]);
         let distance = (margin - (self.ratio - 1.0).abs()).abs();
         let pairs = (self.n as f64 * (half_width / distance).powi(2)).ceil();
-        (self.n >= MIN_PAIRS && pairs < PAIRS_MAX).then_some(pairs as u64)
+        (self.n >= MIN_PAIRS && pairs < PAIRS_MAX).then(|| (pairs as u64).max(self.n as u64 + 1))
     }
 }
 

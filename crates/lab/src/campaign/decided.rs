@@ -89,33 +89,41 @@ impl Deciding {
         progress: &mut dyn Progress,
     ) -> Result<bool, DirectoryError> {
         let asked = sides.each_ref().map(|side| side.about.clone());
-        let mut is_complete = true;
         while let Some(index) = self.next(progress.elapsed()) {
             let began = progress.elapsed();
-            let before = self.extend(index);
+            self.cells[index].runs = self.runs_at_look(&self.cells[index]);
+            let mut executed = 0;
             for (side, asked) in sides.iter_mut().zip(&asked) {
-                is_complete = is_complete && self.complete(side, asked, progress)?;
+                let (done, is_complete) = self.complete(side, asked, progress)?;
+                executed = executed.max(done);
+                if !is_complete {
+                    // What there is in pairs shows in the answer.
+                    self.look(index, sides)?;
+                    return Ok(false);
+                }
             }
-            if !is_complete {
-                break;
+            // Runs that existed before took no time.
+            if executed > 0 {
+                self.cells[index].time = (progress.elapsed() - began) / executed as u32;
             }
-            let pairs = self.cells[index].runs - before;
-            self.cells[index].time = (progress.elapsed() - began) / pairs.max(1);
             self.look(index, sides)?;
         }
-        Ok(is_complete)
+        Ok(true)
     }
 
     /// The cell that should go on: one without runs, or else the one that is probably decided soonest. None
     /// if there is none for which the rest of the budget suffices.
     fn next(&self, elapsed: Duration) -> Option<usize> {
         let left = self.terms.budget.saturating_sub(elapsed);
+        if left.is_zero() {
+            return None;
+        }
         let open = || (0..).zip(&self.cells).filter(|(_, cell)| !cell.is_closed);
         if let Some((index, _)) = open().find(|(_, cell)| cell.runs == 0) {
-            return (!left.is_zero()).then_some(index);
+            return Some(index);
         }
-        let fits =
-            open().filter(|(_, cell)| cell.time * (self.runs_at_look(cell) - cell.runs) <= left);
+        let next = |cell: &Pairs| self.runs_at_look(cell).saturating_sub(cell.runs);
+        let fits = open().filter(|(_, cell)| cell.time.saturating_mul(next(cell)) <= left);
         fits.min_by_key(|(_, cell)| cell.time_to_decide()).map(|(index, _)| index)
     }
 
@@ -124,19 +132,13 @@ impl Deciding {
         pairs_at(self.terms.runs_min, cell.looks).min(self.terms.runs_max)
     }
 
-    /// Gives a cell the runs of its next look; returns how many it had.
-    fn extend(&mut self, index: usize) -> u32 {
-        let runs = self.runs_at_look(&self.cells[index]);
-        std::mem::replace(&mut self.cells[index].runs, runs)
-    }
-
-    /// Executes what a side lacks; false if it was stopped.
+    /// Executes what a side lacks; returns the number of these runs, and false if it was stopped.
     fn complete(
         &self,
         side: &mut Side<'_>,
         asked: &About,
         progress: &mut dyn Progress,
-    ) -> Result<bool, DirectoryError> {
+    ) -> Result<(u64, bool), DirectoryError> {
         let Side { keeping, plan, about, directory } = side;
         plan.set_runs(self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0));
         let wanted =
@@ -148,7 +150,7 @@ impl Deciding {
         let total: u64 = self.cells.iter().map(|cell| u64::from(cell.runs)).sum();
         progress.set(total, total - missing.len());
         let done = keeping.run(plan, &missing, directory, &mut Refresh::new(), progress)?;
-        Ok(done == missing.len())
+        Ok((done, done == missing.len()))
     }
 
     /// Compares the cell's runs, and closes it if that decides, or if more would not help.

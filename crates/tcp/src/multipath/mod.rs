@@ -78,7 +78,7 @@ struct Path {
     /// Segments that the peer had then, for the scheduler, and at the last data-level timeout.
     delivered: u64,
     delivered_before: u64,
-    /// Data-level timeouts in which it delivered nothing.
+    /// Data-level timeouts since it last delivered something, see [`Reinjection::Stale`].
     idle_rounds: u32,
 }
 

@@ -127,20 +127,36 @@ impl MultipathConnection {
         self.arm_data_timer(now);
     }
 
-    /// A path that delivered nothing for some rounds is stale.
-    fn count_idle_rounds(&mut self, rounds: u32) {
+    /// Counts the data-level timeouts of each path with something in flight, from the first one on and until
+    /// one before which it delivered something (`mptcp_pm_subflow_chk_stale`). More than `most` make it stale,
+    /// if another path does better.
+    fn count_idle_rounds(&mut self, most: u32) {
         for index in 0..self.paths.len() {
             let seen = self.paths[index].subflow.observe();
+            if seen.in_flight == 0 {
+                continue;
+            }
             let path = &mut self.paths[index];
-            if seen.delivered != path.delivered_before {
-                (path.delivered_before, path.idle_rounds) = (seen.delivered, 0);
-            } else if seen.in_flight > 0 {
+            if path.idle_rounds == 0 {
+                (path.delivered_before, path.idle_rounds) = (seen.delivered, 1);
+            } else if seen.delivered != path.delivered_before {
+                path.idle_rounds = 0;
+            } else {
                 path.idle_rounds += 1;
-                if path.idle_rounds == rounds {
+                if path.idle_rounds > most && !path.stale && self.has_better(index, most) {
                     self.give_up_on(index);
                 }
             }
         }
+    }
+
+    /// Whether a path other than the one at `index` is still far from being stale.
+    fn has_better(&self, index: usize, most: u32) -> bool {
+        let others = self.paths.iter().enumerate().filter(|(other, _)| *other != index);
+        let is_better = |path: &super::Path| {
+            path.is_ready() && !path.stale && path.idle_rounds < most.saturating_sub(1).max(1)
+        };
+        others.map(|(_, path)| path).any(is_better)
     }
 
     /// How long Linux waits for data-level acknowledgments: until the last of the timers by which the
@@ -148,7 +164,8 @@ impl MultipathConnection {
     pub(super) fn data_interval(&self, now: Time) -> Duration {
         let working = self.paths.iter().filter(|path| path.is_ready() && path.idle_rounds == 0);
         let due = working.filter_map(|path| path.subflow.transmits_again_at()).max();
-        due.map(|at| at - now).filter(|wait| !wait.is_zero()).unwrap_or(self.config.tcp.rto.min)
+        let wait = due.map(|at| at - now).filter(|wait| !wait.is_zero());
+        wait.map_or(self.config.tcp.rto.min, |wait| wait.max(TICK))
     }
 
     /// A zero window is probed until it opens (RFC 9293 section 3.8.6.1), by a segment that the
@@ -175,5 +192,7 @@ impl MultipathConnection {
     }
 }
 
+/// The kernel's timers have this resolution.
+const TICK: Duration = Duration::from_millis(4);
 /// No timer of the data level waits longer.
 const MAX_WAIT: Duration = Duration::from_secs(120);

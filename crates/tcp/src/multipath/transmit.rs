@@ -72,7 +72,7 @@ impl MultipathConnection {
         let mut views = std::mem::take(&mut self.views);
         views.clear();
         views.extend(self.paths.iter().map(view));
-        if self.shared.send.unsent() > 0 && self.shared.send.window_room() > 0 {
+        if self.shared.send.unsent() > 0 {
             self.timers.data_interval = Some(self.data_interval(now));
         }
         let given = self.give_again(now, &views) || self.give_new(now, &mut views);
@@ -188,7 +188,6 @@ impl MultipathConnection {
         }
         let bytes = (delivered - path.delivered) * u64::from(mss);
         path.delivered = delivered;
-        path.idle_rounds = 0;
         let rtt = Some(latest_rtt).filter(|rtt| !rtt.is_zero());
         self.scheduler.on_acked(&PathAcked { now, path: path.link.id, bytes, rtt });
     }

@@ -97,7 +97,7 @@ pub enum Reinjection {
     Timeout,
     /// As in mainline Linux (`__mptcp_retrans` of `net/mptcp/protocol.c`, 6.18): the oldest 32 KiB after a
     /// data-level timeout, if the scheduler has a path for them then; and everything when its path has
-    /// delivered nothing for this many of these timeouts (`net.mptcp.stale_loss_cnt`, 4 there).
+    /// delivered nothing for more than this many of these timeouts (`net.mptcp.stale_loss_cnt`, 4 there).
     Stale(u32),
 }
 

@@ -23,7 +23,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   trackbed agree vru --quick --set link.delay=50ms
   trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
-  trackbed agree telemetry --until-decided --budget 10min
+  trackbed agree web --until-decided --budget 10min
   trackbed agree bulk --set protocol=tcp --runs 20 --explain 0
 
 For each cell, the mean of a metric on the emulated substrate is divided by that in virtual time. By default
@@ -35,10 +35,10 @@ A cell agrees if the 90 % confidence interval of the ratio is within the margin,
 tests at 5 % reject a larger difference. The margin is 3 % where both substrates run the same code, as with
 QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell exceeds its margin.
 
-The ends compute in the emulated runs, and in virtual time only where the scenario has a model of its device.
-\"less computing\" is the ratio without the processor time of both ends, also of that which overlapped with
-waiting: what remains of the difference is between the two. The correlation says how much of what happens in
-a run happens to both.
+Emulated runs include the processor time of the programs at both ends. Runs in virtual time do so only with the
+model of a device. The table therefore has a second ratio, from which all of this time is subtracted, even where
+the programs computed while packets were under way. Without computing, the ratio would be between the two. A
+correlation close to 1 means that the same losses and delays happened in both runs of a pair.
 
 With --until-decided, a cell is judged after 12 pairs of runs (or --runs), after half as many again, and so
 on. The intervals are wider then, so that the tests err in 5 % of cells over all looks together. The cells
@@ -56,14 +56,14 @@ pub struct AgreeArguments {
     /// Compare METRIC; may be given several times [default: those of the kind of traffic]
     #[arg(long = "metric", value_name = "METRIC", value_parser = known_metric)]
     pub metrics: Vec<String>,
-    /// Run each cell until it is equivalent or different, at most as often as --runs-max says
+    /// Run each cell until it is equivalent or different, but at most --runs-max times
     #[arg(long, conflicts_with_all = ["until", "shard"])]
     pub until_decided: bool,
     /// Begin no runs that would probably end later than this, with --until-decided
     #[arg(long, value_name = "TIME", default_value = "20min", value_parser = budget, requires = "until_decided")]
     pub budget: Duration,
-    /// Repeat one run of a cell on both substrates with captures, and show where they part. Without RUN:
-    /// the one that differs most of the results in the run directory, or else run 0
+    /// Repeat one run of a cell on both substrates with captures, and show where they diverge. Without RUN:
+    /// of the results in the run directory, the run that differs most, or else run 0
     #[arg(long, value_name = "CELL[:RUN]", conflicts_with_all = ["until_decided", "until", "shard", "json"])]
     pub explain: Option<Unit>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     let folder = || PathBuf::from("trackbed-out").join(format!("{}-agree", plan.name));
     let out = arguments.options.out.clone().unwrap_or_else(folder);
     if let Some(unit) = arguments.explain {
-        return explain::execute(arguments, unit, &out);
+        return explain::execute(arguments, unit, (&plan, &out));
     }
     let ([emulated, virtually], cells) = run(arguments, &out)?;
     let answer = sentence(&cells);

@@ -39,40 +39,41 @@ sees the router's address.
 SIGTERM or Ctrl-C: no new connections, and those that are open may finish (--drain); a second one
 ends at once. Exit status: 0 ended by a signal, 2 bad input or something failed.";
 
-/// What comes in where, and how much.
+/// The arguments of `trackbed relay`.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("fronts").args(["transparent", "socks"]).required(true).multiple(true)))]
 pub struct RelayArguments {
-    /// Listen here for connections that the firewall leads here (TPROXY); may be given twice, for
-    /// IPv4 and IPv6
+    /// Accept connections here that the firewall redirects (TPROXY); may be given twice, for IPv4 and
+    /// IPv6
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub transparent: Vec<SocketAddr>,
-    /// Listen here for SOCKS5 clients; may be given several times
+    /// Accept SOCKS5 clients here; may be given several times
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub socks: Vec<SocketAddr>,
-    /// Print the commands that lead connections from this interface here, and end
+    /// Print the commands that redirect connections from INTERFACE to the relay, and exit
     #[arg(long, value_name = "INTERFACE", requires = "transparent")]
     pub print_rules: Option<String>,
     /// Let clients reach this address although it is the relay's own or link-local (loopback, cloud
     /// metadata); may be given several times
     #[arg(long, value_name = "ADDRESS")]
     pub allow: Vec<IpAddr>,
-    /// Connections at a time; a further one takes the place of the most silent of the client with the most
+    /// Hold at most N connections; a further one replaces the longest-idle one of the client that has the
+    /// most
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     pub connections: usize,
-    /// How long a destination may take to answer
+    /// Give up a destination that does not answer within TIME
     #[arg(long, value_name = "TIME", default_value = "20 s", value_parser = super::phad::duration)]
     pub connect_timeout: Duration,
-    /// How long a connection may be silent
+    /// Close a connection that carries nothing for TIME
     #[arg(long, value_name = "TIME", default_value = "124 min", value_parser = super::phad::duration)]
     pub idle_timeout: Duration,
-    /// How long open connections may go on after the end was asked for
+    /// When the relay stops, wait up to TIME for open connections to end
     #[arg(long, value_name = "TIME", default_value = "30 s", value_parser = super::phad::duration)]
     pub drain: Duration,
-    /// Offer figures to Prometheus at http://ADDRESS/metrics
+    /// Serve figures for Prometheus at http://ADDRESS:PORT/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
-    /// How to write what happens: text to standard error, or JSON lines to standard output
+    /// Write the log as text to standard error, or as JSON lines to standard output
     #[arg(long, value_enum, default_value = "text")]
     pub log: LogFormat,
 }

@@ -62,8 +62,9 @@ fn every_protocol_takes_its_round_trips_at_least() {
 fn agreement_is_what_the_schema_says() {
     let Some(scratch) = Scratch::new() else { return };
     let words = "agree vru --set protocol=quic --set handshake=new --set link.loss=0 --set \
-                 link.delay=10ms --set workload.count=3 --runs 6 --out agreed --json";
-    let ended = scratch.trackbed(words);
+                 link.delay=10ms --set workload.count=3 --runs 6 --out agreed";
+    let decided = format!("{words} --until-decided --budget 20s --json");
+    let ended = scratch.trackbed(&decided);
     assert!(matches!(ended.status, 0 | 1), "{}", ended.stderr);
     let document = ended.json();
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/agree.json");
@@ -73,7 +74,18 @@ fn agreement_is_what_the_schema_says() {
     assert!(wrong.is_empty(), "{wrong:?} in {document:#}");
     for cell in document["cells"].as_array().unwrap() {
         assert!(cell["ratio"].as_f64().unwrap() > 1.0, "{cell}");
+        assert!(cell["computing_ms"].as_f64().unwrap() > 0.0, "{cell}");
+        let without = cell["ratio_without_computing"].as_f64().unwrap();
+        assert!(without < cell["ratio"].as_f64().unwrap(), "{cell}");
     }
+    let explained = scratch.succeed(&format!("{words} --explain 0:2"));
+    let starts = ["The runs diverge", "Both runs send the same packets"];
+    assert!(starts.iter().any(|text| explained.stdout.starts_with(text)), "{}", explained.stdout);
+    for side in ["virtual", "emulated"] {
+        let capture = scratch.path(&format!("agreed/explain/cell-0-run-2/{side}/phone.pcapng"));
+        assert!(fs::metadata(&capture).unwrap().len() > 2_000, "{}", capture.display());
+    }
+    assert!(scratch.read("agreed/explain/cell-0-run-2/sequence.svg").contains("</svg>"));
 }
 
 #[test]

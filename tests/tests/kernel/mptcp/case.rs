@@ -173,7 +173,7 @@ fn engine(dice: &mut Dice) -> MultipathConfig {
         opportunistic: dice.one_in(2),
         checksum: dice.one_in(4),
         short_numbers: dice.one_in(4),
-        reinjection: *dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)]),
+        reinjection: Some(*dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),
         ..MultipathConfig::default()
     }
 }

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::agreement;
-use trackbed_analysis::parting::{first_late, parting};
+use trackbed_analysis::divergence::{divergence, first_late};
 use trackbed_archive::{Recorded, Results as _};
 use trackbed_lab::explain::{self, Captured};
 use trackbed_measure::results::{EMULATED, Outcome, VIRTUAL};
 use trackbed_outward::files::create;
-use trackbed_report::parting::{self as report, Pair};
+use trackbed_report::divergence::{self as report, Pair};
 use trackbed_scenario::Plan;
 
 use super::super::campaign::Campaign;
@@ -41,11 +41,16 @@ impl FromStr for Unit {
     }
 }
 
-/// Repeats a run on both substrates and prints where they part.
+/// Repeats a run of `plan` on both substrates and prints where they diverge.
 ///
 /// # Errors
 /// If there is no such run, the system allows no namespaces, or captures cannot be written.
-pub fn execute(arguments: &AgreeArguments, unit: Unit, out: &Path) -> anyhow::Result<Ending> {
+pub fn execute(
+    arguments: &AgreeArguments,
+    unit: Unit,
+    (plan, out): (&Plan, &Path),
+) -> anyhow::Result<Ending> {
+    let (cell, run) = chosen(plan, unit, arguments, out)?;
     let options = RunOptions {
         substrate: Some(SubstrateArgument::Emulated),
         out: None,
@@ -53,18 +58,28 @@ pub fn execute(arguments: &AgreeArguments, unit: Unit, out: &Path) -> anyhow::Re
     };
     // Before anything else: the kernel creates user namespaces only for a single-threaded process.
     let (plan, emulated) = Campaign::emulated(&arguments.scenario, &options)?;
-    let (cell, run) = chosen(&plan, unit, arguments, out)?;
     let folder = out.join("explain").join(format!("cell-{cell}-run-{run}"));
     spare_results(&folder)?;
     let words: Vec<String> =
-        std::env::args().map(|word| shell_word(Path::new(&word)).to_string()).collect();
+        std::env::args_os().map(|word| shell_word(Path::new(&word)).to_string()).collect();
     let captured = explain::execute((&plan, &emulated), (cell, run), (&folder, &words.join(" ")));
     let captured = captured.with_context(|| {
         format!("{}: captures cannot be written; give another folder with --out", folder.display())
     })?;
+    for (name, Captured { result, .. }) in [VIRTUAL, EMULATED].into_iter().zip(&captured) {
+        if let Outcome::Failed(why) = &result.outcome {
+            bail!(
+                "the {name} run failed: {why}\n  help: its captures are in {}",
+                shell_word(&folder)
+            );
+        }
+        if result.is_invalid() {
+            tell(format_args!("this machine did not keep up in the {name} run: repeat it"));
+        }
+    }
     let sent = captured.each_ref().map(|one| one.sent.as_slice());
-    let found = (parting(sent[0], sent[1]), first_late(sent[0], sent[1]));
-    let pair = Pair { sent, parting: found.0.as_ref(), late: found.1.as_ref() };
+    let found = (divergence(sent[0], sent[1]), first_late(sent[0], sent[1]));
+    let pair = Pair { sent, divergence: found.0.as_ref(), late: found.1.as_ref() };
     let names: Vec<String> =
         plan.cells[cell as usize].factors.iter().map(|(_, value)| value.to_string()).collect();
     let title = format!("cell {cell} ({}), run {run}", names.join(" "));
@@ -73,14 +88,6 @@ pub fn execute(arguments: &AgreeArguments, unit: Unit, out: &Path) -> anyhow::Re
         let path = folder.join("sequence.svg");
         std::io::Write::write_all(&mut create(&path)?, picture.as_bytes())
             .with_context(|| path.display().to_string())?;
-    }
-    for (name, Captured { result, .. }) in [VIRTUAL, EMULATED].into_iter().zip(&captured) {
-        if let Outcome::Failed(why) = &result.outcome {
-            tell(format_args!("the {name} run failed: {why}"));
-        }
-        if result.is_invalid() {
-            tell(format_args!("this machine did not keep up in the {name} run: repeat it"));
-        }
     }
     tell(format_args!("captures and sequence.svg: {}", shell_word(&folder)));
     Ok(Ending::Success)
@@ -97,9 +104,11 @@ fn chosen(
         let last = plan.cells.len() - 1;
         bail!("there is no cell {cell}; write a cell from 0 to {last}");
     };
+    // `--until-decided` may have made more runs than the plan has.
+    let most = of_plan.runs.max(arguments.options.runs_max);
     match run {
-        Some(run) if run >= of_plan.runs => {
-            bail!("there is no run {run}; write a run from 0 to {}", of_plan.runs - 1)
+        Some(run) if run >= most => {
+            bail!("there is no run {run}; write a run from 0 to {}", most - 1)
         }
         Some(run) => Ok((cell, run)),
         None => Ok((cell, most_different(plan, cell, arguments, out).unwrap_or(0))),

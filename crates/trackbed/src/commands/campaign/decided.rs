@@ -1,11 +1,13 @@
 //! Campaigns of `agree --until-decided`, whose number of runs depends on the results of both substrates.
 
+use trackbed_lab::beside;
 use trackbed_lab::campaign::decided::{Deciding, Side, Terms};
 use trackbed_measure::agreement::Agreement;
 
 use super::view::View;
 use super::{Campaign, Finished, keeping};
 use crate::options::RunOptions;
+use crate::output::tell;
 
 /// Executes runs of both campaigns, emulated ones first, until their agreement is decided or the budget is
 /// spent, and returns what was found.
@@ -17,12 +19,17 @@ pub fn run(
     options: &RunOptions,
     terms: Terms,
 ) -> anyhow::Result<([Finished; 2], Vec<Agreement>)> {
+    beside::runtimes(&emulated.plan)?;
     let mut deciding = Deciding::new(&emulated.plan, terms);
     let mut view = View::new(0, 0, options.watch);
     let mut sides = [emulated.side(options)?, virtually.side(options)?];
     let is_complete = deciding.run(&mut sides, &mut view)?;
     view.end();
+    if !is_complete {
+        tell("stopped early; continue with the same command and --out");
+    }
     let end = |mut campaign: Campaign| -> anyhow::Result<Finished> {
+        campaign.directory.keep_timelines(&campaign.plan)?;
         let document = campaign.settle_and_sum_up(options)?;
         campaign.finished(document, !is_complete, true, options)
     };

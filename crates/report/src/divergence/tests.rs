@@ -1,4 +1,4 @@
-use trackbed_analysis::parting::{Content, Tcp, parting};
+use trackbed_analysis::divergence::{Content, Tcp, divergence};
 use trackbed_core::Time;
 
 use super::*;
@@ -20,13 +20,15 @@ fn run(lost: Option<&'static str>, count: usize) -> Vec<Sent> {
 }
 
 #[test]
-fn the_first_sentence_says_where_runs_part() {
+fn the_first_sentence_says_where_runs_diverge() {
     let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
-    let found = parting(&virtually, &emulated);
-    let pair = Pair { sent: [&virtually, &emulated], parting: found.as_ref(), late: None };
+    let found = divergence(&virtually, &emulated);
+    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None };
     let text = render("cell 0 (tcp), run 3", &pair);
     assert!(
-        text.starts_with("The runs part 10.0 ms after their first packet, at packet 2 down.\n"),
+        text.starts_with(
+            "The runs diverge 10.0 ms after their first packet, at packet 2 down of a connection.\n"
+        ),
         "{text}"
     );
     let line = "TCP 0 ACK, sequence 1000, acknowledgment 1, window 64, 1000 B";
@@ -38,19 +40,19 @@ fn the_first_sentence_says_where_runs_part() {
 #[test]
 fn a_run_that_ends_early_sends_nothing_more() {
     let (virtually, emulated) = (run(None, 3), run(None, 2));
-    let found = parting(&virtually, &emulated);
-    let pair = Pair { sent: [&virtually, &emulated], parting: found.as_ref(), late: None };
+    let found = divergence(&virtually, &emulated);
+    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None };
     assert!(render("a", &pair).contains(" >    nothing more"));
-    let same = Pair { sent: [&virtually, &virtually], parting: None, late: None };
+    let same = Pair { sent: [&virtually, &virtually], divergence: None, late: None };
     assert_eq!(sentence(&same), "Both runs send the same packets, each less than 1 ms apart.");
 }
 
 /// 3 kB in 20 ms; the axes go 2 % further.
 #[test]
-fn the_picture_has_both_curves_and_the_place_where_they_part() {
+fn the_picture_has_both_curves_and_the_place_where_they_diverge() {
     let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
-    let found = parting(&virtually, &emulated);
-    let pair = Pair { sent: [&virtually, &emulated], parting: found.as_ref(), late: None };
+    let found = divergence(&virtually, &emulated);
+    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None };
     let picture = svg("a < b", &pair).unwrap();
     let top = BOTTOM - (BOTTOM - TOP) / 1.02;
     let right = LEFT + (RIGHT - LEFT) / 1.02;
@@ -59,5 +61,5 @@ fn the_picture_has_both_curves_and_the_place_where_they_part() {
     assert!(picture.contains(&format!("<path d=\"M{middle:.1} {TOP}V{BOTTOM}\"")), "{picture}");
     assert_eq!(picture.matches("<circle").count(), 1);
     assert!(picture.contains("a &lt; b"));
-    assert_eq!(svg("", &Pair { sent: [&[], &[]], parting: None, late: None }), None);
+    assert_eq!(svg("", &Pair { sent: [&[], &[]], divergence: None, late: None }), None);
 }

@@ -1,8 +1,8 @@
-//! Where a run in virtual time and one on the kernel part, in words and as a picture.
+//! Where a run in virtual time and one on the kernel diverge, in words and as a picture.
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::parting::{Parting, Sent};
+use trackbed_analysis::divergence::{Divergence, Sent};
 use trackbed_net::Direction;
 
 use crate::axis::{Axis, escaped, tick_text};
@@ -12,22 +12,22 @@ use crate::axis::{Axis, escaped, tick_text};
 pub struct Pair<'a> {
     /// The packets, first those of the run in virtual time.
     pub sent: [&'a [Sent]; 2],
-    /// Where the runs part; none if nowhere.
-    pub parting: Option<&'a Parting>,
+    /// Where the runs diverge; none if nowhere.
+    pub divergence: Option<&'a Divergence>,
     /// The first packet that both sent at clearly different times.
     pub late: Option<&'a [Sent; 2]>,
 }
 
 /// The answer in a sentence.
 pub fn sentence(pair: &Pair<'_>) -> String {
-    match (pair.parting, pair.late) {
-        (Some(parting), _) => {
-            let when = parting.next.iter().flatten().map(|sent| sent.at).min();
+    match (pair.divergence, pair.late) {
+        (Some(divergence), _) => {
+            let when = divergence.next.iter().flatten().map(|sent| sent.at).min();
             let when = when.map_or(0.0, |at| at.as_secs_f64() * 1e3);
             format!(
-                "The runs part {when:.1} ms after their first packet, at packet {} {}.",
-                parting.common + 1,
-                way(parting.direction)
+                "The runs diverge {when:.1} ms after their first packet, at packet {} {} of a connection.",
+                divergence.common + 1,
+                way(divergence.direction)
             )
         }
         (None, Some([virtually, emulated])) => format!(
@@ -40,7 +40,7 @@ pub fn sentence(pair: &Pair<'_>) -> String {
     }
 }
 
-/// The answer about the run called `title`, and the packets around the parting.
+/// The answer about the run called `title`, and the packets around the divergence.
 pub fn render(title: &str, pair: &Pair<'_>) -> String {
     let mut text = format!("{}\n\n{title}\n", sentence(pair));
     write_packets(pair, &mut text).expect("a String takes everything");
@@ -52,11 +52,11 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
         writeln!(out, "\nthe first packet more than 1 ms apart")?;
         writeln!(out, "  virtual  {}\n  kernel   {}", describe(virtually), describe(emulated))?;
     }
-    let Some(Parting { next, in_flight, .. }) = pair.parting else { return Ok(()) };
+    let Some(Divergence { next, in_flight, .. }) = pair.divergence else { return Ok(()) };
     for (number, (side, sent)) in
-        ["virtual time", "the kernel"].into_iter().zip(pair.sent).enumerate()
+        ["virtual time", "the run on the kernel"].into_iter().zip(pair.sent).enumerate()
     {
-        writeln!(out, "\nin {side}, around it")?;
+        writeln!(out, "\npackets around this point in {side}")?;
         let at = next[number].as_ref().and_then(|next| sent.iter().position(|sent| sent == next));
         let at = at.unwrap_or(sent.len());
         for (place, packet) in
@@ -136,7 +136,7 @@ const BOTTOM: f64 = 290.0;
 const COLOURS: [&str; 2] = ["#0072b2", "#d55e00"];
 
 /// The bytes sent in the direction with more of them, over time, as SVG 1.1: a line for each run, and a
-/// vertical one where they part. `None` if nothing was sent.
+/// vertical one where they diverge. `None` if nothing was sent.
 pub fn svg(title: &str, pair: &Pair<'_>) -> Option<String> {
     let bytes = |direction| -> u64 {
         let of = pair.sent.iter().copied().flatten().filter(|sent| sent.direction == direction);
@@ -189,8 +189,8 @@ fn write_picture(
          font-family=\"sans-serif\" font-size=\"11\">\n<title>{title}</title>\n\
          <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
          <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{title}</text>\n\
-         <text x=\"{LEFT}\" y=\"33\">kB sent {} by ms: <tspan fill=\"{}\">virtual time</tspan>, \
-         <tspan fill=\"{}\">kernel</tspan>; dots: lost; dashed: they part</text>",
+         <text x=\"{LEFT}\" y=\"33\">kB sent {} over time (ms): <tspan fill=\"{}\">virtual time</tspan>, \
+         <tspan fill=\"{}\">kernel</tspan>; dots: lost; dashed: they diverge</text>",
         way(direction),
         COLOURS[0],
         COLOURS[1]
@@ -235,7 +235,7 @@ fn write_picture(
             writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\"/>")?;
         }
     }
-    let next = pair.parting.into_iter().flat_map(|parting| parting.next.iter().flatten());
+    let next = pair.divergence.into_iter().flat_map(|divergence| divergence.next.iter().flatten());
     if let Some(at) = next.map(millis).reduce(f64::min) {
         let at = x.place(at);
         writeln!(

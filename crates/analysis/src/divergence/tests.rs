@@ -66,15 +66,15 @@ fn conversation(start: (u64, u32, u32), pieces: u32) -> Vec<Sent> {
 
 /// The kernel chooses other sequence numbers, also around the wrap, and starts at another time.
 #[test]
-fn runs_with_other_random_numbers_do_not_part() {
+fn runs_with_other_random_numbers_do_not_diverge() {
     let one = conversation((0, 1, 1), 5);
     let other = conversation((777, u32::MAX - 50, u32::MAX - 1_500), 5);
     assert_eq!(one, other);
-    assert_eq!((parting(&one, &other), first_late(&one, &other)), (None, None));
+    assert_eq!((divergence(&one, &other), first_late(&one, &other)), (None, None));
 }
 
 #[test]
-fn runs_part_at_the_first_packet_that_one_does_not_send() {
+fn runs_diverge_at_the_first_packet_that_one_does_not_send() {
     let whole = conversation((0, 1, 1), 5);
     // One acknowledgment for pieces 1 and 2.
     let mut fewer = whole.clone();
@@ -83,13 +83,13 @@ fn runs_part_at_the_first_packet_that_one_does_not_send() {
             && sent.content.tcp.is_some_and(|tcp| tcp.acknowledgment == 2_000)
     };
     fewer.retain(|sent| !is_ack(sent));
-    let found = parting(&whole, &fewer).unwrap();
+    let found = divergence(&whole, &fewer).unwrap();
     assert_eq!((found.direction, found.common), (Direction::Forward, 2));
     let acknowledged = found.next.map(|next| next.unwrap().content.tcp.unwrap().acknowledgment);
     assert_eq!(acknowledged, [2_000, 3_000]);
 
     let short = &whole[..whole.len() - 1];
-    let found = parting(&whole, short).unwrap();
+    let found = divergence(&whole, short).unwrap();
     assert_eq!((found.common, &found.next[1]), (5, &None));
     assert_eq!(found.in_flight, [Some(0), None]);
 }
@@ -103,23 +103,23 @@ fn bytes_in_flight_are_those_that_are_not_acknowledged() {
 }
 
 #[test]
-fn a_loss_in_one_run_only_parts_them() {
+fn a_loss_in_one_run_only_is_a_divergence() {
     let whole = conversation((0, 1, 1), 3);
     let mut lossy = whole.clone();
     let second = lossy.iter_mut().filter(|sent| sent.direction == Direction::Backward).nth(1);
     second.unwrap().lost = Some("loss");
-    let found = parting(&whole, &lossy).unwrap();
+    let found = divergence(&whole, &lossy).unwrap();
     assert_eq!((found.direction, found.common), (Direction::Backward, 1));
 }
 
 #[test]
-fn sizes_that_depend_on_random_numbers_do_not_part_runs() {
+fn sizes_that_depend_on_random_numbers_do_not_matter() {
     let whole = conversation((0, 1, 1), 3);
     let mut other = whole.clone();
     other[0].content.payload += SLACK;
-    assert_eq!(parting(&whole, &other), None);
+    assert_eq!(divergence(&whole, &other), None);
     other[0].content.payload += 1;
-    assert_eq!(parting(&whole, &other).unwrap().common, 0);
+    assert_eq!(divergence(&whole, &other).unwrap().common, 0);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_same_packets_at_other_times_are_late() {
     let whole = conversation((0, 1, 1), 3);
     let mut slow = whole.clone();
     slow.iter_mut().filter(|sent| sent.at > millis(11)).for_each(|sent| sent.at += ms(2));
-    assert_eq!(parting(&whole, &slow), None);
+    assert_eq!(divergence(&whole, &slow), None);
     let [one, other] = first_late(&whole, &slow).unwrap();
     assert_eq!((one.at, other.at), (millis(12), millis(14)));
 }

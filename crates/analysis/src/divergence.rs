@@ -1,5 +1,6 @@
-//! Where two runs of the same plan part: the first packet that one sends and the other does not.
+//! Where two runs of the same plan diverge: the first packet that one sends and the other does not.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -46,17 +47,17 @@ pub struct Tcp {
     pub window: u16,
 }
 
-/// How two runs part.
+/// How two runs diverge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parting {
-    /// The direction in which they part.
+pub struct Divergence {
+    /// The direction in which they diverge.
     pub direction: Direction,
-    /// The packets of this direction and link that both sent before.
+    /// The packets of this connection, direction and link that both sent before.
     pub common: usize,
     /// What each sent next; one may have sent nothing more.
     pub next: [Option<Sent>; 2],
-    /// Bytes that had been sent in this direction over TCP and not been acknowledged, when each sent this
-    /// next packet.
+    /// Bytes that had been sent in this direction of the TCP connection when each sent this next packet, less
+    /// those whose acknowledgment the other side had sent.
     pub in_flight: [Option<u32>; 2],
 }
 
@@ -138,21 +139,20 @@ fn pieces(whole: Content, most: u32) -> impl Iterator<Item = Content> {
     })
 }
 
-/// Where two runs part; `None` if each sends what the other does. Compares each direction of each link by
-/// itself, because the order in which packets of several meet is a matter of microseconds. Sequence numbers
-/// and sizes may differ by [`SLACK`], and acknowledgment numbers by any amount: they depend on microseconds
-/// too.
-pub fn parting(first: &[Sent], second: &[Sent]) -> Option<Parting> {
-    let when = |parting: &Parting| parting.next.iter().flatten().map(|sent| sent.at).min();
-    let each = lanes(first, second);
-    let found =
-        each.into_iter().filter_map(|(direction, runs)| part(direction, runs)).min_by_key(when)?;
+/// Where two runs diverge; `None` if each sends what the other does. Compares each direction of each connection
+/// on each link by itself, because the order in which packets of several meet is a matter of microseconds.
+/// Sequence numbers and sizes may differ by [`SLACK`], and acknowledgment numbers by any amount: they depend on
+/// microseconds too.
+pub fn divergence(first: &[Sent], second: &[Sent]) -> Option<Divergence> {
+    let when = |found: &Divergence| found.next.iter().flatten().map(|sent| sent.at).min();
+    let each = lanes(first, second).into_iter();
+    let found = each.filter_map(|(direction, runs)| of_lane(direction, runs)).min_by_key(when)?;
     let in_flight = [(first, &found.next[0]), (second, &found.next[1])]
         .map(|(run, next)| in_flight(run, next.as_ref()?));
-    Some(Parting { in_flight, ..found })
+    Some(Divergence { in_flight, ..found })
 }
 
-/// The first packet that both sent, but more than [`LATE`] apart, before they part. `None` if there is none.
+/// The first packet that both sent, but more than [`LATE`] apart, before they diverge. `None` if there is none.
 pub fn first_late(first: &[Sent], second: &[Sent]) -> Option<[Sent; 2]> {
     let late = |(_, [first, second]): (Direction, [Vec<Sent>; 2])| {
         let mut common =
@@ -163,25 +163,28 @@ pub fn first_late(first: &[Sent], second: &[Sent]) -> Option<[Sent; 2]> {
     found.min_by_key(|(one, _)| one.at).map(|(one, other)| [one, other])
 }
 
-/// The packets of both runs by direction and link.
+/// The packets of both runs by direction, link and connection.
 fn lanes(first: &[Sent], second: &[Sent]) -> Vec<(Direction, [Vec<Sent>; 2])> {
-    let links = first.iter().chain(second).map(|sent| sent.link).max().map_or(0, |last| last + 1);
-    let all = (0..links).flat_map(|link| [(Direction::Forward, link), (Direction::Backward, link)]);
-    all.map(|(direction, link)| {
-        let of = |run: &[Sent]| -> Vec<Sent> {
-            let is_it = |sent: &&Sent| (sent.direction, sent.link) == (direction, link);
-            run.iter().filter(is_it).cloned().collect()
-        };
-        (direction, [of(first), of(second)])
-    })
-    .collect()
+    let mut lanes: BTreeMap<(bool, usize, usize), [Vec<Sent>; 2]> = BTreeMap::new();
+    for (side, run) in [first, second].into_iter().enumerate() {
+        for sent in run {
+            let is_backward = sent.direction == Direction::Backward;
+            let lane = lanes.entry((is_backward, sent.link, sent.content.flow)).or_default();
+            lane[side].push(sent.clone());
+        }
+    }
+    let direction = |is_backward| match is_backward {
+        true => Direction::Backward,
+        false => Direction::Forward,
+    };
+    lanes.into_iter().map(|((is_backward, ..), runs)| (direction(is_backward), runs)).collect()
 }
 
-fn part(direction: Direction, [first, second]: [Vec<Sent>; 2]) -> Option<Parting> {
+fn of_lane(direction: Direction, [first, second]: [Vec<Sent>; 2]) -> Option<Divergence> {
     let common = first.iter().zip(&second).take_while(|(one, other)| is_same(one, other)).count();
     let next = [first.get(common).cloned(), second.get(common).cloned()];
     let is_end = next.iter().all(Option::is_none);
-    (!is_end).then_some(Parting { direction, common, next, in_flight: [None; 2] })
+    (!is_end).then_some(Divergence { direction, common, next, in_flight: [None; 2] })
 }
 
 fn is_same(one: &Sent, other: &Sent) -> bool {
@@ -194,7 +197,7 @@ fn is_same(one: &Sent, other: &Sent) -> bool {
         _ => false,
     };
     is_same_tcp
-        && (one.link, one.lost, one.content.flow) == (other.link, other.lost, other.content.flow)
+        && one.lost == other.lost
         && near(one.content.payload, other.content.payload)
         && (one.content.payload == 0) == (other.content.payload == 0)
 }
@@ -208,7 +211,8 @@ fn in_flight(run: &[Sent], next: &Sent) -> Option<u32> {
     for sent in of_flow {
         let Some(tcp) = sent.content.tcp else { continue };
         if sent.direction != next.direction {
-            told = told.max(tcp.acknowledgment);
+            let acknowledges = tcp.flags & ACK > 0;
+            told = if acknowledges { told.max(tcp.acknowledgment) } else { told };
         } else if sent == next {
             break;
         } else {
@@ -226,6 +230,7 @@ pub const LATE: Duration = Duration::from_millis(1);
 
 /// FIN, SYN and RST. When PSH is set is the sender's choice.
 const COMPARED_FLAGS: u8 = 0b0000_0111;
+const ACK: u8 = 0b0001_0000;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 
