@@ -141,8 +141,8 @@ fn pieces(whole: Content, most: u32) -> impl Iterator<Item = Content> {
 
 /// Where two runs diverge; `None` if each sends what the other does. Compares each direction of each connection
 /// on each link by itself, because the order in which packets of several meet is a matter of microseconds.
-/// Sequence numbers and sizes may differ by [`SLACK`], and acknowledgment numbers by any amount: they depend on
-/// microseconds too.
+/// Sequence numbers and sizes may differ by [`SLACK`]. What a segment acknowledges depends on microseconds too:
+/// the numbers of pure acknowledgments may differ by [`ACK_SLACK`], and those beside data by any amount.
 pub fn divergence(first: &[Sent], second: &[Sent]) -> Option<Divergence> {
     let when = |found: &Divergence| found.next.iter().flatten().map(|sent| sent.at).min();
     let each = lanes(first, second).into_iter();
@@ -189,10 +189,13 @@ fn of_lane(direction: Direction, [first, second]: [Vec<Sent>; 2]) -> Option<Dive
 
 fn is_same(one: &Sent, other: &Sent) -> bool {
     let near = |a: u32, b: u32| a.wrapping_sub(b) <= SLACK || b.wrapping_sub(a) <= SLACK;
+    let is_pure = one.content.payload == 0;
     let is_same_tcp = match (one.content.tcp, other.content.tcp) {
         (None, None) => true,
         (Some(a), Some(b)) => {
-            (a.flags ^ b.flags) & COMPARED_FLAGS == 0 && near(a.sequence, b.sequence)
+            (a.flags ^ b.flags) & COMPARED_FLAGS == 0
+                && near(a.sequence, b.sequence)
+                && (!is_pure || a.acknowledgment.abs_diff(b.acknowledgment) <= ACK_SLACK)
         }
         _ => false,
     };
@@ -224,6 +227,9 @@ fn in_flight(run: &[Sent], next: &Sent) -> Option<u32> {
 
 /// Signatures and certificates differ by a few bytes from run to run.
 pub const SLACK: u32 = 24;
+
+/// Less than a full segment.
+pub const ACK_SLACK: u32 = 500;
 
 /// More than a busy machine delays a packet, and less than a round trip.
 pub const LATE: Duration = Duration::from_millis(1);

@@ -82,7 +82,7 @@ impl Equivalence {
     pub fn pairs_to_decide(&self, margin: f64) -> Option<u64> {
         let half_width = 0.5 * (self.interval[1] - self.interval[0]);
         let distance = (margin - (self.ratio - 1.0).abs()).abs();
-        let pairs = (self.n as f64 * (half_width / distance).powi(2)).ceil();
+        let pairs = (self.n as f64 * (half_width / distance).powi(2) - 1e-6).ceil();
         (self.n >= MIN_PAIRS && pairs < PAIRS_MAX).then(|| (pairs as u64).max(self.n as u64 + 1))
     }
 }

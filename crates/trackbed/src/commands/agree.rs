@@ -148,11 +148,12 @@ fn run(arguments: &AgreeArguments, out: &Path) -> anyhow::Result<([Finished; 2],
         let (metrics, runs_max) = (metrics.clone(), options.runs_max);
         let terms = Terms { metrics, budget: *budget, runs_min, runs_max };
         terms.check().map_err(anyhow::Error::msg)?;
-        let [emulated, virtually] = sides.map(|options| Campaign::prepare(scenario, &options));
-        return decided::run([emulated?, virtually?], options, terms);
+        let emulated = Campaign::prepare(scenario, &sides[0])?;
+        let virtually = Campaign::prepare(scenario, &sides[1])?;
+        return decided::run([emulated, virtually], options, terms);
     }
-    let [emulated, virtually] = sides.map(|options| campaign::execute(scenario, &options));
-    let (emulated, virtually) = (emulated?, virtually?);
+    let emulated = campaign::execute(scenario, &sides[0])?;
+    let virtually = campaign::execute(scenario, &sides[1])?;
     let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?, metrics);
     Ok(([emulated, virtually], cells))
 }
