@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::contents::Contents;
 use super::pack::{Tree, ar, gzip, sha256};
+use super::target::Target;
 
 /// The file name of an artefact, and its bytes.
 pub type Artefact = (String, Vec<u8>);
@@ -109,27 +110,24 @@ pub fn image(contents: &Contents) -> Result<Artefact, String> {
     files.folder("work", 0o1777);
     let tar = files.tar(contents.time).map_err(told("the image"))?;
     let layer = gzip(&tar).map_err(told("the image"))?;
-    let (version, date, machine) =
-        (contents.version, contents.date, contents.target.architecture());
-    let config = json!({
-        "created": date,
-        "architecture": machine,
-        "os": "linux",
-        "config": {
-            "Entrypoint": ["/usr/bin/trackbed"],
-            "Cmd": ["--help"],
-            "Env": ["PATH=/usr/bin"],
-            "WorkingDir": "/work",
-            "Labels": {
-                "org.opencontainers.image.title": "trackbed",
-                "org.opencontainers.image.version": version,
-                "org.opencontainers.image.licenses": "MIT OR Apache-2.0",
-                "org.opencontainers.image.source": REPOSITORY,
-            },
+    let (version, date) = (contents.version, contents.date);
+    let mut config = platform(contents.target);
+    config["created"] = json!(date);
+    config["config"] = json!({
+        "Entrypoint": ["/usr/bin/trackbed"],
+        "Cmd": ["--help"],
+        "Env": ["PATH=/usr/bin"],
+        "WorkingDir": "/work",
+        "Labels": {
+            "org.opencontainers.image.title": "trackbed",
+            "org.opencontainers.image.version": version,
+            "org.opencontainers.image.licenses": "MIT OR Apache-2.0",
+            "org.opencontainers.image.source": REPOSITORY,
         },
-        "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{}", sha256(&tar))] },
-        "history": [{ "created": date, "created_by": "cargo xtask dist" }],
     });
+    config["rootfs"] =
+        json!({ "type": "layers", "diff_ids": [format!("sha256:{}", sha256(&tar))] });
+    config["history"] = json!([{ "created": date, "created_by": "cargo xtask dist" }]);
     let mut layout = Tree::default();
     let layer = blob(&mut layout, "application/vnd.oci.image.layer.v1.tar+gzip", layer);
     let config = blob(&mut layout, "application/vnd.oci.image.config.v1+json", text(&config));
@@ -142,7 +140,7 @@ pub fn image(contents: &Contents) -> Result<Artefact, String> {
     let manifest =
         json!({ "schemaVersion": 2, "mediaType": kind, "config": config, "layers": [layer] });
     let mut manifest = blob(&mut layout, kind, text(&manifest));
-    manifest["platform"] = json!({ "architecture": machine, "os": "linux" });
+    manifest["platform"] = platform(contents.target);
     manifest["annotations"] = json!({ "org.opencontainers.image.ref.name": version });
     let index = json!({ "schemaVersion": 2, "manifests": [manifest] });
     layout.file("oci-layout", text(&json!({ "imageLayoutVersion": "1.0.0" })));
@@ -150,6 +148,14 @@ pub fn image(contents: &Contents) -> Result<Artefact, String> {
     layout.file("manifest.json", text(&for_docker));
     let packed = layout.tar(contents.time).map_err(told("the image"))?;
     Ok((format!("trackbed-{version}-{}.oci.tar", contents.platform()), packed))
+}
+
+/// What a container engine chooses an image by. Engines expect the variant of 64-bit ARM.
+fn platform(target: &Target) -> Value {
+    match target.architecture() {
+        "arm64" => json!({ "architecture": "arm64", "os": "linux", "variant": "v8" }),
+        other => json!({ "architecture": other, "os": "linux" }),
+    }
 }
 
 /// Adds a blob under the name of its content, and returns its descriptor.
