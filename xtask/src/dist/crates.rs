@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::target::Target;
-use crate::cargo::{RELEASE_FEATURES, cargo, printed, said};
+use crate::cargo::{RELEASE_FEATURES, cargo, printed};
 
 /// What `cargo metadata` says about a workspace.
 #[derive(Deserialize)]
@@ -193,7 +193,7 @@ impl Crates {
         texts.entry(text).or_default().push(library);
         let mut all = format!(
             "Trackbed contains the crates listed here, the Rust standard library (MIT OR Apache-2.0,\n\
-             with code of other projects: RUST-STANDARD-LIBRARY.html) and a C library. Their licences follow the list. A crate\n\
+             with code of other projects: RUST-STANDARD-LIBRARY) and a C library. Their licences follow the list. A crate\n\
              whose package holds no text of its licence is listed with its authors.\n\n{list}"
         );
         let mut sorted: Vec<(Vec<String>, String)> =
@@ -253,8 +253,8 @@ fn licence_files(folder: &Path) -> Vec<String> {
 /// The C library in a static program, and its licence.
 fn c_library(target: &Target, root: &Path) -> Result<(String, String), String> {
     if target.uses_glibc() {
-        let version = said("ldd", &["--version"]);
-        let name = format!("the GNU C Library ({})", version.lines().next().unwrap_or_default());
+        let version = target.version_of_glibc().map(|version| format!(" ({version})"));
+        let name = format!("the GNU C Library{}", version.unwrap_or_default());
         let text = "LGPL-2.1-or-later. Source: https://sourceware.org/glibc/. To link this program with a\n\
                     changed version, build it from its own source: `cargo xtask dist`.\n\n";
         let licence = fs::read_to_string("/usr/share/common-licenses/LGPL-2.1").unwrap_or_default();

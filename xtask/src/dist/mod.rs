@@ -122,22 +122,27 @@ fn programs(options: &Options, root: &Path) -> Result<(Programs, Vec<Missing>), 
     if let (Some(binary), [target]) = (&options.binary, options.targets.as_slice()) {
         return Ok((vec![(Target(target.clone()), binary.clone())], Vec::new()));
     }
-    let (targets, mut missing) = target::available(&options.targets);
-    let mut programs = Vec::new();
     let built = env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let program = |target: &Target| built.join(&target.0).join("release/trackbed");
+    // To pack what is built takes neither the target's standard library nor a compiler.
+    let not_built = |target: &Target| {
+        (!program(target).exists()).then(|| Missing {
+            why: format!("there is no {}", program(target).display()),
+            remedy: format!("cargo xtask dist --target {}", target.0),
+            target: target.0.clone(),
+        })
+    };
+    let (targets, missing) = match options.skip_build {
+        true => target::available(&options.targets, not_built),
+        false => target::available(&options.targets, Target::obstacle),
+    };
+    let mut programs = Vec::new();
     for target in targets {
         if !options.skip_build {
             target.build(root)?;
         }
-        let program = built.join(&target.0).join("release/trackbed");
-        match program.exists() {
-            true => programs.push((target, program)),
-            false => missing.push(Missing {
-                why: format!("there is no {}", program.display()),
-                remedy: format!("cargo xtask dist --target {}", target.0),
-                target: target.0,
-            }),
-        }
+        let path = program(&target);
+        programs.push((target, path));
     }
     Ok((programs, missing))
 }

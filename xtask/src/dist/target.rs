@@ -1,6 +1,7 @@
 //! The targets of a release, and what it takes to build for them.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,8 +74,24 @@ impl Target {
         }
     }
 
+    /// Whether Zig is its C compiler and linker. Zig links glibc dynamically only.
+    fn uses_zig(&self) -> bool {
+        !self.uses_glibc() && tools::is_there("cargo-zigbuild")
+    }
+
+    /// The C library that is linked, as it names itself: for example `Debian GLIBC 2.41-12`. None if no
+    /// C compiler for this target tells where it is.
+    pub fn version_of_glibc(&self) -> Option<String> {
+        let compiler = self.compiler().unwrap_or_else(|| "cc".to_owned());
+        let library = fs::read(said(&compiler, &["-print-file-name=libc.a"]).trim()).ok()?;
+        let start = b"GNU C Library (";
+        let at = library.windows(start.len()).position(|part| part == start)? + start.len();
+        let name = library[at..].split(|byte| *byte == b')').next()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
     /// Why it cannot be built here, if so.
-    fn obstacle(&self) -> Option<Missing> {
+    pub fn obstacle(&self) -> Option<Missing> {
         let missing = |why: String, remedy: String| {
             let target = self.0.clone();
             Some(Missing { target, why, remedy })
@@ -86,7 +103,17 @@ impl Target {
             let why = "its standard library is not installed";
             return missing(why.to_owned(), format!("rustup target add {}", self.0));
         }
-        let compiler = self.compiler().filter(|name| !uses_zig() && !tools::is_there(name))?;
+        if self.uses_zig() {
+            return None;
+        }
+        let compiler = self.compiler().filter(|name| !tools::is_there(name))?;
+        if self.uses_glibc() {
+            let (processor, architecture) =
+                (self.processor().replace('_', "-"), self.architecture());
+            let remedy =
+                format!("apt install gcc-{processor}-linux-gnu libc6-dev-{architecture}-cross");
+            return missing(format!("{compiler} is not installed"), remedy);
+        }
         let why = format!("neither cargo-zigbuild nor {compiler} is installed");
         missing(why, "pip install cargo-zigbuild".to_owned())
     }
@@ -106,8 +133,7 @@ impl Target {
         flags.extend(maps.iter().map(|map| format!("--remap-path-prefix={map}")));
         let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
         let variable = self.0.replace('-', "_");
-        let with_zig = self.compiler().is_some() && uses_zig();
-        let mut build = if with_zig { Command::new("cargo-zigbuild") } else { cargo() };
+        let mut build = if self.uses_zig() { Command::new("cargo-zigbuild") } else { cargo() };
         build.args([
             "rustc",
             "--release",
@@ -122,7 +148,7 @@ impl Target {
         build.args(["--", "-Cstrip=symbols"]);
         build.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
         build.env(format!("CFLAGS_{variable}"), of_c);
-        if let Some(compiler) = self.compiler().filter(|_| !uses_zig()) {
+        if let Some(compiler) = self.compiler().filter(|_| !self.uses_zig()) {
             build.env(format!("CC_{variable}"), &compiler);
             build.env(format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()), compiler);
         }
@@ -131,28 +157,26 @@ impl Target {
     }
 }
 
-/// Whether Zig is there as a C compiler for every target.
-fn uses_zig() -> bool {
-    tools::is_there("cargo-zigbuild")
-}
-
-/// The requested targets, or those of a release, as far as they can be built here. If the standard
-/// library with musl is missing, glibc takes its place on the machine's own processor.
-pub fn available(requested: &[String]) -> (Vec<Target>, Vec<Missing>) {
+/// The requested targets, or those of a release, as far as they have no obstacle. If one with musl has an
+/// obstacle and the same with glibc has none, glibc takes its place.
+pub fn available(
+    requested: &[String],
+    obstacle: impl Fn(&Target) -> Option<Missing>,
+) -> (Vec<Target>, Vec<Missing>) {
     let (mut targets, mut missing) = (Vec::new(), Vec::new());
     let released = || RELEASED.map(str::to_owned).to_vec();
     let names = if requested.is_empty() { released() } else { requested.to_vec() };
     for target in names.into_iter().map(Target) {
-        let Some(mut obstacle) = target.obstacle() else {
+        let Some(mut missed) = obstacle(&target) else {
             targets.push(target);
             continue;
         };
         let glibc = Target(target.0.replace("-musl", "-gnu"));
-        if requested.is_empty() && glibc.is_native() && glibc.obstacle().is_none() {
-            obstacle.why += &format!("; {}, linked statically, takes its place", glibc.0);
+        if requested.is_empty() && obstacle(&glibc).is_none() {
+            missed.why += &format!("; {}, linked statically, takes its place", glibc.0);
             targets.push(glibc);
         }
-        missing.push(obstacle);
+        missing.push(missed);
     }
     (targets, missing)
 }
