@@ -80,11 +80,15 @@ impl Contents<'_> {
             tree.file(name, self.read(name)?);
         }
         tree.file("THIRD-PARTY.txt", self.third_party.as_bytes());
-        // Distributions of Rust without it name its licences elsewhere.
-        let library = Path::new(said("rustc", &["--print", "sysroot"]).trim())
-            .join("share/doc/rust/COPYRIGHT-library.html");
-        if let Ok(text) = fs::read(library) {
-            tree.file("RUST-STANDARD-LIBRARY.html", text);
+        let shared = Path::new(said("rustc", &["--print", "sysroot"]).trim()).join("share/doc");
+        // Rust's own distribution, and Debian's.
+        for (name, library) in [
+            ("RUST-STANDARD-LIBRARY.html", "rust/COPYRIGHT-library.html"),
+            ("RUST-STANDARD-LIBRARY.txt", "libstd-rust-dev/copyright"),
+        ] {
+            if let Ok(text) = fs::read(shared.join(library)) {
+                tree.file(name, text);
+            }
         }
         Ok(tree)
     }
