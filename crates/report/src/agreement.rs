@@ -33,7 +33,7 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
             decimals.text(cell.emulated),
             cell.pairs.to_string(),
             format!("{:.3}", cell.ratio),
-            format!("[{:.3}, {:.3}]", cell.ci90[0], cell.ci90[1]),
+            interval(cell.ci90),
             format!("{:.0} %", cell.margin * 100.0),
             cell.correlation.map_or(String::new(), |value| format!("{value:.2}")),
             cell.ratio_without_computing.map_or(String::new(), |ratio| format!("{ratio:.3}")),
@@ -41,6 +41,11 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
         ]);
     }
     format!("{answer}\n\n{table}")
+}
+
+/// An interval that could not be computed is from 0 to 1e12.
+fn interval([low, high]: [f64; 2]) -> String {
+    if high > 1e6 { "unknown".to_owned() } else { format!("[{low:.3}, {high:.3}]") }
 }
 
 fn verdict(cell: &Agreement) -> String {
