@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import re
 import signal
 import subprocess
@@ -83,6 +84,7 @@ class _Campaign:
         self.total = ""
         self.done = 0
         self.counted = 0
+        self.inode = 0
         self.lines: list[str] = []
         self.is_interrupted = False
         null = subprocess.DEVNULL
@@ -132,6 +134,10 @@ class _Campaign:
         """Count the runs that the file has received since the last call."""
         if self.runs.is_file():
             with self.runs.open("rb") as file:
+                # The program replaces the file when it sorts it.
+                inode = os.fstat(file.fileno()).st_ino
+                if inode != self.inode:
+                    self.inode, self.counted, self.done = inode, 0, 0
                 file.seek(self.counted)
                 new = file.read()
             self.done += new.count(b"\n")
