@@ -1,5 +1,7 @@
 //! Axes of pictures.
 
+use std::fmt::{self, Write as _};
+
 use trackbed_outward::printable_line;
 
 use crate::number::significant;
@@ -33,6 +35,21 @@ impl Axis {
     pub(crate) fn linear(values: impl Iterator<Item = f64>, ends: [f64; 2]) -> Axis {
         let high = values.filter(|value| value.is_finite()).fold(1e-9, f64::max);
         Axis { low: 0.0, high: high * 1.02, is_log: false, ends }
+    }
+
+    /// Draws a line from `left` to `right` at each tick of a vertical axis, with its number.
+    pub(crate) fn write_grid(&self, [left, right]: [f64; 2], out: &mut String) -> fmt::Result {
+        self.ticks().into_iter().try_for_each(|tick| {
+            let at = self.place(tick);
+            writeln!(
+                out,
+                "<path d=\"M{left} {at:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"end\">{}</text>",
+                left - 6.0,
+                at + 4.0,
+                tick_text(tick)
+            )
+        })
     }
 
     /// Values beyond an end are drawn at the end.

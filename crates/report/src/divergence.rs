@@ -78,7 +78,7 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// The packets of a run that are shown before the one at which it parts, and from it on.
+/// The packets of a run that are shown before the one at which it diverges, and from it on.
 const BEFORE: usize = 6;
 const AFTER: usize = 5;
 
@@ -195,17 +195,7 @@ fn write_picture(
         COLOURS[0],
         COLOURS[1]
     )?;
-    for tick in y.ticks() {
-        let at = y.place(tick);
-        writeln!(
-            out,
-            "<path d=\"M{LEFT} {at:.1}H{RIGHT}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{}</text>",
-            LEFT - 6.0,
-            at + 4.0,
-            tick_text(tick)
-        )?;
-    }
+    y.write_grid([LEFT, RIGHT], out)?;
     for tick in x.ticks() {
         writeln!(
             out,

@@ -77,7 +77,7 @@ impl Deciding {
         Deciding { terms, cells: vec![Pairs::default(); plan.cells.len()] }
     }
 
-    /// Executes runs on both sides, first on the first, until everything is decided or the budget is spent;
+    /// Executes runs on both sides, emulated and virtual, until everything is decided or the budget is spent;
     /// returns false if it was stopped before. As with [`super::until::Rounds::run`], the directories stay
     /// usable however the process ends.
     ///
@@ -93,7 +93,8 @@ impl Deciding {
             let began = progress.elapsed();
             self.cells[index].runs = self.runs_at_look(&self.cells[index]);
             let mut executed = 0;
-            for (side, asked) in sides.iter_mut().zip(&asked) {
+            // The slower side last, so that each of its runs that Ctrl-C leaves has its partner.
+            for (side, asked) in sides.iter_mut().zip(&asked).rev() {
                 let (done, is_complete) = self.complete(side, asked, progress)?;
                 executed = executed.max(done);
                 if !is_complete {

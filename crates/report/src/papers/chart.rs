@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Chart, Curve};
 
-use crate::axis::{Axis, escaped, tick_text};
+use crate::axis::{Axis, escaped};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
@@ -45,17 +45,7 @@ fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
         points().flat_map(|p| p.ours.into_iter().chain(p.study).chain(p.ci95.map(|c| c[1])));
     let y = Axis::of(values, false, [BOTTOM, TOP]);
     let places = Places::of(chart);
-    for tick in y.ticks() {
-        let at = y.place(tick);
-        writeln!(
-            out,
-            "<path d=\"M{LEFT} {at:.1}H{RIGHT}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{}</text>",
-            LEFT - 6.0,
-            at + 4.0,
-            tick_text(tick)
-        )?;
-    }
+    y.write_grid([LEFT, RIGHT], out)?;
     // With many positions, only about every fifth is labelled.
     let each = (places.names.len() / LABELS_MAX).next_multiple_of(5).max(1);
     let mut free_from = f64::NEG_INFINITY;

@@ -9,7 +9,7 @@ use super::{Campaign, Finished, keeping};
 use crate::options::RunOptions;
 use crate::output::tell;
 
-/// Executes runs of both campaigns, emulated ones first, until their agreement is decided or the budget is
+/// Executes runs of both campaigns until their agreement is decided or the budget is
 /// spent, and returns what was found.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ pub fn run(
     let is_complete = deciding.run(&mut sides, &mut view)?;
     view.end();
     if !is_complete {
-        tell("stopped early; continue with the same command and --out");
+        tell("stopped early; continue with the same command");
     }
     let end = |mut campaign: Campaign| -> anyhow::Result<Finished> {
         campaign.directory.keep_timelines(&campaign.plan)?;
