@@ -69,6 +69,15 @@ impl Rng {
         Rng(ChaCha8Rng::from_seed(seed))
     }
 
+    /// The stream with a number, independent of the others and of what this one draws.
+    #[must_use]
+    pub fn numbered(&self, number: u64) -> Rng {
+        let mut stream = self.0.clone();
+        stream.set_word_pos(0);
+        stream.set_stream(number);
+        Rng(stream)
+    }
+
     /// True with probability `ratio`. Always draws exactly once, so that a changed probability
     /// does not shift the draws after it.
     pub fn chance(&mut self, ratio: Ratio) -> bool {

@@ -36,7 +36,7 @@ struct Radio {
 }
 
 impl LossProcess for Radio {
-    fn loses_next(&mut self, now: Time) -> bool {
+    fn loses_next(&mut self, now: Time, _size: usize) -> bool {
         now.since(std::mem::replace(&mut self.last, now)) >= self.pause
     }
 }

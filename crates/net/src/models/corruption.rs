@@ -5,6 +5,7 @@ use std::sync::Arc;
 use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
 use super::gate::{Gate, Gated};
+use super::packet_rng::PacketRng;
 use crate::link::{Alteration, Link, Outlet};
 use crate::spec::{Model, ModelEntry, Stage};
 
@@ -33,19 +34,20 @@ impl Model for Corruption {
     }
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        Box::new(Gated { gate: CorruptionGate { model: *self, rng }, inner })
+        Box::new(Gated { gate: CorruptionGate { model: *self, rng: PacketRng::new(rng) }, inner })
     }
 }
 
 #[derive(Debug)]
 struct CorruptionGate {
     model: Corruption,
-    rng: Rng,
+    rng: PacketRng,
 }
 
 impl Gate for CorruptionGate {
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
-        let (hit, bit) = (self.rng.chance(self.model.probability), self.rng.next_u64());
+        let rng = self.rng.of(packet.len());
+        let (hit, bit) = (rng.chance(self.model.probability), rng.next_u64());
         if !hit {
             return inner.push(now, packet, out);
         }

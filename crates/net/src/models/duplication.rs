@@ -5,6 +5,7 @@ use std::sync::Arc;
 use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
 use super::gate::{Gate, Gated};
+use super::packet_rng::PacketRng;
 use crate::link::{Alteration, Link, Outlet};
 use crate::spec::{Model, ModelEntry, Stage};
 
@@ -33,19 +34,19 @@ impl Model for Duplication {
     }
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        Box::new(Gated { gate: DuplicationGate { model: *self, rng }, inner })
+        Box::new(Gated { gate: DuplicationGate { model: *self, rng: PacketRng::new(rng) }, inner })
     }
 }
 
 #[derive(Debug)]
 struct DuplicationGate {
     model: Duplication,
-    rng: Rng,
+    rng: PacketRng,
 }
 
 impl Gate for DuplicationGate {
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
-        if !self.rng.chance(self.model.probability) {
+        if !self.rng.of(packet.len()).chance(self.model.probability) {
             return inner.push(now, packet, out);
         }
         inner.push(now, packet.clone(), out);

@@ -7,6 +7,7 @@ pub(crate) mod flush;
 mod gate;
 pub mod loss;
 pub(crate) mod outage;
+mod packet_rng;
 pub(crate) mod pause;
 pub(crate) mod rate;
 pub(crate) mod rate_timetable;

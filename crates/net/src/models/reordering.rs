@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
+use super::packet_rng::PacketRng;
 use crate::in_flight::InFlight;
 use crate::link::{Alteration, Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};
@@ -43,14 +44,15 @@ impl Model for Reordering {
     }
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        Box::new(ReorderingLink { model: *self, rng, held_back: InFlight::new(true), inner })
+        let (rng, held_back) = (PacketRng::new(rng), InFlight::new(true));
+        Box::new(ReorderingLink { model: *self, rng, held_back, inner })
     }
 }
 
 #[derive(Debug)]
 struct ReorderingLink {
     model: Reordering,
-    rng: Rng,
+    rng: PacketRng,
     held_back: InFlight,
     inner: Box<dyn Link>,
 }
@@ -58,7 +60,8 @@ struct ReorderingLink {
 impl Link for ReorderingLink {
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
         self.held_back.release(now, &mut *self.inner, out);
-        if self.rng.chance(self.model.probability) && !self.model.hold.is_zero() {
+        let delays = self.rng.of(packet.len()).chance(self.model.probability);
+        if delays && !self.model.hold.is_zero() {
             out.altered(now, &packet, Alteration::HeldBack);
             return self.held_back.insert(now + self.model.hold, packet);
         }

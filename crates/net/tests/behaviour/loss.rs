@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use trackbed_core::{Packet, Ratio, Seed, Time};
 use trackbed_net::models::Loss;
-use trackbed_net::models::loss::{GilbertElliott, Listed, LossLaw, Periodic, Sojourn};
+use trackbed_net::models::loss::{Bernoulli, GilbertElliott, Listed, LossLaw, Periodic, Sojourn};
 use trackbed_net::{Change, DropReason, LinkSpec, Point};
 
 use crate::harness::{Driver, Events, burst, number, numbers, packet, run};
@@ -13,7 +13,33 @@ const LOST: Point = Point::Dropped(DropReason::Loss);
 /// Which of a million packets are lost.
 fn losses(law: &dyn LossLaw) -> Vec<bool> {
     let mut process = law.begin(Seed::of_run(3, 0).stream("loss"));
-    (0..1_000_000).map(|_| process.loses_next(Time::ZERO)).collect()
+    (0..1_000_000).map(|_| process.loses_next(Time::ZERO, 1_500)).collect()
+}
+
+/// Full packets with an acknowledgment behind every `spacing`-th: which of the full ones are lost, and
+/// which share of the acknowledgments.
+fn among_acknowledgments(spacing: usize) -> (Vec<bool>, f64) {
+    let law = Bernoulli { probability: "2 %".parse().unwrap() };
+    let mut process = law.begin(Seed::of_run(3, 0).stream("loss"));
+    let (mut full, mut small) = (Vec::new(), Vec::new());
+    for number in 0..500_000 {
+        full.push(process.loses_next(Time::ZERO, 1_500));
+        if number % spacing == 0 {
+            small.push(process.loses_next(Time::ZERO, 52));
+        }
+    }
+    let lost = share(&small);
+    (full, lost)
+}
+
+#[test]
+fn a_packet_more_of_another_size_does_not_change_which_ones_are_lost() {
+    let ((some, share_of_some), (many, share_of_many)) =
+        (among_acknowledgments(3), among_acknowledgments(2));
+    assert_eq!(some, many);
+    for lost in [share(&some), share_of_some, share_of_many] {
+        near(lost, 0.02, 0.03);
+    }
 }
 
 fn share(losses: &[bool]) -> f64 {
@@ -80,7 +106,7 @@ fn the_first_state_is_drawn_like_any_other() {
         loss_bad: Ratio::ONE,
         loss_good: Ratio::ZERO,
     };
-    let first = |run| law.begin(Seed::of_run(1, run).stream("loss")).loses_next(Time::ZERO);
+    let first = |run| law.begin(Seed::of_run(1, run).stream("loss")).loses_next(Time::ZERO, 1_500);
     let lost = (0..10_000).filter(|run| first(*run)).count();
     near(lost as f64 / 10_000.0, 0.5, 0.03);
     let stuck = GilbertElliott { p: Ratio::ZERO, r: Ratio::ZERO, ..law };
@@ -95,7 +121,7 @@ fn states_in_time_have_their_share_and_length() {
     let lost = |spacing: u64| -> Vec<bool> {
         let mut process = law.begin(Seed::of_run(3, 0).stream("loss"));
         let at = |number: u64| Time::ZERO + Duration::from_millis(number * spacing);
-        (0..1_000_000 / spacing).map(|number| process.loses_next(at(number))).collect()
+        (0..1_000_000 / spacing).map(|number| process.loses_next(at(number), 1_500)).collect()
     };
     let every = lost(1);
     near(share(&every), 0.1, 0.05);
@@ -142,7 +168,7 @@ fn loss_changes_while_the_link_runs_and_shifts_no_draw() {
     let untouched = numbers(&run(&spec, burst(300)), LOST);
     let mut driver = Driver::new(spec.build(&Seed::of_run(1, 0)), Events::new());
     let push = |driver: &mut Driver<Events>, numbers: std::ops::Range<u32>| {
-        numbers.for_each(|n| driver.push(Time::ZERO, packet(n, 40)));
+        numbers.for_each(|n| driver.push(Time::ZERO, packet(n, 1_500)));
     };
     push(&mut driver, 0..100);
     assert!(driver.link.change(Time::ZERO, &Change::Loss(Ratio::ZERO)));
@@ -151,6 +177,6 @@ fn loss_changes_while_the_link_runs_and_shifts_no_draw() {
     push(&mut driver, 200..300);
     let expected: Vec<u32> = untouched.into_iter().filter(|n| !(100..200).contains(n)).collect();
     assert_eq!(numbers(&driver.seen, LOST), expected);
-    let intact = |(_, _, seen): &(Time, Point, Packet)| *seen == packet(number(seen), 40);
+    let intact = |(_, _, seen): &(Time, Point, Packet)| *seen == packet(number(seen), 1_500);
     assert!(driver.seen.iter().all(intact));
 }

@@ -46,6 +46,8 @@ pub(super) struct Due {
     pub new_first: bool,
     /// One new segment as a tail loss probe.
     pub probe_with_data: bool,
+    /// The burst under way is such a probe, after which no other is scheduled.
+    pub probed: bool,
     /// A probe of the peer's window, or of its life.
     pub window_probe: bool,
     /// New segments of the burst under way.

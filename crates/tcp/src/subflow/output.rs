@@ -143,7 +143,11 @@ impl Subflow {
             return None;
         }
         let payload = streams.take(len);
-        Some(self.send_first_time(now, payload, fin, streams))
+        let segment = self.send_first_time(now, payload, fin, streams);
+        if probe {
+            self.probe_sent(now);
+        }
+        Some(segment)
     }
 
     fn send_first_time(
@@ -193,7 +197,7 @@ impl Subflow {
         self.due.batch = Batch::default();
         let full = self.board.in_flight() >= self.window.cwnd;
         let limited = std::mem::take(&mut self.due.limited) || (sent > 0 && full);
-        if sent > 0 {
+        if sent > 0 && !std::mem::take(&mut self.due.probed) {
             self.schedule_probe(now, false);
         }
         if sent > 0 || limited {

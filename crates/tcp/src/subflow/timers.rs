@@ -108,6 +108,17 @@ impl Subflow {
         self.restart_retransmission(now);
     }
 
+    /// RFC 8985 section 7.3: the probe had new data, which belongs to TLP.end_seq. Now only the
+    /// retransmission timer runs, anew.
+    pub(super) fn probe_sent(&mut self, now: Time) {
+        if let Some(probe) = &mut self.loss.probe {
+            probe.end = self.send.next;
+        }
+        self.due.probed = true;
+        self.timers.transmit = None;
+        self.restart_retransmission(now);
+    }
+
     /// RFC 8985 section 6.3: what was only suspected is lost now.
     fn reordering_expired(&mut self, now: Time) {
         let (in_flight, lost) = (self.board.in_flight(), self.board.lost_total);

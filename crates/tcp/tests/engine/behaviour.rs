@@ -286,6 +286,30 @@ fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
     assert!(track.now < Time::from_millis(250), "{}", track.now);
 }
 
+/// Linux: `tcp_send_loss_probe` clears `icsk_pending` before `tcp_rearm_rto`, and
+/// `tcp_write_xmit` schedules no probe for a probe.
+#[test]
+fn the_retransmission_timer_starts_anew_with_a_probe_of_new_data() {
+    let mut track = open_plain();
+    let now = track.now;
+    track.server().write(now, &[0; 60_000]).unwrap();
+    let flight = drain(track.server(), now);
+    let probe_at = track.server().poll_timeout().unwrap();
+    track.server().handle_timeout(probe_at);
+    let probe = drain(track.server(), probe_at);
+    assert_eq!(probe.len(), 1);
+    assert_eq!(probe[0].sequence, flight.last().unwrap().end());
+
+    let timeout_at = track.server().poll_timeout().unwrap();
+    let waited = timeout_at - probe_at;
+    let least = Duration::from_millis(200);
+    assert!(waited > least && waited < 2 * least, "{waited:?} after the probe");
+    track.server().handle_timeout(timeout_at);
+    assert_eq!(drain(track.server(), timeout_at)[0].sequence, flight[0].sequence);
+    let stats = track.server().stats();
+    assert_eq!((stats.tail_loss_probes, stats.timeouts), (1, 1));
+}
+
 #[test]
 fn the_last_segment_is_repaired_by_a_probe_and_a_late_acknowledgment_is_undone() {
     // The answer is 8 segments; the SYN-ACK and the acknowledgment of the request come before.

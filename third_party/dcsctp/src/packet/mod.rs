@@ -20,7 +20,24 @@ pub(crate) mod chunk_validators;
 pub(crate) mod cookie_ack_chunk;
 pub(crate) mod cookie_echo_chunk;
 pub(crate) mod cookie_received_while_shutting_down;
-pub(crate) mod crc32c;
+pub(crate) mod crc32c {
+    /// By the processor's instruction.
+    pub struct Crc32c(u32);
+
+    impl Crc32c {
+        pub fn new() -> Self {
+            Self(0)
+        }
+
+        pub fn digest(&mut self, data: &[u8]) {
+            self.0 = ::crc32c::crc32c_append(self.0, data);
+        }
+
+        pub fn value(&self) -> u32 {
+            self.0
+        }
+    }
+}
 pub(crate) mod data;
 pub(crate) mod data_chunk;
 pub(crate) mod error_causes;

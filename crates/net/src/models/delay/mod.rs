@@ -14,6 +14,7 @@ use std::time::Duration;
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{Packet, Rng, Time};
 
+use super::packet_rng::PacketRng;
 use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::{Model, Stage};
@@ -74,14 +75,19 @@ impl Model for Delay {
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
         let in_flight = InFlight::new(self.keep_order);
-        Box::new(DelayLink { law: Arc::clone(&self.law), rng, in_flight, inner })
+        Box::new(DelayLink {
+            law: Arc::clone(&self.law),
+            rng: PacketRng::new(rng),
+            in_flight,
+            inner,
+        })
     }
 }
 
 #[derive(Debug)]
 struct DelayLink {
     law: Arc<dyn DelayLaw>,
-    rng: Rng,
+    rng: PacketRng,
     in_flight: InFlight,
     inner: Box<dyn Link>,
 }
@@ -89,7 +95,7 @@ struct DelayLink {
 impl Link for DelayLink {
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
         self.in_flight.release(now, &mut *self.inner, out);
-        let due = now + self.law.draw(now, &mut self.rng);
+        let due = now + self.law.draw(now, self.rng.of(packet.len()));
         self.in_flight.insert(due, packet);
         if due <= now {
             self.in_flight.release(now, &mut *self.inner, out);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess};
+use crate::models::packet_rng::PacketRng;
 use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
@@ -28,19 +29,19 @@ pub struct Bernoulli {
 
 impl LossLaw for Bernoulli {
     fn begin(&self, rng: Rng) -> Box<dyn LossProcess> {
-        Box::new(Process { law: *self, rng })
+        Box::new(Process { law: *self, rng: PacketRng::new(rng) })
     }
 }
 
 #[derive(Debug)]
 struct Process {
     law: Bernoulli,
-    rng: Rng,
+    rng: PacketRng,
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self, _now: Time) -> bool {
-        self.rng.chance(self.law.probability)
+    fn loses_next(&mut self, _now: Time, size: usize) -> bool {
+        self.rng.of(size).chance(self.law.probability)
     }
 
     fn set_probability(&mut self, probability: Ratio) -> bool {

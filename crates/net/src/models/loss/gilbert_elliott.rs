@@ -80,7 +80,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self, _now: Time) -> bool {
+    fn loses_next(&mut self, _now: Time, _size: usize) -> bool {
         let GilbertElliott { p, r, loss_bad, loss_good } = self.law;
         let lost = self.rng.chance(if self.bad { loss_bad } else { loss_good });
         self.bad ^= self.rng.chance(if self.bad { r } else { p });

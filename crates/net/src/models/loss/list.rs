@@ -55,7 +55,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self, _now: Time) -> bool {
+    fn loses_next(&mut self, _now: Time, _size: usize) -> bool {
         self.number += 1;
         while self.packets.get(self.passed).is_some_and(|listed| *listed < self.number) {
             self.passed += 1;

@@ -55,9 +55,9 @@ pub trait LossLaw: fmt::Debug + Send + Sync {
 
 /// An instance of a loss law.
 pub trait LossProcess: fmt::Debug + Send {
-    /// True if the next packet, at `now`, is lost. A random law makes the same number of draws for
-    /// each packet.
-    fn loses_next(&mut self, now: Time) -> bool;
+    /// True if the next packet, of `size` bytes at `now`, is lost. A random law makes the same
+    /// number of draws for each packet.
+    fn loses_next(&mut self, now: Time, size: usize) -> bool;
 
     /// Takes a new probability of loss, if the law has just one.
     fn set_probability(&mut self, probability: Ratio) -> bool {
@@ -85,7 +85,7 @@ struct LossGate(Box<dyn LossProcess>);
 
 impl Gate for LossGate {
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
-        match self.0.loses_next(now) {
+        match self.0.loses_next(now, packet.len()) {
             true => out.drop(now, packet, DropReason::Loss),
             false => inner.push(now, packet, out),
         }

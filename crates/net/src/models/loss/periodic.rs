@@ -42,7 +42,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self, _now: Time) -> bool {
+    fn loses_next(&mut self, _now: Time, _size: usize) -> bool {
         self.number += 1;
         self.number % self.every == 0
     }

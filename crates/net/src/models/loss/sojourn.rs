@@ -71,7 +71,7 @@ impl Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self, now: Time) -> bool {
+    fn loses_next(&mut self, now: Time, _size: usize) -> bool {
         while self.until <= now {
             self.is_bad = !self.is_bad;
             self.until = self.next_change(self.until);

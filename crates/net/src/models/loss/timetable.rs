@@ -5,6 +5,7 @@ use std::sync::Arc;
 use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess};
+use crate::models::packet_rng::PacketRng;
 use crate::models::schedule::{check_rows, parse_rows};
 use crate::spec::{ModelEntry, SpecError};
 
@@ -47,21 +48,21 @@ impl LossTimetable {
 
 impl LossLaw for LossTimetable {
     fn begin(&self, rng: Rng) -> Box<dyn LossProcess> {
-        Box::new(Process { rows: Arc::clone(&self.rows), rng })
+        Box::new(Process { rows: Arc::clone(&self.rows), rng: PacketRng::new(rng) })
     }
 }
 
 #[derive(Debug)]
 struct Process {
     rows: Arc<[(Time, Ratio)]>,
-    rng: Rng,
+    rng: PacketRng,
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self, now: Time) -> bool {
+    fn loses_next(&mut self, now: Time, size: usize) -> bool {
         let begun = self.rows.partition_point(|(from, _)| *from <= now);
         let probability = begun.checked_sub(1).map_or(Ratio::ZERO, |row| self.rows[row].1);
-        self.rng.chance(probability)
+        self.rng.of(size).chance(probability)
     }
 
     /// In place of the whole timetable.
