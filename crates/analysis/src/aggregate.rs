@@ -30,8 +30,9 @@ pub(crate) fn cells(
 ) -> Result<Vec<Summed>, DirectoryError> {
     let cells: Vec<(u32, &Cell)> = (0..).zip(&counted.plan.cells).collect();
     let work = |&(index, cell): &(u32, &Cell)| {
-        let (runs, invalid) = counted.of(index)?;
-        let result = CellResult { invalid, ..summarize(cell, &runs) };
+        let (runs, left_out) = counted.of(index)?;
+        let invalid = left_out.len() as u32;
+        let result = CellResult { invalid, late: late(&left_out), ..summarize(cell, &runs) };
         Ok(Summed { checks: check(cell, &runs), cell: result })
     };
     on_all_cores(&cells, work).into_iter().collect()
@@ -251,11 +252,22 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
         metrics: metrics.collect(),
         failed: runs.iter().filter(|run| run.outcome.samples().is_none()).count() as u32,
         invalid: 0,
+        late: BTreeMap::new(),
         failures: failures(runs),
         expected_round_trips: expected.map(|expected| expected.round_trips),
         expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),
         is_bound: cell.radio.as_ref().is_some_and(|radio| radio.foresight().is_bound()),
     }
+}
+
+/// Which parts of the rig were late in how many of the runs.
+fn late(left_out: &[RunResult]) -> BTreeMap<String, u32> {
+    let mut late = BTreeMap::new();
+    let certificates = left_out.iter().filter_map(|run| run.certificate.as_ref());
+    for part in certificates.flat_map(|certificate| &certificate.late) {
+        *late.entry(part.clone()).or_default() += 1;
+    }
+    late
 }
 
 /// Quantiles over all samples, the mean and its interval over the runs' means: the samples of one

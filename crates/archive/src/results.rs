@@ -69,16 +69,13 @@ impl Counted<'_> {
         Ok(all)
     }
 
-    /// The runs of a cell that count, and the number of those for which the machine was too slow.
+    /// The runs of a cell that count, and those for which the machine was too slow.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn of(&self, cell: u32) -> Result<(Vec<RunResult>, u32), DirectoryError> {
+    pub fn of(&self, cell: u32) -> Result<(Vec<RunResult>, Vec<RunResult>), DirectoryError> {
         let mut runs = self.results.of(cell)?.into_owned();
         runs.retain(|run| run.run < self.plan.runs);
-        let asked = runs.len();
-        runs.retain(|run| self.keep_invalid || !run.is_invalid());
-        let invalid = (asked - runs.len()) as u32;
-        Ok((runs, invalid))
+        Ok(runs.into_iter().partition(|run| self.keep_invalid || !run.is_invalid()))
     }
 }

@@ -172,6 +172,12 @@ pub enum Event {
         memory_bytes: u64,
         /// Datagrams that arrived but were dropped because its socket buffers were full.
         dropped_datagrams: u64,
+        /// How often one of its tasks ran.
+        served: u64,
+        /// How long tasks that were ready waited for others, all added up.
+        tasks_waited: Duration,
+        /// How long it was ready to run while others had the processors.
+        without_processor: Duration,
     },
     /// The counters of one direction of a link over the whole run.
     Link {

@@ -126,7 +126,8 @@ pub const LATE: Duration = Duration::from_millis(1);
 const LATE_SHARE_INVALID: f64 = 0.01;
 const LATE_SHARE_SUSPECT: f64 = 0.001;
 const MEDIAN_INVALID: Duration = Duration::from_micros(300);
-const MEDIAN_SUSPECT: Duration = Duration::from_micros(100);
+/// With this median its tails may not be right.
+pub const MEDIAN_SUSPECT: Duration = Duration::from_micros(100);
 
 /// Anything later than a minute counts as a minute.
 const LONGEST: u64 = 60_000_000_000;

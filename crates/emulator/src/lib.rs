@@ -19,7 +19,7 @@ mod port;
 mod resident;
 mod vigil;
 
-pub use certificate::{Certificate, LATE, Verdict};
+pub use certificate::{Certificate, LATE, MEDIAN_SUSPECT, Verdict};
 pub use clock::{Calendar, Clock};
 pub use emulator::{Attachment, Edges, Emulator, Finished, Remote};
 pub use port::{Backstage, DeviceKind, Port, PortOptions, SuperPackets};

@@ -11,8 +11,8 @@ use trackbed_core::{Event, EventLog, Seed};
 use trackbed_protocols::{
     Ledger, LedgerTotals, PathControl, ServerHandle, TransportParameters, Trust,
 };
-use trackbed_substrate::kernel::Machine;
-use trackbed_substrate::{Host, Task, now, sleep};
+use trackbed_substrate::kernel::{Machine, Waiting};
+use trackbed_substrate::{Host, Task, now, sleep, yield_now};
 use trackbed_workloads::Patience;
 
 use crate::environment;
@@ -91,6 +91,9 @@ impl Clients {
         let phones = Phones { hosts, server, trust, transport, paths, binds: true, patience };
         let stage = phones.stage(cell, &scene, (seed, log), |dialer| dialer)?;
         let _following = scene.follow(cell, &[WhoActs::Client], controls);
+        // Preparing hundreds of phones takes longer than they may start apart, and the clock stands
+        // still until a task waits.
+        yield_now().await;
         cell.workload.drive(stage).await;
         account.close(log).await;
         Ok(())
@@ -102,12 +105,14 @@ struct Account {
     role: Role,
     machine: Machine,
     begun: Usage,
+    waited: Waiting,
     ledger: Ledger,
 }
 
 impl Account {
     fn open(role: Role, machine: &Machine) -> Account {
-        Account { role, machine: machine.clone(), begun: usage(), ledger: Ledger::default() }
+        let (machine, waited) = (machine.clone(), machine.waiting());
+        Account { role, machine, begun: usage(), waited, ledger: Ledger::default() }
     }
 
     /// Connection parameters that record connections in this account.
@@ -118,13 +123,22 @@ impl Account {
     /// Lets connections end, and records the sums.
     async fn close(self, log: &EventLog) {
         sleep(SETTLING).await;
-        let Account { role, machine, begun, ledger } = self;
+        let Account { role, machine, begun, waited, ledger } = self;
         let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
         log.record(now(), Event::Transport { role, packets_sent, packets_lost });
         let Usage { processor, memory_bytes } = usage();
         let processor = processor.saturating_sub(begun.processor);
-        let dropped_datagrams = machine.datagrams_dropped();
-        log.record(now(), Event::Used { role, processor, memory_bytes, dropped_datagrams });
+        let waiting = machine.waiting();
+        let used = Event::Used {
+            role,
+            processor,
+            memory_bytes,
+            dropped_datagrams: machine.datagrams_dropped(),
+            served: waiting.served - waited.served,
+            tasks_waited: waiting.tasks.saturating_sub(waited.tasks),
+            without_processor: waiting.thread.saturating_sub(waited.thread),
+        };
+        log.record(now(), used);
     }
 }
 

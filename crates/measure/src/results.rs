@@ -45,6 +45,9 @@ impl RunResult {
 pub struct Certificate {
     /// What to think of the run.
     pub verdict: Reliability,
+    /// What the verdict is due to, unless it is valid: `links`, `client`, `server`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<String>,
     /// Packets that the links let go.
     pub packets: u64,
     /// How late they were let go, in the median, in microseconds.
@@ -55,6 +58,13 @@ pub struct Certificate {
     pub late_max_us: f64,
     /// The share of packets that were more than a millisecond late, in percent.
     pub late_percent: f64,
+    /// For how much of the run the clients' process kept a phone waiting, in the mean, because it worked
+    /// for others or had no processor, in percent.
+    #[serde(default)]
+    pub client_wait_percent: f64,
+    /// The same for the server's process.
+    #[serde(default)]
+    pub server_wait_percent: f64,
     /// Packets that were lost because a ring or a socket was full.
     pub overflowed: u64,
     /// Processor time that the links took, in milliseconds.
@@ -64,7 +74,9 @@ pub struct Certificate {
 }
 
 /// What to think of a run in real time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Reliability {
     /// The machine kept up.
@@ -183,6 +195,9 @@ pub struct CellResult {
     /// that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub invalid: u32,
+    /// In how many of them the links, the client or the server were late.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub late: BTreeMap<String, u32>,
     /// The different reasons for which runs failed, each with the command that replays one.
     pub failures: Vec<Failure>,
     /// Round trips that the protocols' specifications ask for until the end, where that can be
@@ -196,6 +211,22 @@ pub struct CellResult {
     /// The cell is a bound that nothing real reaches: it knows the future (`foresight = "oracle"`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_bound: bool,
+}
+
+impl CellResult {
+    /// The runs in which the machine did not keep up, with what was late: `3 runs (client 2, links 1)`.
+    pub fn left_out(&self) -> String {
+        let late: Vec<String> =
+            self.late.iter().map(|(part, runs)| format!("{part} {runs}")).collect();
+        let runs = match self.invalid {
+            1 => "1 run".to_owned(),
+            runs => format!("{runs} runs"),
+        };
+        match late.is_empty() {
+            true => runs,
+            false => format!("{runs} ({})", late.join(", ")),
+        }
+    }
 }
 
 impl CellResult {

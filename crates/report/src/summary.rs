@@ -133,8 +133,7 @@ fn write_invalid(document: &Document, out: &mut String) -> fmt::Result {
         "\nleft out, because this machine did not keep up (--keep-invalid counts them):"
     )?;
     for (index, cell) in invalid {
-        let runs = plural(cell.invalid as usize, "run");
-        writeln!(out, "  {runs} of {}", numbered(document, index as u32))?;
+        writeln!(out, "  {} of {}", cell.left_out(), numbered(document, index as u32))?;
     }
     Ok(())
 }

@@ -237,11 +237,14 @@ mod tests {
             let samples = BTreeMap::from([(claim.metric.clone().unwrap(), vec![value])]);
             let certificate = is_late.then(|| Certificate {
                 verdict: Reliability::Invalid,
+                late: Vec::new(),
                 packets: 1,
                 late_p50_us: 9e3,
                 late_p99_us: 9e3,
                 late_max_us: 9e3,
                 late_percent: 100.0,
+                client_wait_percent: 0.0,
+                server_wait_percent: 0.0,
                 overflowed: 0,
                 processor_ms: 0.0,
                 histogram: Vec::new(),

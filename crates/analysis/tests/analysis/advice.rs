@@ -31,6 +31,7 @@ impl Results {
             metrics: BTreeMap::new(),
             failed: 0,
             invalid: 0,
+            late: BTreeMap::new(),
             failures: Vec::new(),
             expected_round_trips: None,
             expected_completion_ms: None,

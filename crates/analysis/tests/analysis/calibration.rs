@@ -23,11 +23,14 @@ fn run(cell: u32, packets: u64, samples: &[(&str, Vec<f64>)]) -> RunResult {
     let samples = samples.iter().map(|(name, values)| ((*name).to_owned(), values.clone()));
     let certificate = Certificate {
         verdict: Reliability::Valid,
+        late: Vec::new(),
         packets,
         late_p50_us: 0.0,
         late_p99_us: 0.0,
         late_max_us: 0.0,
         late_percent: 0.0,
+        client_wait_percent: 0.0,
+        server_wait_percent: 0.0,
         overflowed: 0,
         processor_ms: 0.0,
         histogram: Vec::new(),

@@ -1,6 +1,7 @@
 //! Runs on the real kernel: the server and the clients are separate processes, each in a network
 //! namespace, and the scenario's links join them in real time.
 
+mod certified;
 mod conversation;
 mod endpoint;
 mod ground;
@@ -12,11 +13,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use trackbed_connection::Transport;
-use trackbed_core::event::{Event, Record};
+use trackbed_core::event::Record;
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
-use trackbed_emulator::{Clock, Verdict, Vigil};
-use trackbed_measure::results::{Certificate, EMULATED, Outcome, Reliability, RunResult};
+use trackbed_emulator::{Clock, Vigil};
+use trackbed_measure::results::{EMULATED, Outcome, RunResult};
 use trackbed_protocols::Encapsulation;
 use trackbed_substrate::RunError;
 
@@ -25,6 +26,7 @@ use crate::beside::{self, Beside, Roles};
 use crate::run::{Onlooker, link_events, outcome};
 use crate::scene::Scene;
 use crate::{environment, machine, models};
+use certified::certified;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
 use process::Ends;
@@ -61,9 +63,10 @@ impl Emulated {
     ) -> RunResult {
         match self.record(plan, (cell, run), onlooker) {
             Ok(Recorded { records, certificate }) => {
-                let certificate = Some(certified(&certificate, &records));
-                let outcome =
-                    programs::judge(&plan.cells[cell as usize], &records, outcome(&records));
+                let planned = &plan.cells[cell as usize];
+                let phones = planned.workload.phones();
+                let certificate = Some(certified(&certificate, &records, phones));
+                let outcome = programs::judge(planned, &records, outcome(&records));
                 RunResult { cell, run, outcome, certificate }
             }
             Err(why) => RunResult { cell, run, outcome: Outcome::Failed(why), certificate: None },
@@ -160,34 +163,3 @@ impl Backend for Emulated {
 
 /// What the emulation sets on every interface of the ends.
 const OFFLOADS: &str = "checksums and segmentation by the hosts; no TSO, GSO, GRO on the links";
-
-/// The certificate as stored in results. Datagrams dropped because an end's socket was full count
-/// as overflow too.
-fn certified(found: &trackbed_emulator::Certificate, records: &[Record]) -> Certificate {
-    let dropped = |record: &Record| match record.event {
-        Event::Used { dropped_datagrams, .. } => dropped_datagrams,
-        _ => 0,
-    };
-    let mut found = found.clone();
-    found.overflow += records.iter().map(dropped).sum::<u64>();
-    let micros = |q: f64| found.lateness(q).as_secs_f64() * 1e6;
-    Certificate {
-        verdict: match found.verdict() {
-            Verdict::Valid => Reliability::Valid,
-            Verdict::Suspect => Reliability::Suspect,
-            Verdict::Invalid => Reliability::Invalid,
-        },
-        packets: found.packets(),
-        late_p50_us: micros(0.5),
-        late_p99_us: micros(0.99),
-        late_max_us: micros(1.0),
-        late_percent: found.late_share() * 100.0,
-        overflowed: found.overflow,
-        processor_ms: found.processor.as_secs_f64() * 1e3,
-        histogram: found
-            .histogram()
-            .into_iter()
-            .map(|(bound, packets)| (bound.as_secs_f64() * 1e6, packets))
-            .collect(),
-    }
-}

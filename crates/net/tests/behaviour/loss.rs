@@ -63,7 +63,7 @@ fn percent(parts: u64) -> Ratio {
 
 #[test]
 fn independent_loss_has_its_share_and_no_memory() {
-    let law = trackbed_net::models::loss::Bernoulli { probability: percent(3) };
+    let law = Bernoulli { probability: percent(3) };
     let losses = losses(&law);
     near(share(&losses), 0.03, 0.02);
     // A run of independent losses has the mean length 1 / (1 - p).

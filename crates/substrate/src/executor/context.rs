@@ -108,18 +108,29 @@ pub(crate) fn is_running() -> bool {
     CURRENT.try_with(|context| context.id.get() != NO_EXECUTOR).unwrap_or(false)
 }
 
-pub(crate) fn pop_ready() -> Option<Ready> {
+/// Notes that what has become ready since the last call is ready since `now`.
+pub(crate) fn stamp_ready(now: Time) {
+    CURRENT.with(|context| {
+        let mut ready = context.ready.borrow_mut();
+        let new = ready.iter_mut().rev().take_while(|(since, _)| *since == NOT_STAMPED);
+        new.for_each(|(since, _)| *since = now);
+    });
+}
+
+/// The next task, and since when it is ready according to [`stamp_ready`].
+pub(crate) fn pop_ready() -> Option<(Time, Ready)> {
     CURRENT.with(|context| context.ready.borrow_mut().pop_front())
 }
 
 pub(crate) fn schedule_main() {
-    CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Main));
+    CURRENT.with(|context| context.ready.borrow_mut().push_back((NOT_STAMPED, Ready::Main)));
 }
 
 /// Puts a task of executor `id` at the end of the queue.
 pub(crate) fn schedule(id: u64, runnable: Runnable) {
     if is_current(id) {
-        CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Task(runnable)));
+        let ready = (NOT_STAMPED, Ready::Task(runnable));
+        CURRENT.with(|context| context.ready.borrow_mut().push_back(ready));
     } else {
         // Dropping it here would run its destructor on the wrong thread.
         std::mem::forget(runnable);
@@ -218,9 +229,12 @@ pub(crate) fn describe_tasks(socket: &dyn Fn(SocketRef) -> String) -> String {
     })
 }
 
+const NOT_STAMPED: Time = Time::MAX;
+
 struct Current {
     id: Cell<u64>,
-    ready: RefCell<VecDeque<Ready>>,
+    /// With the time since when, if it was stamped.
+    ready: RefCell<VecDeque<(Time, Ready)>>,
     tasks: RefCell<Slab<Entry>>,
     running: Cell<usize>,
 }

@@ -16,6 +16,7 @@ mod waiter;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use trackbed_core::{Time, named};
 
@@ -26,7 +27,9 @@ use main_task::MainWaker;
 pub use task::{Task, spawn, spawn_named, yield_now};
 pub use timer::{Timer, before, sleep, sleep_until};
 
-pub(crate) use context::{SocketKind, SocketRef, describe_tasks, enter, is_running, note_pending};
+pub(crate) use context::{
+    SocketKind, SocketRef, describe_tasks, enter, is_running, note_pending, stamp_ready,
+};
 pub(crate) use timer::next_deadline as next_timer;
 pub(crate) use timer_queue::TimerQueue;
 pub(crate) use waiter::Waiter;
@@ -43,6 +46,9 @@ pub(crate) trait Reactor {
     fn tick(&mut self) -> Result<bool, StallReason> {
         Ok(false)
     }
+
+    /// Called before a task that has been ready for this long since [`stamp_ready`].
+    fn runs(&mut self, _waited: Duration) {}
 
     /// A readable list of tasks and their waits.
     fn diagnose(&self) -> String;
@@ -90,7 +96,8 @@ pub(crate) fn run<T>(
                 Ok(true) => events += timer::fire_due(clock::now()),
                 Err(reason) => return Err(stall(reactor, reason)),
             }
-            let Some(ready) = context::pop_ready() else { break };
+            let Some((since, ready)) = context::pop_ready() else { break };
+            reactor.runs(clock::now().since(since));
             events += 1;
             if events > events_per_instant {
                 return Err(stall(reactor, StallReason::Livelock));

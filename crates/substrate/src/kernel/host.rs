@@ -13,6 +13,7 @@ use super::listener::KernelTcpListener;
 use super::pipe;
 use super::tcp::KernelTcpStream;
 use super::udp::KernelUdpSocket;
+use super::waiting::Waiting;
 use super::world::{self, World};
 use crate::entropy::Entropy;
 use crate::host::{Host, check_remote, no_common_version, no_further_network, not_an_address};
@@ -71,6 +72,7 @@ impl Machine {
         rewire: Box<Rewire>,
         peer: Option<IpAddr>,
     ) -> Arc<dyn Host> {
+        world::with(self.run, |world| world.hosts += 1);
         let mut later = VecDeque::from(networks);
         let addresses = later.pop_front().expect("a host that roams begins somewhere");
         let networks = Mutex::new(Networks { addresses, later });
@@ -115,6 +117,12 @@ impl Machine {
     /// full: the program did not keep up. Zero after the run.
     pub fn datagrams_dropped(&self) -> u64 {
         world::with(self.run, |world| world.datagrams_dropped()).unwrap_or_default()
+    }
+
+    /// How long the run's work has waited so far for the thread, and the thread for a processor,
+    /// since the thread began. Zero after the run.
+    pub fn waiting(&self) -> Waiting {
+        world::with(self.run, |world| world.watch.waiting()).unwrap_or_default()
     }
 }
 

@@ -52,8 +52,10 @@ mod source;
 mod super_datagram;
 mod tcp;
 mod udp;
+mod waiting;
 mod world;
 
 pub use execution::Execution;
 pub use host::Machine;
 pub use origin::Origin;
+pub use waiting::Waiting;

@@ -7,7 +7,9 @@ use trackbed_core::Time;
 use super::origin::Origin;
 use super::world::{self, World};
 use crate::clock;
-use crate::executor::{Parked, Reactor, SocketRef, StallReason, describe_tasks, next_timer};
+use crate::executor::{
+    Parked, Reactor, SocketRef, StallReason, describe_tasks, next_timer, stamp_ready,
+};
 use crate::run::Cancel;
 use crate::run::diagnosis::{Lines, name_of, when};
 
@@ -41,7 +43,13 @@ impl Reactor for KernelReactor<'_> {
                 Ok(world.collect(timeout))
             });
             let events = waited?;
-            let now = self.read_clock();
+            let (began, now) = (now, self.read_clock());
+            self.with_world(|world| {
+                world.watch.found(began, now, events);
+                if let Some(deadline) = deadline.filter(|_| due(now)) {
+                    world.watch.timer(now.since(deadline));
+                }
+            });
             if events > 0 || due(now) {
                 return Ok(Parked { events });
             }
@@ -50,6 +58,8 @@ impl Reactor for KernelReactor<'_> {
 
     fn tick(&mut self) -> Result<bool, StallReason> {
         let now = self.read_clock();
+        // What the last task woke waits from its end on: most of it goes on with the same work.
+        stamp_ready(now);
         world::refill();
         self.since_look += 1;
         if self.since_look < TASKS_PER_LOOK {
@@ -57,8 +67,15 @@ impl Reactor for KernelReactor<'_> {
         }
         self.since_look = 0;
         self.check(now)?;
-        self.with_world(|world| world.collect(Duration::ZERO));
+        self.with_world(|world| {
+            let events = world.collect(Duration::ZERO);
+            world.watch.found(now, self.read_clock(), events);
+        });
         Ok(true)
+    }
+
+    fn runs(&mut self, waited: Duration) {
+        self.with_world(|world| world.watch.task(waited));
     }
 
     fn diagnose(&self) -> String {

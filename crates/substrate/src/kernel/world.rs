@@ -18,6 +18,7 @@ use trackbed_core::Time;
 use super::alarm::Alarm;
 use super::origin::Origin;
 use super::source::{Source, Way};
+use super::waiting::Watch;
 
 pub(super) struct World {
     /// The executor's number, which handles carry, so that a handle that outlives its run or
@@ -31,6 +32,9 @@ pub(super) struct World {
     dropped: u64,
     /// Addresses that are known to be this machine's.
     local: BTreeSet<IpAddr>,
+    pub(super) watch: Watch,
+    /// How many hosts the machine has been so far.
+    pub(super) hosts: usize,
 }
 
 impl World {
@@ -47,6 +51,8 @@ impl World {
             sources: Slab::new(),
             dropped: 0,
             local: BTreeSet::new(),
+            watch: Watch::begin(origin.elapsed()),
+            hosts: 0,
         })
     }
 

@@ -116,9 +116,13 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     } else {
         output::print(&table::render(&answer, &cells))?;
     }
-    let invalid: u32 = emulated.document.cells.iter().map(|cell| cell.invalid).sum();
-    if invalid > 0 {
-        tell(format_args!("excluded runs in which this machine did not keep up: {invalid}"));
+    for (index, cell) in
+        emulated.document.cells.iter().enumerate().filter(|(_, cell)| cell.invalid > 0)
+    {
+        let left_out = cell.left_out();
+        tell(format_args!(
+            "left out of cell {index}, because this machine did not keep up: {left_out}"
+        ));
     }
     tell(format_args!("results: {}", shell_word(&out)));
     let different = cells.iter().any(|cell| cell.verdict == AgreementVerdict::Different);

@@ -142,6 +142,7 @@ fn certificates_are_what_the_schema_says() {
         "certificate": {
             "verdict": "suspect", "packets": 12, "late_p50_us": 8.0, "late_p99_us": 90.5,
             "late_max_us": 1200.0, "late_percent": 8.3, "overflowed": 0, "processor_ms": 1.5,
+            "late": ["links", "client"], "client_wait_percent": 2.0, "server_wait_percent": 0.1,
             "histogram": [[1.0, 4], [2.0, 8]],
         },
     });

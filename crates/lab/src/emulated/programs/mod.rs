@@ -7,6 +7,7 @@ mod verdict;
 mod visited;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use trackbed_core::Seed;
 use trackbed_core::event::{Event, Record, Role as End};
@@ -114,5 +115,13 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
 
 fn used(role: End, used: Used) -> Event {
     let Used { processor, memory_bytes } = used;
-    Event::Used { role, processor, memory_bytes, dropped_datagrams: 0 }
+    Event::Used {
+        role,
+        processor,
+        memory_bytes,
+        dropped_datagrams: 0,
+        served: 0,
+        tasks_waited: Duration::ZERO,
+        without_processor: Duration::ZERO,
+    }
 }

@@ -38,7 +38,7 @@ pub(super) fn problems(page: &Page<'_>) -> Markup {
                 h3 { "Left out because this machine was too slow" }
                 ul {
                     @for (index, cell) in invalid.iter().take(CELLS_MAX) {
-                        li { (plural(cell.invalid as usize, "run")) " of "
+                        li { (cell.left_out()) " of "
                              (numbered(page.document, *index as u32)) }
                     }
                 }

@@ -73,8 +73,11 @@ pub fn execute(
                 shell_word(&folder)
             );
         }
-        if result.is_invalid() {
-            tell(format_args!("this machine did not keep up in the {name} run: repeat it"));
+        if let Some(certificate) = result.certificate.as_ref().filter(|_| result.is_invalid()) {
+            let late = certificate.late.join(", ");
+            tell(format_args!(
+                "this machine did not keep up in the {name} run ({late}): repeat it"
+            ));
         }
     }
     let sent = captured.each_ref().map(|one| one.sent.as_slice());
