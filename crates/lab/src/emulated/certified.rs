@@ -74,7 +74,7 @@ fn share_waited(records: &[Record], whose: Role, phones: u32) -> f64 {
         }
         _ => None,
     });
-    of_end.last().unwrap_or(0.0)
+    of_end.fold(0.0, f64::max)
 }
 
 /// As of the links' median packet.
