@@ -69,7 +69,8 @@ impl Rng {
         Rng(ChaCha8Rng::from_seed(seed))
     }
 
-    /// The stream with a number, independent of the others and of what this one draws.
+    /// The stream with a number, from 1 on, independent of the others and of this one. To be called on
+    /// a stream that has no number itself.
     #[must_use]
     pub fn numbered(&self, number: u64) -> Rng {
         let mut stream = self.0.clone();

@@ -227,9 +227,7 @@ impl CellResult {
             false => format!("{runs} ({})", late.join(", ")),
         }
     }
-}
 
-impl CellResult {
     /// A factor's value as text; empty where the cell has no such factor.
     pub fn factor_text(&self, name: &str) -> String {
         match self.factors.get(name) {

@@ -7,36 +7,32 @@ use trackbed_core::event::{Event, Record, Role};
 use trackbed_emulator::{MEDIAN_SUSPECT, Verdict};
 use trackbed_measure::results::{Certificate, Reliability};
 
-/// The certificate as stored in results, for a run of `phones` phones. The verdict is the worse of
+/// The certificate as stored in results, for a run of `phones` phones. The verdict is the worst of
 /// the links' and the ends'. Datagrams dropped because an end's socket was full count as overflow too.
 pub(super) fn certified(
     found: &trackbed_emulator::Certificate,
     records: &[Record],
     phones: u32,
 ) -> Certificate {
-    let dropped = |record: &Record| match record.event {
-        Event::Used { dropped_datagrams, .. } => dropped_datagrams,
-        _ => 0,
-    };
-    let mut found = found.clone();
-    found.overflow += records.iter().map(dropped).sum::<u64>();
     let micros = |q: f64| found.lateness(q).as_secs_f64() * 1e6;
-    let [client, server] =
-        [Role::Client, Role::Server].map(|role| share_waited(records, role, phones));
+    let ends = [Role::Client, Role::Server];
+    let dropped = ends.map(|role| dropped(records, role));
+    let waited @ [client, server] = ends.map(|role| share_waited(records, role, phones));
     let links = match found.verdict() {
         Verdict::Valid => Reliability::Valid,
         Verdict::Suspect => Reliability::Suspect,
         Verdict::Invalid => Reliability::Invalid,
     };
-    let ends = of_ends(client + server);
-    let verdict = links.max(ends);
+    // Both ends' waits add up; an end is named if a good part of them is its own.
+    let of_end = |end: usize| match dropped[end] {
+        0 if waited[end] < (client + server) / 3.0 => Reliability::Valid,
+        0 => of_waits(client + server),
+        _ => Reliability::Invalid,
+    };
+    let parts = [("links", links), ("client", of_end(0)), ("server", of_end(1))];
+    let verdict = parts.map(|(_, part)| part).into_iter().max().unwrap_or(links);
     let is_cause = |part: Reliability| part == verdict && verdict != Reliability::Valid;
-    let parts = [
-        ("links", is_cause(links)),
-        ("client", is_cause(ends) && client >= server / 2.0),
-        ("server", is_cause(ends) && server >= client / 2.0),
-    ];
-    let late = parts.into_iter().filter(|(_, is_cause)| *is_cause);
+    let late = parts.into_iter().filter(|(_, part)| is_cause(*part));
     Certificate {
         verdict,
         late: late.map(|(name, _)| name.to_owned()).collect(),
@@ -47,7 +43,7 @@ pub(super) fn certified(
         late_percent: found.late_share() * 100.0,
         client_wait_percent: client * 100.0,
         server_wait_percent: server * 100.0,
-        overflowed: found.overflow,
+        overflowed: found.overflow + dropped.iter().sum::<u64>(),
         processor_ms: found.processor.as_secs_f64() * 1e3,
         histogram: found
             .histogram()
@@ -55,6 +51,15 @@ pub(super) fn certified(
             .map(|(bound, packets)| (bound.as_secs_f64() * 1e6, packets))
             .collect(),
     }
+}
+
+/// Datagrams that arrived while a socket of the end was full.
+fn dropped(records: &[Record], whose: Role) -> u64 {
+    let of_end = records.iter().filter_map(|record| match record.event {
+        Event::Used { role, dropped_datagrams, .. } if role == whose => Some(dropped_datagrams),
+        _ => None,
+    });
+    of_end.sum()
 }
 
 /// For how much of the run an end kept each of its phones waiting, in the mean, that would not have
@@ -81,7 +86,7 @@ fn share_waited(records: &[Record], whose: Role, phones: u32) -> f64 {
 const LONG: Duration = MEDIAN_SUSPECT;
 
 /// Both ends together, as results may change by as much: `agree` allows 3 % between the same programs.
-fn of_ends(waited: f64) -> Reliability {
+fn of_waits(waited: f64) -> Reliability {
     if waited > INVALID {
         Reliability::Invalid
     } else if waited > SUSPECT {
@@ -100,19 +105,23 @@ mod tests {
 
     /// A run of one second whose clients waited like this, in milliseconds.
     fn run(phones: u32, tasks_ms: u64, processor_ms: u64, served: u64) -> Certificate {
-        let used = |role, tasks_ms, processor_ms| Record {
+        judged(phones, [(tasks_ms, processor_ms, 0), (0, 0, 0)], served)
+    }
+
+    fn judged(phones: u32, ends: [(u64, u64, u64); 2], served: u64) -> Certificate {
+        let used = |role, (tasks_ms, processor_ms, dropped_datagrams)| Record {
             at: Time::from_millis(1_000),
             event: Event::Used {
                 role,
                 processor: Duration::ZERO,
                 memory_bytes: 0,
-                dropped_datagrams: 0,
+                dropped_datagrams,
                 served,
                 tasks_waited: Duration::from_millis(tasks_ms),
                 without_processor: Duration::from_millis(processor_ms),
             },
         };
-        let records = [used(Role::Client, tasks_ms, processor_ms), used(Role::Server, 0, 0)];
+        let records = [used(Role::Client, ends[0]), used(Role::Server, ends[1])];
         certified(&trackbed_emulator::Certificate::default(), &records, phones)
     }
 
@@ -135,5 +144,14 @@ mod tests {
     fn long_waits_for_a_processor_count_and_short_ones_do_not() {
         assert_eq!(run(1, 0, 50, 100).verdict, Reliability::Invalid);
         assert_eq!(run(1, 0, 50, 10_000).verdict, Reliability::Valid);
+    }
+
+    #[test]
+    fn both_ends_add_up_and_a_full_socket_is_its_end() {
+        let both = judged(10, [(200, 0, 0), (180, 0, 0)], 100);
+        assert_eq!((both.verdict, both.late.len()), (Reliability::Invalid, 2));
+        let full = judged(1, [(0, 0, 0), (0, 0, 3)], 100);
+        assert_eq!((full.verdict, full.overflowed), (Reliability::Invalid, 3));
+        assert_eq!(full.late, ["server"]);
     }
 }
