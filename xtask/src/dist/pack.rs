@@ -146,21 +146,20 @@ pub fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::env;
     use std::process::Command;
 
     /// The same files on disk, written in another order and at another time.
     fn packed(order: &[&str]) -> [Vec<u8>; 4] {
-        let folder = env::temp_dir().join(format!("trackbed-pack-{}", std::process::id()));
-        fs::create_dir_all(folder.join("sub")).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        fs::create_dir(folder.join("sub")).unwrap();
         for name in order {
             fs::write(folder.join(name), name).unwrap();
         }
         let mut tree = Tree::default();
         tree.program("bin/tool", "#!\n");
-        tree.copy("share", &folder, true).unwrap();
+        tree.copy("share", folder, true).unwrap();
         tree.folder("tmp", 0o1777);
-        fs::remove_dir_all(&folder).unwrap();
         let tar = tree.tar(1_700_000_000).unwrap();
         let control = gzip(&tar).unwrap();
         let deb = ar(&[("debian-binary", b"2.0\n".to_vec()), ("odd", b"abc".to_vec())], 9);
@@ -177,11 +176,11 @@ mod tests {
     #[test]
     fn tar_lists_what_was_packed() {
         let [_, tar, ..] = packed(&["b", "a", "sub/c"]);
-        let path = env::temp_dir().join(format!("trackbed-list-{}.tar", std::process::id()));
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("list.tar");
         fs::write(&path, tar).unwrap();
         let list =
             Command::new("tar").args(["--utc", "--numeric-owner", "-tvf"]).arg(&path).output();
-        fs::remove_file(&path).unwrap();
         let list = String::from_utf8(list.unwrap().stdout).unwrap();
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let lines: Vec<Vec<String>> = list.lines().map(words).collect();
