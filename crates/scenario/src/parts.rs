@@ -58,7 +58,7 @@ pub(crate) fn of(
     let mut has_quick = quick.is_some();
     let mut all: Vec<Part> = Vec::new();
     for (mut body, place) in bodies {
-        let name = part_name(&mut body, &place, problems);
+        let name = part_name(&mut body, &place, &all, problems);
         let own_quick = body.remove(QUICK).and_then(|entry| table_of(entry, problems));
         has_quick |= own_quick.is_some();
         check_keys(&body, problems);
@@ -100,8 +100,7 @@ impl Choice {
     }
 
     fn filter(self, all: Vec<Part>, problems: &mut Problems) -> Vec<Part> {
-        let mut names: Vec<&str> = all.iter().filter_map(|part| part.name.as_deref()).collect();
-        names.dedup();
+        let names: Vec<&str> = all.iter().filter_map(|part| part.name.as_deref()).collect();
         for (name, place) in &self.wanted {
             if !names.contains(&name.as_str()) {
                 let help = match names.is_empty() {
@@ -119,9 +118,13 @@ impl Choice {
     }
 }
 
-/// The name of a part. One of the same name before it goes on with it: with other values, or another number
-/// of runs.
-fn part_name(body: &mut Table, place: &Place, problems: &mut Problems) -> Option<String> {
+/// The name of a part, which no part before it has.
+fn part_name(
+    body: &mut Table,
+    place: &Place,
+    others: &[Part],
+    problems: &mut Problems,
+) -> Option<String> {
     let Some(entry) = body.remove("name") else {
         let help = "write name = \"...\" below [[part]]; results show it";
         return problems.refuse(place, "this part has no name", help);
@@ -131,6 +134,10 @@ fn part_name(body: &mut Table, place: &Place, problems: &mut Problems) -> Option
     };
     if name.trim().is_empty() {
         problems.add_with_help(&entry.node.place, "this is no name", "write some words");
+    }
+    if others.iter().any(|other| other.name.as_ref() == Some(&name)) {
+        let message = format!("an earlier part is called \"{name}\" too");
+        problems.add_with_help(&entry.node.place, message, "give each part a different name");
     }
     Some(name)
 }

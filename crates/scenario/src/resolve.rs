@@ -1,6 +1,6 @@
 //! From settings to cells: every combination, less those that no protocol can do.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,49 +34,16 @@ pub(crate) struct Cells {
     pub conditions: Vec<String>,
 }
 
-impl Cells {
-    /// Takes the cells of the next part. What a part of the same name has too runs once, as often as one of
-    /// the two wants.
-    fn take(&mut self, part: &mut Cells, problems: &mut Problems) {
-        let earlier: HashMap<Vec<String>, usize> =
-            (0..).zip(&self.cells).map(|(index, cell)| (named(cell), index)).collect();
-        let ends = part.canonical_of_ends.drain(..);
-        for ((cell, canonical), of_ends) in
-            part.cells.drain(..).zip(part.canonical.drain(..)).zip(ends)
-        {
-            match earlier.get(&named(&cell)) {
-                Some(&twin) if self.canonical[twin] == canonical => {
-                    self.cells[twin].runs = self.cells[twin].runs.max(cell.runs);
-                }
-                Some(_) => {
-                    let message = format!("two parts have a cell {}", named(&cell).join(", "));
-                    let help =
-                        "results could not tell them apart: give one of the parts another name";
-                    problems.add_missing(message, help.to_owned());
-                }
-                None => {
-                    self.cells.push(cell);
-                    self.canonical.push(canonical);
-                    self.canonical_of_ends.push(of_ends);
-                }
-            }
-        }
-    }
-}
-
-/// Its factors, as messages name them.
-fn named(cell: &Cell) -> Vec<String> {
-    cell.factors.iter().map(|(name, value)| format!("{name} {value}")).collect()
-}
-
 /// Resolves the parts of a scenario, one after the other; what is wrong with them goes to
 /// `problems`.
 pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
     let names = Names::of(parts);
     let mut all = Cells::default();
     for part in parts {
-        let mut cells = cells_of(part, &names, problems);
-        all.take(&mut cells, problems);
+        let cells = cells_of(part, &names, problems);
+        all.cells.extend(cells.cells);
+        all.canonical.extend(cells.canonical);
+        all.canonical_of_ends.extend(cells.canonical_of_ends);
         for (list, more) in [(&mut all.notes, cells.notes), (&mut all.conditions, cells.conditions)]
         {
             let new: Vec<String> = more.into_iter().filter(|one| !list.contains(one)).collect();

@@ -44,6 +44,9 @@ pub struct RunOptions {
     /// Starts with --runs; exits with status 1 if a cell does not reach the precision
     #[arg(long, value_name = "PRECISION", conflicts_with = "shard")]
     pub until: Option<Until>,
+    /// The study whose statements may need more runs than the scenario's.
+    #[arg(skip)]
+    pub paper: Option<String>,
     /// Run each cell at most N times with --until
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
     pub runs_max: u32,

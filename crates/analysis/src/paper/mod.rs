@@ -72,6 +72,21 @@ pub fn parts(name: &str) -> Vec<String> {
     parts
 }
 
+/// Gives the cells of `plan` the runs that statements of the paper called `name` need, where the scenario
+/// makes fewer.
+///
+/// # Panics
+/// If the built-in reference file is invalid.
+pub fn add_runs(name: &str, plan: &mut Plan) {
+    let paper = PAPERS.iter().find(|(paper, _)| *paper == name);
+    let needs = paper.map(|(_, text)| Reference::parse(text).runs).unwrap_or_default();
+    for need in &needs {
+        let cells = plan.cells.iter_mut().filter(|cell| need.cell.fits_planned(cell));
+        cells.for_each(|cell| cell.runs = cell.runs.max(need.least));
+    }
+    plan.runs = plan.cells.iter().map(|cell| cell.runs).max().unwrap_or(plan.runs);
+}
+
 /// The study's figures of single runs, for the paper called `name`: `repeat` repeats a run, given
 /// its cell and run number.
 ///
@@ -196,6 +211,29 @@ mod tests {
                 metric(statement.metric.as_deref().unwrap_or_default());
             }
         }
+    }
+
+    /// Where the scenario makes too few runs for a statement, its cells get more, and no other cell does.
+    #[test]
+    fn statements_get_the_runs_that_they_need() {
+        for (name, text) in PAPERS {
+            let load = || scenario::load(&Source::named(name), &[]).unwrap();
+            let (before, mut after) = (load(), load());
+            add_runs(name, &mut after);
+            for need in Reference::parse(text).runs {
+                let fitting = |cell: &&Cell| need.cell.fits_planned(cell);
+                let is_more = |cell: &Cell| cell.runs < need.least;
+                assert!(before.cells.iter().filter(fitting).any(is_more), "{name}: {}", need.cell);
+                assert!(after.cells.iter().filter(fitting).all(|cell| cell.runs >= need.least));
+            }
+            assert_eq!(after.runs, after.cells.iter().map(|cell| cell.runs).max().unwrap());
+        }
+        let mut web = scenario::load(&Source::named("web"), &[]).unwrap();
+        add_runs("web", &mut web);
+        let many = web.cells.iter().filter(|cell| cell.runs > 1_000);
+        assert!(many.flat_map(|cell| &cell.factors).all(|(name, value)| {
+            name != "loss" || value.to_string() == "0.2"
+        }));
     }
 
     /// The page lists every statement by number, and each of them is compared with runs.

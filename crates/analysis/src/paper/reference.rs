@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use trackbed_measure::results::CellResult;
+use trackbed_scenario::Cell;
 use trackbed_stats::Statistic;
 
 use super::statement::Setting;
@@ -15,12 +16,24 @@ use super::verdict::{SAME, Says};
 pub(super) struct Reference {
     pub title: String,
     pub statement: Vec<ReferenceStatement>,
+    /// Cells that need more runs than the scenario's to decide statements.
+    #[serde(default)]
+    pub runs: Vec<Runs>,
     /// Its figures with factors or samples on the x axis.
     #[serde(default)]
     pub figure: Vec<ReferenceFigure>,
     /// Its figures of a single run.
     #[serde(default)]
     pub over_time: Vec<OverTime>,
+}
+
+/// How many runs cells need.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Runs {
+    pub cell: Selector,
+    /// At least so many.
+    pub least: u32,
 }
 
 /// A statement about the value of a metric in a cell, or its difference from another cell.
@@ -225,6 +238,14 @@ impl Selector {
     /// Whether a cell has all of the factors.
     pub fn fits(&self, cell: &CellResult) -> bool {
         self.0.iter().all(|(name, value)| cell.factor_text(name) == plain(value))
+    }
+
+    /// Whether a planned cell has all of the factors.
+    pub fn fits_planned(&self, cell: &Cell) -> bool {
+        self.0.iter().all(|(name, value)| {
+            let own = cell.factors.iter().find(|(own, _)| own == name);
+            own.is_some_and(|(_, own)| own.to_string() == plain(value))
+        })
     }
 
     /// The first cell that has all of the factors.

@@ -86,11 +86,7 @@ fn what_makes_no_part_is_refused_with_its_place_and_a_remedy() {
     let part = |text: &str| scenario("") + "[[part]]\n" + text;
     for (text, settings, parts) in [
         (part("link.loss = 0"), &[][..], &["this part has no name", "write name ="][..]),
-        (
-            part("name = \"a\"\n[[part]]\nname = \"a\"\nlink.rate = \"1 Mbit/s\""),
-            &[],
-            &["two parts have a cell part a", "give one of the parts another name"],
-        ),
+        (part("name = \"a\"\n[[part]]\nname = \"a\""), &[], &["called \"a\" too"]),
         (part("name = \"a\"\nseed = 3"), &[], &["holds for the whole scenario", "a.toml:10:1"]),
         (part("name = \"a\"\nlink.los = 0"), &[], &["unknown key \"los\"", "\"loss\""]),
         (part("name = \"a\"\nquick = 3"), &[], &["quick is a table", "[quick]"]),

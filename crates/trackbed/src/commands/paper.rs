@@ -87,7 +87,8 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     })
 }
 
-/// The options with the parts of the scenario that the paper `name` covers, unless the user chose parts.
+/// The options with the parts of the scenario that the paper `name` covers, unless the user chose parts, and
+/// with the runs that its statements need, unless the user chose how many.
 ///
 /// The study with device models is compared with the built-in models in virtual time, unless the user chose a
 /// substrate or a device: `--substrate emulated` measures the machine itself, for hours.
@@ -101,6 +102,9 @@ fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
     }
     if options.parts.is_empty() {
         options.parts = paper::parts(name);
+    }
+    if options.runs.is_none() && !options.quick && options.until.is_none() {
+        options.paper = Some(name.to_owned());
     }
     options
 }

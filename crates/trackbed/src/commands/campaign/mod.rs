@@ -168,7 +168,10 @@ impl Campaign {
     /// If the scenario or a setting is invalid, the substrate cannot run it, or the directory cannot be used.
     pub fn prepare(scenario: &str, options: &RunOptions) -> anyhow::Result<Campaign> {
         let (source, overrides) = (Source::named(scenario), overrides(options));
-        let plan = scenario::load(&source, &overrides)?;
+        let mut plan = scenario::load(&source, &overrides)?;
+        if let Some(name) = &options.paper {
+            paper::add_runs(name, &mut plan);
+        }
         for note in &plan.notes {
             tell(format_args!("note: {note}"));
         }
