@@ -12,10 +12,12 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::sleep;
 
 use trackbed_scenario::Endpoint;
+use trackbed_workloads::generate_data;
 
 /// Connects a client to a server over the loopback interface a few times, so that code is in memory
 /// and tables exist, as in a program that has been running for a while.
 pub(crate) fn warm_up(endpoint: &Endpoint) {
+    generate_data();
     let execution = Execution::new(Origin::now()).with_time_limit(LIMIT);
     // A failure here will recur in the run and be reported there.
     let _ = execution.run(|machine| exercise(endpoint, machine));

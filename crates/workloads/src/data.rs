@@ -77,6 +77,12 @@ pub(crate) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
     })
 }
 
+/// Generates the block of [`pieces`], which takes most of a millisecond, if it is not there yet: in real time
+/// the first answer would wait for it.
+pub fn generate() {
+    LazyLock::force(&BLOCK);
+}
+
 /// A bijection that scatters consecutive numbers (the finaliser of SplitMix64).
 fn mix(index: u64) -> u64 {
     let mut z = index.wrapping_add(0x9e37_79b9_7f4a_7c15);

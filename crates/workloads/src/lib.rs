@@ -35,6 +35,7 @@ pub use contract::{
     Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
     WriteContent,
 };
+pub use data::generate as generate_data;
 pub use registry::{find, registry};
 
 #[cfg(test)]
