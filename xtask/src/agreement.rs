@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::cargo::cargo;
 use crate::ledger::Ledger;
 
 /// How much of the table.
@@ -17,8 +17,7 @@ use crate::ledger::Ledger;
 pub enum Extent {
     /// Every case; forty minutes. The page is rewritten.
     Full,
-    /// The rest of an interrupted [`Extent::Full`]. Only with the same build, because runs of two
-    /// versions cannot be distinguished afterwards.
+    /// The rest of an interrupted [`Extent::Full`], by the same program.
     Rest,
     /// A few quick cases; minutes. The table is only printed.
     Short,
@@ -82,11 +81,12 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
         Extent::Full | Extent::Rest => (0..cases.len()).collect(),
         Extent::Short => SHORT.to_vec(),
     };
+    let program = program(extent)?;
     let mut rows = Vec::new();
     for (place, number) in chosen.iter().enumerate() {
         let case = &cases[*number];
         eprintln!("    case {} of {}: {}", place + 1, chosen.len(), case.traffic);
-        let document = match compare(extent, case, *number) {
+        let document = match compare(&program, extent, (case, *number)) {
             Err(why) if extent == Extent::Short && why.contains(FORBIDDEN) => {
                 eprintln!("    SKIPPED: {why}");
                 ledger.skip(&why);
@@ -107,8 +107,24 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
     Ok(())
 }
 
+/// A copy of the program, which does not change while the table is measured, nor for the rest of it.
+fn program(extent: Extent) -> Result<PathBuf, String> {
+    let kept = PathBuf::from(RESULTS).join("trackbed");
+    if extent != Extent::Rest || !kept.exists() {
+        let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+        let copied = fs::create_dir_all(RESULTS)
+            .and_then(|()| fs::copy(target.join("release/trackbed"), &kept));
+        copied.map_err(|why| format!("cannot copy the program to {}: {why}", kept.display()))?;
+    }
+    Ok(kept)
+}
+
 /// The document of `trackbed agree` for one case.
-fn compare(extent: Extent, case: &Case, number: usize) -> Result<Value, String> {
+fn compare(
+    program: &Path,
+    extent: Extent,
+    (case, number): (&Case, usize),
+) -> Result<Value, String> {
     let out = match extent {
         Extent::Full | Extent::Rest => format!("{RESULTS}/{number}"),
         Extent::Short => format!("{RESULTS}/short-{number}"),
@@ -118,15 +134,14 @@ fn compare(extent: Extent, case: &Case, number: usize) -> Result<Value, String> 
         let _ = fs::remove_dir_all(&out);
     }
     let budget = case.budget.as_deref().unwrap_or(BUDGET);
-    let mut command = cargo();
-    command.args(["run", "--quiet", "--release", "--bin", "trackbed", "--"]);
+    let mut command = Command::new(program);
     command.args(["agree", &case.scenario, "--until-decided", "--json", "--quiet", "--out", &out]);
     command.args(["--budget", budget, "--runs", &case.runs.unwrap_or(RUNS).to_string()]);
     command.args(["--jobs", &case.jobs.unwrap_or(1).to_string()]);
     command.args(case.part.iter().flat_map(|part| ["--part", part]));
     command.args(case.set.iter().chain(&case.axes).flat_map(|setting| ["--set", setting]));
     let output = command.stderr(Stdio::piped()).output();
-    let output = output.map_err(|why| format!("cannot start cargo: {why}"))?;
+    let output = output.map_err(|why| format!("cannot start {}: {why}", program.display()))?;
     // 1 means that a cell differs, or a run failed; the document says which.
     if !matches!(output.status.code(), Some(0 | 1)) || output.stdout.is_empty() {
         let why = String::from_utf8_lossy(&output.stderr);

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use trackbed_core::event::Record;
 use trackbed_core::{Packet, Time};
 use trackbed_measure::keylog::KeyLog;
-use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
+use trackbed_measure::pcapng::{self, PcapngWriter, Section, TapId, TapPoint};
 use trackbed_measure::qlog::QlogSinks;
+use trackbed_measure::results::VIRTUAL;
 use trackbed_measure::waterfall::{self, Bar};
 use trackbed_net::{Direction, LinkId, Point, Tap};
-use trackbed_outward::files::create;
+use trackbed_outward::files::{Fresh, create, open};
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
 
@@ -40,7 +41,9 @@ impl Capture {
         std::fs::create_dir_all(directory)?;
         let keys = KeyLog::new();
         let about = (command, substrate);
-        let writer = |name: &str, what: &str| Writer::begin(directory, (name, what), about, &keys);
+        let followed = (substrate == VIRTUAL).then_some(&keys);
+        let writer =
+            |name: &str, what: &str| Writer::begin(directory, (name, what), about, followed);
         let packets = Packets {
             phones: writer("phone", "the phones' end of the shared link")?,
             server: writer("server", "the server's end of the shared link")?,
@@ -71,8 +74,7 @@ impl Capture {
             return Err(error);
         }
         for writer in [packets.phones, packets.server, packets.dropped] {
-            files.push(writer.path);
-            writer.pcapng.finish(packets.last)?.flush()?;
+            files.push(writer.finish(packets.last, &self.keys)?);
         }
         if !self.keys.is_empty() {
             let path = self.directory.join("tls-keys.log");
@@ -155,6 +157,8 @@ struct Writer {
     name: String,
     taps: Vec<TapId>,
     path: PathBuf,
+    /// Whether it writes secrets as they come, before the packets. Otherwise they come at the end.
+    follows: bool,
 }
 
 impl Writer {
@@ -162,7 +166,7 @@ impl Writer {
         directory: &Path,
         (name, description): (&str, &str),
         (command, substrate): (&str, &str),
-        keys: &KeyLog,
+        keys: Option<&KeyLog>,
     ) -> io::Result<Writer> {
         let path = directory.join(format!("{name}.pcapng"));
         let section = Section {
@@ -173,13 +177,15 @@ impl Writer {
             epoch: wall_clock(),
         };
         let mut pcapng = PcapngWriter::new(BufWriter::new(create(&path)?), &section)?;
-        pcapng.follow_keys(keys);
+        if let Some(keys) = keys {
+            pcapng.follow_keys(keys);
+        }
         let tap = pcapng.add_tap(&TapPoint {
             name: name.to_owned(),
             description: description.to_owned(),
             snap_len: 0,
         })?;
-        Ok(Writer { pcapng, name: name.to_owned(), taps: vec![tap], path })
+        Ok(Writer { pcapng, name: name.to_owned(), taps: vec![tap], path, follows: keys.is_some() })
     }
 
     fn add_second_link(&mut self) -> io::Result<()> {
@@ -192,9 +198,33 @@ impl Writer {
         Ok(())
     }
 
+    /// Completes the file, and returns its path.
+    fn finish(self, last: Time, keys: &KeyLog) -> io::Result<PathBuf> {
+        self.pcapng.finish(last)?.flush()?;
+        if !(self.follows || keys.is_empty()) {
+            insert_keys(&self.path, keys)?;
+        }
+        Ok(self.path)
+    }
+
     fn packet(&mut self, at: Time, link: usize, packet: &Packet) -> io::Result<()> {
         self.pcapng.packet(at, self.taps[link], packet, "")
     }
+}
+
+/// Inserts all secrets between the section header of a capture and its packets.
+fn insert_keys(path: &Path, keys: &KeyLog) -> io::Result<()> {
+    let (mut old, mut new) = (open(path)?, Fresh::begin(path)?);
+    // Block type and total length (draft-ietf-opsawg-pcapng, section 3.1).
+    let mut start = [0; 8];
+    old.read_exact(&mut start)?;
+    let header = u32::from_ne_bytes([start[4], start[5], start[6], start[7]]);
+    new.write_all(&start)?;
+    let rest = u64::from(header) - start.len() as u64;
+    io::copy(&mut (&mut old).take(rest), &mut new)?;
+    new.write_all(&pcapng::secrets(&keys.cursor().take_new()))?;
+    io::copy(&mut old, &mut new)?;
+    new.keep()
 }
 
 #[derive(Debug)]

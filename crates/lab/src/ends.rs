@@ -9,7 +9,7 @@ use trackbed_connection::{Error, Service};
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed};
 use trackbed_protocols::{
-    Ledger, LedgerTotals, PathControl, ServerHandle, TransportParameters, Trust,
+    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Machine, Waiting};
 use trackbed_substrate::{Host, Task, now, sleep, yield_now};
@@ -33,12 +33,13 @@ impl Serving {
     pub fn begin(
         cell: &Cell,
         seed: &Seed,
-        (machine, host): (&Machine, Arc<dyn Host>),
+        (machine, host, observer): (&Machine, Arc<dyn Host>, Option<Arc<dyn Observer>>),
         listen: SocketAddr,
         service: Rc<dyn Service>,
     ) -> Result<Serving, Error> {
         let account = Account::open(Role::Server, machine);
-        let config = wiring::server(cell, account.transport(cell), PathControl::default());
+        let transport = TransportParameters { observer, ..account.transport(cell) };
+        let config = wiring::server(cell, transport, PathControl::default());
         let handle = cell.endpoint.protocol.serve(host, listen, &config, service)?;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         let controls = (PathControl::default(), config.paths);
@@ -70,6 +71,8 @@ pub(crate) struct Clients {
     pub server: SocketAddr,
     /// The trust anchor for the server.
     pub trust: Option<Trust>,
+    /// Learns the TLS secrets.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Clients {
@@ -82,10 +85,11 @@ impl Clients {
         log: &EventLog,
     ) -> Result<(), Error> {
         let account = Account::open(Role::Client, machine);
-        let Clients { hosts, server, trust } = self;
+        let Clients { hosts, server, trust, observer } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
-        let (transport, paths) = (account.transport(cell), PathControl::default());
+        let transport = TransportParameters { observer, ..account.transport(cell) };
+        let paths = PathControl::default();
         let controls = (paths.clone(), PathControl::default());
         let patience = Patience::REAL;
         let phones = Phones { hosts, server, trust, transport, paths, binds: true, patience };

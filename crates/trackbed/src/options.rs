@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use trackbed_lab::campaign::until::Until;
+use trackbed_lab::emulated::Captured;
 use trackbed_scenario::Override;
 
 use crate::shard::ShardArgument;
@@ -36,6 +37,10 @@ pub struct RunOptions {
     /// Include runs in which this machine did not keep up (emulated substrate)
     #[arg(long)]
     pub keep_invalid: bool,
+    /// Capture the packets and TLS keys of RUNS in DIR/captures: failed, CELL:RUN or all (emulated
+    /// substrate; repeat virtual runs with `trackbed replay`)
+    #[arg(long, value_name = "RUNS", value_parser = captured)]
+    pub capture: Option<Captured>,
     /// Run each cell N times [default: the scenario's number]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
@@ -93,6 +98,20 @@ pub struct RunOptions {
     /// Print every metric and every check
     #[arg(short, long, conflicts_with = "json")]
     pub verbose: bool,
+}
+
+fn captured(text: &str) -> Result<Captured, String> {
+    let unit = |text: &str| {
+        let (cell, run) = text.split_once(':')?;
+        Some(Captured::One { cell: cell.parse().ok()?, run: run.parse().ok()? })
+    };
+    match text {
+        "all" => Ok(Captured::All),
+        "failed" => Ok(Captured::Failed),
+        text => {
+            unit(text).ok_or_else(|| "write failed, all or CELL:RUN, for example 3:17".to_owned())
+        }
+    }
 }
 
 pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {

@@ -135,6 +135,12 @@ pub fn no_place(path: &Path) -> String {
     format!("cannot write {}; give another path with --out", path.display())
 }
 
+/// The command line of this process, quoted for a shell.
+pub fn command_line() -> String {
+    let words = std::env::args_os().map(|word| shell_word(Path::new(&word)));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A path quoted for a shell, and prefixed so that no program takes it for an option.
 pub fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();

@@ -231,9 +231,10 @@ mod tests {
         let mut web = scenario::load(&Source::named("web"), &[]).unwrap();
         add_runs("web", &mut web);
         let many = web.cells.iter().filter(|cell| cell.runs > 1_000);
-        assert!(many.flat_map(|cell| &cell.factors).all(|(name, value)| {
-            name != "loss" || value.to_string() == "0.2"
-        }));
+        assert!(
+            many.flat_map(|cell| &cell.factors)
+                .all(|(name, value)| { name != "loss" || value.to_string() == "0.2" })
+        );
     }
 
     /// The page lists every statement by number, and each of them is compared with runs.

@@ -16,6 +16,9 @@ pub(super) struct Job {
     /// The run.
     pub run: u32,
     pub role: Role,
+    /// Whether to report TLS secrets.
+    #[serde(default)]
+    pub is_watched: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +47,12 @@ pub(super) enum Report {
     },
     /// It is working. An end sends this every second.
     Alive,
-    /// It has finished; its events, oldest first.
-    Done(Vec<Record>),
+    /// It has finished.
+    Done {
+        /// Its events, oldest first.
+        records: Vec<Record>,
+        /// Its TLS secrets, if it was asked for them: lines of the NSS key log format.
+        keys: Vec<String>,
+    },
     Failed(String),
 }

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use trackbed_connection::Error;
-use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_protocols::Trust;
+use trackbed_protocols::{Observer, Side, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
 
@@ -27,13 +27,12 @@ use trackbed_scenario::{Cell as PlanCell, SERVER_ADDRESSES};
 /// otherwise. Call this first, with all arguments of the process.
 pub fn endpoint(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     arguments.into_iter().nth(1).filter(|first| first == ENDPOINT)?;
-    let done = order().and_then(work);
-    let report = done.map_or_else(Report::Failed, Report::Done);
+    let report = order().and_then(work).unwrap_or_else(Report::Failed);
     tell(&report);
     Some(u8::from(matches!(report, Report::Failed(_))))
 }
 
-fn work(job: Job) -> Result<Vec<Record>, String> {
+fn work(job: Job) -> Result<Report, String> {
     let plan = job.about.recipe().plan().map_err(|why| why.to_string())?;
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
@@ -44,20 +43,48 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     let execution =
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
+    let keys = job.is_watched.then(Arc::<Keys>::default);
+    let observer = keys.clone().map(|keys| keys as Arc<dyn Observer>);
     let finished = match job.role {
-        Role::Server => execution.run(|machine| serve(cell, seed, machine, log.clone())),
+        Role::Server => {
+            execution.run(|machine| serve(cell, seed, (machine, observer), log.clone()))
+        }
         Role::Clients => {
             // The parent process is gone, so no process will read the output.
             thread::spawn(|| {
                 let _ = io::stdin().lock().read_to_end(&mut Vec::new());
                 std::process::exit(1);
             });
-            execution.run(|machine| drive(cell, seed, machine, log.clone(), trust))
+            execution.run(|machine| drive(cell, seed, (machine, observer), log.clone(), trust))
         }
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
-    Ok(log.take())
+    let keys = keys.map(|keys| keys.take()).unwrap_or_default();
+    Ok(Report::Done { records: log.take(), keys })
 }
+
+/// The TLS secrets of an end.
+#[derive(Debug, Default)]
+struct Keys(Mutex<Vec<String>>);
+
+impl Keys {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Observer for Keys {
+    fn tls_key(&self, line: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+    }
+
+    fn qlog(&self, _: Side, _: &str) -> Option<Box<dyn io::Write + Send + Sync>> {
+        None
+    }
+}
+
+/// The machine of an end, and who learns its secrets.
+type Place = (Machine, Option<Arc<dyn Observer>>);
 
 fn order<T: DeserializeOwned>() -> Result<T, String> {
     let mut line = String::new();
@@ -75,12 +102,17 @@ async fn stay_in_touch() {
     }
 }
 
-async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> Result<(), Error> {
+async fn serve(
+    cell: &PlanCell,
+    seed: Seed,
+    (machine, observer): Place,
+    log: EventLog,
+) -> Result<(), Error> {
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
     let service = cell.workload.service(log.clone());
     let listen = cell.endpoint.ip.server();
-    let serving = Serving::begin(cell, &seed, (&machine, host), listen, service)?;
+    let serving = Serving::begin(cell, &seed, (&machine, host, observer), listen, service)?;
     tell(&Report::Ready { trust: serving.trust() });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
         // Whatever the error is: there will be no further input.
@@ -93,7 +125,7 @@ async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> 
 async fn drive(
     cell: &PlanCell,
     seed: Seed,
-    machine: Machine,
+    (machine, observer): Place,
     log: EventLog,
     trust: Option<Vec<u8>>,
 ) -> Result<(), Error> {
@@ -108,7 +140,7 @@ async fn drive(
     if let Some(port) = cell.endpoint.programs.port() {
         server.set_port(port);
     }
-    let clients = Clients { hosts, server, trust };
+    let clients = Clients { hosts, server, trust, observer };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
 }

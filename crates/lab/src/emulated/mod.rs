@@ -1,6 +1,7 @@
 //! Runs on the real kernel: the server and the clients are separate processes, each in a network
 //! namespace, and the scenario's links join them in real time.
 
+mod captures;
 mod certified;
 mod conversation;
 mod endpoint;
@@ -26,6 +27,7 @@ use crate::beside::{self, Beside, Roles};
 use crate::run::{Onlooker, link_events, outcome};
 use crate::scene::Scene;
 use crate::{environment, machine, models};
+pub use captures::{Captured, Captures};
 use certified::certified;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
@@ -40,6 +42,7 @@ pub use endpoint::endpoint;
 pub struct Emulated {
     about: About,
     environment: BTreeMap<String, String>,
+    captures: Option<Captures>,
 }
 
 impl Emulated {
@@ -51,7 +54,12 @@ impl Emulated {
     /// If this machine does not allow namespaces; the message says how to allow them.
     pub fn new(about: About) -> Result<Emulated, NamespaceError> {
         namespace::acquire()?;
-        Ok(Emulated { about, environment: machine::environment(OFFLOADS) })
+        Ok(Emulated { about, environment: machine::environment(OFFLOADS), captures: None })
+    }
+
+    /// The same, whose runs leave captures.
+    pub fn capturing(self, captures: Option<Captures>) -> Emulated {
+        Emulated { captures, ..self }
     }
 
     /// Executes a run whose packets `onlooker` sees.
@@ -86,15 +94,20 @@ impl Emulated {
         let beside = Beside::prepare(cell)?;
         let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
         let ground = Ground::build(cell, &scene.network)?;
-        let job = |role| Job { about: self.about.clone(), cell: index, run, role };
+        let is_watched = onlooker.is_some();
+        let job = |role| Job { about: self.about.clone(), cell: index, run, role, is_watched };
+        let around = (&seed, beside, onlooker);
         let (mut records, mut finished) = match cell.endpoint.programs.is_empty() {
-            true => play(ground, &scene, (&seed, beside, onlooker), job)?,
-            false => programs::play(ground, (cell, &scene), (&seed, beside), job)?,
+            true => play(ground, &scene, around, job)?,
+            false => programs::play(ground, (cell, &scene), around, job)?,
         };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
         let events = link_events(finished.links, &mut finished.network);
         records.extend(events.into_iter().map(|event| Record { at: now, event }));
         records.sort_by_key(|record| record.at);
+        if let Some(onlooker) = onlooker {
+            onlooker.keep(&records);
+        }
         Ok(Recorded { records, certificate: finished.certificate })
     }
 }
@@ -119,6 +132,7 @@ fn play(
     let mut records = ends.drive(&start, || beside.check())?;
     records.extend(beside.end(clock.origin())?);
     records.extend(ends.finish()?);
+    ends.show(onlooker);
     Ok((records, traffic.close()?))
 }
 
@@ -156,8 +170,16 @@ impl Backend for Emulated {
         programs::check(plan)
     }
 
+    fn lost(&self) -> Option<String> {
+        self.captures.as_ref()?.trouble()
+    }
+
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
-        Ok(self.observe(plan, (cell, run), None))
+        let unit = (cell, run);
+        Ok(match &self.captures {
+            None => self.observe(plan, unit, None),
+            Some(captures) => captures.during(unit, |onlooker| self.observe(plan, unit, onlooker)),
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use trackbed_emulator::namespace::NetNamespace;
 
 use super::conversation::{Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
+use crate::run::Onlooker;
 
 /// The ends of a run that are processes of this program. They end when this is dropped.
 pub(super) struct Ends {
@@ -22,6 +23,8 @@ pub(super) struct Ends {
     /// Measures how long an end has been silent.
     clock: Clock,
     period: Duration,
+    /// The TLS secrets of those that have finished.
+    keys: Vec<String>,
 }
 
 enum Heard {
@@ -43,7 +46,8 @@ impl Ends {
         let (server, clients) = (start(server)?, start(clients)?);
         let number = [&server, &clients].into_iter().flatten().count();
         let period = if number == 2 { LISTENING } else { WATCHING };
-        let mut ends = Ends { server, clients, reports, clock: Clock::start(), period };
+        let (clock, keys) = (Clock::start(), Vec::new());
+        let mut ends = Ends { server, clients, reports, clock, period, keys };
         for _ in 0..number {
             match ends.next(|| Ok(()))? {
                 (_, Report::Prepared) => {}
@@ -71,8 +75,9 @@ impl Ends {
     ) -> Result<Vec<Record>, String> {
         self.told(Role::Clients).tell(start);
         match self.next(watch)? {
-            (Role::Clients, Report::Done(records)) => {
+            (Role::Clients, Report::Done { records, keys }) => {
                 self.told(Role::Clients).is_done = true;
+                self.keys.extend(keys);
                 Ok(records)
             }
             (role, _) => Err(out_of_turn(role)),
@@ -84,8 +89,18 @@ impl Ends {
         // The end of its input tells it to stop.
         self.told(Role::Server).input = None;
         match self.next(|| Ok(()))? {
-            (Role::Server, Report::Done(records)) => Ok(records),
+            (Role::Server, Report::Done { records, keys }) => {
+                self.keys.extend(keys);
+                Ok(records)
+            }
             (role, _) => Err(out_of_turn(role)),
+        }
+    }
+
+    /// Passes on the TLS secrets of the ends that have finished.
+    pub fn show(&self, onlooker: Option<&dyn Onlooker>) {
+        if let Some(observer) = onlooker.map(Onlooker::observer) {
+            self.keys.iter().for_each(|line| observer.tls_key(line));
         }
     }
 

@@ -187,7 +187,8 @@ impl Live {
                 let host = |number| machine.host(&phone_name(number), ANYWHERE);
                 let hosts = (0..cell.workload.phones()).map(host).collect();
                 let server = SocketAddr::new(server.ip(), port);
-                let clients = Clients { hosts, server, trust: trust.map(Trust::from_der) };
+                let trust = trust.map(Trust::from_der);
+                let clients = Clients { hosts, server, trust, observer: None };
                 clients.drive(cell, &seed, &machine, &log).await
             }
         });

@@ -206,7 +206,7 @@ impl RunServer {
         let service = Rc::new(Limited::new(service, self.settings.limits));
         let listen = SocketAddr::new(ip, self.settings.data_port);
         until_free(listen).await;
-        let serving = Serving::begin(cell, &seed, (&self.machine, host), listen, service);
+        let serving = Serving::begin(cell, &seed, (&self.machine, host, None), listen, service);
         let serving = serving.map_err(|why| Refusal(500, why.to_string()))?;
         let opened = Opened { port: serving.local_addr().port(), trust: serving.trust() };
         let protocol = cell.endpoint.protocol.name();

@@ -181,12 +181,10 @@ impl<W: Write> PcapngWriter<W> {
     /// A Decryption Secrets Block (section 4.7) with the new lines of the key log.
     fn write_new_secrets(&mut self) -> io::Result<()> {
         let lines = self.keys.as_mut().map(KeyLogCursor::take_new).unwrap_or_default();
-        if lines.is_empty() {
-            return Ok(());
+        match lines.is_empty() {
+            true => Ok(()),
+            false => self.sink.write_all(&secrets(&lines)),
         }
-        let secrets = &mut Block::new(DECRYPTION_SECRETS);
-        secrets.u32(TLS_KEY_LOG).u32(lines.len() as u32).padded(lines.as_bytes());
-        self.sink.write_all(secrets.finish())
     }
 
     fn state(&mut self, tap: TapId) -> io::Result<&mut TapState> {
@@ -200,6 +198,14 @@ impl<W: Write> PcapngWriter<W> {
     fn timestamp(&self, at: Time) -> u64 {
         self.epoch_nanos.saturating_add(at.as_nanos())
     }
+}
+
+/// A Decryption Secrets Block (section 4.7) with these lines of a key log, to be inserted before the packets
+/// that they decrypt.
+pub fn secrets(lines: &str) -> Vec<u8> {
+    let block = &mut Block::new(DECRYPTION_SECRETS);
+    block.u32(TLS_KEY_LOG).u32(lines.len() as u32).padded(lines.as_bytes());
+    block.finish().to_vec()
 }
 
 // Block types, section 11.1.

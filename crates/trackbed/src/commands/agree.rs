@@ -141,6 +141,7 @@ fn run(arguments: &AgreeArguments, out: &Path) -> anyhow::Result<([Finished; 2],
         substrate: Some(substrate),
         out: Some(out.join(name)),
         runs,
+        capture: options.capture.filter(|_| matches!(substrate, SubstrateArgument::Emulated)),
         ..options.clone()
     };
     // Emulated first: the kernel creates user namespaces only for a single-threaded process.

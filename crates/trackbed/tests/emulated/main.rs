@@ -2,6 +2,7 @@
 //! servers and clients. Where the machine does not allow namespaces, or lacks a program, these tests say so
 //! and pass; with `CI=true` a missing program is a failure.
 
+mod captures;
 mod inference;
 mod programs;
 mod runs;

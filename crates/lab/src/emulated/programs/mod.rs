@@ -19,6 +19,7 @@ use super::conversation::{Job, Role, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
 use crate::beside::{Beside, Roles};
+use crate::run::Onlooker;
 use crate::scene::Scene;
 use server::Server;
 use trackbed_scenario::Cell;
@@ -31,7 +32,7 @@ pub(super) use verdict::judge;
 pub(super) fn play(
     ground: Ground,
     (cell, scene): (&Cell, &Scene),
-    (seed, mut beside): (&Seed, Beside),
+    (seed, mut beside, onlooker): (&Seed, Beside, Option<&dyn Onlooker>),
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
     let folder = Arc::new(Folder::new().map_err(|why| why.to_string())?);
@@ -52,7 +53,7 @@ pub(super) fn play(
     beside.begin(Roles { client, server: server_process, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(&scene.network, (seed, None), clock)?;
+    let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
     let trust = match &server {
         Some(server) => Some(server.trust.clone()),
         None => ends.serve(clock.origin())?,
@@ -94,6 +95,7 @@ pub(super) fn play(
         }
         None => ends.finish()?,
     });
+    ends.show(onlooker);
     Ok((records, traffic.close()?))
 }
 

@@ -60,9 +60,8 @@ pub fn execute(
     let (plan, emulated) = Campaign::emulated(&arguments.scenario, &options)?;
     let folder = out.join("explain").join(format!("cell-{cell}-run-{run}"));
     spare_results(&folder)?;
-    let words: Vec<String> =
-        std::env::args_os().map(|word| shell_word(Path::new(&word)).to_string()).collect();
-    let captured = explain::execute((&plan, &emulated), (cell, run), (&folder, &words.join(" ")));
+    let command = output::command_line();
+    let captured = explain::execute((&plan, &emulated), (cell, run), (&folder, &command));
     let captured = captured.with_context(|| {
         format!("{}: captures cannot be written; give another folder with --out", folder.display())
     })?;

@@ -7,7 +7,7 @@ mod until;
 mod view;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
@@ -16,7 +16,7 @@ use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::beside;
 use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
-use trackbed_lab::emulated::Emulated;
+use trackbed_lab::emulated::{Captured, Captures, Emulated};
 use trackbed_lab::live::{Live, Ticket};
 use trackbed_measure::results::{Document, EMULATED, LIVE, RunResult, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
@@ -25,7 +25,7 @@ use trackbed_scenario::{self as scenario, Home, Override, Plan, Source};
 use crate::ending::Ending;
 use crate::interrupt;
 use crate::options::{RunOptions, SubstrateArgument};
-use crate::output::{shell_word, tell};
+use crate::output::{self, shell_word, tell};
 use remote::Remote;
 use view::{View, replay_command};
 
@@ -184,14 +184,25 @@ impl Campaign {
             shard: shard.map(|shard| shard.to_string()),
             ..about(&source, &plan, &overrides, chosen)?
         };
-        // Before anything else: the kernel creates user namespaces only for a single-threaded process.
-        let substrate = substrate(chosen, options, &about)?;
-        substrate.check(&plan).map_err(anyhow::Error::msg)?;
         let out = options.out.clone().map(|out| match shard {
             Some(shard) => out.join(shard.folder()),
             None => out,
         });
+        let folder = out.clone().unwrap_or_else(|| default_folder(&plan));
+        let captures = captures(chosen, options, &plan, &folder)?;
+        // Before the run directory: the kernel creates user namespaces only for a single-threaded process.
+        let substrate = substrate(chosen, options, &about, captures)?;
+        substrate.check(&plan).map_err(anyhow::Error::msg)?;
         let (directory, remote) = open(out.as_deref(), &plan, about.clone())?;
+        if let Some(Captured::One { cell, run }) = options.capture
+            && directory.runs().has(cell, run)
+        {
+            bail!(
+                "--capture: run {run} of cell {cell} is already in {} and is not executed again; give a \
+                 new folder with --out",
+                shell_word(directory.path())
+            );
+        }
         Ok(Campaign { plan, substrate, about, directory, remote, shard })
     }
 
@@ -277,6 +288,14 @@ impl Campaign {
             bail!("{why}");
         }
         let Campaign { plan, directory, remote, shard, .. } = self;
+        if options.capture.is_some() {
+            let folder = directory.path().join(CAPTURES);
+            // It is empty if no run failed.
+            match std::fs::remove_dir(&folder) {
+                Ok(()) => tell("no captures: no run failed"),
+                Err(_) => tell(format_args!("captures: {}", shell_word(&folder))),
+            }
+        }
         Ok(Finished {
             plan,
             document,
@@ -327,14 +346,47 @@ pub fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<
     }
 }
 
+/// The captures that `options` ask for. Refused before anything is written, if there could be none.
+fn captures(
+    chosen: SubstrateArgument,
+    options: &RunOptions,
+    plan: &Plan,
+    out: &Path,
+) -> anyhow::Result<Option<Captures>> {
+    let Some(which) = options.capture else { return Ok(None) };
+    if !matches!(chosen, SubstrateArgument::Emulated) {
+        bail!(
+            "--capture needs --substrate emulated\n  help: a run in virtual time is captured by repeating \
+             it: trackbed replay DIR CELL RUN; on a real network use tcpdump"
+        );
+    }
+    if remote::address(out).is_some() {
+        bail!("--capture writes to a folder on this machine: give one with --out");
+    }
+    if let Captured::One { cell, run } = which {
+        let Some(planned) = plan.cells.get(cell as usize) else {
+            let last = plan.cells.len() - 1;
+            bail!("--capture: there is no cell {cell}; write a cell from 0 to {last}");
+        };
+        if run >= planned.runs {
+            bail!("--capture: there is no run {run}; write a run from 0 to {}", planned.runs - 1);
+        }
+    }
+    Ok(Some(Captures::new(which, out.join(CAPTURES), output::command_line())))
+}
+
+/// The folder of a run directory for captures.
+const CAPTURES: &str = "captures";
+
 fn substrate(
     chosen: SubstrateArgument,
     options: &RunOptions,
     about: &About,
+    captures: Option<Captures>,
 ) -> anyhow::Result<Box<dyn Backend>> {
     Ok(match chosen {
         SubstrateArgument::Virtual => Box::new(Virtual::new()),
-        SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?),
+        SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?.capturing(captures)),
         SubstrateArgument::Live => {
             let server = options.server.as_deref().unwrap_or_default();
             let ticket = Ticket::read(&options.ticket).map_err(anyhow::Error::msg)?;
@@ -394,6 +446,11 @@ fn about(
 
 /// Opens the run directory. One that the user named is continued, here or in a store. The default one is
 /// overwritten, so that old results are not mistaken for new ones.
+/// The run directory without `--out`.
+fn default_folder(plan: &Plan) -> PathBuf {
+    Path::new("trackbed-out").join(&plan.name)
+}
+
 fn open(
     out: Option<&Path>,
     plan: &Plan,
@@ -406,7 +463,7 @@ fn open(
     let directory = match out {
         Some(path) => RunDirectory::continue_or_create(path, about)?,
         None => {
-            let path = Path::new("trackbed-out").join(&plan.name);
+            let path = default_folder(plan);
             if path.join("run.json").exists() {
                 tell(format_args!(
                     "note: replaces the earlier results in {}; --out DIR keeps both",

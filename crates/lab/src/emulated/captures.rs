@@ -1,0 +1,93 @@
+//! Which runs on the kernel leave captures, and where: such a run cannot be repeated.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
+
+use trackbed_measure::results::{EMULATED, Outcome, RunResult};
+
+use crate::capture::Capture;
+use crate::run::Onlooker;
+
+/// Captures of runs while they happen.
+#[derive(Debug)]
+pub struct Captures {
+    which: Captured,
+    directory: PathBuf,
+    command: String,
+    /// Why a capture could not be written.
+    trouble: Mutex<Option<String>>,
+}
+
+/// The runs that leave captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Captured {
+    /// All of them.
+    All,
+    /// Those that fail. The others are captured too, until they have ended.
+    Failed,
+    /// One.
+    One {
+        /// Its cell.
+        cell: u32,
+        /// Its number.
+        run: u32,
+    },
+}
+
+impl Captures {
+    /// Captures of these runs, each in a folder of its own in `directory`. `command` is the command line
+    /// that they were executed with.
+    pub fn new(which: Captured, directory: PathBuf, command: String) -> Captures {
+        Captures { which, directory, command, trouble: Mutex::default() }
+    }
+
+    /// The folder for the captures of a run.
+    pub fn folder(directory: &Path, (cell, run): (u32, u32)) -> PathBuf {
+        directory.join(format!("cell-{cell}-run-{run}"))
+    }
+
+    /// Executes a run, with an onlooker if it may leave captures.
+    pub(super) fn during(
+        &self,
+        unit: (u32, u32),
+        execute: impl FnOnce(Option<&dyn Onlooker>) -> RunResult,
+    ) -> RunResult {
+        let (cell, run) = unit;
+        if matches!(self.which, Captured::One { .. }) && self.which != (Captured::One { cell, run })
+        {
+            return execute(None);
+        }
+        let folder = Captures::folder(&self.directory, unit);
+        let capture = match Capture::begin(&folder, (&self.command, EMULATED)) {
+            Ok(capture) => capture,
+            Err(why) => {
+                self.fail(&folder, &why);
+                return execute(None);
+            }
+        };
+        let result = execute(Some(&capture));
+        let is_wanted =
+            self.which != Captured::Failed || matches!(result.outcome, Outcome::Failed(_));
+        let written = capture.finish().and_then(|_| match is_wanted {
+            true => Ok(()),
+            false => fs::remove_dir_all(&folder),
+        });
+        written.unwrap_or_else(|why| self.fail(&folder, &why));
+        result
+    }
+
+    /// Why no further run should be executed: a capture could not be written.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, folder: &Path, why: &io::Error) {
+        let message = format!(
+            "{}: captures cannot be written: {why}\n  help: give another folder with --out, or leave \
+             out --capture",
+            folder.display()
+        );
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+    }
+}

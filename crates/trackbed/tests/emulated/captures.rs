@@ -1,0 +1,70 @@
+//! Captures of runs on the kernel.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::Scratch;
+use super::support::skip;
+
+const FILES: [&str; 4] = ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tls-keys.log"];
+
+/// The keys are in the files, before the packets: Wireshark needs nothing else.
+#[test]
+fn a_run_leaves_its_packets_and_the_keys_to_them() {
+    let Some(scratch) = Scratch::new() else { return };
+    let words = "vru --runs 1 --set protocol=http2,http3 --set tls=1.3 --set handshake=new";
+    scratch.run(&format!("{words} --capture all")).says(0, &["captures: out/captures"]);
+    // HTTP/3 has its messages, which begin with {"header":, and HTTP/2 its paths.
+    let searched =
+        [("http2.headers.path", "/messages/0/"), ("quic.stream_data", "7b22686561646572")];
+    for (cell, (field, text)) in searched.into_iter().enumerate() {
+        let folder = scratch.path(&format!("out/captures/cell-{cell}-run-0"));
+        for file in FILES {
+            assert!(folder.join(file).metadata().unwrap().len() > 100, "{file}");
+        }
+        let Some(found) = fields(&folder.join("phone.pcapng"), field) else { continue };
+        assert_eq!(found.matches(text).count(), 10, "{field}:\n{found}");
+    }
+}
+
+/// A field of every packet in a capture; `None` without tshark.
+fn fields(capture: &Path, field: &str) -> Option<String> {
+    let mut command = Command::new("tshark");
+    command.arg("-r").arg(capture).args(["-T", "fields", "-e", field]);
+    match command.output() {
+        Ok(output) => Some(String::from_utf8(output.stdout).unwrap()),
+        Err(why) => {
+            skip(&format!("no tshark ({why}); install the Debian package tshark"));
+            None
+        }
+    }
+}
+
+#[test]
+fn only_runs_that_fail_leave_captures_if_wanted() {
+    let Some(scratch) = Scratch::new() else { return };
+    let words = "bulk --runs 1 --set protocol=tcp --set workload.size=10kB --capture failed";
+    scratch.run(words).says(0, &["no captures"]);
+    assert!(!scratch.path("out/captures").exists());
+    scratch.run(&format!("{words} --set link.loss=100% --set workload.timeout=1s")).says(1, &[]);
+    let captured = scratch.path("out/captures/cell-0-run-0/dropped.pcapng");
+    assert!(captured.metadata().unwrap().len() > 500);
+}
+
+#[test]
+fn captures_of_nothing_are_refused_before_results_are_replaced() {
+    let Some(scratch) = Scratch::new() else { return };
+    let words = "bulk --runs 1 --set protocol=tcp --set workload.size=10kB";
+    scratch.run(words).says(0, &[]);
+    let again = |capture: &str| {
+        let words = format!("run {words} --substrate emulated --out out --capture {capture}");
+        scratch.trackbed(&words)
+    };
+    again("0:0").says(2, &["already in out", "--out"]);
+    again("3:0").says(2, &["no cell 3", "from 0 to 1"]);
+    again("0:9").says(2, &["no run 9", "from 0 to 0"]);
+    again("some").says(2, &["failed, all or CELL:RUN"]);
+    let virtually = scratch.trackbed(&format!("run {words} --capture all --out other"));
+    virtually.says(2, &["--substrate emulated", "trackbed replay"]);
+    assert!(!scratch.path("other").exists());
+}
