@@ -125,7 +125,7 @@ pub fn most_different(
     let runs = sides.iter().flatten().map(|run| run.run + 1).max()?;
     let [virtually, emulated] = sides.each_ref().map(|side| run_means(side, metric, runs));
     let apart = |(virtually, emulated): (Option<f64>, Option<f64>)| {
-        virtually.zip(emulated).map(|(virtually, emulated)| (emulated / virtually).ln().abs())
+        virtually.zip(emulated).map(|(virtually, emulated)| libm::log(emulated / virtually).abs())
     };
     let each = (0..).zip(virtually.into_iter().zip(emulated).map(apart));
     let each =

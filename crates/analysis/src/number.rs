@@ -70,7 +70,7 @@ pub fn dash() -> String {
 
 /// The number of decimals that shows this number of significant digits of `magnitude`.
 fn decimals(magnitude: f64, digits: i32) -> usize {
-    let exponent = magnitude.log10().floor() as i32;
+    let exponent = libm::log10(magnitude).floor() as i32;
     (digits - 1 - exponent).clamp(0, 9) as usize
 }
 

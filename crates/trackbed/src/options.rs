@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use trackbed_lab::campaign::until::Until;
-use trackbed_lab::emulated::Captured;
+use trackbed_lab::emulated::CapturedRuns;
 use trackbed_scenario::Override;
 
 use crate::shard::ShardArgument;
@@ -40,7 +40,7 @@ pub struct RunOptions {
     /// Capture the packets and TLS keys of RUNS in DIR/captures: failed, CELL:RUN or all (emulated
     /// substrate; repeat virtual runs with `trackbed replay`)
     #[arg(long, value_name = "RUNS", value_parser = captured)]
-    pub capture: Option<Captured>,
+    pub capture: Option<CapturedRuns>,
     /// Run each cell N times [default: the scenario's number]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
@@ -100,14 +100,14 @@ pub struct RunOptions {
     pub verbose: bool,
 }
 
-fn captured(text: &str) -> Result<Captured, String> {
+fn captured(text: &str) -> Result<CapturedRuns, String> {
     let unit = |text: &str| {
         let (cell, run) = text.split_once(':')?;
-        Some(Captured::One { cell: cell.parse().ok()?, run: run.parse().ok()? })
+        Some(CapturedRuns::One { cell: cell.parse().ok()?, run: run.parse().ok()? })
     };
     match text {
-        "all" => Ok(Captured::All),
-        "failed" => Ok(Captured::Failed),
+        "all" => Ok(CapturedRuns::All),
+        "failed" => Ok(CapturedRuns::Failed),
         text => {
             unit(text).ok_or_else(|| "write failed, all or CELL:RUN, for example 3:17".to_owned())
         }

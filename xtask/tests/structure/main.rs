@@ -4,6 +4,7 @@
 mod api;
 mod circles;
 mod clocks;
+mod floats;
 mod floors;
 mod names;
 mod tree;

@@ -138,7 +138,7 @@ pub(crate) fn number(value: f64) -> String {
     if magnitude == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
         return format!("{value:.0}");
     }
-    let decimals = 3 - (magnitude.log10().floor() as i32).clamp(-6, 3);
+    let decimals = 3 - (libm::log10(magnitude).floor() as i32).clamp(-6, 3);
     let text = format!("{value:.*}", decimals.max(0) as usize);
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),

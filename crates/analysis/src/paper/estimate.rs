@@ -166,7 +166,7 @@ impl Sides<'_> {
     /// The logarithm of the quotient of the two at a place, run by run.
     fn logarithm(&self, place: &Selector) -> Result<Option<Means>, DirectoryError> {
         let Some([cell, against]) = self.means(place)? else { return Ok(None) };
-        let logarithm = |value: f64| (value > 0.0).then(|| value.ln());
+        let logarithm = |value: f64| (value > 0.0).then(|| libm::log(value));
         let quotient = |(cell, against): (&Option<f64>, &Option<f64>)| {
             Some(logarithm((*cell)?)? - logarithm((*against)?)?)
         };
@@ -191,7 +191,7 @@ fn relative(cell: &Means, against: &Means) -> Option<Found> {
 /// By how many percent a quotient changes from one to the other, of their logarithms.
 fn change(from: &Means, to: &Means) -> Option<Found> {
     let pairs = paired(from, to).ok()?;
-    let percent = |logarithm: f64| (logarithm.exp() - 1.0) * 100.0;
+    let percent = |logarithm: f64| (libm::exp(logarithm) - 1.0) * 100.0;
     Some(Found { value: percent(pairs.mean), ci95: Some(pairs.ci95.map(percent)), runs: pairs.n })
 }
 

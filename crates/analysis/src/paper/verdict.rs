@@ -146,7 +146,7 @@ const RUNS_MAX: f64 = 1e6;
 
 /// Four significant digits, without noughts at the end.
 pub(super) fn short(value: f64) -> String {
-    let digits = 3 - value.abs().max(1e-9).log10().floor() as i32;
+    let digits = 3 - libm::log10(value.abs().max(1e-9)).floor() as i32;
     let text = format!("{value:.*}", digits.clamp(0, 9) as usize);
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),

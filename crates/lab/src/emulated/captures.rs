@@ -12,7 +12,7 @@ use crate::run::Onlooker;
 /// Captures of runs while they happen.
 #[derive(Debug)]
 pub struct Captures {
-    which: Captured,
+    which: CapturedRuns,
     directory: PathBuf,
     command: String,
     /// Why a capture could not be written.
@@ -21,7 +21,7 @@ pub struct Captures {
 
 /// The runs that leave captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Captured {
+pub enum CapturedRuns {
     /// All of them.
     All,
     /// Those that fail. The others are captured too, until they have ended.
@@ -38,7 +38,7 @@ pub enum Captured {
 impl Captures {
     /// Captures of these runs, each in a folder of its own in `directory`. `command` is the command line
     /// that they were executed with.
-    pub fn new(which: Captured, directory: PathBuf, command: String) -> Captures {
+    pub fn new(which: CapturedRuns, directory: PathBuf, command: String) -> Captures {
         Captures { which, directory, command, trouble: Mutex::default() }
     }
 
@@ -54,7 +54,8 @@ impl Captures {
         execute: impl FnOnce(Option<&dyn Onlooker>) -> RunResult,
     ) -> RunResult {
         let (cell, run) = unit;
-        if matches!(self.which, Captured::One { .. }) && self.which != (Captured::One { cell, run })
+        if matches!(self.which, CapturedRuns::One { .. })
+            && self.which != (CapturedRuns::One { cell, run })
         {
             return execute(None);
         }
@@ -68,7 +69,7 @@ impl Captures {
         };
         let result = execute(Some(&capture));
         let is_wanted =
-            self.which != Captured::Failed || matches!(result.outcome, Outcome::Failed(_));
+            self.which != CapturedRuns::Failed || matches!(result.outcome, Outcome::Failed(_));
         let written = capture.finish().and_then(|_| match is_wanted {
             true => Ok(()),
             false => fs::remove_dir_all(&folder),

@@ -27,7 +27,7 @@ use crate::beside::{self, Beside, Roles};
 use crate::run::{Onlooker, link_events, outcome};
 use crate::scene::Scene;
 use crate::{environment, machine, models};
-pub use captures::{Captured, Captures};
+pub use captures::{CapturedRuns, Captures};
 use certified::certified;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};

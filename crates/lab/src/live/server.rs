@@ -21,6 +21,7 @@ use super::{control, crowded, refusal};
 use crate::ends::Serving;
 use crate::topology::SERVER_NAME;
 use trackbed_archive::VERSION;
+use trackbed_workloads::generate_data;
 
 /// A server's settings.
 #[derive(Clone, Debug)]
@@ -74,6 +75,7 @@ pub fn serve(
             .and_then(|ticket| ticket.write(&settings.ticket).map(|()| ticket))
             .map_err(|why| format!("{shown}: {why}\n  help: write it elsewhere with --ticket"))?;
         *server.ticket.borrow_mut() = Some(ticket);
+        generate_data();
         ready(handle.local_addr());
         let mut exhausted = 0;
         loop {

@@ -1,5 +1,7 @@
 //! Captures of runs on the kernel.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -38,6 +40,40 @@ fn fields(capture: &Path, field: &str) -> Option<String> {
             None
         }
     }
+}
+
+/// However long it takes to prepare many phones, each starts at its own time.
+#[test]
+fn many_phones_start_one_after_the_other() {
+    let Some(scratch) = Scratch::new() else { return };
+    let words = "vru --runs 1 --set protocol=http2 --set tls=1.3 --set handshake=new --set link.loss=0 \
+                 --set link.rate=50Mbit/s --set workload.phones=100 --set workload.stagger=200ms";
+    scratch.run(&format!("{words} --capture all")).says(0, &[]);
+    let capture = fs::read(scratch.path("out/captures/cell-0-run-0/phone.pcapng")).unwrap();
+    let starts = first_packets(&capture);
+    assert_eq!(starts.len(), 100);
+    let begin = starts.values().min().unwrap();
+    // Ten are expected, since starts are spread evenly.
+    let early = starts.values().filter(|start| **start - begin < 20_000_000).count();
+    assert!(early < 30, "{early} of 100 phones started in the first tenth of the time");
+}
+
+/// When each address in 10.1.0.0/16 sent its first packet, in nanoseconds, by the Enhanced Packet Blocks of a
+/// pcapng file in the byte order of this machine (draft-ietf-opsawg-pcapng, section 4.3).
+fn first_packets(file: &[u8]) -> BTreeMap<[u8; 4], u64> {
+    let number = |at: usize| u32::from_ne_bytes(file[at..at + 4].try_into().unwrap());
+    let (mut at, mut found) = (0, BTreeMap::new());
+    while at + 12 <= file.len() {
+        let source: Option<[u8; 4]> = file.get(at + 40..at + 44).map(|it| it.try_into().unwrap());
+        if number(at) == 6
+            && let Some(source) = source.filter(|source| source.starts_with(&[10, 1]))
+        {
+            let time = u64::from(number(at + 12)) << 32 | u64::from(number(at + 16));
+            found.entry(source).or_insert(time);
+        }
+        at += number(at + 4) as usize;
+    }
+    found
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The part that `run` and `paper` share: plan, execute, store and summarise.
 
+mod captures;
 pub mod consent;
 pub mod decided;
 pub mod remote;
@@ -16,7 +17,7 @@ use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::beside;
 use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
-use trackbed_lab::emulated::{Captured, Captures, Emulated};
+use trackbed_lab::emulated::{Captures, Emulated};
 use trackbed_lab::live::{Live, Ticket};
 use trackbed_measure::results::{Document, EMULATED, LIVE, RunResult, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
@@ -25,7 +26,7 @@ use trackbed_scenario::{self as scenario, Home, Override, Plan, Source};
 use crate::ending::Ending;
 use crate::interrupt;
 use crate::options::{RunOptions, SubstrateArgument};
-use crate::output::{self, shell_word, tell};
+use crate::output::{shell_word, tell};
 use remote::Remote;
 use view::{View, replay_command};
 
@@ -189,20 +190,12 @@ impl Campaign {
             None => out,
         });
         let folder = out.clone().unwrap_or_else(|| default_folder(&plan));
-        let captures = captures(chosen, options, &plan, &folder)?;
+        let captures = captures::wanted((chosen, options), &plan, &folder)?;
         // Before the run directory: the kernel creates user namespaces only for a single-threaded process.
         let substrate = substrate(chosen, options, &about, captures)?;
         substrate.check(&plan).map_err(anyhow::Error::msg)?;
         let (directory, remote) = open(out.as_deref(), &plan, about.clone())?;
-        if let Some(Captured::One { cell, run }) = options.capture
-            && directory.runs().has(cell, run)
-        {
-            bail!(
-                "--capture: run {run} of cell {cell} is already in {} and is not executed again; give a \
-                 new folder with --out",
-                shell_word(directory.path())
-            );
-        }
+        captures::check_missing(options, &directory)?;
         Ok(Campaign { plan, substrate, about, directory, remote, shard })
     }
 
@@ -288,14 +281,7 @@ impl Campaign {
             bail!("{why}");
         }
         let Campaign { plan, directory, remote, shard, .. } = self;
-        if options.capture.is_some() {
-            let folder = directory.path().join(CAPTURES);
-            // It is empty if no run failed.
-            match std::fs::remove_dir(&folder) {
-                Ok(()) => tell("no captures: no run failed"),
-                Err(_) => tell(format_args!("captures: {}", shell_word(&folder))),
-            }
-        }
+        captures::tell_where(options, &directory);
         Ok(Finished {
             plan,
             document,
@@ -345,38 +331,6 @@ pub fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<
         None => Ok(plan),
     }
 }
-
-/// The captures that `options` ask for. Refused before anything is written, if there could be none.
-fn captures(
-    chosen: SubstrateArgument,
-    options: &RunOptions,
-    plan: &Plan,
-    out: &Path,
-) -> anyhow::Result<Option<Captures>> {
-    let Some(which) = options.capture else { return Ok(None) };
-    if !matches!(chosen, SubstrateArgument::Emulated) {
-        bail!(
-            "--capture needs --substrate emulated\n  help: a run in virtual time is captured by repeating \
-             it: trackbed replay DIR CELL RUN; on a real network use tcpdump"
-        );
-    }
-    if remote::address(out).is_some() {
-        bail!("--capture writes to a folder on this machine: give one with --out");
-    }
-    if let Captured::One { cell, run } = which {
-        let Some(planned) = plan.cells.get(cell as usize) else {
-            let last = plan.cells.len() - 1;
-            bail!("--capture: there is no cell {cell}; write a cell from 0 to {last}");
-        };
-        if run >= planned.runs {
-            bail!("--capture: there is no run {run}; write a run from 0 to {}", planned.runs - 1);
-        }
-    }
-    Ok(Some(Captures::new(which, out.join(CAPTURES), output::command_line())))
-}
-
-/// The folder of a run directory for captures.
-const CAPTURES: &str = "captures";
 
 fn substrate(
     chosen: SubstrateArgument,
