@@ -100,6 +100,7 @@ pub struct Remote {
 enum Command {
     Stop,
     Change(LinkId, Direction, Change),
+    Withdraw(IpAddr),
     Gate(Order),
     Finish(Duration),
 }
@@ -204,6 +205,9 @@ impl Emulator {
                 Ok(Command::Change(link, direction, change)) => {
                     let now = self.clock.now();
                     self.network.change(now, link, direction, &change);
+                }
+                Ok(Command::Withdraw(address)) => {
+                    self.network.withdraw(self.clock.now(), address);
                 }
                 Ok(Command::Finish(patience)) => self.patience = Some(self.clock.now() + patience),
                 Ok(Command::Gate(order)) => self.obey_gateway(order),
@@ -359,6 +363,11 @@ impl Remote {
     /// is unchanged.
     pub fn change(&self, link: LinkId, direction: Direction, change: Change) {
         self.tell(Command::Change(link, direction, change));
+    }
+
+    /// Removes an address for good, as [`Network::withdraw`] does: its host has left that network.
+    pub fn withdraw(&self, address: IpAddr) {
+        self.tell(Command::Withdraw(address));
     }
 
     pub(crate) fn order(&self, order: Order) {

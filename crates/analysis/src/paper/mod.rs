@@ -161,7 +161,7 @@ mod tests {
     use super::reference::Selector;
     use super::*;
     use trackbed_measure::results::VIRTUAL;
-    use trackbed_scenario::{self as scenario, Override, Source};
+    use trackbed_scenario::{self as scenario, Cell, Override, Source};
 
     /// The cells of a plan without any runs.
     pub(super) fn document_of_nothing(plan: &Plan) -> Document {

@@ -1,5 +1,7 @@
 //! Messages between the process of a run and its ends, one line of JSON each.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 use trackbed_core::event::Record;
 
@@ -47,6 +49,8 @@ pub(super) enum Report {
     },
     /// It is working. An end sends this every second.
     Alive,
+    /// A phone gives up these addresses: it moves on to another network.
+    Left(Vec<IpAddr>),
     /// It has finished.
     Done {
         /// Its events, oldest first.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::net::IpAddr;
 use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -132,7 +133,7 @@ async fn drive(
     let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
     let host = |number: u32| {
         let addresses = scene.addresses(cell, number);
-        machine.roaming(&phone_name(number), addresses, ground::rewire)
+        machine.roaming(&phone_name(number), addresses, move_on)
     };
     let hosts = (0..cell.workload.phones()).map(host).collect();
     let trust = trust.map(Trust::from_der);
@@ -143,6 +144,13 @@ async fn drive(
     let clients = Clients { hosts, server, trust, observer };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
+}
+
+/// A phone moves on. What the links still hold for it must not delay what comes over its next network.
+fn move_on(left: &[IpAddr], next: &[IpAddr]) -> io::Result<()> {
+    let gone = left.iter().filter(|address| !next.contains(address));
+    tell(&Report::Left(gone.copied().collect()));
+    ground::rewire(left, next)
 }
 
 /// If no process reads the output, the input ends as well.

@@ -112,6 +112,11 @@ impl Ground {
 }
 
 impl Traffic {
+    /// Controls the links.
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
+    }
+
     /// The phones' namespace.
     pub fn phones(&self) -> &NetNamespace {
         &self.phones

@@ -127,6 +127,7 @@ fn play(
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
+    ends.follow(traffic.remote());
     let trust = ends.serve(clock.origin())?;
     let start = Start { origin: clock.origin(), trust };
     let mut records = ends.drive(&start, || beside.check())?;

@@ -1,6 +1,7 @@
 //! The processes of a run, as seen by their parent.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::IpAddr;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -8,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use trackbed_core::event::Record;
-use trackbed_emulator::Clock;
 use trackbed_emulator::namespace::NetNamespace;
+use trackbed_emulator::{Clock, Remote};
 
 use super::conversation::{Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
@@ -25,6 +26,8 @@ pub(super) struct Ends {
     period: Duration,
     /// The TLS secrets of those that have finished.
     keys: Vec<String>,
+    /// The links between them, once these are open.
+    links: Option<Remote>,
 }
 
 enum Heard {
@@ -47,7 +50,8 @@ impl Ends {
         let number = [&server, &clients].into_iter().flatten().count();
         let period = if number == 2 { LISTENING } else { WATCHING };
         let (clock, keys) = (Clock::start(), Vec::new());
-        let mut ends = Ends { server, clients, reports, clock, period, keys };
+        let links = None;
+        let mut ends = Ends { server, clients, reports, clock, period, keys, links };
         for _ in 0..number {
             match ends.next(|| Ok(()))? {
                 (_, Report::Prepared) => {}
@@ -55,6 +59,11 @@ impl Ends {
             }
         }
         Ok(ends)
+    }
+
+    /// From now on these links follow phones that move.
+    pub fn follow(&mut self, links: Remote) {
+        self.links = Some(links);
     }
 
     /// Starts the server and waits until it serves; returns its certificate.
@@ -146,6 +155,7 @@ impl Ends {
                 Ok((role, Heard::Report(Report::Alive))) => {
                     self.told(role).silent = Duration::ZERO;
                 }
+                Ok((_, Heard::Report(Report::Left(addresses)))) => self.withdraw(&addresses),
                 Ok((_, Heard::Report(Report::Failed(why)))) => return Err(why),
                 Ok((role, Heard::Report(report))) => return Ok((role, report)),
                 // Clients that have finished may exit.
@@ -155,6 +165,12 @@ impl Ends {
             }
             self.check_silence()?;
             watch()?;
+        }
+    }
+
+    fn withdraw(&self, addresses: &[IpAddr]) {
+        if let Some(links) = &self.links {
+            addresses.iter().for_each(|address| links.withdraw(*address));
         }
     }
 

@@ -54,6 +54,7 @@ pub(super) fn play(
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
+    ends.follow(traffic.remote());
     let trust = match &server {
         Some(server) => Some(server.trust.clone()),
         None => ends.serve(clock.origin())?,
