@@ -109,13 +109,17 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
 
 /// A copy of the program, which does not change while the table is measured, nor for the rest of it.
 fn program(extent: Extent) -> Result<PathBuf, String> {
-    let kept = PathBuf::from(RESULTS).join("trackbed");
-    if extent != Extent::Rest || !kept.exists() {
-        let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-        let copied = fs::create_dir_all(RESULTS)
-            .and_then(|()| fs::copy(target.join("release/trackbed"), &kept));
-        copied.map_err(|why| format!("cannot copy the program to {}: {why}", kept.display()))?;
+    let name = if extent == Extent::Short { "trackbed-short" } else { "trackbed" };
+    let kept = PathBuf::from(RESULTS).join(name);
+    match extent {
+        Extent::Rest if kept.exists() => return Ok(kept),
+        Extent::Rest => return Err(format!("{}: nothing was begun", kept.display())),
+        Extent::Full | Extent::Short => {}
     }
+    let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    let copied =
+        fs::create_dir_all(RESULTS).and_then(|()| fs::copy(target.join("release/trackbed"), &kept));
+    copied.map_err(|why| format!("cannot copy the program to {}: {why}", kept.display()))?;
     Ok(kept)
 }
 

@@ -40,8 +40,8 @@ Chores:
   swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)
   bench             all benchmarks; writes the figures to stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: Trackbed's TCP against the kernel's
-  agreement         regenerates docs/agreement.md: virtual compared with emulated; takes half
-                    an hour on an idle machine
+  agreement         regenerates docs/agreement.md: virtual compared with emulated; takes forty
+                    minutes on an idle machine
   agreement rest    continues an interrupted `agreement` with the same program (target/agreement)
   agreement short   prints a few rows of the table
   reference         regenerates docs/reference.md and docs/schema from the registries

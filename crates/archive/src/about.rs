@@ -1,5 +1,6 @@
 //! `about.json`: how a run directory was created.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -33,6 +34,10 @@ pub struct About {
     pub seed: u64,
     /// Runs per cell.
     pub runs: u32,
+    /// The runs of cells, by their numbers, that have more than the scenario gives them: statements of a
+    /// study need them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub more_runs: BTreeMap<u32, u32>,
     /// The absolute path of the folder in which the command was given; relative paths in its
     /// settings start there.
     pub folder: PathBuf,
@@ -55,6 +60,7 @@ impl About {
             overrides: self.overrides.clone(),
             folder: self.folder.clone(),
             hash: self.plan.clone(),
+            more_runs: self.more_runs.clone(),
         }
     }
 }

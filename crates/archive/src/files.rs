@@ -12,6 +12,8 @@ pub const SAMPLES: &str = "samples.csv";
 pub const PAGE: &str = "report.html";
 /// Captures of repeated runs.
 pub const REPLAY: &str = "replay";
+/// Captures of runs while they happened.
+pub const CAPTURES: &str = "captures";
 /// The environment's changes in each run.
 pub const TIMELINES: &str = "timelines";
 /// Locked by the writing process.

@@ -20,6 +20,7 @@ mod units;
 pub use about::{About, read_about};
 pub use directory::{RunDirectory, check_complete, is_part, is_run_directory, read_document};
 pub use error::DirectoryError;
+pub use files::CAPTURES;
 pub use index::RecordedRuns;
 pub use recorded::{Recorded, RecordedError};
 pub use refresh::Refresh;

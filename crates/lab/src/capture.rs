@@ -1,7 +1,7 @@
 //! Captures of a single run: packets at both ends, TLS secrets, QUIC traces, and page loads.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use trackbed_measure::qlog::QlogSinks;
 use trackbed_measure::results::VIRTUAL;
 use trackbed_measure::waterfall::{self, Bar};
 use trackbed_net::{Direction, LinkId, Point, Tap};
-use trackbed_outward::files::{Fresh, create, open};
+use trackbed_outward::files::{create, create_private, open};
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
 
@@ -38,7 +38,7 @@ impl Capture {
     /// # Errors
     /// If the files cannot be written.
     pub fn begin(directory: &Path, (command, substrate): (&str, &str)) -> io::Result<Capture> {
-        std::fs::create_dir_all(directory)?;
+        fs::create_dir_all(directory)?;
         let keys = KeyLog::new();
         let about = (command, substrate);
         let followed = (substrate == VIRTUAL).then_some(&keys);
@@ -176,7 +176,9 @@ impl Writer {
             // No run is active on this thread: the simulated clock at the start of a run.
             epoch: wall_clock(),
         };
-        let mut pcapng = PcapngWriter::new(BufWriter::new(create(&path)?), &section)?;
+        // Without the seed's keys, the secrets in it are as private as those of any connection.
+        let file = if keys.is_some() { create(&path)? } else { create_private(&path)? };
+        let mut pcapng = PcapngWriter::new(BufWriter::new(file), &section)?;
         if let Some(keys) = keys {
             pcapng.follow_keys(keys);
         }
@@ -214,7 +216,8 @@ impl Writer {
 
 /// Inserts all secrets between the section header of a capture and its packets.
 fn insert_keys(path: &Path, keys: &KeyLog) -> io::Result<()> {
-    let (mut old, mut new) = (open(path)?, Fresh::begin(path)?);
+    let part = path.with_extension("part");
+    let (mut old, mut new) = (open(path)?, create_private(&part)?);
     // Block type and total length (draft-ietf-opsawg-pcapng, section 3.1).
     let mut start = [0; 8];
     old.read_exact(&mut start)?;
@@ -224,7 +227,7 @@ fn insert_keys(path: &Path, keys: &KeyLog) -> io::Result<()> {
     io::copy(&mut (&mut old).take(rest), &mut new)?;
     new.write_all(&pcapng::secrets(&keys.cursor().take_new()))?;
     io::copy(&mut old, &mut new)?;
-    new.keep()
+    fs::rename(part, path)
 }
 
 #[derive(Debug)]

@@ -86,6 +86,14 @@ impl Plan {
         self.cells.iter_mut().for_each(|cell| cell.runs = runs);
     }
 
+    /// Gives a cell at least this many runs.
+    pub fn raise_runs(&mut self, cell: u32, runs: u32) {
+        if let Some(cell) = self.cells.get_mut(cell as usize) {
+            cell.runs = cell.runs.max(runs);
+            self.runs = self.runs.max(runs);
+        }
+    }
+
     /// The number of runs of each cell, in words: `30 runs each`.
     pub fn runs_in_words(&self) -> String {
         let least = self.cells.iter().map(|cell| cell.runs).min().unwrap_or(self.runs);

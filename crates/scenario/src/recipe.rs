@@ -1,6 +1,7 @@
 //! The sources of a plan, from which it can be rebuilt: for a run directory, an endpoint in a
 //! separate process, or a server on another machine.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::load::{load_from, load_without_files};
@@ -23,6 +24,8 @@ pub struct Recipe {
     pub folder: PathBuf,
     /// [`Plan::hash`].
     pub hash: String,
+    /// The runs of cells that have more than the scenario gives them.
+    pub more_runs: BTreeMap<u32, u32>,
 }
 
 impl Recipe {
@@ -32,7 +35,9 @@ impl Recipe {
     /// If it cannot be built here, or differs from the original.
     pub fn plan(&self) -> Result<Plan, RecipeError> {
         let plan = load_from(&self.source(), &self.overrides()?, &self.folder);
-        same(plan, |plan| plan.hash == self.hash)
+        let mut plan = same(plan, |plan| plan.hash == self.hash)?;
+        self.more_runs.iter().for_each(|(cell, runs)| plan.raise_runs(*cell, *runs));
+        Ok(plan)
     }
 
     /// Rebuilds the plan from a recipe that another machine has sent: naming a file or folder of

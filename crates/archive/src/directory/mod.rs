@@ -8,6 +8,7 @@
 //! | `samples.csv` | every sample of every metric |
 //! | `timelines/` | the environment's changes in each run, if any |
 //! | `replay/` | captures of repeated runs |
+//! | `captures/` | captures of emulated runs while they happened |
 //! | `.lock` | locked by the writing process, so that there is only one |
 //!
 //! `run.json` and `samples.csv` are written at the end, and before that as often as
@@ -26,7 +27,9 @@ use trackbed_scenario::{Plan, RUNS_MAX};
 
 use crate::about::{About, read_about};
 use crate::error::{DirectoryError, Problem};
-use crate::files::{ABOUT, DOCUMENT, LOCK, PAGE, REPLAY, RUNS, SAMPLES, SHARD_PREFIX, TIMELINES};
+use crate::files::{
+    ABOUT, CAPTURES, DOCUMENT, LOCK, PAGE, REPLAY, RUNS, SAMPLES, SHARD_PREFIX, TIMELINES,
+};
 use crate::form::{read_json, write_json};
 use crate::index::RecordedRuns;
 use crate::log::RunLog;
@@ -83,7 +86,7 @@ impl RunDirectory {
             for old in [DOCUMENT, SAMPLES, PAGE] {
                 ignore_missing(fs::remove_file(path.join(old)))?;
             }
-            for old in [REPLAY, TIMELINES] {
+            for old in [REPLAY, CAPTURES, TIMELINES] {
                 ignore_missing(fs::remove_dir_all(path.join(old)))?;
             }
             let log = RunLog::create(path)?;

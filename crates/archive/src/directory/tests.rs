@@ -29,6 +29,7 @@ fn about(plan: &str) -> About {
         overrides: Vec::new(),
         seed: 1,
         runs: 2,
+        more_runs: BTreeMap::new(),
         folder: PathBuf::from("/"),
         plan: plan.to_owned(),
         substrate: "virtual".to_owned(),

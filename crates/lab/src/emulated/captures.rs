@@ -60,6 +60,8 @@ impl Captures {
             return execute(None);
         }
         let folder = Captures::folder(&self.directory, unit);
+        // Of an earlier attempt.
+        let _ = fs::remove_dir_all(&folder);
         let capture = match Capture::begin(&folder, (&self.command, EMULATED)) {
             Ok(capture) => capture,
             Err(why) => {

@@ -128,12 +128,17 @@ fn play(
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
     ends.follow(traffic.remote());
-    let trust = ends.serve(clock.origin())?;
-    let start = Start { origin: clock.origin(), trust };
-    let mut records = ends.drive(&start, || beside.check())?;
-    records.extend(beside.end(clock.origin())?);
-    records.extend(ends.finish()?);
+    let run = || {
+        let trust = ends.serve(clock.origin())?;
+        let start = Start { origin: clock.origin(), trust };
+        let mut records = ends.drive(&start, || beside.check())?;
+        records.extend(beside.end(clock.origin())?);
+        records.extend(ends.finish()?);
+        Ok::<_, String>(records)
+    };
+    let records = run();
     ends.show(onlooker);
+    let records = records?;
     Ok((records, traffic.close()?))
 }
 

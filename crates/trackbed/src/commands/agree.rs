@@ -64,7 +64,7 @@ pub struct AgreeArguments {
     pub budget: Duration,
     /// Repeat one run of a cell on both substrates with captures, and show where they diverge. Without RUN:
     /// of the results in the run directory, the run that differs most, or else run 0
-    #[arg(long, value_name = "CELL[:RUN]", conflicts_with_all = ["until_decided", "until", "shard", "json"])]
+    #[arg(long, value_name = "CELL[:RUN]", conflicts_with_all = ["until_decided", "until", "shard", "json", "capture"])]
     pub explain: Option<Unit>,
     #[command(flatten)]
     /// The options of runs.

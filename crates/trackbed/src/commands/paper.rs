@@ -103,7 +103,9 @@ fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
     if options.parts.is_empty() {
         options.parts = paper::parts(name);
     }
-    if options.runs.is_none() && !options.quick && options.until.is_none() {
+    let is_set = |key: &str| options.overrides.iter().any(|one| one.key == key);
+    let is_chosen = options.runs.is_some() || options.quick || options.until.is_some();
+    if !(is_chosen || is_set("runs") || is_set("quick")) {
         options.paper = Some(name.to_owned());
     }
     options

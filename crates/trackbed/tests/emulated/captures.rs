@@ -14,7 +14,7 @@ const FILES: [&str; 4] = ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tl
 #[test]
 fn a_run_leaves_its_packets_and_the_keys_to_them() {
     let Some(scratch) = Scratch::new() else { return };
-    let words = "vru --runs 1 --set protocol=http2,http3 --set tls=1.3 --set handshake=new";
+    let words = "vru --runs 1 --set protocol=http2,http3 --set tls=1.3 --set handshake=new --set link.loss=0";
     scratch.run(&format!("{words} --capture all")).says(0, &["captures: out/captures"]);
     // HTTP/3 has its messages, which begin with {"header":, and HTTP/2 its paths.
     let searched =
@@ -25,7 +25,8 @@ fn a_run_leaves_its_packets_and_the_keys_to_them() {
             assert!(folder.join(file).metadata().unwrap().len() > 100, "{file}");
         }
         let Some(found) = fields(&folder.join("phone.pcapng"), field) else { continue };
-        assert_eq!(found.matches(text).count(), 10, "{field}:\n{found}");
+        // A slow machine may send one twice.
+        assert!(found.matches(text).count() >= 10, "{field}:\n{found}");
     }
 }
 
@@ -83,8 +84,8 @@ fn only_runs_that_fail_leave_captures_if_wanted() {
     scratch.run(words).says(0, &["no captures"]);
     assert!(!scratch.path("out/captures").exists());
     scratch.run(&format!("{words} --set link.loss=100% --set workload.timeout=1s")).says(1, &[]);
-    let captured = scratch.path("out/captures/cell-0-run-0/dropped.pcapng");
-    assert!(captured.metadata().unwrap().len() > 500);
+    let lost = fs::read(scratch.path("out/captures/cell-0-run-0/dropped.pcapng")).unwrap();
+    assert_eq!(first_packets(&lost).len(), 1);
 }
 
 #[test]

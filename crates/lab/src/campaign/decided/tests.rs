@@ -79,6 +79,7 @@ fn about(plan: &Plan, substrate: &str) -> About {
         overrides: Vec::new(),
         seed: plan.seed,
         runs: plan.runs,
+        more_runs: Default::default(),
         folder: "/".into(),
         plan: plan.hash.clone(),
         substrate: substrate.to_owned(),

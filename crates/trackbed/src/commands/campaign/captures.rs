@@ -1,10 +1,11 @@
 //! `--capture`: packets and keys of runs while they happen.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::bail;
-use trackbed_archive::RunDirectory;
+use trackbed_archive::{CAPTURES, RecordedRuns, Shard};
 use trackbed_lab::emulated::{CapturedRuns, Captures};
 use trackbed_scenario::Plan;
 
@@ -17,7 +18,7 @@ use crate::output::{self, shell_word, tell};
 pub fn wanted(
     (substrate, options): (SubstrateArgument, &RunOptions),
     plan: &Plan,
-    out: &Path,
+    (out, shard): (&Path, Option<Shard>),
 ) -> anyhow::Result<Option<Captures>> {
     let Some(runs) = options.capture else { return Ok(None) };
     if !matches!(substrate, SubstrateArgument::Emulated) {
@@ -34,39 +35,35 @@ pub fn wanted(
             let last = plan.cells.len() - 1;
             bail!("--capture: there is no cell {cell}; write a cell from 0 to {last}");
         };
-        if run >= planned.runs {
-            bail!("--capture: there is no run {run}; write a run from 0 to {}", planned.runs - 1);
+        let most = match options.until {
+            Some(_) => planned.runs.max(options.runs_max),
+            None => planned.runs,
+        };
+        if run >= most {
+            bail!("--capture: there is no run {run}; write a run from 0 to {}", most - 1);
+        }
+        if shard.is_some_and(|shard| !shard.has(plan.cells.len(), (cell, run))) {
+            bail!("--capture: run {run} of cell {cell} is in another shard");
+        }
+        let is_there = RecordedRuns::read(out).is_ok_and(|runs| runs.has(cell, run));
+        if is_there && options.out.is_some() {
+            bail!(
+                "--capture: run {run} of cell {cell} is already in {} and is not executed again; give a \
+                 new folder with --out",
+                shell_word(out)
+            );
         }
     }
-    Ok(Some(Captures::new(runs, out.join(FOLDER), output::command_line())))
+    Ok(Some(Captures::new(runs, out.join(CAPTURES), output::command_line())))
 }
 
-/// Refuses the capture of a run that is in the directory already.
-pub fn check_missing(options: &RunOptions, directory: &RunDirectory) -> anyhow::Result<()> {
-    if let Some(CapturedRuns::One { cell, run }) = options.capture
-        && directory.runs().has(cell, run)
-    {
-        bail!(
-            "--capture: run {run} of cell {cell} is already in {} and is not executed again; give a new \
-             folder with --out",
-            shell_word(directory.path())
-        );
-    }
-    Ok(())
-}
-
-/// Prints where the captures are.
-pub fn tell_where(options: &RunOptions, directory: &RunDirectory) {
-    if options.capture.is_none() {
-        return;
-    }
-    let folder = directory.path().join(FOLDER);
-    // It is empty if no run failed.
-    match fs::remove_dir(&folder) {
+/// Prints where the captures in `folder` are, or why there are none.
+pub fn tell_where(folder: &Path) {
+    match fs::remove_dir(folder) {
         Ok(()) => tell("no captures: no run failed"),
-        Err(_) => tell(format_args!("captures: {}", shell_word(&folder))),
+        Err(why) if why.kind() == ErrorKind::NotFound => {
+            tell("no captures: no such run was executed")
+        }
+        Err(_) => tell(format_args!("captures: {}", shell_word(folder))),
     }
 }
-
-/// The folder of a run directory for captures.
-const FOLDER: &str = "captures";

@@ -7,12 +7,13 @@ pub mod remote;
 mod until;
 mod view;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
-use trackbed_archive::{About, Refresh, RunDirectory, Shard, Units, VERSION, results};
+use trackbed_archive::{About, CAPTURES, Refresh, RunDirectory, Shard, Units, VERSION, results};
 use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::beside;
 use trackbed_lab::campaign::Execution;
@@ -160,6 +161,8 @@ pub struct Campaign {
     directory: RunDirectory,
     remote: Option<Remote>,
     shard: Option<Shard>,
+    /// Whether runs leave captures.
+    captured: bool,
 }
 
 impl Campaign {
@@ -170,9 +173,9 @@ impl Campaign {
     pub fn prepare(scenario: &str, options: &RunOptions) -> anyhow::Result<Campaign> {
         let (source, overrides) = (Source::named(scenario), overrides(options));
         let mut plan = scenario::load(&source, &overrides)?;
-        if let Some(name) = &options.paper {
-            paper::add_runs(name, &mut plan);
-        }
+        let more_runs = options.paper.as_ref().map(|name| paper::more_runs(name, &plan));
+        let more_runs = more_runs.unwrap_or_default();
+        more_runs.iter().for_each(|(cell, runs)| plan.raise_runs(*cell, *runs));
         for note in &plan.notes {
             tell(format_args!("note: {note}"));
         }
@@ -183,6 +186,7 @@ impl Campaign {
         let shard = shard.transpose().map_err(anyhow::Error::msg)?;
         let about = About {
             shard: shard.map(|shard| shard.to_string()),
+            more_runs,
             ..about(&source, &plan, &overrides, chosen)?
         };
         let out = options.out.clone().map(|out| match shard {
@@ -190,13 +194,13 @@ impl Campaign {
             None => out,
         });
         let folder = out.clone().unwrap_or_else(|| default_folder(&plan));
-        let captures = captures::wanted((chosen, options), &plan, &folder)?;
+        let captures = captures::wanted((chosen, options), &plan, (&folder, shard))?;
+        let captured = captures.is_some();
         // Before the run directory: the kernel creates user namespaces only for a single-threaded process.
         let substrate = substrate(chosen, options, &about, captures)?;
         substrate.check(&plan).map_err(anyhow::Error::msg)?;
         let (directory, remote) = open(out.as_deref(), &plan, about.clone())?;
-        captures::check_missing(options, &directory)?;
-        Ok(Campaign { plan, substrate, about, directory, remote, shard })
+        Ok(Campaign { plan, substrate, about, directory, remote, shard, captured })
     }
 
     /// The plan of a scenario and the emulated substrate for it, without a run directory.
@@ -280,8 +284,10 @@ impl Campaign {
         if let Some(why) = self.substrate.lost() {
             bail!("{why}");
         }
-        let Campaign { plan, directory, remote, shard, .. } = self;
-        captures::tell_where(options, &directory);
+        let Campaign { plan, directory, remote, shard, captured, .. } = self;
+        if captured {
+            captures::tell_where(&directory.path().join(CAPTURES));
+        }
         Ok(Finished {
             plan,
             document,
@@ -387,6 +393,7 @@ fn about(
         overrides: overrides.iter().map(Override::to_string).collect(),
         seed: plan.seed,
         runs: plan.runs,
+        more_runs: BTreeMap::new(),
         folder,
         plan: plan.hash.clone(),
         substrate: match substrate {
@@ -398,13 +405,13 @@ fn about(
     })
 }
 
-/// Opens the run directory. One that the user named is continued, here or in a store. The default one is
-/// overwritten, so that old results are not mistaken for new ones.
 /// The run directory without `--out`.
 fn default_folder(plan: &Plan) -> PathBuf {
     Path::new("trackbed-out").join(&plan.name)
 }
 
+/// Opens the run directory. One that the user named is continued, here or in a store. The default one is
+/// overwritten, so that old results are not mistaken for new ones.
 fn open(
     out: Option<&Path>,
     plan: &Plan,
