@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::load::{load_from, load_without_files};
+use crate::load::{RUNS_MAX, load_from, load_without_files};
 use crate::overrides::Override;
 use crate::plan::Plan;
 use crate::problem::ScenarioError;
@@ -37,7 +37,10 @@ impl Recipe {
         let plan = load_from(&self.source(), &self.overrides()?, &self.folder);
         let mut plan = same(plan, |plan| plan.hash == self.hash)?;
         self.more_runs.iter().for_each(|(cell, runs)| plan.raise_runs(*cell, *runs));
-        Ok(plan)
+        match plan.units() {
+            units if units > RUNS_MAX => Err(RecipeError::Setting(format!("{units} runs"))),
+            _ => Ok(plan),
+        }
     }
 
     /// Rebuilds the plan from a recipe that another machine has sent: naming a file or folder of
@@ -85,4 +88,27 @@ pub enum RecipeError {
          names has changed"
     )]
     OtherPlan,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rebuilt_plan_has_the_runs_that_were_added() {
+        let plan = load_from(&Source::named("vru"), &[], &PathBuf::new()).unwrap();
+        let recipe = |more: u32| Recipe {
+            scenario: "vru".to_owned(),
+            text: plan.source_text.clone(),
+            overrides: Vec::new(),
+            folder: PathBuf::from("/"),
+            hash: plan.hash.clone(),
+            more_runs: BTreeMap::from([(1, more), (99, 5)]),
+        };
+        let rebuilt = recipe(plan.runs + 7).plan().unwrap();
+        assert_eq!(rebuilt.units(), plan.units() + 7);
+        assert_eq!((rebuilt.runs, rebuilt.cells[1].runs), (plan.runs + 7, plan.runs + 7));
+        // From a damaged or hostile directory.
+        assert!(matches!(recipe(u32::MAX).plan(), Err(RecipeError::Setting(_))));
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use trackbed_measure::results::{EMULATED, Outcome, RunResult};
+use trackbed_outward::files;
 
 use crate::capture::Capture;
 use crate::run::Onlooker;
@@ -42,27 +43,17 @@ impl Captures {
         Captures { which, directory, command, trouble: Mutex::default() }
     }
 
-    /// The folder for the captures of a run.
-    pub fn folder(directory: &Path, (cell, run): (u32, u32)) -> PathBuf {
-        directory.join(format!("cell-{cell}-run-{run}"))
-    }
-
     /// Executes a run, with an onlooker if it may leave captures.
     pub(super) fn during(
         &self,
         unit: (u32, u32),
         execute: impl FnOnce(Option<&dyn Onlooker>) -> RunResult,
     ) -> RunResult {
-        let (cell, run) = unit;
-        if matches!(self.which, CapturedRuns::One { .. })
-            && self.which != (CapturedRuns::One { cell, run })
-        {
+        if matches!(self.which, CapturedRuns::One { cell, run } if (cell, run) != unit) {
             return execute(None);
         }
-        let folder = Captures::folder(&self.directory, unit);
-        // Of an earlier attempt.
-        let _ = fs::remove_dir_all(&folder);
-        let capture = match Capture::begin(&folder, (&self.command, EMULATED)) {
+        let folder = self.directory.join(format!("cell-{}-run-{}", unit.0, unit.1));
+        let capture = match self.begin(&folder) {
             Ok(capture) => capture,
             Err(why) => {
                 self.fail(&folder, &why);
@@ -78,6 +69,16 @@ impl Captures {
         });
         written.unwrap_or_else(|why| self.fail(&folder, &why));
         result
+    }
+
+    /// Nothing is written or removed through a link in a run directory that comes from elsewhere.
+    fn begin(&self, folder: &Path) -> io::Result<Capture> {
+        files::folder(&self.directory)?;
+        match fs::remove_dir_all(folder) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
+            _ => files::folder(folder)?,
+        }
+        Capture::begin(folder, (&self.command, EMULATED))
     }
 
     /// Why no further run should be executed: a capture could not be written.

@@ -19,7 +19,6 @@ pub(super) struct Job {
     pub run: u32,
     pub role: Role,
     /// Whether to report TLS secrets.
-    #[serde(default)]
     pub is_watched: bool,
 }
 

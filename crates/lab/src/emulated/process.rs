@@ -49,8 +49,7 @@ impl Ends {
         let (server, clients) = (start(server)?, start(clients)?);
         let number = [&server, &clients].into_iter().flatten().count();
         let period = if number == 2 { LISTENING } else { WATCHING };
-        let (clock, keys) = (Clock::start(), Vec::new());
-        let links = None;
+        let (clock, keys, links) = (Clock::start(), Vec::new(), None);
         let mut ends = Ends { server, clients, reports, clock, period, keys, links };
         for _ in 0..number {
             match ends.next(|| Ok(()))? {

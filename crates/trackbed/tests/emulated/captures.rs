@@ -105,3 +105,19 @@ fn captures_of_nothing_are_refused_before_results_are_replaced() {
     virtually.says(2, &["--substrate emulated", "trackbed replay"]);
     assert!(!scratch.path("other").exists());
 }
+
+/// A run directory may come from elsewhere.
+#[test]
+fn captures_are_not_written_through_links() {
+    let Some(scratch) = Scratch::new() else { return };
+    let words =
+        "run bulk --set protocol=tcp --set workload.size=10kB --substrate emulated --out out";
+    scratch.succeed(&format!("{words} --runs 1 --keep-invalid"));
+    fs::create_dir_all(scratch.path("elsewhere/cell-0-run-1")).unwrap();
+    std::os::unix::fs::symlink(scratch.path("elsewhere"), scratch.path("out/captures")).unwrap();
+    let ended = scratch.trackbed(&format!("{words} --runs 2 --capture all"));
+    ended.says(2, &["captures cannot be written", "--out"]);
+    assert!(scratch.path("elsewhere/cell-0-run-1").exists());
+    assert_eq!(fs::read_dir(scratch.path("elsewhere")).unwrap().count(), 1);
+    assert_eq!(scratch.read("out/runs.jsonl").lines().count(), 2);
+}
