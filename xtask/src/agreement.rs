@@ -170,7 +170,7 @@ const TITLES: [&str; 12] = [
     "n",
     "ratio",
     "interval",
-    "without computing",
+    "with computing",
     "correlation",
     "verdict",
 ];
@@ -188,19 +188,14 @@ fn row(case: &Case, cell: &Value) -> Row {
     };
     let end = |index: usize| cell["ci90"][index].as_f64().unwrap_or(f64::NAN);
     let margin = number("margin");
-    let mut verdict = format!("{} ({:.0} %)", text("verdict"), margin * 100.0);
+    let mut verdict = format!("{} ({:.0} %)", text("verdict").replace('_', " "), margin * 100.0);
     if let Some(pairs) = cell["pairs_to_decide"].as_u64() {
         write!(verdict, ", {pairs} pairs").expect("a String takes everything");
     }
     if text("verdict") == "different" {
         let name = format!("{} {}", text("name"), text("metric"));
         let known = case.causes.iter().find(|(part, _)| name.contains(*part));
-        let computes = number("ratio") > 1.0 && number("ratio_without_computing") <= 1.0 + margin;
-        let cause = match known {
-            Some((_, cause)) => cause,
-            None if computes => "the ends' computing",
-            None => "unknown",
-        };
+        let cause = known.map_or("unknown", |(_, cause)| cause);
         write!(verdict, ": {cause}").expect("a String takes everything");
     }
     Row {
@@ -214,7 +209,11 @@ fn row(case: &Case, cell: &Value) -> Row {
             cell["pairs"].to_string(),
             format!("{:.3}", number("ratio")),
             interval([end(0), end(1)]),
-            optional("ratio_without_computing", 3),
+            cell["with_computing"].as_object().map_or_else(String::new, |with| {
+                let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+                let ends = [0, 1].map(|end| number(&with["ci90"][end]));
+                format!("{:.3}, {}", number(&with["ratio"]), interval(ends))
+            }),
             optional("correlation", 2),
             verdict,
         ],
@@ -243,9 +242,10 @@ fn summary(rows: &[Row], environment: &Value) -> String {
     let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
     let fact = |name: &str| environment[name].as_str().unwrap_or("unknown").to_owned();
     format!(
-        "{} of {} equivalent, {} different, {} undecided. Linux {}, {} cores, {}.\n",
+        "{} of {} equivalent, {} more with computing, {} different, {} undecided. Linux {}, {} cores, {}.\n",
         count("equivalent"),
         rows.len(),
+        count("equivalent_with_computing"),
         count("different"),
         count("undecided"),
         fact("kernel"),

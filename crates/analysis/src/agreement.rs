@@ -3,7 +3,8 @@
 use trackbed_connection::Transport;
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use trackbed_measure::results::RunResult;
-use trackbed_stats::{CONFIDENCE, EquivalenceVerdict, equivalence};
+pub use trackbed_stats::CONFIDENCE;
+use trackbed_stats::{EquivalenceVerdict, equivalence};
 
 use trackbed_scenario::{Cell, Plan};
 
@@ -14,30 +15,12 @@ use crate::aggregate::run_means;
 const MARGIN_QUIC: f64 = 0.03;
 const MARGIN_TCP: f64 = 0.05;
 
-/// Compares the runs of a plan in virtual time with those on the emulated substrate, cell by cell
-/// and paired by run: run k of both had the same seed. Leaves out cells without runs on both sides,
-/// and runs for which this machine was too slow.
+/// Compares runs of a cell in virtual time with those on the emulated substrate, paired by run: run k of
+/// both had the same seed. Leaves out runs for which this machine was too slow. Intervals have this
+/// confidence. Empty without runs on both sides.
 ///
 /// The compared metrics are `asked`, or else those that the cell's kind of traffic is judged by:
 /// [`PRINCIPAL`].
-pub fn compare(
-    plan: &Plan,
-    virtually: &[RunResult],
-    emulated: &[RunResult],
-    asked: &[String],
-) -> Vec<Agreement> {
-    let cells = 0..plan.cells.len() as u32;
-    cells
-        .flat_map(|cell| {
-            let of = |runs: &[RunResult]| -> Vec<RunResult> {
-                runs.iter().filter(|run| run.cell == cell).cloned().collect()
-            };
-            compare_cell(plan, cell, [of(virtually), of(emulated)], (asked, CONFIDENCE))
-        })
-        .collect()
-}
-
-/// As [`compare`], for one cell, by the runs of both sides, with intervals of this confidence.
 ///
 /// # Panics
 /// If `plan` does not have the cell.
@@ -77,7 +60,6 @@ fn judged(
         EquivalenceVerdict::Undecided => AgreementVerdict::Undecided,
     };
     let is_undecided = verdict == AgreementVerdict::Undecided;
-    let computing = computing(&sides[1], metric);
     Some(Agreement {
         cell: index,
         name: names.join(" "),
@@ -89,26 +71,10 @@ fn judged(
         ci90: found.interval,
         margin,
         correlation: found.correlation,
-        computing_ms: computing,
-        ratio_without_computing: computing.map(|time| found.ratio - time / found.means[0]),
+        with_computing: None,
         verdict,
         pairs_to_decide: found.pairs_to_decide(margin).filter(|_| is_undecided),
     })
-}
-
-/// The mean processor time of both ends for each value of a time, in ms.
-fn computing(emulated: &[RunResult], metric: &str) -> Option<f64> {
-    let of_run = |run: &RunResult| {
-        let samples = run.outcome.samples()?;
-        let ends = ["client_cpu_ms", "server_cpu_ms"].map(|name| samples.get(name));
-        let total: f64 = ends.into_iter().flatten().flatten().sum();
-        Some((total, samples.get(metric)?.len()))
-    };
-    let is_time = metric.ends_with("_ms") && !metric.ends_with("cpu_ms");
-    let runs = emulated.iter().filter(|_| is_time).filter_map(of_run);
-    let (total, values) =
-        runs.fold((0.0, 0), |(total, all), (time, count)| (total + time, all + count));
-    (total > 0.0 && values > 0).then(|| total / values as f64)
 }
 
 /// The number of the run whose first compared metric differs most between the sides, as a ratio.

@@ -11,6 +11,7 @@ mod answer;
 pub mod calibration;
 mod checks;
 pub mod compare;
+pub mod computing;
 pub mod divergence;
 mod document;
 pub mod groups;

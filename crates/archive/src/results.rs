@@ -31,19 +31,6 @@ impl Results for Vec<RunResult> {
     }
 }
 
-/// All results of `plan` at once, ordered by cell and run, for callers that need them in memory.
-///
-/// # Errors
-/// If they cannot be read.
-pub fn all(plan: &Plan, results: &dyn Results) -> Result<Vec<RunResult>, DirectoryError> {
-    let mut all = Vec::new();
-    for cell in 0..plan.cells.len() as u32 {
-        let runs = results.of(cell)?;
-        all.extend(runs.iter().filter(|run| run.run < plan.runs).cloned());
-    }
-    Ok(all)
-}
-
 /// The results of a plan that count: those of the runs it asks for, optionally without those for
 /// which the machine was too slow.
 #[derive(Clone, Copy)]

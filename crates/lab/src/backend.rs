@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
+use trackbed_analysis::computing::Computing;
 use trackbed_measure::results::{RunResult, VIRTUAL};
 use trackbed_substrate::{Cancel, RunError};
 
@@ -38,6 +39,12 @@ pub trait Backend: Sync {
     /// Why no further run can be executed, once that is the case. Results returned from then on do
     /// not count.
     fn lost(&self) -> Option<String> {
+        None
+    }
+
+    /// The same backend, whose ends take this processor time; `None` if it has no model of it.
+    fn with_computing(&self, computing: Computing) -> Option<Box<dyn Backend>> {
+        let _ = computing;
         None
     }
 
@@ -102,6 +109,10 @@ impl Backend for Virtual {
 
     fn model(&self, plan: &Plan) -> Option<String> {
         models::label(plan)
+    }
+
+    fn with_computing(&self, computing: Computing) -> Option<Box<dyn Backend>> {
+        Some(Box::new(Virtual(self.0.clone().with_computing(computing))))
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use trackbed_analysis::computing::Computing;
 use trackbed_analysis::divergence::{Reader, Sent};
 use trackbed_core::{Packet, Time};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult, VIRTUAL};
@@ -28,8 +29,10 @@ pub struct Captured {
     pub files: Vec<PathBuf>,
 }
 
-/// Executes a run of `plan` in virtual time and on the kernel, in this order, and writes captures to the
-/// folders `virtual` and `emulated` in `directory`. `command` is the command line that repeats this.
+/// Executes a run of `plan` in virtual time and on the kernel, and writes captures to the folders `virtual`
+/// and `emulated` in `directory`. `command` is the command line that repeats this. In virtual time the ends
+/// take the processor time that was measured on the kernel, so that what remains has another cause; it is
+/// returned too.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -40,11 +43,14 @@ pub fn execute(
     (plan, emulated): (&Plan, &Emulated),
     (cell, run): (u32, u32),
     (directory, command): (&Path, &str),
-) -> io::Result<[Captured; 2]> {
-    let virtually = virtually(plan, (cell, run), (directory, command))?;
+) -> io::Result<([Captured; 2], Option<Computing>)> {
     let watcher = Watcher::begin(&directory.join(EMULATED), (command, EMULATED))?;
     let result = emulated.observe(plan, (cell, run), Some(&watcher));
-    Ok([virtually, watcher.finish(result)?])
+    let emulated = watcher.finish(result)?;
+    let computing = Computing::measured(std::slice::from_ref(&emulated.result))
+        .filter(|_| !plan.cells[cell as usize].shares_cores());
+    let virtually = virtually(plan, (cell, run), (directory, command), computing)?;
+    Ok(([virtually, emulated], computing))
 }
 
 /// Executes a run in virtual time, and writes captures to the folder `virtual` in `directory`.
@@ -52,9 +58,10 @@ fn virtually(
     plan: &Plan,
     (cell, run): (u32, u32),
     (directory, command): (&Path, &str),
+    computing: Option<Computing>,
 ) -> io::Result<Captured> {
     let watcher = Watcher::begin(&directory.join(VIRTUAL), (command, VIRTUAL))?;
-    let runner = Runner::new(Cancel::new());
+    let runner = Runner::new(Cancel::new()).with_computing(computing);
     let outcome = runner
         .simulate(&plan.cells[cell as usize], (plan.seed, run), Some(&watcher))
         .unwrap_or_else(|why| Outcome::Failed(why.to_string()));
@@ -156,7 +163,7 @@ mod tests {
         ];
         let plan = built_in("bulk", &settings);
         let folder = tempfile::tempdir().unwrap();
-        let run = |run| virtually(&plan, (0, run), (folder.path(), "test")).unwrap();
+        let run = |run| virtually(&plan, (0, run), (folder.path(), "test"), None).unwrap();
         (0..40).map(run).collect()
     }
 
@@ -169,7 +176,12 @@ mod tests {
         let results = |runs: &[Captured]| -> Vec<RunResult> {
             runs.iter().map(|captured| captured.result.clone()).collect()
         };
-        let found = agreement::compare(&plan, &results(&right), &results(&wrong), &[]);
+        let found = agreement::compare_cell(
+            &plan,
+            0,
+            [results(&right), results(&wrong)],
+            (&[], agreement::CONFIDENCE),
+        );
         assert_eq!(found[0].verdict, AgreementVerdict::Different, "{found:?}");
         assert!(found[0].ratio > 1.05, "{found:?}");
 

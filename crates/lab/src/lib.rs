@@ -6,6 +6,7 @@ pub mod backend;
 pub mod beside;
 pub mod campaign;
 pub mod capture;
+mod computing;
 mod device;
 pub mod emulated;
 mod ends;

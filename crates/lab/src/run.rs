@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_analysis::computing::Computing;
 use trackbed_connection::Error;
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
@@ -16,6 +17,7 @@ use trackbed_protocols::{
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_workloads::Patience;
 
+use crate::computing;
 use crate::device::Device;
 use crate::environment;
 use crate::foresight::WhoActs;
@@ -28,20 +30,27 @@ use trackbed_scenario::Cell;
 #[derive(Clone, Debug)]
 pub struct Runner {
     simulation: Simulation,
+    computing: Option<Computing>,
 }
 
 impl Runner {
     /// A runner whose runs end early when `cancel` fires.
     pub fn new(cancel: Cancel) -> Runner {
         let simulation = Simulation::new().with_time_limit(TIME_LIMIT).with_cancel(cancel);
-        Runner { simulation }
+        Runner { simulation, computing: None }
     }
 
     /// The same with another limit of simulated time, beyond which a run counts as stalled; the
     /// default is two days.
     #[must_use]
     pub fn with_time_limit(self, limit: Time) -> Runner {
-        Runner { simulation: self.simulation.with_time_limit(limit) }
+        Runner { simulation: self.simulation.with_time_limit(limit), ..self }
+    }
+
+    /// The same whose ends take this processor time, if any, in place of the scenario's model of a device.
+    #[must_use]
+    pub fn with_computing(self, computing: impl Into<Option<Computing>>) -> Runner {
+        Runner { computing: computing.into(), ..self }
     }
 
     /// Executes run `run` of `cell` under the root seed `root`.
@@ -91,9 +100,12 @@ impl Runner {
         let who = (cell.workload.phones(), cell.networks());
         let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
         track.network.set_tap(onlooker.map(|one| one.tap(track.shared, track.second)));
-        let device = Device::of(cell, &seed);
+        let device = self.computing.map_or_else(|| Device::of(cell, &seed), |_| None);
         if let Some(device) = &device {
-            track.network.set_processor(track.phones.clone(), device.processor());
+            track.network.add_processor(track.phones.clone(), device.processor());
+        }
+        if let Some(computing) = self.computing {
+            computing::attach(&mut track, computing);
         }
         let Track { phones, shared, second, .. } = track;
         let layout = Layout { phones, shared, second, scene, device };

@@ -55,20 +55,34 @@ pub struct Agreement {
     /// does not vary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation: Option<f64>,
-    /// For a time: the mean processor time of both ends on the emulated substrate for each value, in ms. A
-    /// run in virtual time computes in no time unless the scenario has a model of its device.
+    /// The comparison with virtual runs whose ends compute. None if the cell is equivalent without, or if
+    /// the emulated runs have no processor time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub computing_ms: Option<f64>,
-    /// The ratio if all this processor time is subtracted, even what overlapped with waiting: the true
-    /// ratio of the rest is between this and `ratio`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio_without_computing: Option<f64>,
-    /// The verdict of the interval.
+    pub with_computing: Option<WithComputing>,
+    /// The verdict of both comparisons.
     pub verdict: AgreementVerdict,
     /// How many pairs would probably decide what is undecided. None below six pairs, or if the ratio is at
     /// the margin's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_to_decide: Option<u64>,
+}
+
+/// A comparison with virtual runs in which each packet takes processor time at both ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WithComputing {
+    /// Processor time of the phones' program for each packet that it sends or receives, measured in the
+    /// emulated runs, in microseconds.
+    pub client_us: f64,
+    /// The same for the server's.
+    pub server_us: f64,
+    /// The mean in virtual time.
+    pub virtually: f64,
+    /// The emulated mean divided by the virtual one.
+    pub ratio: f64,
+    /// The interval of the ratio, as without computing.
+    pub ci90: [f64; 2],
+    /// The verdict of this interval: `equivalent`, `different` or `undecided`.
+    pub verdict: AgreementVerdict,
 }
 
 /// The answer: how many cells agree.
@@ -79,8 +93,12 @@ pub fn sentence(cells: &[Agreement]) -> String {
     let one_each = cells.windows(2).all(|pair| pair[0].cell != pair[1].cell);
     let what = if one_each { "cells" } else { "comparisons" };
     let count = |verdict| cells.iter().filter(|cell| cell.verdict == verdict).count();
+    let computing = match count(AgreementVerdict::EquivalentWithComputing) {
+        0 => String::new(),
+        count => format!(", {count} more with the ends' processor time"),
+    };
     format!(
-        "Virtual time and the kernel: {} of {} {what} equivalent within the margin, {} different, {} \
+        "Virtual time and the kernel: {} of {} {what} equivalent within the margin{computing}, {} different, {} \
          undecided.",
         count(AgreementVerdict::Equivalent),
         cells.len(),
@@ -95,6 +113,8 @@ pub fn sentence(cells: &[Agreement]) -> String {
 pub enum AgreementVerdict {
     /// Within the margin.
     Equivalent,
+    /// Within the margin of virtual runs whose ends compute, but not, or not surely, of those that do not.
+    EquivalentWithComputing,
     /// Beyond the margin.
     Different,
     /// Undecided with these runs.

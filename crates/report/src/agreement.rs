@@ -17,7 +17,7 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
         "interval",
         "margin",
         "correlation",
-        "without computing",
+        "with computing",
         "verdict",
     ];
     let mut table = Table::new(titles.map(|title| match title {
@@ -36,7 +36,9 @@ pub fn render(answer: &str, cells: &[Agreement]) -> String {
             interval(cell.ci90),
             format!("{:.0} %", cell.margin * 100.0),
             cell.correlation.map_or(String::new(), |value| format!("{value:.2}")),
-            cell.ratio_without_computing.map_or(String::new(), |ratio| format!("{ratio:.3}")),
+            cell.with_computing
+                .as_ref()
+                .map_or(String::new(), |with| format!("{:.3} {}", with.ratio, interval(with.ci90))),
             verdict(cell),
         ]);
     }
@@ -51,6 +53,7 @@ fn interval([low, high]: [f64; 2]) -> String {
 fn verdict(cell: &Agreement) -> String {
     match (cell.verdict, cell.pairs_to_decide) {
         (AgreementVerdict::Equivalent, _) => "equivalent".to_owned(),
+        (AgreementVerdict::EquivalentWithComputing, _) => "equivalent with computing".to_owned(),
         (AgreementVerdict::Different, _) => "different".to_owned(),
         (AgreementVerdict::Undecided, None) => "undecided".to_owned(),
         (AgreementVerdict::Undecided, Some(pairs)) => {

@@ -252,6 +252,11 @@ pub struct LinkPlan {
 }
 
 impl Cell {
+    /// Whether inference uses the processor beside the communication.
+    pub fn shares_cores(&self) -> bool {
+        self.inference.as_ref().is_some_and(|inference| inference.work.is_some())
+    }
+
     /// The number of networks that each phone uses during a run, one after the other.
     pub fn networks(&self) -> u32 {
         let reconnections = match self.environment.reconnect() {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use trackbed_analysis::agreement::compare_cell;
 use trackbed_archive::{About, DirectoryError, Refresh, Results, RunDirectory, Units};
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use trackbed_measure::results::RunResult;
 use trackbed_scenario::Plan;
 use trackbed_stats::{MIN_PAIRS, look_confidence, pairs_at};
 
+use super::computed::Computed;
 use super::keeping::{Keeping, Progress};
 use super::until::with_runs;
 
@@ -69,6 +69,7 @@ struct Pairs {
     /// What one more pair takes.
     time: Duration,
     found: Vec<Agreement>,
+    computed: Computed,
 }
 
 impl Deciding {
@@ -166,9 +167,10 @@ impl Deciding {
         let [emulated, virtually] = sides;
         let runs = [of(virtually)?, of(emulated)?];
         let how = (metrics.as_slice(), look_confidence(cell.looks));
-        cell.found = compare_cell(emulated.plan, number, runs, how);
+        let Keeping { backend, execution, .. } = &virtually.keeping;
+        let on = (*backend, execution);
+        cell.found = cell.computed.compare((emulated.plan, number), runs, how, on);
         cell.looks += 1;
-        let is_open = |found: &Agreement| found.verdict == AgreementVerdict::Undecided;
         cell.is_closed = cell.runs >= *runs_max || !cell.found.iter().any(is_open);
         Ok(())
     }
@@ -182,13 +184,21 @@ impl Deciding {
 impl Pairs {
     /// How long it probably takes until everything about the cell is decided.
     fn time_to_decide(&self) -> Duration {
-        let undecided =
-            self.found.iter().filter(|found| found.verdict == AgreementVerdict::Undecided);
+        let undecided = self.found.iter().filter(|found| is_open(found));
         let pairs =
             undecided.map(|found| found.pairs_to_decide.unwrap_or(u64::from(u32::MAX))).max();
         let more = pairs.unwrap_or(0).saturating_sub(u64::from(self.runs));
         self.time.saturating_mul(u32::try_from(more).unwrap_or(u32::MAX))
     }
+}
+
+/// Whether more pairs may change the verdict: a difference may turn out to be due to processor time.
+fn is_open(found: &Agreement) -> bool {
+    let undecided = |verdict| verdict == AgreementVerdict::Undecided;
+    let with_computing = found.with_computing.as_ref();
+    undecided(found.verdict)
+        || found.verdict == AgreementVerdict::Different
+            && with_computing.is_some_and(|with| undecided(with.verdict))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod cluster;
+pub mod computed;
 pub mod decided;
 pub mod keeping;
 pub mod merge;

@@ -35,7 +35,7 @@ pub use tap::{Count, Counters, Point, Tap};
 ///
 /// What happens at one time happens in the order of the links' numbers (within a link, forward
 /// first) and, on one link, in the order in which packets came; then come packets from a host to
-/// itself, then the [`Processor`]. Routers take no time and do not count hops: routes are static and
+/// itself, then the [`Processor`]s. Routers take no time and do not count hops: routes are static and
 /// free of loops.
 pub struct Network {
     nodes: Vec<Node>,
@@ -50,7 +50,7 @@ pub struct Network {
     loopback: VecDeque<Delivery>,
     deliveries: VecDeque<Delivery>,
     unroutable: Count,
-    busy: Option<Busy>,
+    busy: Vec<Busy>,
     tap: Option<Box<dyn Tap>>,
     clock: Time,
 }
@@ -114,7 +114,7 @@ impl Network {
                 _ if self.loopback.front().is_some_and(|delivery| delivery.at == at) => {
                     self.deliveries.extend(self.loopback.pop_front());
                 }
-                _ => self.wake_processor(at),
+                _ => self.wake_processors(at),
             }
         }
         self.clock = self.clock.max(now);
@@ -307,7 +307,7 @@ impl Network {
             loopback: VecDeque::new(),
             deliveries: VecDeque::new(),
             unroutable: Count::default(),
-            busy: None,
+            busy: Vec::new(),
             tap: None,
             clock: Time::ZERO,
         }

@@ -62,27 +62,26 @@ pub(super) struct Busy {
 }
 
 impl Network {
-    /// From now on `processor` handles the packets of these hosts, which share it. It replaces the
-    /// previous one, if any.
-    pub fn set_processor(&mut self, mut nodes: Vec<NodeId>, processor: Box<dyn Processor>) {
+    /// From now on `processor` handles the packets of these hosts, which share it. They must not have
+    /// another one.
+    pub fn add_processor(&mut self, mut nodes: Vec<NodeId>, processor: Box<dyn Processor>) {
         nodes.sort();
-        self.busy = Some(Busy { nodes, processor, refused: Count::default() });
+        self.busy.push(Busy { nodes, processor, refused: Count::default() });
     }
 
-    /// Packets that the [`Processor`] had no room for.
+    /// Packets that the [`Processor`]s had no room for.
     pub fn refused(&self) -> Count {
-        self.busy.as_ref().map_or_else(Count::default, |busy| busy.refused)
+        self.busy.iter().map(|busy| busy.refused).sum()
     }
 
     pub(super) fn processor_wake(&self) -> Option<Time> {
-        self.busy.as_ref()?.processor.next_wake()
+        self.busy.iter().filter_map(|busy| busy.processor.next_wake()).min()
     }
 
-    pub(super) fn wake_processor(&mut self, now: Time) {
-        if let Some(busy) = &mut self.busy {
-            busy.processor.advance(now);
-        }
-        self.release();
+    /// Advances the processors to `now`, in their order.
+    pub(super) fn wake_processors(&mut self, now: Time) {
+        self.busy.iter_mut().for_each(|busy| busy.processor.advance(now));
+        (0..self.busy.len()).for_each(|index| self.release(index));
         self.settle();
     }
 
@@ -99,20 +98,20 @@ impl Network {
         }
     }
 
-    /// Passes a packet to the processor; returns it if the host has none.
+    /// Passes a packet to the host's processor; returns it if the host has none.
     fn handle(&mut self, at: Time, node: NodeId, way: Way, packet: Packet) -> Option<Packet> {
-        let is_its = |busy: &&mut Busy| busy.nodes.binary_search(&node).is_ok();
-        let Some(busy) = self.busy.as_mut().filter(is_its) else { return Some(packet) };
+        let is_its = |busy: &Busy| busy.nodes.binary_search(&node).is_ok();
+        let Some(index) = self.busy.iter().position(is_its) else { return Some(packet) };
+        let busy = &mut self.busy[index];
         if let Err(packet) = busy.processor.take(at, node, way, packet) {
             busy.refused.add(&packet);
         }
-        self.release();
+        self.release(index);
         None
     }
 
-    fn release(&mut self) {
-        while let Some(handled) = self.busy.as_mut().and_then(|busy| busy.processor.next_handled())
-        {
+    fn release(&mut self, index: usize) {
+        while let Some(handled) = self.busy[index].processor.next_handled() {
             let Handled { node, way, packet } = handled;
             match way {
                 Way::Out => self.depart(node, packet),

@@ -1,5 +1,7 @@
 //! Observation of a network's packets: taps and counters.
 
+use std::iter::Sum;
+
 use trackbed_core::{Packet, Time};
 
 use super::ids::{Direction, LinkId, NodeId};
@@ -48,6 +50,15 @@ impl Count {
     }
 }
 
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Count>>(counts: I) -> Count {
+        counts.fold(Count::default(), |sum, count| Count {
+            packets: sum.packets + count.packets,
+            bytes: sum.bytes + count.bytes,
+        })
+    }
+}
+
 /// Counters of the packets that were offered to one direction of a link. Offered and duplicated
 /// together are those delivered, dropped and still inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,10 +79,7 @@ impl Counters {
 
     /// Packets that were lost for any reason.
     pub fn dropped_in_all(&self) -> Count {
-        self.dropped.iter().fold(Count::default(), |sum, count| Count {
-            packets: sum.packets + count.packets,
-            bytes: sum.bytes + count.bytes,
-        })
+        self.dropped.iter().copied().sum()
     }
 
     /// Packets that were altered in this way.

@@ -79,7 +79,7 @@ fn arrivals(deliveries: &[Delivery]) -> Vec<(NodeId, Time)> {
 #[test]
 fn both_directions_wait_for_the_same_processor() {
     let (mut network, a, b) = pair();
-    network.set_processor(vec![a], Queue::new(ms(4), 100));
+    network.add_processor(vec![a], Queue::new(ms(4), 100));
     network.send(Time::ZERO, b, back(1500));
     // What comes at 11 ms is handled until 15 ms; what is sent at 12 ms waits for it.
     network.advance(Time::from_millis(12));
@@ -107,7 +107,7 @@ fn a_processor_that_takes_no_time_makes_no_difference() {
     };
     let (mut bare, a, b) = pair();
     let (mut busy, _, _) = pair();
-    busy.set_processor(vec![b, a], Queue::new(Duration::ZERO, 1));
+    busy.add_processor(vec![b, a], Queue::new(Duration::ZERO, 1));
     assert_eq!(packets(&mut busy, a, b), packets(&mut bare, a, b));
     assert_eq!(busy.refused().packets, 0);
 }
@@ -115,7 +115,7 @@ fn a_processor_that_takes_no_time_makes_no_difference() {
 #[test]
 fn what_the_processor_has_no_room_for_is_lost_and_counted() {
     let (mut network, a, _) = pair();
-    network.set_processor(vec![a], Queue::new(ms(1), 2));
+    network.add_processor(vec![a], Queue::new(ms(1), 2));
     for _ in 0..5 {
         network.send(Time::ZERO, a, there(1500));
     }
@@ -127,7 +127,7 @@ fn what_the_processor_has_no_room_for_is_lost_and_counted() {
 #[test]
 fn a_packet_leaves_by_the_addresses_of_its_own_time() {
     let (mut network, a, _) = pair();
-    network.set_processor(vec![a], Queue::new(ms(5), 10));
+    network.add_processor(vec![a], Queue::new(ms(5), 10));
     network.send(Time::ZERO, a, there(1500));
     network.withdraw(Time::from_millis(1), ip("10.0.0.1"));
     assert_eq!(drain(&mut network), []);
@@ -138,7 +138,7 @@ fn a_packet_leaves_by_the_addresses_of_its_own_time() {
 #[test]
 fn packets_to_oneself_are_not_held() {
     let (mut network, a, _) = pair();
-    network.set_processor(vec![a], Queue::new(ms(5), 10));
+    network.add_processor(vec![a], Queue::new(ms(5), 10));
     network.send(Time::ZERO, a, datagram("10.0.0.1", "10.0.0.1", 100));
     assert_eq!(arrivals(&drain(&mut network)), [(a, Time::ZERO + trackbed_net::LOOPBACK_DELAY)]);
 }

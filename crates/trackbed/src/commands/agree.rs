@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use trackbed_analysis::agreement;
+use trackbed_analysis::agreement::CONFIDENCE;
+use trackbed_archive::{DirectoryError, Results as _};
 use trackbed_core::units::parse_duration;
+use trackbed_lab::backend::Virtual;
+use trackbed_lab::campaign::computed::Computed;
 use trackbed_lab::campaign::decided::Terms;
 use trackbed_measure::agreement::{Agreement, AgreementDocument, AgreementVerdict, sentence};
 use trackbed_measure::metrics;
-use trackbed_measure::results::{Document, SCHEMA};
+use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::agreement as table;
 
 use super::campaign::{self, Campaign, Finished, decided};
@@ -36,9 +39,10 @@ tests at 5 % reject a larger difference. The margin is 3 % where both substrates
 QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell exceeds its margin.
 
 Emulated runs include the processor time of the programs at both ends. Runs in virtual time do so only with the
-model of a device. The table therefore has a second ratio, from which all of this time is subtracted, even where
-the programs computed while packets were under way. Without computing, the ratio would be between the two. A
-correlation close to 1 means that the same losses and delays happened in both runs of a pair.
+model of a device. A cell that is not equivalent is therefore compared again with virtual runs in which each
+packet takes time at both ends: the processor time of the emulated programs, divided by their packets. If that
+is equivalent, the verdict is `equivalent with computing`. A correlation close to 1 means that the same losses
+and delays happened in both runs of a pair.
 
 With --until-decided, a cell is judged after 12 pairs of runs (or --runs), after half as many again, and so
 on. The intervals are wider then, so that the tests err in 5 % of cells over all looks together. The cells
@@ -159,8 +163,28 @@ fn run(arguments: &AgreeArguments, out: &Path) -> anyhow::Result<([Finished; 2],
     }
     let emulated = campaign::execute(scenario, &sides[0])?;
     let virtually = campaign::execute(scenario, &sides[1])?;
-    let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?, metrics);
+    let cells = judge([&emulated, &virtually], metrics, options)?;
     Ok(([emulated, virtually], cells))
+}
+
+/// Compares both sides cell by cell.
+fn judge(
+    [emulated, virtually]: [&Finished; 2],
+    metrics: &[String],
+    options: &RunOptions,
+) -> anyhow::Result<Vec<Agreement>> {
+    let (backend, execution) = (Virtual::new(), campaign::execution(options)?);
+    let mut found = Vec::new();
+    for index in 0..emulated.plan.cells.len() as u32 {
+        let of = |side: &Finished| -> Result<Vec<RunResult>, DirectoryError> {
+            let runs = side.directory.of(index)?;
+            Ok(runs.iter().filter(|run| run.run < side.plan.runs).cloned().collect())
+        };
+        let runs = [of(virtually)?, of(emulated)?];
+        let (cell, how) = ((&emulated.plan, index), (metrics, CONFIDENCE));
+        found.extend(Computed::default().compare(cell, runs, how, (&backend, &execution)));
+    }
+    Ok(found)
 }
 
 /// The pairs of each cell at the first look of `--until-decided`: with fewer, the intervals of skewed values

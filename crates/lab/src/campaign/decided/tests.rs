@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use trackbed_analysis::computing::Computing;
 use trackbed_core::Seed;
-use trackbed_measure::results::{Document, Outcome, SCHEMA};
+use trackbed_measure::results::{Certificate, Document, Outcome, Reliability, SCHEMA};
 use trackbed_substrate::{Cancel, RunError};
 
 use super::super::Execution;
@@ -13,10 +14,12 @@ use super::*;
 use crate::backend::Backend;
 use crate::testing::built_in;
 
-/// Completion times around 100 ms times the factor of the cell, with noise of this many percent.
+/// Completion times around 100 ms times the factor of the cell, with noise of this many percent. Programs
+/// need this much processor time for 100 packets.
 struct Invented {
     factors: [f64; 3],
     noise: f64,
+    computing: Duration,
     cancel: Option<(Cancel, u32)>,
 }
 
@@ -37,6 +40,13 @@ impl Backend for Invented {
         Ok(())
     }
 
+    /// Nothing happens while packets take their time.
+    fn with_computing(&self, Computing { client, server }: Computing) -> Option<Box<dyn Backend>> {
+        let percent = ((client + server) * 100).as_secs_f64() * 1e3;
+        let factors = self.factors.map(|factor| factor + percent / 100.0);
+        Some(Box::new(Invented { factors, cancel: None, ..*self }))
+    }
+
     fn execute(&self, _: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
         if let Some((cancel, last)) = &self.cancel
             && run == *last
@@ -46,8 +56,28 @@ impl Backend for Invented {
         let mut rng =
             Seed::of_run(u64::from(cell), u64::from(run)).stream(&format!("{}", self.noise));
         let value = 100.0 * self.factors[cell as usize] * (1.0 + self.noise / 100.0 * rng.normal());
-        let samples = BTreeMap::from([("completion_ms".to_owned(), vec![value])]);
-        Ok(RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None })
+        let each = self.computing.as_secs_f64() * 1e3;
+        let samples = [
+            ("completion_ms", value),
+            ("client_cpu_ms", 0.8 * each),
+            ("server_cpu_ms", 0.2 * each),
+        ];
+        let samples = samples.map(|(name, value)| (name.to_owned(), vec![value]));
+        let certificate = (!self.computing.is_zero()).then(|| Certificate {
+            verdict: Reliability::Valid,
+            late: Vec::new(),
+            packets: 100,
+            late_p50_us: 0.0,
+            late_p99_us: 0.0,
+            late_max_us: 0.0,
+            late_percent: 0.0,
+            client_wait_percent: 0.0,
+            server_wait_percent: 0.0,
+            overflowed: 0,
+            processor_ms: 0.0,
+            histogram: Vec::new(),
+        });
+        Ok(RunResult { cell, run, outcome: Outcome::Samples(samples.into()), certificate })
     }
 }
 
@@ -88,8 +118,14 @@ fn about(plan: &Plan, substrate: &str) -> About {
 }
 
 /// Compares the invented substrates; the verdicts, the pairs of each cell, and whether all were made.
-fn decided(
+fn decided(second: [f64; 3], limits: (u64, u32), stops_at: Option<u32>) -> (Vec<Agreement>, bool) {
+    decided_with(second, Duration::ZERO, limits, stops_at)
+}
+
+/// The same, where programs need processor time on the first substrate.
+fn decided_with(
     second: [f64; 3],
+    computing: Duration,
     (seconds, runs_max): (u64, u32),
     stops_at: Option<u32>,
 ) -> (Vec<Agreement>, bool) {
@@ -99,9 +135,10 @@ fn decided(
         Invented {
             factors: second,
             noise: 5.0,
+            computing,
             cancel: stops_at.map(|last| (cancel.clone(), last)),
         },
-        Invented { factors: [1.0; 3], noise: 5.1, cancel: None },
+        Invented { factors: [1.0; 3], noise: 5.1, computing: Duration::ZERO, cancel: None },
     ];
     let folder = tempfile::tempdir().unwrap();
     let mut plans = [plan(), plan()];
@@ -167,6 +204,26 @@ fn the_limits_of_pairs_and_of_time_are_kept() {
     assert!(found[1].verdict == AgreementVerdict::Equivalent, "{found:?}");
     // There is no time for the third cell.
     assert_eq!(decided([1.0; 3], (40, 1_000), None).0.len(), 2);
+}
+
+/// Of 25 ms more, the programs need 25 in the first test and 5 in the second.
+#[test]
+fn a_difference_that_is_processor_time_is_recognised() {
+    use AgreementVerdict::{Different, Equivalent, EquivalentWithComputing};
+    let found = |millis| {
+        let computing = Duration::from_millis(millis);
+        decided_with([1.0, 1.25, 1.0], computing, (100_000, 1_000), None).0
+    };
+    let known = found(25);
+    assert_eq!(known[1].verdict, EquivalentWithComputing, "{known:?}");
+    let with = known[1].with_computing.as_ref().unwrap();
+    assert!((with.client_us - 200.0).abs() < 1e-6 && (with.server_us - 50.0).abs() < 1e-6);
+    assert!((with.ratio - 1.0).abs() < 0.05 && (known[1].ratio - 1.25).abs() < 0.05, "{known:?}");
+    // Where it is not needed, the comparison without it stands.
+    assert_eq!(known[0].verdict, Equivalent);
+    let unknown = found(5);
+    assert_eq!(unknown[1].verdict, Different);
+    assert_eq!(unknown[1].with_computing.as_ref().unwrap().verdict, Different, "{unknown:?}");
 }
 
 #[test]

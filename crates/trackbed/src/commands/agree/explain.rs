@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::agreement;
+use trackbed_analysis::computing::Computing;
 use trackbed_analysis::divergence::{divergence, first_late};
 use trackbed_archive::{Recorded, Results as _};
 use trackbed_lab::explain::{self, Captured};
@@ -62,7 +63,7 @@ pub fn execute(
     spare_results(&folder)?;
     let command = output::command_line();
     let captured = explain::execute((&plan, &emulated), (cell, run), (&folder, &command));
-    let captured = captured.with_context(|| {
+    let (captured, computing) = captured.with_context(|| {
         format!("{}: captures cannot be written; give another folder with --out", folder.display())
     })?;
     for (name, Captured { result, .. }) in [VIRTUAL, EMULATED].into_iter().zip(&captured) {
@@ -90,6 +91,13 @@ pub fn execute(
         let path = folder.join("sequence.svg");
         std::io::Write::write_all(&mut create(&path)?, picture.as_bytes())
             .with_context(|| path.display().to_string())?;
+    }
+    if let Some(Computing { client, server }) = computing {
+        let [client, server] = [client, server].map(|time| time.as_secs_f64() * 1e6);
+        tell(format_args!(
+            "in virtual time each packet takes {client:.0} us at the phones and {server:.0} us at the server: the \
+             processor time of this run on the kernel, divided by its packets"
+        ));
     }
     tell(format_args!("captures and sequence.svg: {}", shell_word(&folder)));
     Ok(Ending::Success)

@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
-use trackbed_archive::{About, CAPTURES, Refresh, RunDirectory, Shard, Units, VERSION, results};
+use trackbed_archive::{About, CAPTURES, Refresh, RunDirectory, Shard, Units, VERSION};
 use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::beside;
 use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
 use trackbed_lab::emulated::{Captures, Emulated};
 use trackbed_lab::live::{Live, Ticket};
-use trackbed_measure::results::{Document, EMULATED, LIVE, RunResult, SCHEMA, VIRTUAL};
+use trackbed_measure::results::{Document, EMULATED, LIVE, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
 use trackbed_scenario::{self as scenario, Home, Override, Plan, Source};
 
@@ -72,14 +72,6 @@ impl Finished {
         if !(options.overrides.is_empty() && options.removed.is_empty()) || options.quick {
             tell("note: the scenario was changed, so the paper's figures may not be comparable");
         }
-    }
-
-    /// Every result, in the plan's order.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn runs(&self) -> anyhow::Result<Vec<RunResult>> {
-        Ok(results::all(&self.plan, &self.directory)?)
     }
 
     /// The comparison of the runs with the paper called `name`, if there is such a paper.
@@ -302,9 +294,16 @@ impl Campaign {
 }
 
 fn keeping<'a>(backend: &'a dyn Backend, options: &RunOptions) -> anyhow::Result<Keeping<'a>> {
+    Ok(Keeping { backend, keep_invalid: options.keep_invalid, execution: execution(options)? })
+}
+
+/// How many runs at a time, until Ctrl-C.
+///
+/// # Errors
+/// If the operating system refuses the handler of Ctrl-C.
+pub fn execution(options: &RunOptions) -> anyhow::Result<Execution> {
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
-    let execution = Execution { jobs, cancel: interrupt::install()? };
-    Ok(Keeping { backend, keep_invalid: options.keep_invalid, execution })
+    Ok(Execution { jobs, cancel: interrupt::install()? })
 }
 
 /// The scenario's own substrate. If this machine has no runtime for the scenario's object detectors, virtual

@@ -1,0 +1,62 @@
+//! The processor time of both ends, which only real runs take.
+
+use std::time::Duration;
+
+use trackbed_measure::agreement::{Agreement, AgreementVerdict, WithComputing};
+use trackbed_measure::results::RunResult;
+
+/// Processor time for each packet that an end sends or receives, as if all of them took the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Computing {
+    /// On the machine of the phones.
+    pub client: Duration,
+    /// On that of the server.
+    pub server: Duration,
+}
+
+impl Computing {
+    /// What programs took in these emulated runs, divided by the packets of the links; `None` if it was not
+    /// measured. A packet that was lost cost only its sender time.
+    pub fn measured(emulated: &[RunResult]) -> Option<Computing> {
+        let of_run = |run: &RunResult| {
+            let samples = run.outcome.samples()?;
+            let of = |name| Some(samples.get(name)?.iter().sum::<f64>());
+            let packets = run.certificate.as_ref()?.packets;
+            Some((packets as f64, of("client_cpu_ms")?, of("server_cpu_ms")?))
+        };
+        let sums = emulated.iter().filter(|run| !run.is_invalid()).filter_map(of_run);
+        let (packets, client, server) =
+            sums.fold((0.0, 0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1, sum.2 + run.2));
+        let each = |ms: f64| Duration::try_from_secs_f64(ms / 1e3 / packets).ok();
+        Some(Computing { client: each(client)?, server: each(server)? })
+    }
+}
+
+/// What was found without processor time in virtual time, completed by what was found `again` with it.
+pub fn complete(found: &mut [Agreement], computing: Computing, again: Vec<Agreement>) {
+    for again in again {
+        let same =
+            |found: &&mut Agreement| (found.cell, &found.metric) == (again.cell, &again.metric);
+        let Some(found) = found.iter_mut().find(same) else { continue };
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        found.with_computing = Some(WithComputing {
+            client_us: micros(computing.client),
+            server_us: micros(computing.server),
+            virtually: again.virtually,
+            ratio: again.ratio,
+            ci90: again.ci90,
+            verdict: again.verdict,
+        });
+        if again.verdict == AgreementVerdict::Equivalent
+            && found.verdict != AgreementVerdict::Equivalent
+        {
+            found.verdict = AgreementVerdict::EquivalentWithComputing;
+        }
+        found.pairs_to_decide = match found.verdict {
+            AgreementVerdict::Undecided => {
+                [found.pairs_to_decide, again.pairs_to_decide].into_iter().flatten().min()
+            }
+            _ => None,
+        };
+    }
+}
