@@ -141,7 +141,11 @@ pub fn image(contents: &Contents) -> Result<Artefact, String> {
         json!({ "schemaVersion": 2, "mediaType": kind, "config": config, "layers": [layer] });
     let mut manifest = blob(&mut layout, kind, text(&manifest));
     manifest["platform"] = platform(contents.target);
-    manifest["annotations"] = json!({ "org.opencontainers.image.ref.name": version });
+    // Podman takes the first for the image's name; Docker, if it keeps images in containerd, the second.
+    manifest["annotations"] = json!({
+        "org.opencontainers.image.ref.name": format!("trackbed:{version}"),
+        "io.containerd.image.name": format!("docker.io/library/trackbed:{version}"),
+    });
     let index = json!({ "schemaVersion": 2, "manifests": [manifest] });
     layout.file("oci-layout", text(&json!({ "imageLayoutVersion": "1.0.0" })));
     layout.file("index.json", text(&index));

@@ -93,6 +93,16 @@ image_by_skopeo() {
     skopeo inspect "docker-archive:$(echo "$dist"/trackbed-*-linux-"$machine".oci.tar)"
 }
 
+# An engine finds the image by the name of the documentation.
+image_by_podman() {
+    version=$(basename "$dist"/trackbed-*-linux-"$machine".oci.tar | cut -d- -f2)
+    store=$(empty podman)
+    engine=(podman --root "$store/root" --runroot "$store/run" --storage-driver vfs)
+    "${engine[@]}" load -i "$dist/trackbed-$version-linux-$machine.oci.tar"
+    "${engine[@]}" image exists "trackbed:$version"
+    "${engine[@]}" rmi "trackbed:$version"
+}
+
 wheel() {
     folder=$(empty wheel)
     python3 -m venv "$folder"
@@ -180,6 +190,7 @@ trial package "the package in an empty root, and its units' commands" unshare dp
 trial in_debian "the package, installed in Debian and removed" mmdebstrap "$dist/*_$debian.deb"
 trial image "the image as a root" unshare "$dist/*-linux-$machine.oci.tar"
 trial image_by_skopeo "the image, as skopeo reads it" skopeo "$dist/*-linux-$machine.oci.tar"
+trial image_by_podman "the image's name in podman" podman "$dist/*-linux-$machine.oci.tar"
 trial wheel "the wheel in a new environment" python3 "$dist/*_$machine.whl"
 trial bill "the bill of materials, by its schema" python3 "$dist/*.cdx.json"
 for processor in x86_64 aarch64; do

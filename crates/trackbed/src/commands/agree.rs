@@ -120,13 +120,13 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     } else {
         output::print(&table::render(&answer, &cells))?;
     }
-    for (index, cell) in
-        emulated.document.cells.iter().enumerate().filter(|(_, cell)| cell.invalid > 0)
-    {
-        let left_out = cell.left_out();
-        tell(format_args!(
-            "left out of cell {index}, because this machine did not keep up: {left_out}"
-        ));
+    let late = (0..).zip(&emulated.document.cells).filter(|(_, cell)| cell.invalid > 0);
+    let late: Vec<String> = late
+        .map(|(index, cell): (u32, _)| format!("{} of cell {index}", cell.left_out()))
+        .collect();
+    if !late.is_empty() {
+        let late = late.join("; ");
+        tell(format_args!("left out, because this machine did not keep up: {late}"));
     }
     tell(format_args!("results: {}", shell_word(&out)));
     let different = cells.iter().any(|cell| cell.verdict == AgreementVerdict::Different);
