@@ -273,15 +273,14 @@ fn late(left_out: &[RunResult]) -> BTreeMap<String, u32> {
 /// Quantiles over all samples, the mean and its interval over the runs' means: the samples of one
 /// run share its seed and are not independent.
 ///
-/// The interval of the mean ends where the metric does: with few runs, one of which took long, the
-/// interval would include times below zero. Leaving out impossible values does not change the
-/// coverage.
+/// The interval of the mean ends at [`limits`]: if one of the runs took long, it would include times
+/// below zero, or below the shortest that is possible.
 fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
     let of_each: Option<Vec<f64>> =
         runs.iter().map(|values| Some(Sample::new(values).ok()?.mean())).collect();
     let (all, means) = (Sample::new(&runs.concat()).ok()?, Sample::new(&of_each?).ok()?);
     let quantile = |p: f64| all.quantile(p).ok();
-    let [least, most] = metrics::range(name);
+    let [least, most] = limits(&means, metrics::range(name));
     let is_wanted = metrics::compared(name).is_some_and(Compared::by_median);
     Some(MetricSummary {
         mean: means.mean(),
@@ -295,6 +294,19 @@ fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
         n: means.len() as u32,
         samples: all.len() as u64,
     })
+}
+
+/// Where the interval of a mean ends at the latest: where the metric does, which does not change the
+/// coverage; and from ten runs on at the outermost run, on the side on which the runs are closer together.
+/// If at most half of all possible runs lie beyond the mean on the other side, all ten do with a probability
+/// of 0.1 %.
+fn limits(means: &Sample, [least, most]: [f64; 2]) -> [f64; 2] {
+    let [below, above] = [means.mean() - means.min(), means.max() - means.mean()];
+    match (means.len() >= 10, below < above) {
+        (false, _) => [least, most],
+        (true, true) => [means.min(), most],
+        (true, false) => [least, means.max()],
+    }
 }
 
 /// The 95 % interval of the median over all samples.

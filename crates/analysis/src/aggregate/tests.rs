@@ -186,3 +186,33 @@ fn intervals_end_where_values_cannot_be() {
     assert_eq!(interval("resumed_ratio")[1], 1.0);
     assert!(interval("temperature_celsius")[0] < 0.0, "it may freeze");
 }
+
+/// Thirty runs of which one waited for a second: Student's interval begins 35 ms below the others.
+#[test]
+fn the_interval_of_a_mean_does_not_begin_below_the_fastest_run() {
+    let values: Vec<Vec<f64>> =
+        (0..30).map(|run| vec![if run == 7 { 1_102.0 } else { 102.0 }]).collect();
+    let runs: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let [low, high] = metric_summary("completion_ms", &runs).unwrap().ci95;
+    assert_eq!(low, 102.0);
+    assert!(high > 250.0, "{high}");
+    // Few runs do not show where the values end.
+    let few = metric_summary("completion_ms", &runs[5..11]).unwrap();
+    assert!(few.ci95[0] < 102.0, "{few:?}");
+}
+
+/// Of 20,000 sets of ten, at most one in two hundred loses its mean at a limit: normal and exponential values.
+#[test]
+fn the_limits_of_a_mean_hardly_ever_leave_it_out() {
+    let mut rng = trackbed_core::Seed::of_run(1, 0).stream("limits");
+    for (is_normal, truth) in [(true, 0.0), (false, 1.0)] {
+        let mut draw = || if is_normal { rng.normal() } else { rng.exponential() };
+        let is_lost = |_: &u32| {
+            let sample = Sample::new(&(0..10).map(|_| draw()).collect::<Vec<f64>>()).unwrap();
+            let [least, most] = limits(&sample, [f64::NEG_INFINITY, f64::INFINITY]);
+            truth < least || truth > most
+        };
+        let lost = (0..20_000).filter(is_lost).count();
+        assert!(lost < 100, "{lost}, normal: {is_normal}");
+    }
+}
