@@ -33,29 +33,26 @@ impl Computing {
 }
 
 /// What was found without processor time in virtual time, completed by what was found `again` with it.
-pub fn complete(found: &mut [Agreement], computing: Computing, again: Vec<Agreement>) {
-    for again in again {
-        let same =
-            |found: &&mut Agreement| (found.cell, &found.metric) == (again.cell, &again.metric);
-        let Some(found) = found.iter_mut().find(same) else { continue };
-        let micros = |time: Duration| time.as_secs_f64() * 1e6;
-        found.with_computing = Some(WithComputing {
+pub fn complete(found: &mut [Agreement], computing: Computing, again: &[Agreement]) {
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    for row in found.iter_mut().filter(|row| row.verdict != AgreementVerdict::Equivalent) {
+        let same = |again: &&Agreement| (again.cell, &again.metric) == (row.cell, &row.metric);
+        let Some(again) = again.iter().find(same) else { continue };
+        row.with_computing = Some(WithComputing {
             client_us: micros(computing.client),
             server_us: micros(computing.server),
             virtually: again.virtually,
+            pairs: again.pairs,
             ratio: again.ratio,
             ci90: again.ci90,
             verdict: again.verdict,
+            pairs_to_decide: again.pairs_to_decide,
         });
-        if again.verdict == AgreementVerdict::Equivalent
-            && found.verdict != AgreementVerdict::Equivalent
-        {
-            found.verdict = AgreementVerdict::EquivalentWithComputing;
+        if again.verdict == AgreementVerdict::Equivalent {
+            row.verdict = AgreementVerdict::EquivalentWithComputing;
         }
-        found.pairs_to_decide = match found.verdict {
-            AgreementVerdict::Undecided => {
-                [found.pairs_to_decide, again.pairs_to_decide].into_iter().flatten().min()
-            }
+        row.pairs_to_decide = match row.verdict {
+            AgreementVerdict::Undecided => row.soonest(),
             _ => None,
         };
     }

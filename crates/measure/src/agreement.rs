@@ -55,8 +55,8 @@ pub struct Agreement {
     /// does not vary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation: Option<f64>,
-    /// The comparison with virtual runs whose ends compute. None if the cell is equivalent without, or if
-    /// the emulated runs have no processor time.
+    /// The comparison with virtual runs whose ends compute. None if the cell is equivalent without, if
+    /// inference shares its processor, if it was interrupted, or if there are no processor times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_computing: Option<WithComputing>,
     /// The verdict of both comparisons.
@@ -65,6 +65,14 @@ pub struct Agreement {
     /// the margin's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_to_decide: Option<u64>,
+}
+
+impl Agreement {
+    /// How many pairs would probably decide one of the two comparisons.
+    pub fn soonest(&self) -> Option<u64> {
+        let with_computing = self.with_computing.as_ref().and_then(|with| with.pairs_to_decide);
+        self.pairs_to_decide.into_iter().chain(with_computing).min()
+    }
 }
 
 /// A comparison with virtual runs in which each packet takes processor time at both ends.
@@ -77,12 +85,17 @@ pub struct WithComputing {
     pub server_us: f64,
     /// The mean in virtual time.
     pub virtually: f64,
+    /// The number of runs that both substrates have.
+    pub pairs: u32,
     /// The emulated mean divided by the virtual one.
     pub ratio: f64,
     /// The interval of the ratio, as without computing.
     pub ci90: [f64; 2],
     /// The verdict of this interval: `equivalent`, `different` or `undecided`.
     pub verdict: AgreementVerdict,
+    /// How many pairs would probably decide what is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_to_decide: Option<u64>,
 }
 
 /// The answer: how many cells agree.

@@ -35,7 +35,7 @@ impl Computed {
         how: (&[String], f64),
         (backend, execution): (&dyn Backend, &Execution),
     ) -> Vec<Agreement> {
-        let [_, emulated] = sides.clone();
+        let emulated = sides[1].clone();
         let mut found = compare_cell(plan, cell, sides, how);
         let is_equivalent = |found: &Agreement| found.verdict == AgreementVerdict::Equivalent;
         if plan.cells[cell as usize].shares_cores() || found.iter().all(is_equivalent) {
@@ -52,7 +52,7 @@ impl Computed {
         run(plan, &*backend, &missing, execution, |result| self.runs.push(result));
         if !execution.cancel.is_cancelled() {
             let again = compare_cell(plan, cell, [self.runs.clone(), emulated], how);
-            computing::complete(&mut found, computing, again);
+            computing::complete(&mut found, computing, &again);
         }
         found
     }

@@ -104,11 +104,14 @@ impl Deciding {
                     return Ok(false);
                 }
             }
+            self.look(index, sides)?;
+            if sides.iter().any(|side| side.keeping.execution.cancel.is_cancelled()) {
+                return Ok(false);
+            }
             // Runs that existed before took no time.
             if executed > 0 {
                 self.cells[index].time = (progress.elapsed() - began) / executed as u32;
             }
-            self.look(index, sides)?;
         }
         Ok(true)
     }
@@ -172,6 +175,9 @@ impl Deciding {
         cell.found = cell.computed.compare((emulated.plan, number), runs, how, on);
         cell.looks += 1;
         cell.is_closed = cell.runs >= *runs_max || !cell.found.iter().any(is_open);
+        if cell.is_closed {
+            cell.computed = Computed::default();
+        }
         Ok(())
     }
 
@@ -185,8 +191,7 @@ impl Pairs {
     /// How long it probably takes until everything about the cell is decided.
     fn time_to_decide(&self) -> Duration {
         let undecided = self.found.iter().filter(|found| is_open(found));
-        let pairs =
-            undecided.map(|found| found.pairs_to_decide.unwrap_or(u64::from(u32::MAX))).max();
+        let pairs = undecided.map(|found| found.soonest().unwrap_or(u64::from(u32::MAX))).max();
         let more = pairs.unwrap_or(0).saturating_sub(u64::from(self.runs));
         self.time.saturating_mul(u32::try_from(more).unwrap_or(u32::MAX))
     }

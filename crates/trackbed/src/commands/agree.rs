@@ -36,7 +36,7 @@ schedule; time to a verdict; or else completion time. A metric that is zero in a
 
 A cell agrees if the 90 % confidence interval of the ratio is within the margin, that is, if both one-sided
 tests at 5 % reject a larger difference. The margin is 3 % where both substrates run the same code, as with
-QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell exceeds its margin.
+QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell is different.
 
 Emulated runs include the processor time of the programs at both ends. Runs in virtual time do so only with the
 model of a device. A cell that is not equivalent is therefore compared again with virtual runs in which each
@@ -45,8 +45,8 @@ is equivalent, the verdict is `equivalent with computing`. A correlation close t
 and delays happened in both runs of a pair.
 
 With --until-decided, a cell is judged after 12 pairs of runs (or --runs), after half as many again, and so
-on. The intervals are wider then, so that the tests err in 5 % of cells over all looks together. The cells
-that are probably decided soonest go first.";
+on. The intervals are wider then, so that each of the two comparisons errs in 5 % of cells over all looks
+together. The cells that are probably decided soonest go first.";
 
 mod explain;
 
@@ -66,8 +66,9 @@ pub struct AgreeArguments {
     /// Begin no runs that would probably end later than this, with --until-decided
     #[arg(long, value_name = "TIME", default_value = "20min", value_parser = budget, requires = "until_decided")]
     pub budget: Duration,
-    /// Repeat one run of a cell on both substrates with captures, and show where they diverge. Without RUN:
-    /// of the results in the run directory, the run that differs most, or else run 0
+    /// Repeat one run of a cell on both substrates with captures, in virtual time with the processor time of
+    /// the emulated run, and show where they diverge. Without RUN: of the results in the run directory, the run
+    /// that differs most, or else run 0
     #[arg(long, value_name = "CELL[:RUN]", conflicts_with_all = ["until_decided", "until", "shard", "json", "capture"])]
     pub explain: Option<Unit>,
     #[command(flatten)]
@@ -92,9 +93,9 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     if let Some(unit) = arguments.explain {
         return explain::execute(arguments, unit, (&plan, &out));
     }
-    let ([emulated, virtually], cells) = run(arguments, &out)?;
+    let ([emulated, virtually], cells, interrupted) = run(arguments, &out)?;
     let answer = sentence(&cells);
-    let interrupted = emulated.interrupted || virtually.interrupted;
+    let interrupted = interrupted || emulated.interrupted || virtually.interrupted;
     if cells.is_empty() && !interrupted {
         bail!(nothing_judged(&arguments.metrics, &out));
     }
@@ -137,8 +138,11 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     })
 }
 
-/// The campaigns on both substrates, and how they agree.
-fn run(arguments: &AgreeArguments, out: &Path) -> anyhow::Result<([Finished; 2], Vec<Agreement>)> {
+/// The campaigns on both substrates, how they agree, and whether Ctrl-C ended the comparison early.
+fn run(
+    arguments: &AgreeArguments,
+    out: &Path,
+) -> anyhow::Result<([Finished; 2], Vec<Agreement>, bool)> {
     let AgreeArguments { scenario, metrics, until_decided, budget, options, .. } = arguments;
     let runs = options.runs.or(until_decided.then_some(PAIRS_MIN));
     let side = |substrate, name: &str| RunOptions {
@@ -159,21 +163,23 @@ fn run(arguments: &AgreeArguments, out: &Path) -> anyhow::Result<([Finished; 2],
         terms.check().map_err(anyhow::Error::msg)?;
         let emulated = Campaign::prepare(scenario, &sides[0])?;
         let virtually = Campaign::prepare(scenario, &sides[1])?;
-        return decided::run([emulated, virtually], options, terms);
+        let (sides, cells) = decided::run([emulated, virtually], options, terms)?;
+        return Ok((sides, cells, false));
     }
     let emulated = campaign::execute(scenario, &sides[0])?;
     let virtually = campaign::execute(scenario, &sides[1])?;
-    let cells = judge([&emulated, &virtually], metrics, options)?;
-    Ok(([emulated, virtually], cells))
+    let (cells, interrupted) = judge([&emulated, &virtually], metrics, options)?;
+    Ok(([emulated, virtually], cells, interrupted))
 }
 
-/// Compares both sides cell by cell.
+/// Compares both sides cell by cell; also whether Ctrl-C ended it early.
 fn judge(
     [emulated, virtually]: [&Finished; 2],
     metrics: &[String],
     options: &RunOptions,
-) -> anyhow::Result<Vec<Agreement>> {
+) -> anyhow::Result<(Vec<Agreement>, bool)> {
     let (backend, execution) = (Virtual::new(), campaign::execution(options)?);
+    tell("comparing; what is not equivalent runs again in virtual time, with processor time");
     let mut found = Vec::new();
     for index in 0..emulated.plan.cells.len() as u32 {
         let of = |side: &Finished| -> Result<Vec<RunResult>, DirectoryError> {
@@ -184,7 +190,7 @@ fn judge(
         let (cell, how) = ((&emulated.plan, index), (metrics, CONFIDENCE));
         found.extend(Computed::default().compare(cell, runs, how, (&backend, &execution)));
     }
-    Ok(found)
+    Ok((found, execution.cancel.is_cancelled()))
 }
 
 /// The pairs of each cell at the first look of `--until-decided`: with fewer, the intervals of skewed values

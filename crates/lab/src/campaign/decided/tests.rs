@@ -21,6 +21,8 @@ struct Invented {
     noise: f64,
     computing: Duration,
     cancel: Option<(Cancel, u32)>,
+    /// The same while packets take processor time.
+    cancel_computing: Option<(Cancel, u32)>,
 }
 
 impl Backend for Invented {
@@ -44,7 +46,8 @@ impl Backend for Invented {
     fn with_computing(&self, Computing { client, server }: Computing) -> Option<Box<dyn Backend>> {
         let percent = ((client + server) * 100).as_secs_f64() * 1e3;
         let factors = self.factors.map(|factor| factor + percent / 100.0);
-        Some(Box::new(Invented { factors, cancel: None, ..*self }))
+        let cancel = self.cancel_computing.clone();
+        Some(Box::new(Invented { factors, cancel, cancel_computing: None, ..*self }))
     }
 
     fn execute(&self, _: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
@@ -122,7 +125,8 @@ fn decided(second: [f64; 3], limits: (u64, u32), stops_at: Option<u32>) -> (Vec<
     decided_with(second, Duration::ZERO, limits, stops_at)
 }
 
-/// The same, where programs need processor time on the first substrate.
+/// The same, where programs need processor time on the first substrate; stopped while they need it on the
+/// other.
 fn decided_with(
     second: [f64; 3],
     computing: Duration,
@@ -131,15 +135,25 @@ fn decided_with(
 ) -> (Vec<Agreement>, bool) {
     let plan = || built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
     let cancel = Cancel::new();
-    let sides = [
-        Invented {
-            factors: second,
-            noise: 5.0,
-            computing,
-            cancel: stops_at.map(|last| (cancel.clone(), last)),
-        },
-        Invented { factors: [1.0; 3], noise: 5.1, computing: Duration::ZERO, cancel: None },
-    ];
+    let stops = stops_at.map(|last| (cancel.clone(), last));
+    let (cancel_first, cancel_computing) = match computing.is_zero() {
+        true => (stops, None),
+        false => (None, stops),
+    };
+    let first = Invented {
+        factors: second,
+        noise: 5.0,
+        computing,
+        cancel: cancel_first,
+        cancel_computing: None,
+    };
+    let other = Invented {
+        factors: [1.0; 3],
+        noise: 5.1,
+        computing: Duration::ZERO,
+        cancel: None,
+        cancel_computing,
+    };
     let folder = tempfile::tempdir().unwrap();
     let mut plans = [plan(), plan()];
     let mut abouts = [about(&plans[0], "emulated"), about(&plans[1], "virtual")];
@@ -149,15 +163,14 @@ fn decided_with(
     let [a, b] = &mut directories;
     let [plan_a, plan_b] = &mut plans;
     let [about_a, about_b] = &mut abouts;
-    let [first, other] = &sides;
     let keeping = |backend| Keeping {
         backend,
         keep_invalid: false,
         execution: Execution { jobs: None, cancel: cancel.clone() },
     };
     let mut sides = [
-        Side { keeping: keeping(first), plan: plan_a, about: about_a, directory: a },
-        Side { keeping: keeping(other), plan: plan_b, about: about_b, directory: b },
+        Side { keeping: keeping(&first), plan: plan_a, about: about_a, directory: a },
+        Side { keeping: keeping(&other), plan: plan_b, about: about_b, directory: b },
     ];
     let budget = Duration::from_secs(seconds);
     let terms = Terms { metrics: Vec::new(), budget, runs_min: 12, runs_max };
@@ -235,6 +248,15 @@ fn a_campaign_that_is_stopped_keeps_what_it_found() {
     // partners.
     let pairs: Vec<u32> = found.iter().map(|found| found.pairs).collect();
     assert!(pairs.iter().sum::<u32>() == 36 + 3 && pairs.contains(&15), "{pairs:?}");
+}
+
+/// The last cell that is open is compared again when Ctrl-C comes.
+#[test]
+fn a_comparison_that_is_stopped_is_not_complete() {
+    let computing = Duration::from_millis(25);
+    let (found, is_complete) = decided_with([1.25; 3], computing, (100_000, 1_000), Some(5));
+    assert!(!is_complete);
+    assert_eq!(found[0].with_computing, None, "{found:?}");
 }
 
 #[test]
