@@ -14,6 +14,8 @@ mod log;
 mod recorded;
 mod refresh;
 pub mod results;
+#[cfg(feature = "store")]
+pub mod store;
 mod timelines;
 mod units;
 

@@ -1,11 +1,11 @@
-//! Results in object stores, through `trackbed_store`.
+//! Results in object stores, through `trackbed_archive::store`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use trackbed_archive::store::{Fetched, Mirror, PERIOD, Store};
 use trackbed_archive::{About, RunDirectory};
-use trackbed_store::{Fetched, Mirror, PERIOD, Store};
 
 use super::temporary;
 use crate::output::{shell_word, tell, tell_error};
@@ -42,7 +42,7 @@ impl Remote {
             opened.with_context(|| format!("the results at {address} cannot be continued"));
         let opened = opened.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
         let tried_again =
-            |why: &trackbed_store::StoreError| tell(format_args!("note: {why}; retrying"));
+            |why: &trackbed_archive::store::StoreError| tell(format_args!("note: {why}; retrying"));
         let mirror = restored.mirror(PERIOD, tried_again);
         // What is here came from the store, and there is nothing else yet.
         let mirror = mirror.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trackbed_store::{Mirror, Store, StoreError};
+use trackbed_archive::store::{Mirror, Store, StoreError};
 
 /// A temporary folder with a store in it.
 struct Scratch(tempfile::TempDir);

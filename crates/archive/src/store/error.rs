@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use crate::place::SCHEMES;
+use super::place::SCHEMES;
 
 /// Why an object store cannot be read or written.
 #[derive(Debug, thiserror::Error)]

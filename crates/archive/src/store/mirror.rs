@@ -14,8 +14,8 @@ use object_store::{ObjectStoreExt as _, PutMode, PutPayload};
 use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::fetch::hex;
-use crate::{ABOUT, PIECES, RUNS_FILE, Store, StoreError};
+use super::fetch::hex;
+use super::{ABOUT, PIECES, RUNS, Store, StoreError};
 
 /// The interval of uploads after the first minute. A machine that disappears loses at most the results of
 /// this time.
@@ -116,7 +116,7 @@ impl Restored {
         if is_new {
             claim(&store, &directory)?;
         }
-        let sent = length(&directory.join(RUNS_FILE))?;
+        let sent = length(&directory.join(RUNS))?;
         let sending = Arc::new(Mutex::new(Sending { store, directory, sent, pieces }));
         let (stop, stopped) = mpsc::channel();
         let shared = Arc::clone(&sending);
@@ -162,7 +162,7 @@ fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
 impl Sending {
     /// Uploads new complete lines. An error states which bytes are not stored yet.
     fn send_new(&mut self) -> Result<(), StoreError> {
-        let path = self.directory.join(RUNS_FILE);
+        let path = self.directory.join(RUNS);
         self.send_lines(&path).map_err(|why| {
             let bytes = length(&path).unwrap_or(self.sent).saturating_sub(self.sent);
             StoreError::NotStored { why: Box::new(why), path, bytes }
@@ -196,7 +196,7 @@ impl Sending {
 
     /// Uploads the file of results as one piece, and returns its name.
     fn send_results(&self) -> Result<String, StoreError> {
-        let path = self.directory.join(RUNS_FILE);
+        let path = self.directory.join(RUNS);
         let (digest, bytes) = digest(&path, WHOLE).map_err(StoreError::file(&path))?;
         let name = hex(&digest);
         if bytes > 0 {
@@ -218,7 +218,7 @@ impl Sending {
             let words: Vec<&str> = parts.iter().map(String::as_str).collect();
             if path.is_dir() {
                 self.send_folder(&path, parts)?;
-            } else if words != [RUNS_FILE] {
+            } else if words != [RUNS] {
                 self.send(&path, WHOLE, &words)?;
             }
             parts.pop();

@@ -10,7 +10,7 @@ use object_store::{ObjectMeta, ObjectStoreExt as _};
 use sha2::{Digest as _, Sha256};
 use trackbed_outward::files::{self, Fresh};
 
-use crate::{PIECES, RUNS_FILE, Store, StoreError};
+use super::{PIECES, RUNS, Store, StoreError};
 
 /// What was fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Store {
             match piece_of(&parts) {
                 Some(name) => {
                     let folder = target.parent().and_then(Path::parent).unwrap_or(directory);
-                    let path = folder.join(RUNS_FILE);
+                    let path = folder.join(RUNS);
                     if !results.contains_key(&path) {
                         make_folder_of(&path)?;
                         let file = Fresh::begin(&path).map_err(StoreError::file(&path))?;

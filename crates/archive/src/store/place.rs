@@ -17,7 +17,7 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreScheme, RetryConfig};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-use crate::StoreError;
+use super::StoreError;
 
 /// The forms of addresses, with their stores.
 pub const SCHEMES: [(&str, &str); 4] = [

@@ -13,9 +13,6 @@
 //!
 //! All calls block until the store has answered.
 
-#![cfg(feature = "object-stores")]
-#![forbid(unsafe_code)]
-
 mod error;
 mod fetch;
 mod mirror;
@@ -26,7 +23,7 @@ pub use fetch::Fetched;
 pub use mirror::{Mirror, PERIOD};
 pub use place::{SCHEMES, Store};
 
-/// The file of results in a run directory, and the folder of their pieces in a store.
-const RUNS_FILE: &str = "runs.jsonl";
+use crate::files::{ABOUT, RUNS};
+
+/// The folder of the pieces of results in a store.
 const PIECES: &str = "runs";
-const ABOUT: &str = "about.json";
