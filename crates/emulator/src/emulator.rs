@@ -7,21 +7,22 @@ use std::net::IpAddr;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::time::{ClockId, clock_gettime};
 use trackbed_core::{Packet, Time};
 use trackbed_linux::scheduling::run_before_others;
-use trackbed_net::{Change, Direction, LinkId, Network, NodeId};
+use trackbed_net::{Network, NodeId};
 
 use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
 use crate::clock::Clock;
-use crate::gateway::{Gate, Order};
+use crate::gateway::gate::{Gate, Order};
 use crate::lead::Lead;
 use crate::port::Port;
+use crate::remote::{Command, Remote};
 use crate::resident::Resident;
 
 /// Carries packets between ports through the link models of a network.
@@ -89,22 +90,6 @@ pub struct Finished {
     pub certificate: Certificate,
 }
 
-/// Controls a running [`Emulator`] from outside. Clones control the same one.
-#[derive(Clone, Debug)]
-pub struct Remote {
-    commands: Sender<Command>,
-    wake: Arc<OwnedFd>,
-}
-
-#[derive(Debug)]
-enum Command {
-    Stop,
-    Change(LinkId, Direction, Change),
-    Withdraw(IpAddr),
-    Gate(Order),
-    Finish(Duration),
-}
-
 impl Emulator {
     /// Connects the edges of `network` to ports; `clock` is its clock.
     ///
@@ -121,7 +106,7 @@ impl Emulator {
         }
         let (sender, commands) = mpsc::channel();
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        let remote = Remote { commands: sender, wake: Arc::clone(&wake) };
+        let remote = Remote::new(sender, Arc::clone(&wake));
         let emulator = Emulator {
             network,
             ports,
@@ -345,39 +330,6 @@ impl Emulator {
 
     fn is_ready(&mut self) -> bool {
         self.ports.iter_mut().any(|attachment| attachment.port.is_ready())
-    }
-}
-
-impl Remote {
-    /// Ends the emulation; packets in flight are lost.
-    pub fn stop(&self) {
-        self.tell(Command::Stop);
-    }
-
-    /// Ends the emulation when no packet is in flight, or after `patience` at the latest.
-    pub fn finish(&self, patience: Duration) {
-        self.tell(Command::Finish(patience));
-    }
-
-    /// Replaces a parameter of one direction of a link from now on; a link without this parameter
-    /// is unchanged.
-    pub fn change(&self, link: LinkId, direction: Direction, change: Change) {
-        self.tell(Command::Change(link, direction, change));
-    }
-
-    /// Removes an address for good, as [`Network::withdraw`] does: its host has left that network.
-    pub fn withdraw(&self, address: IpAddr) {
-        self.tell(Command::Withdraw(address));
-    }
-
-    pub(crate) fn order(&self, order: Order) {
-        self.tell(Command::Gate(order));
-    }
-
-    fn tell(&self, command: Command) {
-        // An emulator that has ended does not read it, which is harmless.
-        let _ = self.commands.send(command);
-        let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
     }
 }
 

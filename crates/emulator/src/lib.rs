@@ -16,12 +16,14 @@ mod lead;
 pub mod namespace;
 pub mod passage;
 mod port;
+mod remote;
 mod resident;
 mod vigil;
 
 pub use certificate::{Certificate, LATE, MEDIAN_SUSPECT, Verdict};
 pub use clock::{Calendar, Clock};
-pub use emulator::{Attachment, Edges, Emulator, Finished, Remote};
+pub use emulator::{Attachment, Edges, Emulator, Finished};
 pub use port::{Backstage, DeviceKind, Port, PortOptions, SuperPackets};
+pub use remote::Remote;
 pub use resident::Resident;
 pub use vigil::Vigil;

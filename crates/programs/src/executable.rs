@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::clients::package_of;
+use crate::packages::package_of;
 
 /// A program that is not installed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -27,6 +27,7 @@ mod mosquitto;
 mod nghttpd;
 mod nginx;
 mod openssl;
+mod packages;
 mod program;
 mod running;
 mod tree;
@@ -35,13 +36,13 @@ pub use certificate::{Certificate, pem_of};
 pub use channel::Channel;
 pub use clients::{
     Client, ClientProgram, CustomClient, Does, Fetched, PageTimes, Session, Visit, Visited, Wanted,
-    package_of,
 };
 pub use command::{CommandError, CustomCommand, Words};
 pub use environment::environment;
 pub use error::ProgramError;
 pub use executable::{Missing, find_executable};
 pub use folder::Folder;
+pub use packages::package_of;
 pub use program::{
     Abilities, About, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
 };

@@ -22,7 +22,7 @@ use super::site::{Site, Source};
 use super::workshop::Workshop;
 
 use crate::clock::Clock;
-use crate::emulator::Remote;
+use crate::remote::Remote;
 
 #[derive(Debug)]
 pub(crate) struct Worker {

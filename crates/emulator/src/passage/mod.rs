@@ -13,10 +13,11 @@ use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap
 
 use crate::certificate::Certificate;
 use crate::clock::Clock;
-use crate::emulator::{Attachment, Edges, Emulator, Finished, Remote};
+use crate::emulator::{Attachment, Edges, Emulator, Finished};
 use crate::gateway::{self, Addresses, Gate, Worker};
 use crate::namespace::{EVERYTHING, Interface, NamespaceError, NetNamespace, Step, set_sysctl};
 use crate::port::{Backstage, Port, PortOptions, SuperPackets};
+use crate::remote::Remote;
 use place::Place;
 
 /// An inner namespace behind a link, active until it is closed.

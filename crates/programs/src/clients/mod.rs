@@ -6,7 +6,6 @@
 mod chromium;
 mod curl;
 mod custom;
-mod packages;
 mod registry;
 mod visit;
 
@@ -19,7 +18,6 @@ use crate::error::ProgramError;
 use crate::program::{About, Launch};
 
 pub use custom::CustomClient;
-pub use packages::package_of;
 pub use registry::{find, registry};
 pub use visit::{Fetched, PageTimes, Visit, Visited, Wanted};
 
