@@ -19,7 +19,6 @@ mod models;
 pub mod replay;
 pub mod run;
 mod scene;
-pub mod shell;
 #[cfg(test)]
 mod testing;
 pub mod timeline;

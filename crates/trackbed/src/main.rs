@@ -12,6 +12,7 @@ mod output;
 mod patience;
 mod progress;
 mod shard;
+mod shell;
 
 use std::io;
 use std::process::ExitCode;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
-use trackbed_lab::campaign::cluster;
-use trackbed_lab::shell;
 use trackbed_outward::files::Fresh;
 use trackbed_outward::printable;
+
+use crate::shell;
 
 /// Prints the result of a command. A closed pipe (`trackbed ... | head`) is not an error.
 ///
@@ -83,12 +83,17 @@ pub fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Whether results go to an object store instead of a folder.
+pub fn is_url(out: &str) -> bool {
+    out.contains("://")
+}
+
 /// Refuses to overwrite results, or to write to a folder named like the URL of a store.
 ///
 /// # Errors
 /// If `path` is a file of a run directory, or a URL.
 pub fn spare_results(path: &Path) -> anyhow::Result<()> {
-    if let Some(address) = path.to_str().filter(|path| cluster::is_url(path)) {
+    if let Some(address) = path.to_str().filter(|path| is_url(path)) {
         bail!("{address}: cannot write this file to an object store; give a local path with --out");
     }
     if trackbed_archive::is_part(path) {

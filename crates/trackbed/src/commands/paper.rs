@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use trackbed_analysis::paper::{self, Held, PaperDocument};
-use trackbed_lab::{shell, timeline};
+use trackbed_lab::timeline;
 use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_outward::files;
 use trackbed_report::papers::{self, Chapter};
@@ -21,6 +21,7 @@ use super::campaign::{self, Finished};
 use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
+use crate::shell;
 
 /// The help after the options.
 pub const EXAMPLES: &str = "\

@@ -1,5 +1,6 @@
 //! `trackbed plan`
 
+mod cluster;
 mod trial;
 
 use std::path::Path;
@@ -7,7 +8,6 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_archive::VERSION;
-use trackbed_lab::campaign::cluster::{self, Job, Pod, is_url};
 use trackbed_measure::planned::{PlanDocument, PlannedCell};
 use trackbed_measure::results::SCHEMA;
 use trackbed_report::{Align, Table};
@@ -16,7 +16,8 @@ use trackbed_scenario::{self as scenario, Plan, Source};
 use super::campaign;
 use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument, count};
-use crate::output::{self, tell};
+use crate::output::{self, is_url, tell};
+use cluster::{Job, Pod};
 
 /// The help after the options.
 pub const EXAMPLES: &str = "\

@@ -11,7 +11,6 @@ use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::files::PAGE;
 use trackbed_archive::{Recorded, Results as _};
 use trackbed_archive::{RecordedRuns, check_complete, read_about, read_document};
-use trackbed_lab::shell;
 use trackbed_lab::timeline::{self, Seen};
 use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
@@ -21,6 +20,7 @@ use super::paper::with_single_runs;
 use crate::ending::Ending;
 use crate::output::{no_place, shell_word, tell, write_file, write_own};
 use crate::patience::Patience;
+use crate::shell;
 
 /// The help after the options.
 pub const EXAMPLES: &str = "\

@@ -16,7 +16,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use trackbed_lab::campaign::cluster;
+
+use crate::output::is_url;
 
 /// Creates a temporary folder for this process. The process number alone does not make the name unique:
 /// containers that share a folder for temporary files often have equal process numbers.
@@ -42,7 +43,7 @@ pub fn temporary(purpose: &str) -> anyhow::Result<PathBuf> {
 
 /// The URL that the user gave instead of a path.
 pub fn address(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| cluster::is_url(text))
+    path.to_str().filter(|text| is_url(text))
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::shell;
 use trackbed_archive::VERSION;
+
+use crate::output::is_url;
+use crate::shell;
 
 /// A campaign to be distributed.
 #[derive(Clone, Debug)]
@@ -214,11 +216,6 @@ fn label(name: &str) -> String {
 fn key(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().map(plain).collect()
-}
-
-/// Whether results go to an object store instead of a folder.
-pub fn is_url(out: &str) -> bool {
-    out.contains("://")
 }
 
 const RETRIES: u32 = 3;
