@@ -14,15 +14,19 @@ use super::*;
 use crate::backend::Backend;
 use crate::testing::built_in;
 
+/// Whether Ctrl-C comes during this run of this cell.
+type Stop = fn(u32, u32) -> bool;
+
 /// Completion times around 100 ms times the factor of the cell, with noise of this many percent. Programs
 /// need this much processor time for 100 packets.
 struct Invented {
     factors: [f64; 3],
     noise: f64,
     computing: Duration,
-    cancel: Option<(Cancel, u32)>,
+    /// Cancelled at a run of a cell.
+    cancel: Option<(Cancel, Stop)>,
     /// The same while packets take processor time.
-    cancel_computing: Option<(Cancel, u32)>,
+    cancel_computing: Option<(Cancel, Stop)>,
 }
 
 impl Backend for Invented {
@@ -51,8 +55,8 @@ impl Backend for Invented {
     }
 
     fn execute(&self, _: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
-        if let Some((cancel, last)) = &self.cancel
-            && run == *last
+        if let Some((cancel, stops)) = &self.cancel
+            && stops(cell, run)
         {
             cancel.cancel();
         }
@@ -121,7 +125,7 @@ fn about(plan: &Plan, substrate: &str) -> About {
 }
 
 /// Compares the invented substrates; the verdicts, the pairs of each cell, and whether all were made.
-fn decided(second: [f64; 3], limits: (u64, u32), stops_at: Option<u32>) -> (Vec<Agreement>, bool) {
+fn decided(second: [f64; 3], limits: (u64, u32), stops_at: Option<Stop>) -> (Vec<Agreement>, bool) {
     decided_with(second, Duration::ZERO, limits, stops_at)
 }
 
@@ -131,11 +135,11 @@ fn decided_with(
     second: [f64; 3],
     computing: Duration,
     (seconds, runs_max): (u64, u32),
-    stops_at: Option<u32>,
+    stops_at: Option<Stop>,
 ) -> (Vec<Agreement>, bool) {
     let plan = || built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
     let cancel = Cancel::new();
-    let stops = stops_at.map(|last| (cancel.clone(), last));
+    let stops = stops_at.map(|stop| (cancel.clone(), stop));
     let (cancel_first, cancel_computing) = match computing.is_zero() {
         true => (stops, None),
         false => (None, stops),
@@ -241,7 +245,7 @@ fn a_difference_that_is_processor_time_is_recognised() {
 
 #[test]
 fn a_campaign_that_is_stopped_keeps_what_it_found() {
-    let (found, is_complete) = decided([1.0, 1.0, 1.0], (100_000, 1_000), Some(14));
+    let (found, is_complete) = decided([1.0, 1.0, 1.0], (100_000, 1_000), Some(|_, run| run == 14));
     assert!(!is_complete);
     assert_eq!(found.len(), 3);
     // The slower side stops in the second look of the cell that is decided soonest; its runs until then have
@@ -250,13 +254,17 @@ fn a_campaign_that_is_stopped_keeps_what_it_found() {
     assert!(pairs.iter().sum::<u32>() == 36 + 3 && pairs.contains(&15), "{pairs:?}");
 }
 
-/// The last cell that is open is compared again when Ctrl-C comes.
+/// Each cell has one look. The last one is compared again when Ctrl-C comes, and no run is missing.
 #[test]
 fn a_comparison_that_is_stopped_is_not_complete() {
-    let computing = Duration::from_millis(25);
-    let (found, is_complete) = decided_with([1.25; 3], computing, (100_000, 1_000), Some(5));
+    let (computing, limits) = (Duration::from_millis(25), (100_000, 12));
+    let stopped = |stops_at| decided_with([1.25; 3], computing, limits, stops_at);
+    let (found, is_complete) = stopped(Some(|cell, run| (cell, run) == (2, 5)));
     assert!(!is_complete);
-    assert_eq!(found[0].with_computing, None, "{found:?}");
+    assert_eq!(found[2].with_computing, None, "{found:?}");
+    let (found, is_complete) = stopped(None);
+    assert!(is_complete);
+    assert!(found[2].with_computing.is_some(), "{found:?}");
 }
 
 #[test]
