@@ -5,8 +5,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use pin_project_lite::pin_project;
-
 use super::context::{self, Registration};
 
 /// Runs `future` concurrently with the caller. It is first polled after everything already in the
@@ -53,6 +51,15 @@ impl<T> Future for Task<T> {
 }
 
 fn start<F: Future + 'static>(name: Option<Rc<str>>, future: F) -> Task<F::Output> {
+    start_boxed(name, Box::pin(future))
+}
+
+/// In a box, so that the code of a task is compiled once for each type of output, and not for each of
+/// a hundred futures.
+fn start_boxed<T: 'static>(
+    name: Option<Rc<str>>,
+    future: Pin<Box<dyn Future<Output = T>>>,
+) -> Task<T> {
     let executor = context::current_id();
     let registration = context::register(name);
     let key = registration.key;
@@ -78,21 +85,17 @@ pub async fn yield_now() {
     .await;
 }
 
-pin_project! {
-    /// A future whose waits are recorded under its task's name.
-    struct Supervised<F> {
-        #[pin]
-        future: F,
-        registration: Registration,
-    }
+/// A future whose waits are recorded under its task's name.
+struct Supervised<T> {
+    future: Pin<Box<dyn Future<Output = T>>>,
+    registration: Registration,
 }
 
-impl<F: Future> Future for Supervised<F> {
-    type Output = F::Output;
+impl<T> Future for Supervised<T> {
+    type Output = T;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let future = this.future;
-        context::with_task(this.registration.key, || future.poll(cx))
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let key = self.registration.key;
+        context::with_task(key, || self.future.as_mut().poll(cx))
     }
 }
