@@ -1,10 +1,13 @@
 //! How far the virtual and the emulated substrate agree, over kinds of traffic and paths: the table of
 //! `docs/agreement.md`. Its rows are those of `agreement.toml`.
 
+mod outcome;
+mod table;
+
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use serde::Deserialize;
@@ -12,12 +15,15 @@ use serde_json::Value;
 
 use crate::ledger::Ledger;
 
+use outcome::{Outcome, soonest};
+use table::{Row, summary, table};
+
 /// How much of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Every case; forty minutes. The page is rewritten.
     Full,
-    /// The rest of an interrupted [`Extent::Full`], by the same program.
+    /// Forty minutes more of [`Extent::Full`], or the rest of an interrupted one, by the same program.
     Rest,
     /// A few quick cases; minutes. The table is only printed.
     Short,
@@ -43,7 +49,7 @@ struct Case {
     axes: Vec<String>,
     /// Pairs of runs before the first verdict.
     runs: Option<u32>,
-    /// Time for more pairs where they are needed.
+    /// The time of the case before the others have had theirs.
     budget: Option<String>,
     /// Concurrent runs, for traffic that uses little of the processor.
     jobs: Option<u32>,
@@ -68,8 +74,13 @@ impl Case {
 const SHORT: [usize; 3] = [4, 8, 5];
 const RUNS: u32 = 12;
 const BUDGET: &str = "45s";
+/// How long all cases may take together.
+const TIME: Duration = Duration::from_secs(40 * 60);
+/// The shortest time for which a case goes on.
+const LEAST: Duration = Duration::from_secs(20);
 
-/// Runs the cases.
+/// Runs the cases: each for its own time, and then those that are not decided for what is left of the
+/// time of all, the one that is probably decided soonest first.
 ///
 /// # Errors
 /// If a case cannot be run, or the page cannot be written. A disagreement of the substrates is a
@@ -82,27 +93,46 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
         Extent::Short => SHORT.to_vec(),
     };
     let program = program(extent)?;
-    let mut rows = Vec::new();
+    let began = Instant::now();
+    let mut found = Vec::new();
     for (place, number) in chosen.iter().enumerate() {
         let case = &cases[*number];
         eprintln!("    case {} of {}: {}", place + 1, chosen.len(), case.traffic);
-        let document = match compare(&program, extent, (case, *number)) {
+        let budget = case.budget.as_deref().unwrap_or(BUDGET);
+        match compare(&program, extent, Outcome::new(case, *number), budget) {
             Err(why) if extent == Extent::Short && why.contains(FORBIDDEN) => {
                 eprintln!("    SKIPPED: {why}");
                 ledger.skip(&why);
                 return Ok(());
             }
-            document => document?,
-        };
-        let cells = document["cells"].as_array().ok_or("agree printed no cells")?;
-        rows.extend(cells.iter().map(|cell| row(case, cell)));
-        let table = format!("{}\n{}", table(&rows), summary(&rows, &document["environment"]));
-        match (extent, place + 1 == chosen.len()) {
-            (Extent::Short, true) => println!("{table}"),
-            (Extent::Short, false) => {}
-            // Finished cases are kept after an interruption.
-            (Extent::Full | Extent::Rest, _) => replace_in_page(&table)?,
+            outcome => found.push(outcome?),
         }
+        // Finished cases are kept after an interruption.
+        publish(extent, &found, place + 1 == chosen.len())?;
+    }
+    while extent != Extent::Short
+        && let left = TIME.saturating_sub(began.elapsed())
+        && let Some((index, needed)) = soonest(&found, left)
+    {
+        let outcome = found.remove(index);
+        let budget = (needed * 3 / 2).clamp(LEAST, left.max(LEAST)).as_secs();
+        eprintln!("    {} goes on for {budget} s of {} s", outcome.case.traffic, left.as_secs());
+        let outcome = compare(&program, Extent::Rest, outcome, &format!("{budget}s"))?;
+        found.insert(index, outcome);
+        publish(extent, &found, true)?;
+    }
+    Ok(())
+}
+
+/// Writes the table of what was found into the page, or prints it when all is there.
+fn publish(extent: Extent, found: &[Outcome<'_>], is_all: bool) -> Result<(), String> {
+    let rows: Vec<Row> = found.iter().flat_map(Outcome::rows).collect();
+    let environment = found.last().map_or(&Value::Null, |last| &last.document["environment"]);
+    let table = format!("{}\n{}", table(&rows), summary(&rows, environment));
+    match (extent, is_all) {
+        (Extent::Short, true) => println!("{table}"),
+        (Extent::Short, false) => {}
+        (Extent::Full | Extent::Rest, _) => replace_in_page(&table)?,
     }
     Ok(())
 }
@@ -123,12 +153,14 @@ fn program(extent: Extent) -> Result<PathBuf, String> {
     Ok(kept)
 }
 
-/// The document of `trackbed agree` for one case.
-fn compare(
+/// The same case after it has gone on for `budget`, or has begun.
+fn compare<'a>(
     program: &Path,
     extent: Extent,
-    (case, number): (&Case, usize),
-) -> Result<Value, String> {
+    before: Outcome<'a>,
+    budget: &str,
+) -> Result<Outcome<'a>, String> {
+    let Outcome { case, number, .. } = before;
     let out = match extent {
         Extent::Full | Extent::Rest => format!("{RESULTS}/{number}"),
         Extent::Short => format!("{RESULTS}/short-{number}"),
@@ -137,13 +169,13 @@ fn compare(
     if extent != Extent::Rest {
         let _ = fs::remove_dir_all(&out);
     }
-    let budget = case.budget.as_deref().unwrap_or(BUDGET);
     let mut command = Command::new(program);
     command.args(["agree", &case.scenario, "--until-decided", "--json", "--quiet", "--out", &out]);
     command.args(["--budget", budget, "--runs", &case.runs.unwrap_or(RUNS).to_string()]);
     command.args(["--jobs", &case.jobs.unwrap_or(1).to_string()]);
     command.args(case.part.iter().flat_map(|part| ["--part", part]));
     command.args(case.set.iter().chain(&case.axes).flat_map(|setting| ["--set", setting]));
+    let began = Instant::now();
     let output = command.stderr(Stdio::piped()).output();
     let output = output.map_err(|why| format!("cannot start {}: {why}", program.display()))?;
     // 1 means that a cell differs, or a run failed; the document says which.
@@ -151,107 +183,9 @@ fn compare(
         let why = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{} over {}: {why}", case.traffic, case.path()));
     }
-    serde_json::from_slice(&output.stdout).map_err(|why| format!("agree printed no JSON: {why}"))
-}
-
-/// A line of the table.
-struct Row {
-    columns: [String; 12],
-    verdict: String,
-}
-
-const TITLES: [&str; 12] = [
-    "traffic",
-    "path",
-    "cell",
-    "metric",
-    "virtual",
-    "kernel",
-    "n",
-    "ratio",
-    "interval",
-    "with computing",
-    "correlation",
-    "verdict",
-];
-
-fn row(case: &Case, cell: &Value) -> Row {
-    let number = |key: &str| cell[key].as_f64().unwrap_or(f64::NAN);
-    let value = |value: f64| match value {
-        _ if value < 10.0 => format!("{value:.2}"),
-        _ if value < 1e3 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    };
-    let text = |key: &str| cell[key].as_str().unwrap_or("?").to_owned();
-    let optional = |key: &str, digits| {
-        cell[key].as_f64().map_or_else(String::new, |value| format!("{value:.digits$}"))
-    };
-    let end = |index: usize| cell["ci90"][index].as_f64().unwrap_or(f64::NAN);
-    let margin = number("margin");
-    let mut verdict = format!("{} ({:.0} %)", text("verdict").replace('_', " "), margin * 100.0);
-    if let Some(pairs) = cell["pairs_to_decide"].as_u64() {
-        write!(verdict, ", {pairs} pairs").expect("a String takes everything");
-    }
-    if text("verdict") == "different" {
-        let name = format!("{} {}", text("name"), text("metric"));
-        let known = case.causes.iter().find(|(part, _)| name.contains(*part));
-        let cause = known.map_or("unknown", |(_, cause)| cause);
-        write!(verdict, ": {cause}").expect("a String takes everything");
-    }
-    Row {
-        columns: [
-            case.traffic.clone(),
-            case.path(),
-            text("name"),
-            text("metric"),
-            value(number("virtually")),
-            value(number("emulated")),
-            cell["pairs"].to_string(),
-            format!("{:.3}", number("ratio")),
-            interval([end(0), end(1)]),
-            cell["with_computing"].as_object().map_or_else(String::new, |with| {
-                let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-                let ends = [0, 1].map(|end| number(&with["ci90"][end]));
-                format!("{:.3}, {}", number(&with["ratio"]), interval(ends))
-            }),
-            optional("correlation", 2),
-            verdict,
-        ],
-        verdict: text("verdict"),
-    }
-}
-
-/// An interval that could not be computed is from 0 to 1e12.
-fn interval([low, high]: [f64; 2]) -> String {
-    if high > 1e6 { "unknown".to_owned() } else { format!("{low:.3} to {high:.3}") }
-}
-
-/// The rows as a table in Markdown.
-fn table(rows: &[Row]) -> String {
-    let line = |columns: &[String]| format!("| {} |\n", columns.join(" | "));
-    let mut text = line(&TITLES.map(str::to_owned));
-    text.push_str(&line(&TITLES.map(|title| match title {
-        "traffic" | "path" | "cell" | "metric" | "verdict" => "---".to_owned(),
-        _ => "---:".to_owned(),
-    })));
-    rows.iter().for_each(|row| text.push_str(&line(&row.columns)));
-    text
-}
-
-fn summary(rows: &[Row], environment: &Value) -> String {
-    let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
-    let fact = |name: &str| environment[name].as_str().unwrap_or("unknown").to_owned();
-    format!(
-        "{} of {} equivalent, {} more with computing, {} different, {} undecided. Linux {}, {} cores, {}.\n",
-        count("equivalent"),
-        rows.len(),
-        count("equivalent_with_computing"),
-        count("different"),
-        count("undecided"),
-        fact("kernel"),
-        fact("cores"),
-        fact("processor"),
-    )
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|why| format!("agree printed no JSON: {why}"))?;
+    Ok(before.then(document, began.elapsed()))
 }
 
 /// Replaces the table in the page.

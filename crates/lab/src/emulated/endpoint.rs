@@ -90,7 +90,8 @@ type Place = (Machine, Option<Arc<dyn Observer>>);
 fn order<T: DeserializeOwned>() -> Result<T, String> {
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).map_err(|why| why.to_string());
-    let meant = read.and_then(|_| serde_json::from_str(&line).map_err(|why| why.to_string()));
+    let meant =
+        read.and_then(|_| serde_json::from_slice(line.as_bytes()).map_err(|why| why.to_string()));
     meant.map_err(|why| format!("an end received an invalid message: {why}"))
 }
 

@@ -269,7 +269,7 @@ fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
     loop {
         line.clear();
         let heard = match output.read_line(&mut line) {
-            Ok(1..) => match serde_json::from_str(&line) {
+            Ok(1..) => match serde_json::from_slice(line.as_bytes()) {
                 Ok(report) => Heard::Report(report),
                 Err(why) => Heard::Gone(format!(", after an invalid message: {why}")),
             },
