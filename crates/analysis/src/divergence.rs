@@ -61,6 +61,35 @@ pub struct Divergence {
     pub in_flight: [Option<u32>; 2],
 }
 
+/// What congestion control knew about a path of the first TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// When, since the first packet of the run.
+    pub at: Time,
+    /// The direction in which its end sends.
+    pub direction: Direction,
+    /// The number of the path; 0, unless it is Multipath TCP.
+    pub path: usize,
+    /// Bytes allowed in flight.
+    pub bytes: u64,
+    /// The smoothed round-trip time; `None` before the first sample.
+    pub rtt: Option<Duration>,
+}
+
+/// The windows that were in force at `at`: the last one of each direction and path, in this order.
+pub fn windows_at(windows: &[Window], at: Time) -> Vec<Window> {
+    let before = windows.iter().filter(|window| window.at <= at);
+    let mut last = BTreeMap::new();
+    for window in before {
+        let place =
+            last.entry((window.direction == Direction::Backward, window.path)).or_insert(*window);
+        if window.at >= place.at {
+            *place = *window;
+        }
+    }
+    last.into_values().collect()
+}
+
 /// Turns packets into what can be compared, in the order in which they are sent.
 #[derive(Debug, Default)]
 pub struct Reader {
@@ -76,6 +105,11 @@ struct Flow {
 }
 
 impl Reader {
+    /// When the first packet was handed over, in the time of [`Reader::read`].
+    pub fn first(&self) -> Option<Time> {
+        self.first
+    }
+
     /// The packet that was handed to `link` at `at`. A super-packet gives one entry for each packet that a
     /// cable carries for it.
     pub fn read(

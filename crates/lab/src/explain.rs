@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use trackbed_analysis::computing::Computing;
-use trackbed_analysis::divergence::{Reader, Sent};
+use trackbed_analysis::divergence::{Reader, Sent, Window};
 use trackbed_core::{Packet, Time};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult, VIRTUAL};
 use trackbed_net::{Direction, LinkId, Point, Tap};
-use trackbed_protocols::Observer;
+use trackbed_protocols::{Observer, Side, TcpTrace};
 use trackbed_scenario::Plan;
 use trackbed_substrate::Cancel;
 
 use crate::capture::Capture;
 use crate::emulated::Emulated;
 use crate::run::{Onlooker, Runner};
+use crate::windows::{Connection, Windows};
 
 /// One run on one substrate.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Captured {
     pub result: RunResult,
     /// The packets of the shared links, as their senders handed them over.
     pub sent: Vec<Sent>,
+    /// The congestion windows at both ends of the first TCP connection.
+    pub windows: Vec<Window>,
     /// The files written.
     pub files: Vec<PathBuf>,
 }
@@ -72,17 +75,38 @@ fn virtually(
 struct Watcher {
     capture: Capture,
     seen: Arc<Mutex<Seen>>,
+    windows: Windows,
 }
 
 impl Watcher {
     fn begin(directory: &Path, about: (&str, &str)) -> io::Result<Watcher> {
-        Ok(Watcher { capture: Capture::begin(directory, about)?, seen: Arc::default() })
+        let capture = Capture::begin(directory, about)?;
+        Ok(Watcher { capture, seen: Arc::default(), windows: Windows::default() })
     }
 
     fn finish(self, result: RunResult) -> io::Result<Captured> {
         let seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Captured { result, sent: seen.sent, files: self.capture.finish()? })
+        let first = seen.reader.first().unwrap_or(Time::ZERO);
+        let windows = self.windows.take().into_iter();
+        let windows = windows.flat_map(|(side, of)| relative(side, of, first)).collect();
+        Ok(Captured { result, sent: seen.sent, windows, files: self.capture.finish()? })
     }
+}
+
+/// The windows of an end, with times since the first packet.
+fn relative(side: Side, of: Connection, first: Time) -> Vec<Window> {
+    let direction = match side {
+        Side::Client => Direction::Forward,
+        Side::Server => Direction::Backward,
+    };
+    let paths = of.paths.into_iter().enumerate();
+    paths
+        .flat_map(|(path, of)| of.windows.into_iter().map(move |window| (path, window)))
+        .map(|(path, window)| {
+            let at = Time::ZERO + (window.at - first);
+            Window { at, direction, path, bytes: window.bytes, rtt: window.rtt }
+        })
+        .collect()
 }
 
 impl Onlooker for Watcher {
@@ -92,7 +116,32 @@ impl Onlooker for Watcher {
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
-        self.capture.observer()
+        Arc::new(Watch { capture: self.capture.observer(), windows: self.windows.clone() })
+    }
+
+    fn windows(&self, side: Side, of: Connection) {
+        self.windows.add(side, of);
+    }
+}
+
+/// A capture's observer that notes windows as well.
+#[derive(Debug)]
+struct Watch {
+    capture: Arc<dyn Observer>,
+    windows: Windows,
+}
+
+impl Observer for Watch {
+    fn tls_key(&self, line: &str) {
+        self.capture.tls_key(line);
+    }
+
+    fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn io::Write + Send + Sync>> {
+        self.capture.qlog(side, connection)
+    }
+
+    fn tcp(&self, side: Side) -> Option<TcpTrace> {
+        self.windows.trace(side)
     }
 }
 

@@ -24,4 +24,5 @@ mod testing;
 pub mod timeline;
 pub mod topology;
 mod warm_up;
+mod windows;
 mod wiring;

@@ -12,7 +12,7 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason, LinkId, Network, NodeId, Tap};
 use trackbed_protocols::{
-    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters,
+    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, Side, TransportParameters,
 };
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_workloads::Patience;
@@ -23,6 +23,7 @@ use crate::environment;
 use crate::foresight::WhoActs;
 use crate::scene::{Scene, transport};
 use crate::topology::{Ends, SERVER_NAME, Track};
+use crate::windows::Connection;
 use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
@@ -123,6 +124,9 @@ pub(crate) trait Onlooker {
 
     /// Receives keys and traces of protocols.
     fn observer(&self) -> Arc<dyn Observer>;
+
+    /// Receives the congestion windows of a TCP connection whose end is another process.
+    fn windows(&self, _side: Side, _of: Connection) {}
 
     /// Receives the events of the whole run after its end.
     fn keep(&self, _records: &[Record]) {}

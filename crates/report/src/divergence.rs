@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::divergence::{Divergence, Sent};
+use trackbed_analysis::divergence::{Divergence, Sent, Window, windows_at};
 use trackbed_net::Direction;
 
 use crate::axis::{Axis, escaped, tick_text};
@@ -16,6 +16,8 @@ pub struct Pair<'a> {
     pub divergence: Option<&'a Divergence>,
     /// The first packet that both sent at clearly different times.
     pub late: Option<&'a [Sent; 2]>,
+    /// The congestion windows at both ends of the first TCP connection, in the order of `sent`.
+    pub windows: [&'a [Window]; 2],
 }
 
 /// The answer in a sentence.
@@ -43,7 +45,8 @@ pub fn sentence(pair: &Pair<'_>) -> String {
 /// The answer about the run called `title`, and the packets around the divergence.
 pub fn render(title: &str, pair: &Pair<'_>) -> String {
     let mut text = format!("{}\n\n{title}\n", sentence(pair));
-    write_packets(pair, &mut text).expect("a String takes everything");
+    let written = write_packets(pair, &mut text).and_then(|()| write_windows(pair, &mut text));
+    written.expect("a String takes everything");
     text
 }
 
@@ -76,6 +79,43 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// The congestion windows where the runs diverge, or where their times do.
+fn write_windows(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
+    let next = pair.divergence.map(|divergence| divergence.next.each_ref().map(Option::as_ref));
+    let at = next.or(pair.late.map(|late| late.each_ref().map(Some)));
+    let Some(at) = at else { return Ok(()) };
+    let latest = at.iter().flatten().map(|sent| sent.at).max();
+    let found = [0, 1].map(|side| {
+        let at = at[side].map(|sent| sent.at).or(latest).unwrap_or_default();
+        windows_at(pair.windows[side], at)
+    });
+    if found.iter().all(Vec::is_empty) {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\ncongestion windows of the first TCP connection: the last changes that its ends saw when they \
+         read or wrote"
+    )?;
+    for (side, windows) in ["virtual", "kernel"].into_iter().zip(found) {
+        let windows: Vec<String> = windows.iter().map(describe_window).collect();
+        writeln!(out, "  {side:<7}  {}", windows.join("; "))?;
+    }
+    Ok(())
+}
+
+fn describe_window(window: &Window) -> String {
+    let mut text = way(window.direction).to_owned();
+    if window.path > 0 {
+        text += &format!(", path {}", window.path);
+    }
+    text += &format!(" {} B at {:.1} ms", window.bytes, window.at.as_secs_f64() * 1e3);
+    if let Some(rtt) = window.rtt {
+        text += &format!(" (smoothed RTT {:.1} ms)", rtt.as_secs_f64() * 1e3);
+    }
+    text
 }
 
 /// The packets of a run that are shown before the one at which it diverges, and from it on.

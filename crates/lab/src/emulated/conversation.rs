@@ -7,6 +7,8 @@ use trackbed_core::event::Record;
 
 use trackbed_archive::About;
 
+use crate::windows::Connection;
+
 /// An end's task: the first line it receives. It prepares, sends [`Report::Prepared`], and waits
 /// for [`Start`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,7 +20,7 @@ pub(super) struct Job {
     /// The run.
     pub run: u32,
     pub role: Role,
-    /// Whether to report TLS secrets.
+    /// Whether to report TLS secrets and congestion windows.
     pub is_watched: bool,
 }
 
@@ -56,6 +58,8 @@ pub(super) enum Report {
         records: Vec<Record>,
         /// Its TLS secrets, if it was asked for them: lines of the NSS key log format.
         keys: Vec<String>,
+        /// The congestion windows of its first TCP connection, if it was asked for them.
+        windows: Option<Connection>,
     },
     Failed(String),
 }

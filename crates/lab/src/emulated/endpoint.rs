@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use trackbed_connection::Error;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_protocols::{Observer, Side, Trust};
+use trackbed_protocols::{Observer, Side, TcpTrace, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
 
@@ -22,6 +22,7 @@ use crate::environment;
 use crate::scene::Scene;
 use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
+use crate::windows::Windows;
 use trackbed_scenario::{Cell as PlanCell, SERVER_ADDRESSES};
 
 /// If this process was started as an end of a run, executes it and returns its exit code; `None`
@@ -44,8 +45,8 @@ fn work(job: Job) -> Result<Report, String> {
     let execution =
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
-    let keys = job.is_watched.then(Arc::<Keys>::default);
-    let observer = keys.clone().map(|keys| keys as Arc<dyn Observer>);
+    let notes = job.is_watched.then(Arc::<Notes>::default);
+    let observer = notes.clone().map(|notes| notes as Arc<dyn Observer>);
     let finished = match job.role {
         Role::Server => {
             execution.run(|machine| serve(cell, seed, (machine, observer), log.clone()))
@@ -60,23 +61,32 @@ fn work(job: Job) -> Result<Report, String> {
         }
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
-    let keys = keys.map(|keys| keys.take()).unwrap_or_default();
-    Ok(Report::Done { records: log.take(), keys })
+    let keys = notes.as_ref().map(|notes| notes.take_keys()).unwrap_or_default();
+    let windows = notes.and_then(|notes| notes.windows.take().into_values().next());
+    Ok(Report::Done { records: log.take(), keys, windows })
 }
 
-/// The TLS secrets of an end.
+/// What an end shows of itself.
 #[derive(Debug, Default)]
-struct Keys(Mutex<Vec<String>>);
+struct Notes {
+    /// Its TLS secrets.
+    keys: Mutex<Vec<String>>,
+    windows: Windows,
+}
 
-impl Keys {
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+impl Notes {
+    fn take_keys(&self) -> Vec<String> {
+        std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Observer for Keys {
+impl Observer for Notes {
     fn tls_key(&self, line: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+    }
+
+    fn tcp(&self, side: Side) -> Option<TcpTrace> {
+        self.windows.trace(side)
     }
 
     fn qlog(&self, _: Side, _: &str) -> Option<Box<dyn io::Write + Send + Sync>> {
@@ -84,7 +94,7 @@ impl Observer for Keys {
     }
 }
 
-/// The machine of an end, and who learns its secrets.
+/// The machine of an end, and who sees inside.
 type Place = (Machine, Option<Arc<dyn Observer>>);
 
 fn order<T: DeserializeOwned>() -> Result<T, String> {

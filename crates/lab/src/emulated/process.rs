@@ -11,10 +11,12 @@ use std::time::Duration;
 use trackbed_core::event::Record;
 use trackbed_emulator::namespace::NetNamespace;
 use trackbed_emulator::{Clock, Remote};
+use trackbed_protocols::Side;
 
 use super::conversation::{Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
 use crate::run::Onlooker;
+use crate::windows::Connection;
 
 /// The ends of a run that are processes of this program. They end when this is dropped.
 pub(super) struct Ends {
@@ -26,6 +28,8 @@ pub(super) struct Ends {
     period: Duration,
     /// The TLS secrets of those that have finished.
     keys: Vec<String>,
+    /// And the congestion windows.
+    windows: Vec<(Side, Connection)>,
     /// The links between them, once these are open.
     links: Option<Remote>,
 }
@@ -49,8 +53,8 @@ impl Ends {
         let (server, clients) = (start(server)?, start(clients)?);
         let number = [&server, &clients].into_iter().flatten().count();
         let period = if number == 2 { LISTENING } else { WATCHING };
-        let (clock, keys, links) = (Clock::start(), Vec::new(), None);
-        let mut ends = Ends { server, clients, reports, clock, period, keys, links };
+        let (clock, keys, windows) = (Clock::start(), Vec::new(), Vec::new());
+        let mut ends = Ends { server, clients, reports, clock, period, keys, windows, links: None };
         for _ in 0..number {
             match ends.next(|| Ok(()))? {
                 (_, Report::Prepared) => {}
@@ -83,9 +87,10 @@ impl Ends {
     ) -> Result<Vec<Record>, String> {
         self.told(Role::Clients).tell(start);
         match self.next(watch)? {
-            (Role::Clients, Report::Done { records, keys }) => {
+            (Role::Clients, Report::Done { records, keys, windows }) => {
                 self.told(Role::Clients).is_done = true;
                 self.keys.extend(keys);
+                self.windows.extend(windows.map(|windows| (Side::Client, windows)));
                 Ok(records)
             }
             (role, _) => Err(out_of_turn(role)),
@@ -97,19 +102,21 @@ impl Ends {
         // The end of its input tells it to stop.
         self.told(Role::Server).input = None;
         match self.next(|| Ok(()))? {
-            (Role::Server, Report::Done { records, keys }) => {
+            (Role::Server, Report::Done { records, keys, windows }) => {
                 self.keys.extend(keys);
+                self.windows.extend(windows.map(|windows| (Side::Server, windows)));
                 Ok(records)
             }
             (role, _) => Err(out_of_turn(role)),
         }
     }
 
-    /// Passes on the TLS secrets of the ends that have finished.
-    pub fn show(&self, onlooker: Option<&dyn Onlooker>) {
-        if let Some(observer) = onlooker.map(Onlooker::observer) {
-            self.keys.iter().for_each(|line| observer.tls_key(line));
-        }
+    /// Passes on the TLS secrets and congestion windows of the ends that have finished.
+    pub fn show(&mut self, onlooker: Option<&dyn Onlooker>) {
+        let Some(onlooker) = onlooker else { return };
+        let observer = onlooker.observer();
+        self.keys.iter().for_each(|line| observer.tls_key(line));
+        self.windows.drain(..).for_each(|(side, windows)| onlooker.windows(side, windows));
     }
 
     /// The process of an end, if it belongs to this program.

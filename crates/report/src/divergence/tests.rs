@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use trackbed_analysis::divergence::{Content, Tcp, divergence};
 use trackbed_core::Time;
 
@@ -19,11 +21,16 @@ fn run(lost: Option<&'static str>, count: usize) -> Vec<Sent> {
     (0..3).map(packet).take(count).collect()
 }
 
+/// No packets.
+fn nothing() -> Pair<'static> {
+    Pair { sent: [&[], &[]], divergence: None, late: None, windows: [&[], &[]] }
+}
+
 #[test]
 fn the_first_sentence_says_where_runs_diverge() {
     let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
     let found = divergence(&virtually, &emulated);
-    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None };
+    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), ..nothing() };
     let text = render("cell 0 (tcp), run 3", &pair);
     assert!(
         text.starts_with(
@@ -41,10 +48,43 @@ fn the_first_sentence_says_where_runs_diverge() {
 fn a_run_that_ends_early_sends_nothing_more() {
     let (virtually, emulated) = (run(None, 3), run(None, 2));
     let found = divergence(&virtually, &emulated);
-    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None };
+    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), ..nothing() };
     assert!(render("a", &pair).contains(" >    nothing more"));
-    let same = Pair { sent: [&virtually, &virtually], divergence: None, late: None };
+    let same = Pair { sent: [&virtually, &virtually], ..nothing() };
     assert_eq!(sentence(&same), "Both runs send the same packets, each less than 1 ms apart.");
+}
+
+/// The second packet, at 10 ms, is the first difference.
+#[test]
+fn the_windows_are_those_at_that_time() {
+    let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
+    let found = divergence(&virtually, &emulated);
+    let window = |at, direction, bytes| Window {
+        at: Time::from_millis(at),
+        direction,
+        path: 0,
+        bytes,
+        rtt: (bytes > 14_480).then_some(Duration::from_micros(20_050)),
+    };
+    let grown = [
+        window(0, Direction::Backward, 14_480),
+        window(1, Direction::Forward, 14_480),
+        window(9, Direction::Backward, 15_928),
+        window(11, Direction::Backward, 17_376),
+    ];
+    let windows = [&grown[..], &grown[..1]];
+    let pair =
+        Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None, windows };
+    let text = render("a", &pair);
+    assert!(
+        text.ends_with(
+            "\ncongestion windows of the first TCP connection: the last changes that its ends saw when they \
+             read or wrote\n  \
+             virtual  up 14480 B at 1.0 ms; down 15928 B at 9.0 ms (smoothed RTT 20.1 ms)\n  \
+             kernel   down 14480 B at 0.0 ms\n"
+        ),
+        "{text}"
+    );
 }
 
 /// 3 kB in 20 ms; the axes go 2 % further.
@@ -52,7 +92,7 @@ fn a_run_that_ends_early_sends_nothing_more() {
 fn the_picture_has_both_curves_and_the_place_where_they_diverge() {
     let (virtually, emulated) = (run(None, 3), run(Some("loss"), 3));
     let found = divergence(&virtually, &emulated);
-    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), late: None };
+    let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), ..nothing() };
     let picture = svg("a < b", &pair).unwrap();
     let top = BOTTOM - (BOTTOM - TOP) / 1.02;
     let right = LEFT + (RIGHT - LEFT) / 1.02;
@@ -61,5 +101,5 @@ fn the_picture_has_both_curves_and_the_place_where_they_diverge() {
     assert!(picture.contains(&format!("<path d=\"M{middle:.1} {TOP}V{BOTTOM}\"")), "{picture}");
     assert_eq!(picture.matches("<circle").count(), 1);
     assert!(picture.contains("a &lt; b"));
-    assert_eq!(svg("", &Pair { sent: [&[], &[]], divergence: None, late: None }), None);
+    assert_eq!(svg("", &nothing()), None);
 }

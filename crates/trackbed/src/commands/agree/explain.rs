@@ -82,7 +82,8 @@ pub fn execute(
     }
     let sent = captured.each_ref().map(|one| one.sent.as_slice());
     let found = (divergence(sent[0], sent[1]), first_late(sent[0], sent[1]));
-    let pair = Pair { sent, divergence: found.0.as_ref(), late: found.1.as_ref() };
+    let windows = captured.each_ref().map(|one| one.windows.as_slice());
+    let pair = Pair { sent, divergence: found.0.as_ref(), late: found.1.as_ref(), windows };
     let names: Vec<String> =
         plan.cells[cell as usize].factors.iter().map(|(_, value)| value.to_string()).collect();
     let title = format!("cell {cell} ({}), run {run}", names.join(" "));
