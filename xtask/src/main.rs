@@ -42,7 +42,7 @@ Chores:
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: Trackbed's TCP against the kernel's
   agreement         regenerates docs/agreement.md: virtual compared with emulated; takes forty
                     minutes on an idle machine
-  agreement rest    continues an interrupted `agreement` with the same program (target/agreement)
+  agreement rest    forty minutes more of it, or of an interrupted one, by the same program (target/agreement)
   agreement short   prints a few rows of the table
   reference         regenerates docs/reference.md and docs/schema from the registries
   docs              builds the documentation (target/book), checks its links, and executes its

@@ -76,7 +76,7 @@ pub struct Window {
     pub rtt: Option<Duration>,
 }
 
-/// The windows that were in force at `at`: the last one of each direction and path, in this order.
+/// The last windows noted until `at`, one for each direction and path, in this order.
 pub fn windows_at(windows: &[Window], at: Time) -> Vec<Window> {
     let before = windows.iter().filter(|window| window.at <= at);
     let mut last = BTreeMap::new();

@@ -119,6 +119,10 @@ impl Onlooker for Watcher {
         Arc::new(Watch { capture: self.capture.observer(), windows: self.windows.clone() })
     }
 
+    fn wants_windows(&self) -> bool {
+        true
+    }
+
     fn windows(&self, side: Side, of: Connection) {
         self.windows.add(side, of);
     }
@@ -254,7 +258,12 @@ mod tests {
         for (one, other) in one.iter().zip(&other) {
             assert_eq!(divergence(&one.sent, &other.sent), None);
             assert_eq!(first_late(&one.sent, &other.sent), None);
-            assert!(one.sent.iter().any(|sent| sent.direction == Direction::Backward));
+            for direction in [Direction::Forward, Direction::Backward] {
+                assert!(one.sent.iter().any(|sent| sent.direction == direction));
+                // The first connection's ends have ten packets to begin with (RFC 6928).
+                let first = one.windows.iter().find(|window| window.direction == direction);
+                assert_eq!(first.map(|window| window.bytes), Some(10 * 1_448));
+            }
         }
     }
 }

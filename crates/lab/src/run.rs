@@ -125,6 +125,11 @@ pub(crate) trait Onlooker {
     /// Receives keys and traces of protocols.
     fn observer(&self) -> Arc<dyn Observer>;
 
+    /// Whether ends in other processes should note congestion windows. That takes time of the run.
+    fn wants_windows(&self) -> bool {
+        false
+    }
+
     /// Receives the congestion windows of a TCP connection whose end is another process.
     fn windows(&self, _side: Side, _of: Connection) {}
 

@@ -81,17 +81,18 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// The congestion windows where the runs diverge, or where their times do.
+/// The congestion windows where the runs diverge, or where their times do, if that is in their connection.
 fn write_windows(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
     let next = pair.divergence.map(|divergence| divergence.next.each_ref().map(Option::as_ref));
-    let at = next.or(pair.late.map(|late| late.each_ref().map(Some)));
-    let Some(at) = at else { return Ok(()) };
-    let latest = at.iter().flatten().map(|sent| sent.at).max();
-    let found = [0, 1].map(|side| {
-        let at = at[side].map(|sent| sent.at).or(latest).unwrap_or_default();
-        windows_at(pair.windows[side], at)
-    });
-    if found.iter().all(Vec::is_empty) {
+    let Some(at) = next.or(pair.late.map(|late| late.each_ref().map(Some))) else { return Ok(()) };
+    let is_first = |side: usize, sent: &Sent| {
+        let mut flows = pair.sent[side].iter().filter(|sent| sent.content.tcp.is_some());
+        flows.next().is_some_and(|first| first.content.flow == sent.content.flow)
+    };
+    let paths = pair.windows.iter().copied().flatten().map(|window| window.path).max();
+    let is_multipath = paths > Some(0);
+    let is_theirs = (0..2).any(|side| at[side].is_some_and(|sent| is_first(side, sent)));
+    if paths.is_none() || !(is_theirs || is_multipath) {
         return Ok(());
     }
     writeln!(
@@ -99,16 +100,21 @@ fn write_windows(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
         "\ncongestion windows of the first TCP connection: the last changes that its ends saw when they \
          read or wrote"
     )?;
-    for (side, windows) in ["virtual", "kernel"].into_iter().zip(found) {
-        let windows: Vec<String> = windows.iter().map(describe_window).collect();
-        writeln!(out, "  {side:<7}  {}", windows.join("; "))?;
+    let latest = at.iter().flatten().map(|sent| sent.at).max();
+    for (side, name) in ["virtual", "kernel"].into_iter().enumerate() {
+        let at = at[side].map(|sent| sent.at).or(latest).unwrap_or_default();
+        let windows = windows_at(pair.windows[side], at);
+        let windows = windows.iter().map(|window| describe_window(window, is_multipath));
+        let windows: Vec<String> = windows.collect();
+        let windows = if windows.is_empty() { "none".to_owned() } else { windows.join("; ") };
+        writeln!(out, "  {name:<7}  {windows}")?;
     }
     Ok(())
 }
 
-fn describe_window(window: &Window) -> String {
+fn describe_window(window: &Window, is_multipath: bool) -> String {
     let mut text = way(window.direction).to_owned();
-    if window.path > 0 {
+    if is_multipath {
         text += &format!(", path {}", window.path);
     }
     text += &format!(" {} B at {:.1} ms", window.bytes, window.at.as_secs_f64() * 1e3);

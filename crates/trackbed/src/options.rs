@@ -52,6 +52,9 @@ pub struct RunOptions {
     /// The study whose statements may need more runs than the scenario's.
     #[arg(skip)]
     pub paper: Option<String>,
+    /// Whether cells go on until they are decided (`agree`), also beyond --runs.
+    #[arg(skip)]
+    pub until_decided: bool,
     /// Run each cell at most N times with --until
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
     pub runs_max: u32,

@@ -29,28 +29,35 @@ impl<'a> Outcome<'a> {
 
     /// The case after `time` more, when it printed `document`.
     pub fn then(self, document: Value, time: Duration) -> Outcome<'a> {
-        let mut next = Outcome { document, ..self };
-        let before = pairs(&self.document);
-        let more = pairs(&next.document).saturating_sub(before);
-        next.is_stuck = more == 0 && before > 0;
-        if let Some(pair) = u32::try_from(more).ok().and_then(|more| time.checked_div(more)) {
-            next.pair = pair;
-        }
-        next
+        let (before, now) = (pairs(&self.document), pairs(&document));
+        let more = u32::try_from(now.saturating_sub(before)).unwrap_or(u32::MAX);
+        let is_stuck = now <= before && before > 0;
+        let pair = time.checked_div(more).unwrap_or(self.pair);
+        // An interruption leaves less than there was.
+        let document = if now < before { self.document } else { document };
+        Outcome { document, pair, is_stuck, ..self }
     }
 
     pub fn rows(&self) -> Vec<Row> {
         cells(&self.document).map(|cell| row(self.case, cell)).collect()
     }
 
-    /// The times that its undecided cells probably need, each alone.
+    /// The times that its open cells probably need, each alone.
     fn needs(&self) -> impl Iterator<Item = Duration> {
         cells(&self.document).filter_map(|cell| {
-            let more = cell["pairs_to_decide"].as_u64()?.saturating_sub(cell["pairs"].as_u64()?);
-            Some(self.pair.saturating_mul(u32::try_from(more.max(1)).unwrap_or(u32::MAX)))
+            let of = |found: &Value| found["pairs_to_decide"].as_u64();
+            let wanted = of(cell).or_else(|| of(&cell["with_computing"]))?;
+            let pairs = cell["pairs"].as_u64()?;
+            // There is a verdict each time that there are half as many pairs more.
+            let more = wanted.saturating_sub(pairs).max(pairs / 2);
+            let more = u32::try_from(more).ok().filter(|_| wanted <= PAIRS_MAX)?;
+            Some(self.pair.saturating_mul(more))
         })
     }
 }
+
+/// The most pairs of a cell (`--runs-max`).
+const PAIRS_MAX: u64 = 1_000;
 
 /// The case with the cell that is probably decided soonest, and the time for it, if `left` suffices.
 pub fn soonest(found: &[Outcome<'_>], left: Duration) -> Option<(usize, Duration)> {
@@ -90,9 +97,11 @@ mod tests {
         let seconds = Duration::from_secs;
         assert_eq!(soonest(&found, seconds(60)), Some((2, seconds(15))));
         assert_eq!(soonest(&found, seconds(14)), None);
+        assert_eq!(soonest(&[outcome(&case, Some(1_001))], seconds(1_000_000)), None);
         let [_, later, sooner] = found;
-        let document = sooner.document.clone();
-        let stuck = sooner.then(document, seconds(20));
+        let fewer = json!({"cells": [{"cell": 0, "pairs": 8, "pairs_to_decide": 9}]});
+        let stuck = sooner.then(fewer, seconds(20));
+        assert_eq!(stuck.document["cells"][0]["pairs"], 10);
         assert_eq!(soonest(&[stuck, later], seconds(60)), Some((1, seconds(30))));
     }
 }

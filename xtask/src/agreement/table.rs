@@ -44,6 +44,11 @@ pub fn row(case: &Case, cell: &Value) -> Row {
     if let Some(pairs) = cell["pairs_to_decide"].as_u64() {
         write!(verdict, ", {pairs} pairs").expect("a String takes everything");
     }
+    if cell["with_computing"]["verdict"].as_str() == Some("undecided")
+        && text("verdict") == "different"
+    {
+        verdict.push_str(", undecided with computing");
+    }
     if text("verdict") == "different" {
         let name = format!("{} {}", text("name"), text("metric"));
         let known = case.causes.iter().find(|(part, _)| name.contains(*part));

@@ -79,8 +79,8 @@ impl Deciding {
     }
 
     /// Executes runs on both sides, emulated and virtual, until everything is decided or the budget is spent;
-    /// returns false if it was stopped before. As with [`super::until::Rounds::run`], the directories stay
-    /// usable however the process ends.
+    /// returns false if it was stopped before. Runs that exist already take nothing of the budget. As with
+    /// [`super::until::Rounds::run`], the directories stay usable however the process ends.
     ///
     /// # Errors
     /// If results cannot be read or written.
@@ -90,9 +90,17 @@ impl Deciding {
         progress: &mut dyn Progress,
     ) -> Result<bool, DirectoryError> {
         let asked = sides.each_ref().map(|side| side.about.clone());
-        while let Some(index) = self.next(progress.elapsed()) {
+        self.replay(sides)?;
+        for (side, asked) in sides.iter_mut().zip(&asked) {
+            self.describe(side, asked)?;
+        }
+        let start = progress.elapsed();
+        while let Some(index) = self.next(progress.elapsed() - start) {
             let began = progress.elapsed();
-            self.cells[index].runs = self.runs_at_look(&self.cells[index]);
+            let next = self.runs_at_look(&self.cells[index]);
+            let cell = &mut self.cells[index];
+            cell.runs = if cell.is_untimed() { next.min(cell.runs + 1) } else { next };
+            let is_look = cell.runs == next;
             let mut executed = 0;
             // The slower side last, so that each of its runs that Ctrl-C leaves has its partner.
             for (side, asked) in sides.iter_mut().zip(&asked).rev() {
@@ -104,7 +112,9 @@ impl Deciding {
                     return Ok(false);
                 }
             }
-            self.look(index, sides)?;
+            if is_look {
+                self.look(index, sides)?;
+            }
             if sides.iter().any(|side| side.keeping.execution.cancel.is_cancelled()) {
                 return Ok(false);
             }
@@ -116,15 +126,36 @@ impl Deciding {
         Ok(true)
     }
 
-    /// The cell that should go on: one without runs, or else the one that is probably decided soonest. None
-    /// if there is none for which the rest of the budget suffices.
+    /// Looks at the runs that exist already, cell by cell, as often as they suffice for.
+    fn replay(&mut self, sides: &[Side<'_>; 2]) -> Result<(), DirectoryError> {
+        for index in 0..self.cells.len() {
+            while !self.cells[index].is_closed {
+                let next = self.runs_at_look(&self.cells[index]);
+                let has_all = |side: &Side<'_>| {
+                    (0..next).all(|run| side.directory.runs().has(index as u32, run))
+                };
+                if !sides.iter().all(has_all)
+                    || sides.iter().any(|side| side.keeping.execution.cancel.is_cancelled())
+                {
+                    break;
+                }
+                self.cells[index].runs = next;
+                self.look(index, sides)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The cell that should go on: one without runs, or whose pairs take an unknown time, or else the one that
+    /// is probably decided soonest. None if there is none for which the rest of the budget suffices.
     fn next(&self, elapsed: Duration) -> Option<usize> {
         let left = self.terms.budget.saturating_sub(elapsed);
         if left.is_zero() {
             return None;
         }
         let open = || (0..).zip(&self.cells).filter(|(_, cell)| !cell.is_closed);
-        if let Some((index, _)) = open().find(|(_, cell)| cell.runs == 0) {
+        let is_new = |cell: &Pairs| cell.runs == 0 || cell.is_untimed();
+        if let Some((index, _)) = open().find(|(_, cell)| is_new(cell)) {
             return Some(index);
         }
         let next = |cell: &Pairs| self.runs_at_look(cell).saturating_sub(cell.runs);
@@ -144,18 +175,24 @@ impl Deciding {
         asked: &About,
         progress: &mut dyn Progress,
     ) -> Result<(u64, bool), DirectoryError> {
-        let Side { keeping, plan, about, directory } = side;
-        plan.set_runs(self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0));
+        self.describe(side, asked)?;
+        let Side { keeping, plan, directory, .. } = side;
         let wanted =
             |cell: u32, run| self.cells.get(cell as usize).is_some_and(|cell| run < cell.runs);
         let is_missing = |cell, run| wanted(cell, run) && !directory.runs().has(cell, run);
         let missing = Units::of(plan, is_missing);
-        **about = with_runs(asked, plan.runs);
-        directory.describe(about)?;
         let total: u64 = self.cells.iter().map(|cell| u64::from(cell.runs)).sum();
         progress.set(total, total - missing.len());
         let done = keeping.run(plan, &missing, directory, &mut Refresh::new(), progress)?;
         Ok((done, done == missing.len()))
+    }
+
+    /// Notes in a side's directory how many runs its cells have.
+    fn describe(&self, side: &mut Side<'_>, asked: &About) -> Result<(), DirectoryError> {
+        let runs = self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0);
+        side.plan.set_runs(runs);
+        *side.about = with_runs(asked, side.plan.runs);
+        side.directory.describe(side.about)
     }
 
     /// Compares the cell's runs, and closes it if that decides, or if more would not help.
@@ -188,6 +225,11 @@ impl Deciding {
 }
 
 impl Pairs {
+    /// Whether its runs existed before, so that nothing is known about their time.
+    fn is_untimed(&self) -> bool {
+        self.runs > 0 && self.time.is_zero()
+    }
+
     /// How long it probably takes until everything about the cell is decided.
     fn time_to_decide(&self) -> Duration {
         let undecided = self.found.iter().filter(|found| is_open(found));

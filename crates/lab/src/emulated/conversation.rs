@@ -20,8 +20,10 @@ pub(super) struct Job {
     /// The run.
     pub run: u32,
     pub role: Role,
-    /// Whether to report TLS secrets and congestion windows.
+    /// Whether to report TLS secrets.
     pub is_watched: bool,
+    /// And congestion windows.
+    pub notes_windows: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -45,7 +45,8 @@ fn work(job: Job) -> Result<Report, String> {
     let execution =
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
-    let notes = job.is_watched.then(Arc::<Notes>::default);
+    let windows = job.notes_windows.then(Windows::default);
+    let notes = job.is_watched.then(|| Arc::new(Notes { keys: Mutex::default(), windows }));
     let observer = notes.clone().map(|notes| notes as Arc<dyn Observer>);
     let finished = match job.role {
         Role::Server => {
@@ -62,16 +63,17 @@ fn work(job: Job) -> Result<Report, String> {
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
     let keys = notes.as_ref().map(|notes| notes.take_keys()).unwrap_or_default();
-    let windows = notes.and_then(|notes| notes.windows.take().into_values().next());
+    let windows = notes.and_then(|notes| notes.windows.as_ref()?.take().into_values().next());
     Ok(Report::Done { records: log.take(), keys, windows })
 }
 
 /// What an end shows of itself.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Notes {
     /// Its TLS secrets.
     keys: Mutex<Vec<String>>,
-    windows: Windows,
+    /// The windows of its first TCP connection, if somebody wants them.
+    windows: Option<Windows>,
 }
 
 impl Notes {
@@ -86,7 +88,7 @@ impl Observer for Notes {
     }
 
     fn tcp(&self, side: Side) -> Option<TcpTrace> {
-        self.windows.trace(side)
+        self.windows.as_ref()?.trace(side)
     }
 
     fn qlog(&self, _: Side, _: &str) -> Option<Box<dyn io::Write + Send + Sync>> {
@@ -100,6 +102,7 @@ type Place = (Machine, Option<Arc<dyn Observer>>);
 fn order<T: DeserializeOwned>() -> Result<T, String> {
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).map_err(|why| why.to_string());
+    // As bytes, like all other messages: the code that reads JSON is compiled once for each kind of text.
     let meant =
         read.and_then(|_| serde_json::from_slice(line.as_bytes()).map_err(|why| why.to_string()));
     meant.map_err(|why| format!("an end received an invalid message: {why}"))

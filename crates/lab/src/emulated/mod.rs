@@ -95,7 +95,10 @@ impl Emulated {
         let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
         let ground = Ground::build(cell, &scene.network)?;
         let is_watched = onlooker.is_some();
-        let job = |role| Job { about: self.about.clone(), cell: index, run, role, is_watched };
+        let notes_windows = onlooker.is_some_and(Onlooker::wants_windows);
+        let about = &self.about;
+        let job =
+            |role| Job { about: about.clone(), cell: index, run, role, is_watched, notes_windows };
         let around = (&seed, beside, onlooker);
         let (mut records, mut finished) = match cell.endpoint.programs.is_empty() {
             true => play(ground, &scene, around, job)?,

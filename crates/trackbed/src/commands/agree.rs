@@ -149,6 +149,7 @@ fn run(
         substrate: Some(substrate),
         out: Some(out.join(name)),
         runs,
+        until_decided: *until_decided,
         capture: options.capture.filter(|_| matches!(substrate, SubstrateArgument::Emulated)),
         ..options.clone()
     };

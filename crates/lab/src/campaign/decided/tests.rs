@@ -134,9 +134,20 @@ fn decided(second: [f64; 3], limits: (u64, u32), stops_at: Option<Stop>) -> (Vec
 fn decided_with(
     second: [f64; 3],
     computing: Duration,
-    (seconds, runs_max): (u64, u32),
+    limits: (u64, u32),
     stops_at: Option<Stop>,
 ) -> (Vec<Agreement>, bool) {
+    let mut found = decided_again(second, computing, &[limits], stops_at);
+    found.remove(0)
+}
+
+/// The same once for each limit, with the results of the time before.
+fn decided_again(
+    second: [f64; 3],
+    computing: Duration,
+    limits: &[(u64, u32)],
+    stops_at: Option<Stop>,
+) -> Vec<(Vec<Agreement>, bool)> {
     let plan = || built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
     let cancel = Cancel::new();
     let stops = stops_at.map(|stop| (cancel.clone(), stop));
@@ -176,12 +187,15 @@ fn decided_with(
         Side { keeping: keeping(&first), plan: plan_a, about: about_a, directory: a },
         Side { keeping: keeping(&other), plan: plan_b, about: about_b, directory: b },
     ];
-    let budget = Duration::from_secs(seconds);
-    let terms = Terms { metrics: Vec::new(), budget, runs_min: 12, runs_max };
-    terms.check().unwrap();
-    let mut deciding = Deciding::new(sides[0].plan, terms);
-    let is_complete = deciding.run(&mut sides, &mut Seconds::default()).unwrap();
-    (deciding.into_found(), is_complete)
+    let decide = |&(seconds, runs_max): &(u64, u32)| {
+        let budget = Duration::from_secs(seconds);
+        let terms = Terms { metrics: Vec::new(), budget, runs_min: 12, runs_max };
+        terms.check().unwrap();
+        let mut deciding = Deciding::new(sides[0].plan, terms);
+        let is_complete = deciding.run(&mut sides, &mut Seconds::default()).unwrap();
+        (deciding.into_found(), is_complete)
+    };
+    limits.iter().map(decide).collect()
 }
 
 fn verdicts(found: &[Agreement]) -> Vec<AgreementVerdict> {
@@ -221,6 +235,22 @@ fn the_limits_of_pairs_and_of_time_are_kept() {
     assert!(found[1].verdict == AgreementVerdict::Equivalent, "{found:?}");
     // There is no time for the third cell.
     assert_eq!(decided([1.0; 3], (40, 1_000), None).0.len(), 2);
+}
+
+/// The first cell is never decided. Where there is no time, the others must not lose what is known, and
+/// where there is, it goes to the cell that needs it.
+#[test]
+fn what_exists_is_looked_at_again_without_taking_time() {
+    let pairs = |(found, _): &(Vec<Agreement>, bool)| -> Vec<u32> {
+        found.iter().map(|found| found.pairs).collect()
+    };
+    let limits = [(600, 1_000), (1, 1_000), (400, 1_000)];
+    let found = decided_again([1.03, 1.0, 1.0], Duration::ZERO, &limits, None);
+    let [first, again, later] = [0, 1, 2].map(|time| pairs(&found[time]));
+    assert!(first[0] > first[2] && first[2] > 12, "{first:?}");
+    assert_eq!(verdicts(&found[0].0), verdicts(&found[1].0));
+    assert_eq!(first, again);
+    assert!(later[0] > again[0] && later[1..] == again[1..], "{later:?} {again:?}");
 }
 
 /// Of 25 ms more, the programs need 25 in the first test and 5 in the second.

@@ -35,9 +35,9 @@ pub fn wanted(
             let last = plan.cells.len() - 1;
             bail!("--capture: there is no cell {cell}; write a cell from 0 to {last}");
         };
-        let most = match options.until {
-            Some(_) => planned.runs.max(options.runs_max),
-            None => planned.runs,
+        let most = match options.until.is_some() || options.until_decided {
+            true => planned.runs.max(options.runs_max),
+            false => planned.runs,
         };
         if run >= most {
             bail!("--capture: there is no run {run}; write a run from 0 to {}", most - 1);
