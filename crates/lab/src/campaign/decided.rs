@@ -127,7 +127,7 @@ impl Deciding {
     }
 
     /// Looks at the runs that exist already, cell by cell, as often as they suffice for.
-    fn replay(&mut self, sides: &[Side<'_>; 2]) -> Result<(), DirectoryError> {
+    fn replay(&mut self, sides: &mut [Side<'_>; 2]) -> Result<(), DirectoryError> {
         for index in 0..self.cells.len() {
             while !self.cells[index].is_closed {
                 let next = self.runs_at_look(&self.cells[index]);
@@ -140,6 +140,8 @@ impl Deciding {
                     break;
                 }
                 self.cells[index].runs = next;
+                // The comparison with processor time executes runs of the plan.
+                sides.iter_mut().for_each(|side| side.plan.set_runs(next));
                 self.look(index, sides)?;
             }
         }
