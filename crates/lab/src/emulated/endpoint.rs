@@ -72,7 +72,7 @@ fn work(job: Job) -> Result<Report, String> {
 struct Notes {
     /// Its TLS secrets.
     keys: Mutex<Vec<String>>,
-    /// The windows of its first TCP connection, if somebody wants them.
+    /// The windows of its first TCP connection, if they are asked for.
     windows: Option<Windows>,
 }
 
