@@ -91,8 +91,10 @@ impl Deciding {
     ) -> Result<bool, DirectoryError> {
         let asked = sides.each_ref().map(|side| side.about.clone());
         self.replay(sides)?;
-        for (side, asked) in sides.iter_mut().zip(&asked) {
-            self.describe(side, asked)?;
+        if self.cells.iter().any(|cell| cell.runs > 0) {
+            for (side, asked) in sides.iter_mut().zip(&asked) {
+                self.describe(side, asked)?;
+            }
         }
         let start = progress.elapsed();
         while let Some(index) = self.next(progress.elapsed() - start) {
