@@ -188,6 +188,9 @@ fn compare<'a>(
     }
     let document: Value = serde_json::from_slice(&output.stdout)
         .map_err(|why| format!("agree printed no JSON: {why}"))?;
+    if !document["cells"].is_array() {
+        return Err(format!("{} over {}: agree printed no cells", case.traffic, case.path()));
+    }
     Ok(before.then(document, began.elapsed()))
 }
 

@@ -64,7 +64,7 @@ fn the_windows_are_those_at_that_time() {
         direction,
         path: 0,
         bytes,
-        rtt: (bytes > 14_480).then_some(Duration::from_micros(20_050)),
+        rtt: (bytes > 14_480).then_some(Duration::from_micros(20_100)),
     };
     let grown = [
         window(0, Direction::Backward, 14_480),
