@@ -85,6 +85,20 @@ impl Curl {
         let lines = lines.collect();
         (run.stdout, lines, run.status.code().expect("it ends by itself"))
     }
+
+    /// Whether this curl may wait for an end that it has been sent.
+    ///
+    /// Before 8.1 curl lets nghttp2 pause in a frame whose content another transfer or a later
+    /// call takes, and goes on only with further input. Where that frame is the connection's last,
+    /// curl has all its bytes but never sees its END_STREAM flag: one time in seventy with twenty
+    /// transfers (curl 7.88.1).
+    fn may_miss_the_end(&self) -> bool {
+        let said = Command::new(&self.program).arg("--version").output().unwrap().stdout;
+        let said = String::from_utf8_lossy(&said);
+        let version = said.split_whitespace().nth(1).expect("curl VERSION");
+        let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+        (numbers.next(), numbers.next()) < (Some(8), Some(1))
+    }
 }
 
 impl Drop for Curl {
@@ -92,6 +106,9 @@ impl Drop for Curl {
         let _ = fs::remove_file(&self.certificate);
     }
 }
+
+/// curl's exit status when the time is up or nothing more comes.
+const TIMED_OUT: i32 = 28;
 
 /// Distinguishes the requested output from a progress meter.
 const MARK: &str = "@";
@@ -159,9 +176,17 @@ fn many_files_come_side_by_side() {
             return;
         }
         let outputs = ["--output", "/dev/null"].repeat(20);
-        let options = [&["--parallel", "--parallel-max", "20"][..], &outputs].concat();
-        let (_, lines, status) =
-            curl.ask(&options, &["/noise"].repeat(20), "%{response_code} %{size_download}");
-        assert_eq!((lines, status), (vec!["200 20000000".to_owned(); 20], 0));
+        let stalled = ["--speed-limit", "1", "--speed-time", "10"];
+        let options = [&["--parallel", "--parallel-max", "20"][..], &stalled, &outputs].concat();
+        let ask =
+            || curl.ask(&options, &["/noise"].repeat(20), "%{response_code} %{size_download}");
+        let complete = vec!["200 20000000".to_owned(); 20];
+        let mut answer = ask();
+        for _ in 0..if curl.may_miss_the_end() { 3 } else { 0 } {
+            if (&answer.1, answer.2) == (&complete, TIMED_OUT) {
+                answer = ask();
+            }
+        }
+        assert_eq!((answer.1, answer.2), (complete, 0));
     });
 }
