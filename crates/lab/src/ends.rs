@@ -12,6 +12,7 @@ use trackbed_protocols::{
     Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Machine, Waiting};
+use trackbed_substrate::simulated::Tick;
 use trackbed_substrate::{Host, Task, now, sleep, yield_now};
 use trackbed_workloads::Patience;
 
@@ -19,6 +20,7 @@ use crate::environment;
 use crate::foresight::WhoActs;
 use crate::machine::{Usage, usage};
 use crate::scene::{Scene, transport};
+use crate::tick;
 use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
@@ -73,6 +75,8 @@ pub(crate) struct Clients {
     pub trust: Option<Trust>,
     /// Learns the TLS secrets.
     pub observer: Option<Arc<dyn Observer>>,
+    /// When the kernel should tick after the start, if that can be chosen.
+    pub tick: Option<Tick>,
 }
 
 impl Clients {
@@ -85,7 +89,7 @@ impl Clients {
         log: &EventLog,
     ) -> Result<(), Error> {
         let account = Account::open(Role::Client, machine);
-        let Clients { hosts, server, trust, observer } = self;
+        let Clients { hosts, server, trust, observer, tick } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
         let transport = TransportParameters { observer, ..account.transport(cell) };
@@ -98,6 +102,9 @@ impl Clients {
         // Preparing hundreds of phones takes longer than they may start apart, and the clock stands
         // still until a task waits.
         yield_now().await;
+        if let Some(tick) = tick {
+            tick::align(tick).await;
+        }
         cell.workload.drive(stage).await;
         account.close(log).await;
         Ok(())

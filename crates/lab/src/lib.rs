@@ -21,6 +21,7 @@ pub mod run;
 mod scene;
 #[cfg(test)]
 mod testing;
+mod tick;
 pub mod timeline;
 pub mod topology;
 mod warm_up;

@@ -22,6 +22,7 @@ use crate::device::Device;
 use crate::environment;
 use crate::foresight::WhoActs;
 use crate::scene::{Scene, transport};
+use crate::tick;
 use crate::topology::{Ends, SERVER_NAME, Track};
 use crate::windows::Connection;
 use crate::wiring::{self, Phones};
@@ -48,7 +49,8 @@ impl Runner {
         Runner { simulation: self.simulation.with_time_limit(limit), ..self }
     }
 
-    /// The same whose ends take this processor time, if any, in place of the scenario's model of a device.
+    /// The same whose ends take this processor time, if any, in place of the scenario's model of a device, and
+    /// whose TCP rounds timers to the tick of this machine's kernel.
     #[must_use]
     pub fn with_computing(self, computing: impl Into<Option<Computing>>) -> Runner {
         Runner { computing: computing.into(), ..self }
@@ -105,14 +107,16 @@ impl Runner {
         if let Some(device) = &device {
             track.network.add_processor(track.phones.clone(), device.processor());
         }
+        let mut simulation = self.simulation.clone();
         if let Some(computing) = self.computing {
             computing::attach(&mut track, computing);
+            simulation = simulation.with_tick(tick::of_run(&seed));
         }
         let Track { phones, shared, second, .. } = track;
         let layout = Layout { phones, shared, second, scene, device };
         let observer = onlooker.map(Onlooker::observer);
         let main = |hosts| play(cell, seed, hosts, layout, observer);
-        let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
+        let finished = simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
         finished.map_err(Unfinished::Protocol)
     }
 }

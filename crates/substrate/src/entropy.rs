@@ -23,6 +23,11 @@ pub struct SeededEntropy {
     host: NodeId,
 }
 
+/// The stream of a run's seed that a host draws from.
+pub(crate) fn stream_of(host: &str) -> String {
+    format!("entropy/{host}")
+}
+
 /// Draws from the stream of a host in a run.
 type Source = fn(run: u64, host: NodeId, bytes: &mut [u8]) -> Result<(), EntropyError>;
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use trackbed_core::Time;
+
 use crate::congestion::{CongestionAlgorithm, cubic};
+use crate::tick::Tick;
 
 pub use crate::congestion::HyStart;
 
@@ -56,6 +59,16 @@ pub struct Config {
     pub retries: u32,
     /// How long TIME-WAIT lasts.
     pub time_wait: Duration,
+    /// The clock tick, to which Linux rounds the timers of acknowledgments and retransmissions;
+    /// `None` if they are exact.
+    pub tick: Option<Tick>,
+}
+
+impl Config {
+    /// When a timer fires that is set at `now` for `wait`.
+    pub(crate) fn fires(&self, now: Time, wait: Duration) -> Time {
+        self.tick.map_or(now + wait, |tick| tick.fires(now, wait))
+    }
 }
 
 impl Default for Config {
@@ -84,6 +97,7 @@ impl Default for Config {
             syn_ack_retries: 5,
             retries: 15,
             time_wait: Duration::from_secs(60),
+            tick: None,
         }
     }
 }

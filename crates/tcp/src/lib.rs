@@ -73,7 +73,6 @@
 //!   connection in TIME-WAIT by a new SYN.
 //! - A limit for FIN-WAIT-2: a half-closed connection stays until its peer or its owner ends it.
 //! - SACK blocks on segments with data: they follow on a separate acknowledgment.
-//! - The clock ticks of Linux: timers are exact, where the kernel rounds up to its tick.
 #![forbid(unsafe_code)]
 
 pub mod config;
@@ -90,6 +89,7 @@ mod sequence;
 mod stats;
 mod stream;
 mod subflow;
+mod tick;
 
 pub use config::Config;
 pub use congestion::{CongestionAlgorithm, algorithms};
@@ -99,3 +99,4 @@ pub use segment::{Flags, QuotedSegment, Segment, reset_reply};
 pub use sequence::Seq;
 pub use stats::Stats;
 pub use subflow::State;
+pub use tick::Tick;

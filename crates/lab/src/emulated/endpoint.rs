@@ -20,6 +20,7 @@ use super::ground;
 use crate::ends::{Clients, Serving};
 use crate::environment;
 use crate::scene::Scene;
+use crate::tick;
 use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
 use crate::windows::Windows;
@@ -49,16 +50,18 @@ fn work(job: Job) -> Result<Report, String> {
     let notes = job.is_watched.then(|| Arc::new(Notes { keys: Mutex::default(), windows }));
     let observer = notes.clone().map(|notes| notes as Arc<dyn Observer>);
     let finished = match job.role {
-        Role::Server => {
-            execution.run(|machine| serve(cell, seed, (machine, observer), log.clone()))
-        }
+        Role::Server => execution
+            .run(|machine| serve(cell, seed, (machine.with_seed(seed), observer), log.clone())),
         Role::Clients => {
             // The parent process is gone, so no process will read the output.
             thread::spawn(|| {
                 let _ = io::stdin().lock().read_to_end(&mut Vec::new());
                 std::process::exit(1);
             });
-            execution.run(|machine| drive(cell, seed, (machine, observer), log.clone(), trust))
+            execution.run(|machine| {
+                let place = (machine.with_seed(seed), observer);
+                drive(cell, seed, place, log.clone(), trust)
+            })
         }
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
@@ -155,7 +158,7 @@ async fn drive(
     if let Some(port) = cell.endpoint.programs.port() {
         server.set_port(port);
     }
-    let clients = Clients { hosts, server, trust, observer };
+    let clients = Clients { hosts, server, trust, observer, tick: tick::of_run(&seed) };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
 }

@@ -71,7 +71,7 @@ impl Dialer for CoapDialer {
                     (channel, security)
                 }
             };
-            let messages = Messages::new(host.entropy())
+            let messages = Messages::new(&**host)
                 .map_err(|reason| Error::lasting(protocol, Step::Connect, reason))?;
             let coap = &transport.coap;
             let asking = Asking::new(

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
 use trackbed_connection::TransportStats;
 use trackbed_core::{Rng, Seed, Time};
-use trackbed_substrate::Entropy;
+use trackbed_substrate::Host;
 
 use super::codes::{self, Class, EMPTY};
 use super::recent::Recent;
@@ -52,14 +52,20 @@ pub(super) enum Heard {
 }
 
 impl Messages {
-    /// Those of a new peer.
+    /// Those of a new peer of `host`.
     ///
     /// # Errors
     /// If no randomness is available, with the reason.
-    pub(super) fn new(entropy: Entropy) -> Result<Messages, String> {
-        let mut root = [0; 8];
-        Randomness::new(entropy).fill(&mut root)?;
-        let mut rng = Seed::of_run(u64::from_le_bytes(root), 0).stream("coap");
+    pub(super) fn new(host: &dyn Host) -> Result<Messages, String> {
+        let root = match host.draw() {
+            Some(root) => root,
+            None => {
+                let mut root = [0; 8];
+                Randomness::new(host.entropy()).fill(&mut root)?;
+                u64::from_le_bytes(root)
+            }
+        };
+        let mut rng = Seed::of_run(root, 0).stream("coap");
         Ok(Messages {
             next_id: rng.next_u64() as u16,
             rng,

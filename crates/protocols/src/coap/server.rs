@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Error, Service, TransportStats};
-use trackbed_substrate::{Entropy, Guests, Host, Standing, yield_now};
+use trackbed_substrate::{Guests, Host, Standing, yield_now};
 
 use super::codes::{Class, class};
 use super::driver::{Driver, Party as _};
@@ -48,7 +48,7 @@ pub(super) fn serve(
     let common = Rc::new(Common { service, block_size, budget, idle_max });
     let server = Rc::new(Server {
         peers: Peers::new(socket),
-        entropy: host.entropy(),
+        host: Arc::clone(host),
         gate,
         common,
         ledger: transport.ledger.clone(),
@@ -62,7 +62,7 @@ pub(super) fn serve(
 
 struct Server {
     peers: Peers,
-    entropy: Entropy,
+    host: Arc<dyn Host>,
     gate: Option<Gate>,
     common: Rc<Common>,
     ledger: Option<Ledger>,
@@ -124,7 +124,7 @@ impl Server {
             }
             _ => below,
         };
-        let Ok(messages) = Messages::new(self.entropy.clone()) else { return };
+        let Ok(messages) = Messages::new(&*self.host) else { return };
         let room = channel.room();
         let peer = Peer::new(Rc::clone(&self.common), messages, room, standing);
         let counted = Counted { peer: Rc::clone(&peer), ledger: self.ledger.clone() };

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_core::future::BoxFuture;
+use trackbed_core::{Rng, Seed};
 
 use super::listener::KernelTcpListener;
 use super::pipe;
@@ -15,7 +16,7 @@ use super::tcp::KernelTcpStream;
 use super::udp::KernelUdpSocket;
 use super::waiting::Waiting;
 use super::world::{self, World};
-use crate::entropy::Entropy;
+use crate::entropy::{Entropy, stream_of};
 use crate::host::{Host, check_remote, no_common_version, no_further_network, not_an_address};
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 
@@ -24,11 +25,18 @@ use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 #[derive(Clone, Debug)]
 pub struct Machine {
     run: u64,
+    seed: Option<Seed>,
 }
 
 impl Machine {
     pub(super) fn new(run: u64) -> Machine {
-        Machine { run }
+        Machine { run, seed: None }
+    }
+
+    /// The same, whose hosts [draw](Host::draw) what they draw in a simulated run with this seed.
+    #[must_use]
+    pub fn with_seed(self, seed: Seed) -> Machine {
+        Machine { seed: Some(seed), ..self }
     }
 
     /// The machine as a host called `name` that has `addresses`, the preferred ones first. They
@@ -76,7 +84,8 @@ impl Machine {
         let mut later = VecDeque::from(networks);
         let addresses = later.pop_front().expect("a host that roams begins somewhere");
         let networks = Mutex::new(Networks { addresses, later });
-        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire, peer })
+        let draws = self.seed.as_ref().map(|seed| Mutex::new(seed.stream(&stream_of(name))));
+        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, draws, rewire, peer })
     }
 
     /// Takes an existing stream socket, with options or a protocol that [`TcpOptions`] does not
@@ -132,6 +141,8 @@ struct KernelHost {
     run: u64,
     name: String,
     networks: Mutex<Networks>,
+    /// What [`Host::draw`] draws from.
+    draws: Option<Mutex<Rng>>,
     rewire: Box<Rewire>,
     /// The only accepted peer, if any.
     peer: Option<IpAddr>,
@@ -204,6 +215,12 @@ impl Host for KernelHost {
 
     fn entropy(&self) -> Entropy {
         Entropy::System
+    }
+
+    fn draw(&self) -> Option<u64> {
+        let mut number = [0; 8];
+        self.draws.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).fill(&mut number);
+        Some(u64::from_le_bytes(number))
     }
 }
 

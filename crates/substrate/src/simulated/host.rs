@@ -131,6 +131,12 @@ impl Host for SimulatedHost {
     fn entropy(&self) -> Entropy {
         Entropy::Seeded(SeededEntropy::new(draw, self.run, self.node))
     }
+
+    fn draw(&self) -> Option<u64> {
+        let mut number = [0; 8];
+        draw(self.run, self.node, &mut number).ok()?;
+        Some(u64::from_le_bytes(number))
+    }
 }
 
 fn draw(run: u64, node: NodeId, bytes: &mut [u8]) -> Result<(), EntropyError> {

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use trackbed_core::Seed;
 use trackbed_net::NodeId;
+use trackbed_tcp::Config;
 
 use super::options;
 use super::sockets::Listener;
@@ -72,7 +73,8 @@ impl World {
         if !host.owns(local.ip()) {
             return Err(not_an_address(&host.name, local.ip()));
         }
-        let config = options::config(options, options::mtu(&self.network, local.ip()))?;
+        let mtu = options::mtu(&self.network, local.ip());
+        let config = Config { tick: self.tick, ..options::config(options, mtu)? };
         let multipath = options
             .multipath
             .as_ref()

@@ -53,3 +53,4 @@ pub use parallel::parallel;
 pub use run::{Simulation, is_simulating};
 
 pub use crate::run::{Cancel, RunError};
+pub use trackbed_tcp::Tick;

@@ -9,6 +9,7 @@ use std::thread;
 
 use trackbed_core::{Bitrate, Seed, Time};
 use trackbed_net::{InterfaceId, Network};
+use trackbed_tcp::Tick;
 
 use super::host::Hosts;
 use super::reactor::SimulatedReactor;
@@ -22,6 +23,7 @@ pub struct Simulation {
     time_limit: Time,
     events_per_instant: u64,
     rates: BTreeMap<InterfaceId, Bitrate>,
+    tick: Option<Tick>,
     cancel: Cancel,
 }
 
@@ -39,6 +41,7 @@ impl Simulation {
             time_limit: Time::from_millis(3_600_000),
             events_per_instant: 1_000_000,
             rates: BTreeMap::new(),
+            tick: None,
             cancel: Cancel::new(),
         }
     }
@@ -63,6 +66,13 @@ impl Simulation {
     pub fn with_interface_rate(mut self, interface: InterfaceId, rate: Bitrate) -> Simulation {
         self.rates.insert(interface, rate);
         self
+    }
+
+    /// The same whose hosts have this clock tick, to which TCP rounds its timers; by default, timers
+    /// are exact.
+    #[must_use]
+    pub fn with_tick(self, tick: Option<Tick>) -> Simulation {
+        Simulation { tick, ..self }
     }
 
     /// The same, stopped by `cancel`.
@@ -106,7 +116,7 @@ impl Simulation {
         let _simulating = Simulating::begin();
         let executor = executor::enter();
         let nodes = network.nodes().len() as u64;
-        let world = World::new(executor.id(), &seed, network, &self.rates);
+        let world = World::new(executor.id(), &seed, network, (&self.rates, self.tick));
         let hosts = Hosts::new(&world);
         world::replace(Some(world));
         let events = self.events_per_instant.saturating_add(nodes.saturating_mul(EVENTS_PER_NODE));

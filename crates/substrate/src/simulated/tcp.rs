@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use trackbed_core::{Seed, Time};
 use trackbed_net::NodeId;
 use trackbed_tcp::multipath::{Key, MultipathConnection};
-use trackbed_tcp::{Connection, State, TcpError};
+use trackbed_tcp::{Config, Connection, State, TcpError};
 
 use super::flow::Flow;
 use super::options;
@@ -40,7 +40,8 @@ impl World {
         let flows = &self.flows;
         let unused = |local| !flows.contains_key(&Flow::new(node, local, remote));
         let local = host.tcp_ports.choose(SocketAddr::new(local, 0), unused)?;
-        let config = options::config(options, options::mtu(&self.network, local.ip()))?;
+        let mtu = options::mtu(&self.network, local.ip());
+        let config = Config { tick: self.tick, ..options::config(options, mtu)? };
         let isn = host.sequence_numbers.next_u64() as u32;
         let connection = match &options.multipath {
             None => {

@@ -11,12 +11,14 @@ use slab::Slab;
 use trackbed_core::packet::{Reassembly, TooBig, protocol};
 use trackbed_core::{Bitrate, Packet, Rng, Seed, Time};
 use trackbed_net::{Delivery, InterfaceId, Network, NodeId};
+use trackbed_tcp::Tick;
 
 use super::egress::{Egress, Waiting};
 use super::flow::Flow;
 use super::ports::Ports;
 use super::sockets::{Carrier, Listener, Tcp, Udp};
 use crate::clock;
+use crate::entropy::stream_of;
 use crate::executor::TimerQueue;
 use crate::host::no_further_network;
 
@@ -41,6 +43,8 @@ pub(super) struct World {
     pub(super) is_joinable: bool,
     /// The connections' timers, with the connections' keys.
     pub(super) tcp_timers: TimerQueue<u32>,
+    /// The clock tick of all hosts, if they have one.
+    pub(super) tick: Option<Tick>,
     pub(super) listeners: Slab<Listener>,
 }
 
@@ -67,7 +71,7 @@ impl World {
         run: u64,
         seed: &Seed,
         network: Network,
-        rates: &BTreeMap<InterfaceId, Bitrate>,
+        (rates, tick): (&BTreeMap<InterfaceId, Bitrate>, Option<Tick>),
     ) -> World {
         let hosts = network.nodes().map(|node| HostState::new(&network, node, seed)).collect();
         World {
@@ -83,6 +87,7 @@ impl World {
             tokens: FxHashMap::default(),
             is_joinable: false,
             tcp_timers: TimerQueue::new(),
+            tick,
             listeners: Slab::new(),
         }
     }
@@ -199,7 +204,7 @@ impl HostState {
             reassembly: Reassembly::default(),
             sctp_ports: Ports::new(),
             tcp_ports: Ports::new(),
-            entropy: seed.stream(&format!("entropy/{name}")),
+            entropy: seed.stream(&stream_of(name)),
             sequence_numbers: seed.stream(&format!("tcp/{name}/sequence-numbers")),
             later: VecDeque::new(),
             name: name.into(),

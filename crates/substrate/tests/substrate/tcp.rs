@@ -12,7 +12,7 @@ use futures_util::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use trackbed_core::{Bitrate, Ratio, Time};
 use trackbed_net::models::{Delay, Loss};
 use trackbed_net::{Direction, DropReason, Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_substrate::simulated::{Hosts, Simulation, Tick};
 use trackbed_substrate::{
     Host, TcpListener, TcpOptions, TcpStream, now, sleep, sleep_until, spawn,
 };
@@ -88,6 +88,26 @@ fn no_listener_is_a_refusal_and_no_host_a_timeout() {
         let lost = connect(address("10.9.9.9", 80)).await.err().unwrap();
         assert_eq!(lost.kind(), ErrorKind::TimedOut);
     });
+}
+
+/// Six repetitions of a SYN and the doubled wait after the last one take 127 s by exact timers, and
+/// 131 s by Linux's ticks of 4 ms, which longer timers meet at fewer places: each wait ends at the
+/// next multiple of 8, 8, 64, 64, 64, 512 and 512 ticks.
+#[test]
+fn timers_end_at_ticks_if_there_are_any() {
+    let gives_up_at = |tick: Option<Tick>| {
+        let simulation = Simulation::new().with_tick(tick);
+        let attempt = |hosts| async move {
+            let options = TcpOptions::default();
+            let lost = client(&hosts).connect_tcp(None, address("10.9.9.9", 80), &options).await;
+            assert_eq!(lost.err().unwrap().kind(), ErrorKind::TimedOut);
+            now()
+        };
+        simulation.run(seed(), clean(), attempt).unwrap()
+    };
+    let tick = Tick { period: Duration::from_millis(4), phase: Duration::ZERO };
+    assert_eq!(gives_up_at(None), Time::from_millis(127_000));
+    assert_eq!(gives_up_at(Some(tick)), Time::from_millis(131_068));
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
+use crate::tick::Tick;
+
 #[derive(Debug, Default)]
 pub(crate) struct Acker {
     /// Acknowledgments that are still sent at once.
@@ -29,6 +31,8 @@ pub(crate) struct Acker {
     full: u32,
     /// The length of the last segment if it was smaller, but not too small for a full one.
     last_smaller: u32,
+    /// To which the delay is rounded.
+    tick: Option<Tick>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +50,8 @@ pub(crate) struct Situation {
 }
 
 impl Acker {
-    pub(crate) fn new(full: u32) -> Acker {
-        Acker { full: full.min(MAX_INITIAL_FULL), ..Acker::default() }
+    pub(crate) fn new(full: u32, tick: Option<Tick>) -> Acker {
+        Acker { full: full.min(MAX_INITIAL_FULL), tick, ..Acker::default() }
     }
 
     pub(crate) fn schedule(&mut self) {
@@ -222,7 +226,8 @@ impl Acker {
         if self.due_at.is_some_and(|at| at <= now + delay / 4) {
             return true;
         }
-        self.due_at = Some(self.due_at.map_or(now + delay, |at| at.min(now + delay)));
+        let due = self.tick.map_or(now + delay, |tick| tick.fires(now, delay));
+        self.due_at = Some(self.due_at.map_or(due, |at| at.min(due)));
         false
     }
 }
@@ -254,7 +259,7 @@ mod tests {
 
     /// An interactive connection past its quick start, at which nothing waits.
     fn interactive() -> Acker {
-        let mut acker = Acker::new(1_448);
+        let mut acker = Acker::new(1_448, None);
         acker.data_arrived(Time::ZERO, (1_448, false), 65_535, MAX_DELAY);
         acker.data_sent(Time::ZERO);
         acker.acknowledged();
@@ -284,7 +289,7 @@ mod tests {
 
     #[test]
     fn one_end_is_acknowledged_if_no_response_is_expected() {
-        let mut acker = Acker::new(1_448);
+        let mut acker = Acker::new(1_448, None);
         arrives(&mut acker, 1_448, false);
         acker.acknowledged();
         arrives(&mut acker, 100, true);

@@ -7,7 +7,6 @@ use trackbed_core::Time;
 
 use super::ack::Event;
 use super::block::Reason;
-use super::timers::TIMER_SLACK;
 use super::{MIN_REORDERING, Phase, Subflow};
 use crate::recovery::rack::Reordering;
 
@@ -154,7 +153,7 @@ impl Subflow {
         let reordering = self.reordering();
         let again = self.loss.rack.detect(&mut self.board, reordering, now, anyway);
         if let Some(at) = again {
-            self.timers.transmit = Some((Reason::Reordering, at + TIMER_SLACK));
+            self.set_transmit(Reason::Reordering, now, at - now + self.slack());
         }
         again.is_some()
     }
@@ -244,7 +243,7 @@ impl Subflow {
             return false;
         }
         let delay = (self.srtt() / 2).max(RENEGING_DELAY);
-        self.timers.transmit = Some((Reason::Retransmit, now + delay));
+        self.set_transmit(Reason::Retransmit, now, delay);
         event.set_timer = false;
         true
     }

@@ -242,7 +242,7 @@ impl Subflow {
             congestion: config.congestion.build(config.hystart),
             usage: block::Usage::default(),
             receive: ReceiveSpace {
-                acker: Acker::new(mss),
+                acker: Acker::new(mss, config.tick),
                 tuner: Tuner::new(config.receive_buffer, mss),
                 ..ReceiveSpace::default()
             },

@@ -48,7 +48,7 @@ impl Subflow {
     fn start_handshake(&mut self, now: Time) {
         self.due.syn = true;
         self.send.last_sent_at = now;
-        self.timers.transmit = Some((Reason::Retransmit, now + self.rtt.rto()));
+        self.set_transmit(Reason::Retransmit, now, self.rtt.rto());
     }
 
     /// RFC 9293 section 3.10.7.3: a segment in SYN-SENT.
@@ -121,7 +121,7 @@ impl Subflow {
     fn receive_syn(&mut self, syn: &Segment) {
         self.receive.next = syn.sequence + 1;
         self.receive.acknowledged = self.receive.next;
-        self.receive.acker = Acker::new(self.send.mss);
+        self.receive.acker = Acker::new(self.send.mss, self.config.tick);
         if self.receive.window == 0 {
             let size = self.config.receive_buffer;
             self.receive.window = tuner::initial_window(size, self.send.mss);

@@ -89,8 +89,7 @@ impl Subflow {
             self.loss.prr.sent();
         }
         if restart {
-            let at = now + self.rtt.backed_off(self.loss.backoff);
-            self.timers.transmit = Some((Reason::Retransmit, at));
+            self.set_transmit(Reason::Retransmit, now, self.rtt.backed_off(self.loss.backoff));
         }
         Some(segment)
     }

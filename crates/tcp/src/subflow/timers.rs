@@ -46,6 +46,16 @@ impl Subflow {
         }
     }
 
+    /// Sets the timer of transmissions, in place of another.
+    pub(super) fn set_transmit(&mut self, reason: Reason, now: Time, wait: Duration) {
+        self.timers.transmit = Some((reason, self.config.fires(now, wait)));
+    }
+
+    /// What a probe or the reordering timer waits beyond its time (`TCP_TIMEOUT_MIN_US`).
+    pub(super) fn slack(&self) -> Duration {
+        self.config.tick.map_or(EXACT_SLACK, |_| TICKING_SLACK)
+    }
+
     /// Starts the probe timer or else the retransmission timer, from now.
     pub(super) fn set_transmit_timer(&mut self, now: Time) {
         if !self.schedule_probe(now, true) {
@@ -60,13 +70,13 @@ impl Subflow {
             return;
         };
         let rto = self.rtt.backed_off(self.loss.backoff);
-        let at = match self.timers.transmit {
+        let wait = match self.timers.transmit {
             Some((Reason::TailLoss | Reason::Reordering, _)) => {
-                (front.sent_at + rto).max(now + TICK)
+                (front.sent_at + rto).max(now + TICK) - now
             }
-            _ => now + rto,
+            _ => rto,
         };
-        self.timers.transmit = Some((Reason::Retransmit, at));
+        self.set_transmit(Reason::Retransmit, now, wait);
     }
 
     /// RFC 8985 section 7.2. `fresh` if the retransmission timer would be restarted too.
@@ -77,13 +87,13 @@ impl Subflow {
         let delay = match self.rtt.srtt() {
             // The peer may delay its acknowledgment of a single segment.
             Some(srtt) if self.board.len() == 1 => srtt * 2 + self.rtt.least_allowance(),
-            Some(srtt) => srtt * 2 + TIMER_SLACK,
+            Some(srtt) => srtt * 2 + self.slack(),
             None => self.config.rto.initial,
         };
         let rto = self.rtt.backed_off(self.loss.backoff);
         let rto_at = if fresh { now + rto } else { front.sent_at + rto };
-        let at = if rto_at > now { rto_at.min(now + delay) } else { now + delay };
-        self.timers.transmit = Some((Reason::TailLoss, at));
+        let wait = if rto_at > now { delay.min(rto_at - now) } else { delay };
+        self.set_transmit(Reason::TailLoss, now, wait);
         true
     }
 
@@ -158,8 +168,7 @@ impl Subflow {
         }
         self.due.forced = Some(self.board.first_id());
         self.loss.backoff += 1;
-        self.timers.transmit =
-            Some((Reason::Retransmit, now + self.rtt.backed_off(self.loss.backoff)));
+        self.set_transmit(Reason::Retransmit, now, self.rtt.backed_off(self.loss.backoff));
     }
 
     /// A SYN or SYN-ACK was not answered (RFC 9293 section 3.8.3).
@@ -177,15 +186,14 @@ impl Subflow {
         self.counters.retransmissions += 1;
         self.counters.timeouts += 1;
         self.due.syn = true;
-        self.timers.transmit =
-            Some((Reason::Retransmit, now + self.rtt.backed_off(self.loss.backoff)));
+        self.set_transmit(Reason::Retransmit, now, self.rtt.backed_off(self.loss.backoff));
     }
 
     /// Starts probing a window that is shut, if data waits and no other timer runs.
     pub(super) fn start_persist(&mut self, now: Time) {
         if self.timers.transmit.is_none() {
             let wait = self.rtt.backed_off(self.loss.backoff).max(self.rtt.least_allowance());
-            self.timers.transmit = Some((Reason::Persist, now + wait));
+            self.set_transmit(Reason::Persist, now, wait);
         }
     }
 
@@ -234,7 +242,9 @@ impl Subflow {
 
 /// A tick of Linux's clock at 250 Hz: the shortest time for which it sets a timer.
 const TICK: Duration = Duration::from_millis(4);
-/// What a probe or the reordering timer waits beyond its time: two ticks, as Linux.
-pub(super) const TIMER_SLACK: Duration = Duration::from_millis(8);
+/// What Linux adds before it rounds up to ticks.
+const TICKING_SLACK: Duration = Duration::from_millis(2);
+/// In place of both: the two ticks that Linux waited before version 6.7.
+const EXACT_SLACK: Duration = Duration::from_millis(8);
 /// Keep-alive probes are never closer than this.
 const MIN_KEEPALIVE: Duration = Duration::from_secs(1);

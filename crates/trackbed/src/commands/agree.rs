@@ -40,9 +40,10 @@ QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell i
 
 Emulated runs include the processor time of the programs at both ends. Runs in virtual time do so only with the
 model of a device. A cell that is not equivalent is therefore compared again with virtual runs in which each
-packet takes time at both ends: the processor time of the emulated programs, divided by their packets. If that
-is equivalent, the verdict is `equivalent with computing`. A correlation close to 1 means that the same losses
-and delays happened in both runs of a pair.
+packet takes time at both ends: the processor time of the emulated programs, divided by their packets. In these
+runs TCP's timers are also rounded up to the kernel's clock tick; otherwise they are exact in virtual time. If
+that is equivalent, the verdict is `equivalent with computing`. A correlation close to 1 means that the same
+losses and delays happened in both runs of a pair.
 
 With --until-decided, a cell is judged after 12 pairs of runs (or --runs), after half as many again, and so
 on. The intervals are wider then, so that each of the two comparisons errs in 5 % of cells over all looks

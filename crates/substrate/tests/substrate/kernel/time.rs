@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use trackbed_core::Time;
+use trackbed_core::{Bitrate, Time};
 use trackbed_substrate::kernel::{Execution, Origin};
+use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{
-    Entropy, from_std_instant, now, sleep, sleep_until, spawn, to_std_instant, wall_clock,
+    Entropy, Host, from_std_instant, now, sleep, sleep_until, spawn, to_std_instant, wall_clock,
 };
 
 use super::{HANG, execute, run};
+use crate::support::{pair, seed};
 
 #[test]
 fn timers_never_fire_before_their_time() {
@@ -104,6 +106,24 @@ fn the_time_of_day_and_the_randomness_are_the_systems() {
     assert!((before..=since_1970()).contains(&within.unwrap()));
     // Behind the run the clock is that of simulations again.
     assert!(wall_clock() < Duration::from_secs(1_767_225_600) + Duration::from_secs(3_600));
+}
+
+/// So what hosts draw that is no secret is the same on both substrates.
+#[test]
+fn a_machine_that_knows_a_seed_draws_as_in_virtual_time() {
+    let drawn = |host: &dyn Host| [host.draw(), host.draw()];
+    let network = pair(Bitrate::from_mbps(1), Duration::ZERO);
+    let simulated = Simulation::new().run(seed(), network, |hosts| async move {
+        ["client", "server"].map(|name| drawn(&*hosts.get(name).unwrap()))
+    });
+    let real = execute(|machine| async move {
+        assert_eq!(machine.host("client", []).draw(), None);
+        let machine = machine.with_seed(seed());
+        ["client", "server"].map(|name| drawn(&*machine.host(name, [])))
+    });
+    let [client, server] = real.unwrap();
+    assert!(client[0].is_some() && client[0] != client[1] && client != server);
+    assert_eq!(simulated.unwrap(), [client, server]);
 }
 
 #[test]
