@@ -12,7 +12,6 @@ use trackbed_protocols::{
     Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Machine, Waiting};
-use trackbed_substrate::simulated::Tick;
 use trackbed_substrate::{Host, Task, now, sleep, yield_now};
 use trackbed_workloads::Patience;
 
@@ -75,8 +74,8 @@ pub(crate) struct Clients {
     pub trust: Option<Trust>,
     /// Learns the TLS secrets.
     pub observer: Option<Arc<dyn Observer>>,
-    /// When the kernel should tick after the start, if that can be chosen.
-    pub tick: Option<Tick>,
+    /// Whether to begin at the moment between two ticks of the kernel that the seed says.
+    pub aligned: bool,
 }
 
 impl Clients {
@@ -89,7 +88,7 @@ impl Clients {
         log: &EventLog,
     ) -> Result<(), Error> {
         let account = Account::open(Role::Client, machine);
-        let Clients { hosts, server, trust, observer, tick } = self;
+        let Clients { hosts, server, trust, observer, aligned } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
         let transport = TransportParameters { observer, ..account.transport(cell) };
@@ -102,8 +101,8 @@ impl Clients {
         // Preparing hundreds of phones takes longer than they may start apart, and the clock stands
         // still until a task waits.
         yield_now().await;
-        if let Some(tick) = tick {
-            tick::align(tick).await;
+        if aligned {
+            tick::align(seed).await;
         }
         cell.workload.drive(stage).await;
         account.close(log).await;

@@ -49,8 +49,8 @@ impl Runner {
         Runner { simulation: self.simulation.with_time_limit(limit), ..self }
     }
 
-    /// The same whose ends take this processor time, if any, in place of the scenario's model of a device, and
-    /// whose TCP rounds timers to the tick of this machine's kernel.
+    /// The same whose ends take this processor time, if any, in place of the scenario's model of a device. If
+    /// so, TCP also rounds timers to the tick of this machine's kernel.
     #[must_use]
     pub fn with_computing(self, computing: impl Into<Option<Computing>>) -> Runner {
         Runner { computing: computing.into(), ..self }

@@ -1,5 +1,6 @@
 //! The clock tick of this machine's kernel, to which it rounds TCP's timers.
 
+use std::hint;
 use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
@@ -7,26 +8,74 @@ use trackbed_core::Seed;
 use trackbed_substrate::simulated::Tick;
 use trackbed_substrate::sleep;
 
-/// The tick in a run with this seed: as long as this kernel's, at any moment; `None` if the kernel
-/// does not tell.
+/// The tick of a run: this kernel's period, with a phase drawn from the seed. `None` if the kernel
+/// does not tell its period.
 pub(crate) fn of_run(seed: &Seed) -> Option<Tick> {
     let period = duration(clock_getres(ClockId::MonotonicCoarse));
-    let nanos = u64::try_from(period.as_nanos()).ok().filter(|nanos| *nanos > 0)?;
-    let phase = Duration::from_nanos(seed.stream("clock-tick").below(nanos));
-    Some(Tick { period, phase })
+    Tick::new(period, phase(seed, period))
 }
 
-/// Waits until the kernel's next tick is as far away as `tick` is from the start of a run, so that
-/// timers of this run fire when they do in virtual time. Both ends are on this machine, and so have
-/// the same ticks: at multiples of the period since the machine started, since Linux 6.4.
-pub(crate) async fn align(tick: Tick) {
-    let period = tick.period.as_nanos();
-    let since_tick = duration(clock_gettime(ClockId::Monotonic)).as_nanos() % period;
-    let wait = (2 * period - tick.phase.as_nanos() - since_tick) % period;
-    sleep(Duration::from_nanos(u64::try_from(wait).unwrap_or(0))).await;
+fn phase(seed: &Seed, period: Duration) -> Duration {
+    let round = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).saturating_mul(Tick::ROUND);
+    Duration::from_nanos(seed.stream("clock-tick").below(round.max(1)))
 }
+
+/// Waits until the kernel's next tick is as far away as the first one of a run with this seed in
+/// virtual time. Both ends are on this machine, and so have the same ticks: at multiples of the period
+/// since the machine started, since Linux 6.4. Which of them long timers end at cannot be chosen, so
+/// these do not pair.
+pub(crate) async fn align(seed: &Seed) {
+    let Some(tick) = of_run(seed) else { return };
+    let now = || duration(clock_gettime(ClockId::Monotonic));
+    let start = now();
+    let wait = wait(start, tick.period(), phase(seed, tick.period()));
+    sleep(wait.saturating_sub(WAKE_UP)).await;
+    // A sleeping thread wakes up late.
+    while now() < start + wait {
+        hint::spin_loop();
+    }
+}
+
+/// The shortest time from `now` to a moment that is `phase` before a tick.
+fn wait(now: Duration, period: Duration, phase: Duration) -> Duration {
+    let [now, period, phase] = [now, period, phase].map(|time| time.as_nanos());
+    let wait = (2 * period - phase % period - now % period) % period;
+    Duration::from_nanos(u64::try_from(wait).unwrap_or(0))
+}
+
+/// How late a thread may wake up.
+const WAKE_UP: Duration = Duration::from_micros(300);
 
 fn duration(time: Timespec) -> Duration {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_the_wait_a_tick_is_as_far_away_as_the_phase_says() {
+        let us = Duration::from_micros;
+        for now in [0, 1, 3_999, 4_000, 123_456] {
+            for phase in [0, 1, 70, 3_999, 4_001, 2_047_999] {
+                let wait = wait(us(now), us(4_000), us(phase));
+                assert!(wait < us(4_000));
+                assert_eq!((us(now) + wait + us(phase)).as_micros() % 4_000, 0, "{now} {phase}");
+            }
+        }
+    }
+
+    /// Runs with other seeds have ticks at other moments.
+    #[test]
+    fn the_phase_follows_from_the_seed() {
+        let period = Duration::from_millis(4);
+        let of = |run| phase(&Seed::of_run(1, run), period);
+        assert_eq!(of(0), of(0));
+        assert_ne!(of(0), of(1));
+        let round = period * u32::try_from(Tick::ROUND).unwrap();
+        assert!((0..100).all(|run| of(run) < round));
+        assert!((0..100).any(|run| of(run) > round / 2));
+    }
 }

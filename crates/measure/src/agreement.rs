@@ -75,7 +75,8 @@ impl Agreement {
     }
 }
 
-/// A comparison with virtual runs in which each packet takes processor time at both ends.
+/// A comparison with virtual runs in which each packet takes processor time at both ends, and TCP's timers
+/// end at ticks of the kernel's clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WithComputing {
     /// Processor time of the phones' program for each packet that it sends or receives, measured in the

@@ -15,7 +15,7 @@ pub enum Entropy {
 /// The stream `entropy/<host name>` of a simulated run's seed.
 ///
 /// Only the virtual substrate can create one, and it works only on the thread of that run, during
-/// the run. So it cannot weaken a real connection.
+/// the run. So it cannot weaken a real connection. [`Host::draw`](crate::Host::draw) is no such source.
 #[derive(Clone, Debug)]
 pub struct SeededEntropy {
     source: Source,

@@ -69,10 +69,10 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// The source of this host's keys, nonces and connection identifiers.
     fn entropy(&self) -> Entropy;
 
-    /// A number to draw from what need be no secret, such as the random part of a timer. It follows
-    /// from the seed of a run, also on the kernel's sockets if the machine
-    /// [knows it](crate::kernel::Machine::with_seed): then runs on both substrates pair. `None` if
-    /// there is no seed.
+    /// A number to draw from what need be no secret within a run, such as the random part of a timer. It
+    /// follows from the seed of the run, also on the kernel's sockets if the machine
+    /// [knows it](crate::kernel::Machine::with_seed): then runs on both substrates pair, if the host draws
+    /// nothing else first. `None` if there is no seed.
     fn draw(&self) -> Option<u64>;
 }
 

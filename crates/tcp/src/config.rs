@@ -60,11 +60,17 @@ pub struct Config {
     /// How long TIME-WAIT lasts.
     pub time_wait: Duration,
     /// The clock tick, to which Linux rounds the timers of acknowledgments and retransmissions;
-    /// `None` if they are exact.
+    /// `None` if they are exact. Those of keep-alive, TIME-WAIT and the data level of Multipath TCP
+    /// always are.
     pub tick: Option<Tick>,
 }
 
 impl Config {
+    /// The shortest time for which Linux sets a timer: a tick.
+    pub(crate) fn least_wait(&self) -> Duration {
+        self.tick.map_or(TICK, Tick::period)
+    }
+
     /// When a timer fires that is set at `now` for `wait`.
     pub(crate) fn fires(&self, now: Time, wait: Duration) -> Time {
         self.tick.map_or(now + wait, |tick| tick.fires(now, wait))
@@ -101,6 +107,9 @@ impl Default for Config {
         }
     }
 }
+
+/// A tick of Linux's clock at 250 Hz.
+const TICK: Duration = Duration::from_millis(4);
 
 /// The size of a buffer in bytes. It starts at `initial` and grows with the path up to `max`;
 /// equal numbers switch the growth off.

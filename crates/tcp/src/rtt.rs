@@ -6,6 +6,7 @@ use trackbed_core::Time;
 
 use crate::config::RtoBounds;
 use crate::sequence::Seq;
+use crate::tick::Tick;
 
 #[derive(Debug, Default)]
 pub(crate) struct RttEstimator {
@@ -21,11 +22,13 @@ pub(crate) struct RttEstimator {
     min: WindowedMin,
     latest: Duration,
     rto: Duration,
+    /// Linux counts the timeout in ticks.
+    tick: Option<Tick>,
 }
 
 impl RttEstimator {
-    pub(crate) fn new(bounds: RtoBounds) -> RttEstimator {
-        RttEstimator { bounds, rto: bounds.initial, ..RttEstimator::default() }
+    pub(crate) fn new(bounds: RtoBounds, tick: Option<Tick>) -> RttEstimator {
+        RttEstimator { bounds, rto: bounds.initial, tick, ..RttEstimator::default() }
     }
 
     /// Takes a sample that Karn's algorithm allows. `una` and `next` delimit the round trips.
@@ -47,7 +50,8 @@ impl RttEstimator {
                 self.round_end = next;
             }
         }
-        self.rto = self.bound(Duration::from_nanos(self.srtt_ns + self.variance_ns));
+        let rto = Duration::from_nanos(self.srtt_ns + self.variance_ns);
+        self.rto = self.bound(self.tick.map_or(rto, |tick| tick.rounded_up(rto)));
     }
 
     /// RFC 6298 (2.3), with a finer gain while the round-trip time falls: a fall is no reason to
@@ -182,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_timeout_is_the_round_trip_time_and_at_least_200_ms() {
-        let mut rtt = RttEstimator::new(RtoBounds::default());
+        let mut rtt = RttEstimator::new(RtoBounds::default(), None);
         assert_eq!(rtt.rto(), ms(1000));
         for round in 0..100u32 {
             rtt.sample(ms(50), Seq(round * 10 + 1), Seq(round * 10 + 10));
@@ -194,9 +198,21 @@ mod tests {
 
     #[test]
     fn the_first_sample_counts_with_half_of_itself_as_deviation() {
-        let mut rtt = RttEstimator::new(RtoBounds::default());
+        let mut rtt = RttEstimator::new(RtoBounds::default(), None);
         rtt.sample(ms(300), Seq(1), Seq(2));
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(300)), ms(900)));
+    }
+
+    /// Then it doubles in whole ticks.
+    #[test]
+    fn the_timeout_is_in_whole_ticks_if_there_are_any() {
+        let tick = Tick::new(ms(4), ms(0));
+        let mut rtt = RttEstimator::new(RtoBounds::default(), tick);
+        for round in 0..100u32 {
+            let sample = Duration::from_micros(36_700);
+            rtt.sample(sample, Seq(round * 10 + 1), Seq(round * 10 + 10));
+        }
+        assert_eq!((rtt.rto(), rtt.backed_off(3)), (ms(240), ms(1_920)));
     }
 
     #[test]

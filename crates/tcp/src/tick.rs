@@ -7,38 +7,68 @@ use trackbed_core::Time;
 /// The clock by which Linux's timer wheel (`kernel/time/timer.c`) lets timers fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// Between two ticks; more than zero: 4 ms at 250 Hz.
-    pub period: Duration,
-    /// A tick, less than `period` after time zero.
-    pub phase: Duration,
+    /// Between two ticks, in nanoseconds: 4 ms at 250 Hz.
+    period: u64,
+    /// From time zero to a tick with a number that every step of the wheel divides.
+    phase: u64,
 }
 
 impl Tick {
+    /// Ticks of this period, and the time from the start to a tick at which timers of every length
+    /// may fire: less than [`Tick::ROUND`] periods. `None` if the period is not that of a kernel,
+    /// 0.5 to 20 ms.
+    pub fn new(period: Duration, phase: Duration) -> Option<Tick> {
+        if !(SHORTEST..=LONGEST).contains(&period) {
+            return None;
+        }
+        let period = nanos(period);
+        Some(Tick { period, phase: nanos(phase) % (Tick::ROUND * period) })
+    }
+
+    /// The number of ticks after which timers of up to 32,255 ticks meet the same places again.
+    pub const ROUND: u64 = 512;
+
+    /// The time between two ticks.
+    pub fn period(self) -> Duration {
+        Duration::from_nanos(self.period)
+    }
+
     /// When a timer fires that is set at `now` for `wait`.
     ///
     /// Linux counts whole ticks: those before `now`, and `wait` rounded up. The wheel adds one, so
     /// that no timer fires early, and looks at long timers less often: at every 8th tick from 63
     /// ticks on, at every 64th from 504 on, and so on.
     pub(crate) fn fires(self, now: Time, wait: Duration) -> Time {
-        let period = nanos(self.period).max(1);
-        // One period more, so that ticks before time zero count too.
-        let start = now.as_nanos() + period - nanos(self.phase).min(period);
-        let ticks = nanos(wait).div_ceil(period);
+        // A round more, so that ticks before time zero count too.
+        let before = Tick::ROUND * self.period - self.phase;
+        let ticks = nanos(wait).div_ceil(self.period);
         let mut step = 0;
         while step < STEPS && ticks >= FIRST_STEP << (step * STEP_BITS) {
             step += 1;
         }
         let bits = step * STEP_BITS;
-        let fires = (((start / period + ticks) >> bits) + 1) << bits;
-        let since = fires.saturating_mul(period);
-        Time::from_nanos((since + nanos(self.phase)).saturating_sub(period))
+        let start = now.as_nanos().saturating_add(before) / self.period;
+        let fires = (((start + ticks) >> bits) + 1) << bits;
+        Time::from_nanos(fires.saturating_mul(self.period).saturating_sub(before))
+    }
+
+    /// `wait` in whole ticks, rounded up.
+    pub(crate) fn rounded_up(self, wait: Duration) -> Duration {
+        Duration::from_nanos(nanos(wait).div_ceil(self.period).saturating_mul(self.period))
+    }
+
+    /// `wait` in whole ticks, rounded down.
+    pub(crate) fn rounded_down(self, wait: Duration) -> Duration {
+        Duration::from_nanos(nanos(wait) / self.period * self.period)
     }
 }
 
 fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 4)
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+const SHORTEST: Duration = Duration::from_micros(500);
+const LONGEST: Duration = Duration::from_millis(20);
 /// Timers of fewer ticks are as exact as the tick.
 const FIRST_STEP: u64 = 63;
 /// Each step is eight times as coarse.
@@ -54,12 +84,16 @@ mod tests {
         Time::from_nanos(time * 1_000)
     }
 
+    fn tick(period_us: u64, phase_us: u64) -> Tick {
+        Tick::new(Duration::from_micros(period_us), Duration::from_micros(phase_us)).unwrap()
+    }
+
     /// Measured on Linux 6.18 at 250 Hz: an acknowledgment delayed by 40 ms left 43.97 ms after the
     /// data, at a tick; the tail loss probe of a flight with a smoothed round-trip time of 36.7 ms left
     /// 77.06 ms after it, at another tick.
     #[test]
     fn timers_fire_at_the_tick_after_their_time() {
-        let tick = Tick { period: Duration::from_millis(4), phase: Duration::from_micros(70) };
+        let tick = tick(4_000, 70);
         let delayed = tick.fires(micros(160_100), Duration::from_millis(40));
         assert_eq!(delayed, micros(204_070));
         let probe = tick.fires(micros(143_010), Duration::from_micros(2 * 36_700 + 2_000));
@@ -72,22 +106,32 @@ mod tests {
 
     #[test]
     fn long_timers_fire_at_rarer_ticks() {
-        let tick = Tick { period: Duration::from_millis(4), phase: Duration::ZERO };
-        // 62 ticks are exact; 63 end at a multiple of 8, 504 at one of 64. One tick is before time zero.
-        let after = |ticks: u64| {
-            let fires = tick.fires(Time::ZERO, Duration::from_millis(4 * ticks));
-            fires.as_nanos() / 4_000_000
+        let after = |ticks: u64, phase: u64| {
+            let wait = Duration::from_millis(4 * ticks);
+            tick(4_000, 4_000 * phase).fires(Time::ZERO, wait).as_nanos() / 4_000_000
         };
-        assert_eq!([62, 63, 503, 504].map(after), [63, 71, 511, 511]);
+        // 62 ticks are exact; 63 end at the next multiple of 8 ticks, and 504 at one of 64.
+        assert_eq!([62, 63, 503, 504, 600].map(|ticks| after(ticks, 0)), [63, 64, 504, 512, 640]);
+        // Multiples count from the phase.
+        assert_eq!([62, 63, 503, 504, 600].map(|ticks| after(ticks, 5)), [63, 69, 509, 517, 645]);
+        assert_eq!([62, 63, 503, 504, 600].map(|ticks| after(ticks, 511)), [63, 71, 511, 511, 639]);
     }
 
     #[test]
     fn no_timer_fires_early_or_overflows() {
-        let tick = Tick { period: Duration::from_millis(1), phase: Duration::from_micros(999) };
+        let tick = tick(1_000, 511_999);
         for (now, wait) in [(0, 0), (1, 1), (998, 999), (123_456, 654_321), (5, 120_000_000)] {
             let fires = tick.fires(micros(now), Duration::from_micros(wait));
             assert!(fires > micros(now + wait), "{now} {wait} {fires:?}");
         }
-        tick.fires(Time::from_nanos(u64::MAX / 4), Duration::MAX);
+        let late = tick.fires(Time::from_nanos(u64::MAX - 1), Duration::from_nanos(u64::MAX - 1));
+        assert!(late > micros(1 << 50), "{late:?}");
+    }
+
+    #[test]
+    fn a_period_that_no_kernel_has_is_none() {
+        let period = |micros| Tick::new(Duration::from_micros(micros), Duration::ZERO);
+        assert_eq!([0, 1, 499, 20_001].map(period), [None; 4]);
+        assert!([1_000, 4_000, 10_000].map(period).iter().all(Option::is_some));
     }
 }

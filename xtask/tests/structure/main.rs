@@ -7,6 +7,7 @@ mod clocks;
 mod floats;
 mod floors;
 mod names;
+mod seeds;
 mod tree;
 mod words;
 

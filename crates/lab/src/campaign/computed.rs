@@ -1,4 +1,5 @@
-//! Virtual runs whose ends take processor time, for cells that do not agree with real ones without it.
+//! Virtual runs whose ends take processor time, and whose TCP waits for ticks of the kernel's clock, for cells that
+//! do not agree with real ones without.
 
 use std::collections::BTreeSet;
 

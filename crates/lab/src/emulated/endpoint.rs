@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use trackbed_connection::Error;
+use trackbed_connection::{Error, Transport};
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_protocols::{Observer, Side, TcpTrace, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
@@ -20,7 +20,6 @@ use super::ground;
 use crate::ends::{Clients, Serving};
 use crate::environment;
 use crate::scene::Scene;
-use crate::tick;
 use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
 use crate::windows::Windows;
@@ -158,7 +157,9 @@ async fn drive(
     if let Some(port) = cell.endpoint.programs.port() {
         server.set_port(port);
     }
-    let clients = Clients { hosts, server, trust, observer, tick: tick::of_run(&seed) };
+    // Only the kernel's own TCP waits for ticks.
+    let aligned = cell.endpoint.protocol.capabilities().transport == Transport::Tcp;
+    let clients = Clients { hosts, server, trust, observer, aligned };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
 }

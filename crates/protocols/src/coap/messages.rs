@@ -77,7 +77,7 @@ impl Messages {
         })
     }
 
-    /// An unpredictable number, for tokens (RFC 7252 section 5.3.1).
+    /// A number for tokens (RFC 7252 section 5.3.1): unpredictable, unless the run has a seed.
     pub(super) fn draw(&mut self) -> u32 {
         self.rng.next_u64() as u32
     }

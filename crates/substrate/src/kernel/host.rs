@@ -33,7 +33,8 @@ impl Machine {
         Machine { run, seed: None }
     }
 
-    /// The same, whose hosts [draw](Host::draw) what they draw in a simulated run with this seed.
+    /// The same, whose hosts [draw](Host::draw) from the stream of a simulated run with this seed. Never
+    /// for a machine that others can reach: CoAP's tokens become predictable.
     #[must_use]
     pub fn with_seed(self, seed: Seed) -> Machine {
         Machine { seed: Some(seed), ..self }

@@ -68,8 +68,8 @@ impl Simulation {
         self
     }
 
-    /// The same whose hosts have this clock tick, to which TCP rounds its timers; by default, timers
-    /// are exact.
+    /// The same whose hosts have this clock tick, to which TCP rounds the timers of acknowledgments and
+    /// retransmissions; by default, they are exact.
     #[must_use]
     pub fn with_tick(self, tick: Option<Tick>) -> Simulation {
         Simulation { tick, ..self }

@@ -165,7 +165,7 @@ impl MultipathConnection {
         let working = self.paths.iter().filter(|path| path.is_ready() && path.idle_rounds == 0);
         let due = working.filter_map(|path| path.subflow.transmits_again_at()).max();
         let wait = due.map(|at| at - now).filter(|wait| !wait.is_zero());
-        wait.map_or(self.config.tcp.rto.min, |wait| wait.max(TICK))
+        wait.map_or(self.config.tcp.rto.min, |wait| wait.max(self.config.tcp.least_wait()))
     }
 
     /// A zero window is probed until it opens (RFC 9293 section 3.8.6.1), by a segment that the
@@ -192,7 +192,5 @@ impl MultipathConnection {
     }
 }
 
-/// The kernel's timers have this resolution.
-const TICK: Duration = Duration::from_millis(4);
 /// No timer of the data level waits longer.
 const MAX_WAIT: Duration = Duration::from_secs(120);

@@ -223,10 +223,13 @@ impl Acker {
             most = most.min(srtt.max(MIN_DELAY));
         }
         let delay = self.timeout.min(most).min(MAX_DELAY);
-        if self.due_at.is_some_and(|at| at <= now + delay / 4) {
+        let fires = |wait| self.tick.map_or(now + wait, |tick| tick.fires(now, wait));
+        // A quarter of the delay, which Linux counts in ticks.
+        let soon = self.tick.map_or(delay / 4, |tick| tick.rounded_down(delay / 4));
+        if self.due_at.is_some_and(|at| at <= fires(soon)) {
             return true;
         }
-        let due = self.tick.map_or(now + delay, |tick| tick.fires(now, delay));
+        let due = fires(delay);
         self.due_at = Some(self.due_at.map_or(due, |at| at.min(due)));
         false
     }
@@ -285,6 +288,27 @@ mod tests {
         assert!(!acker.drained());
         arrives(&mut acker, 1_448, true);
         assert!(!acker.drained());
+    }
+
+    /// Linux compares ticks: of a delay of ten, the second segment is acknowledged at once from the start
+    /// of the eighth on.
+    #[test]
+    fn an_acknowledgment_that_is_due_soon_is_not_delayed_again() {
+        let ms = Duration::from_millis;
+        let tick = Tick::new(ms(4), Duration::ZERO);
+        let mut acker = Acker { tick, timeout: MIN_DELAY, interactive: true, ..Acker::default() };
+        let at = |micros| Time::ZERO + Duration::from_micros(micros);
+        assert!(!acker.delay(at(1_000), None));
+        assert_eq!(acker.deadline(), Some(at(44_000)));
+        assert!(!acker.delay(at(31_999), None));
+        assert_eq!(acker.deadline(), Some(at(44_000)));
+        assert!(acker.delay(at(32_000), None));
+        // Exact timers compare times.
+        let mut exact = Acker { tick: None, ..acker };
+        exact.due_at = None;
+        assert!(!exact.delay(at(1_000), None));
+        assert_eq!(exact.deadline(), Some(at(41_000)));
+        assert!(!exact.delay(at(30_999), None) && exact.delay(at(31_000), None));
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl Subflow {
                 reordering: MIN_REORDERING,
                 ..Loss::default()
             },
-            rtt: RttEstimator::new(config.rto),
+            rtt: RttEstimator::new(config.rto, config.tick),
             window: Window::new(config.initial_window_segments.max(1)),
             congestion: config.congestion.build(config.hystart),
             usage: block::Usage::default(),

@@ -51,7 +51,7 @@ impl Subflow {
         self.timers.transmit = Some((reason, self.config.fires(now, wait)));
     }
 
-    /// What a probe or the reordering timer waits beyond its time (`TCP_TIMEOUT_MIN_US`).
+    /// What a probe or the reordering timer waits beyond its time.
     pub(super) fn slack(&self) -> Duration {
         self.config.tick.map_or(EXACT_SLACK, |_| TICKING_SLACK)
     }
@@ -72,7 +72,7 @@ impl Subflow {
         let rto = self.rtt.backed_off(self.loss.backoff);
         let wait = match self.timers.transmit {
             Some((Reason::TailLoss | Reason::Reordering, _)) => {
-                (front.sent_at + rto).max(now + TICK) - now
+                (front.sent_at + rto).max(now + self.config.least_wait()) - now
             }
             _ => rto,
         };
@@ -240,11 +240,10 @@ impl Subflow {
     }
 }
 
-/// A tick of Linux's clock at 250 Hz: the shortest time for which it sets a timer.
-const TICK: Duration = Duration::from_millis(4);
-/// What Linux adds before it rounds up to ticks.
+/// What Linux adds to the time of a probe or of the reordering timer, before it rounds up to ticks
+/// (`TCP_TIMEOUT_MIN_US`).
 const TICKING_SLACK: Duration = Duration::from_millis(2);
-/// In place of both: the two ticks that Linux waited before version 6.7.
+/// What exact timers wait instead, for the rounding too: the two ticks that Linux added before 6.7.
 const EXACT_SLACK: Duration = Duration::from_millis(8);
 /// Keep-alive probes are never closer than this.
 const MIN_KEEPALIVE: Duration = Duration::from_secs(1);

@@ -88,10 +88,10 @@ impl Curl {
 
     /// Whether this curl may wait for an end that it has been sent.
     ///
-    /// Before 8.1 curl lets nghttp2 pause in a frame whose content another transfer or a later
-    /// call takes, and goes on only with further input. Where that frame is the connection's last,
-    /// curl has all its bytes but never sees its END_STREAM flag: one time in seventy with twenty
-    /// transfers (curl 7.88.1).
+    /// Before 8.1 curl pauses its HTTP/2 library in the middle of a frame, and resumes it only when
+    /// more bytes arrive. If the frame is the connection's last, curl has the whole content but never
+    /// sees the flag END_STREAM. With curl 7.88.1 and twenty transfers this happens one time in
+    /// seventy.
     fn may_miss_the_end(&self) -> bool {
         let said = Command::new(&self.program).arg("--version").output().unwrap().stdout;
         let said = String::from_utf8_lossy(&said);
@@ -176,16 +176,20 @@ fn many_files_come_side_by_side() {
             return;
         }
         let outputs = ["--output", "/dev/null"].repeat(20);
-        let stalled = ["--speed-limit", "1", "--speed-time", "10"];
-        let options = [&["--parallel", "--parallel-max", "20"][..], &stalled, &outputs].concat();
+        let mut options = [&["--parallel", "--parallel-max", "20"][..], &outputs].concat();
+        let mut further_attempts = 0;
+        // A server that sometimes forgets the end would pass too; a newer curl finds it.
+        if curl.may_miss_the_end() {
+            options.extend(["--speed-limit", "1", "--speed-time", "10"]);
+            further_attempts = 3;
+        }
         let ask =
             || curl.ask(&options, &["/noise"].repeat(20), "%{response_code} %{size_download}");
         let complete = vec!["200 20000000".to_owned(); 20];
         let mut answer = ask();
-        for _ in 0..if curl.may_miss_the_end() { 3 } else { 0 } {
-            if (&answer.1, answer.2) == (&complete, TIMED_OUT) {
-                answer = ask();
-            }
+        while further_attempts > 0 && (&answer.1, answer.2) == (&complete, TIMED_OUT) {
+            further_attempts -= 1;
+            answer = ask();
         }
         assert_eq!((answer.1, answer.2), (complete, 0));
     });

@@ -97,7 +97,7 @@ pub fn execute(
         let [client, server] = [client, server].map(|time| time.as_secs_f64() * 1e6);
         tell(format_args!(
             "in virtual time each packet takes {client:.0} us at the phones and {server:.0} us at the server: the \
-             processor time of this run on the kernel, divided by its packets; TCP's timers end at ticks of the clock"
+             processor time of this run on the kernel, divided by its packets; timers of TCP end at ticks of the clock"
         ));
     }
     tell(format_args!("captures and sequence.svg: {}", shell_word(&folder)));
