@@ -130,8 +130,9 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
 /// Writes the table of what was found into the page, or prints it.
 fn publish(extent: Extent, found: &[Outcome<'_>]) -> Result<(), String> {
     let rows: Vec<Row> = found.iter().flat_map(Outcome::rows).collect();
+    let without_runs = found.iter().map(Outcome::missing).sum();
     let environment = found.last().map_or(&Value::Null, |last| &last.document["environment"]);
-    let table = format!("{}\n{}", table(&rows), summary(&rows, environment));
+    let table = format!("{}\n{}", table(&rows), summary(&rows, without_runs, environment));
     match extent {
         Extent::Short => println!("{table}"),
         Extent::Full | Extent::Rest => replace_in_page(&table)?,

@@ -59,6 +59,9 @@ pub struct Divergence {
     /// Bytes that had been sent in this direction of the TCP connection when each sent this next packet, less
     /// those whose acknowledgment the other side had sent.
     pub in_flight: [Option<u32>; 2],
+    /// The run that sends nothing more, while the other goes on, if that is the only difference: the one in
+    /// virtual time ends with its traffic, and does not wait until connections are closed.
+    pub ended: Option<usize>,
 }
 
 /// What congestion control knew about a path of the first TCP connection.
@@ -180,10 +183,12 @@ fn pieces(whole: Content, most: u32) -> impl Iterator<Item = Content> {
 pub fn divergence(first: &[Sent], second: &[Sent]) -> Option<Divergence> {
     let when = |found: &Divergence| found.next.iter().flatten().map(|sent| sent.at).min();
     let each = lanes(first, second).into_iter();
-    let found = each.filter_map(|(direction, runs)| of_lane(direction, runs)).min_by_key(when)?;
+    let all: Vec<_> = each.filter_map(|(direction, runs)| of_lane(direction, runs)).collect();
+    let ended = (0..2).find(|side| all.iter().all(|found| found.next[*side].is_none()));
+    let found = all.into_iter().min_by_key(when)?;
     let in_flight = [(first, &found.next[0]), (second, &found.next[1])]
         .map(|(run, next)| in_flight(run, next.as_ref()?));
-    Some(Divergence { in_flight, ..found })
+    Some(Divergence { in_flight, ended, ..found })
 }
 
 /// The first packet that both sent, but more than [`LATE`] apart, before they diverge. `None` if there is none.
@@ -218,7 +223,7 @@ fn of_lane(direction: Direction, [first, second]: [Vec<Sent>; 2]) -> Option<Dive
     let common = first.iter().zip(&second).take_while(|(one, other)| is_same(one, other)).count();
     let next = [first.get(common).cloned(), second.get(common).cloned()];
     let is_end = next.iter().all(Option::is_none);
-    (!is_end).then_some(Divergence { direction, common, next, in_flight: [None; 2] })
+    (!is_end).then_some(Divergence { direction, common, next, in_flight: [None; 2], ended: None })
 }
 
 fn is_same(one: &Sent, other: &Sent) -> bool {

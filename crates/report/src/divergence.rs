@@ -20,9 +20,26 @@ pub struct Pair<'a> {
     pub windows: [&'a [Window]; 2],
 }
 
+impl<'a> Pair<'a> {
+    /// The packets at which the runs diverge, or, if one only ends before the other, those at which their
+    /// times do.
+    fn place(&self) -> Option<[Option<&'a Sent>; 2]> {
+        let next = self.divergence.map(|divergence| divergence.next.each_ref().map(Option::as_ref));
+        let late = self.late.map(|late| late.each_ref().map(Some));
+        match self.divergence.and_then(|divergence| divergence.ended) {
+            Some(_) => late.or(next),
+            None => next.or(late),
+        }
+    }
+}
+
 /// The answer in a sentence.
 pub fn sentence(pair: &Pair<'_>) -> String {
-    match (pair.divergence, pair.late) {
+    let ended = pair.divergence.and_then(|divergence| divergence.ended);
+    let until = ended.map_or_else(String::new, |side| {
+        format!(" until the one {} ends", ["in virtual time", "on the kernel"][side])
+    });
+    match (pair.divergence.filter(|_| ended.is_none()), pair.late) {
         (Some(divergence), _) => {
             let when = divergence.next.iter().flatten().map(|sent| sent.at).min();
             let when = when.map_or(0.0, |at| at.as_secs_f64() * 1e3);
@@ -33,12 +50,14 @@ pub fn sentence(pair: &Pair<'_>) -> String {
             )
         }
         (None, Some([virtually, emulated])) => format!(
-            "Both runs send the same packets, but not at the same time: from {:.1} ms in virtual time and {:.1} ms \
-             on the kernel on, they are more than 1 ms apart.",
+            "Both runs send the same packets{until}, but not at the same time: from {:.1} ms in virtual time and \
+             {:.1} ms on the kernel on, they are more than 1 ms apart.",
             millis(virtually),
             millis(emulated)
         ),
-        (None, None) => "Both runs send the same packets, each less than 1 ms apart.".to_owned(),
+        (None, None) => {
+            format!("Both runs send the same packets{until}, each less than 1 ms apart.")
+        }
     }
 }
 
@@ -55,12 +74,12 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
         writeln!(out, "\nthe first packet more than 1 ms apart")?;
         writeln!(out, "  virtual  {}\n  kernel   {}", describe(virtually), describe(emulated))?;
     }
-    let Some(Divergence { next, in_flight, .. }) = pair.divergence else { return Ok(()) };
+    let Some(place) = pair.place() else { return Ok(()) };
     for (number, (side, sent)) in
         ["virtual time", "the run on the kernel"].into_iter().zip(pair.sent).enumerate()
     {
         writeln!(out, "\npackets around this point in {side}")?;
-        let at = next[number].as_ref().and_then(|next| sent.iter().position(|sent| sent == next));
+        let at = place[number].and_then(|next| sent.iter().position(|sent| sent == next));
         let at = at.unwrap_or(sent.len());
         for (place, packet) in
             sent.iter().enumerate().skip(at.saturating_sub(BEFORE)).take(BEFORE + AFTER)
@@ -72,7 +91,8 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
             writeln!(out, " >    nothing more")?;
         }
     }
-    if let [Some(virtually), Some(emulated)] = in_flight {
+    let in_flight = pair.divergence.map(|divergence| divergence.in_flight);
+    if let Some([Some(virtually), Some(emulated)]) = in_flight {
         writeln!(
             out,
             "\nsent and not acknowledged at that time: {virtually} B in virtual time, {emulated} B on the kernel"
@@ -83,8 +103,7 @@ fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
 
 /// The congestion windows where the runs diverge, or where their times do, if that is in their connection.
 fn write_windows(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
-    let next = pair.divergence.map(|divergence| divergence.next.each_ref().map(Option::as_ref));
-    let Some(at) = next.or(pair.late.map(|late| late.each_ref().map(Some))) else { return Ok(()) };
+    let Some(at) = pair.place() else { return Ok(()) };
     let is_first = |side: usize, sent: &Sent| {
         let mut flows = pair.sent[side].iter().filter(|sent| sent.content.tcp.is_some());
         flows.next().is_some_and(|first| first.content.flow == sent.content.flow)
@@ -271,8 +290,8 @@ fn write_picture(
             writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\"/>")?;
         }
     }
-    let next = pair.divergence.into_iter().flat_map(|divergence| divergence.next.iter().flatten());
-    if let Some(at) = next.map(millis).reduce(f64::min) {
+    let place = pair.place().into_iter().flatten().flatten();
+    if let Some(at) = place.map(millis).reduce(f64::min) {
         let at = x.place(at);
         writeln!(
             out,

@@ -1,12 +1,12 @@
 //! What is known about one case, and which case should go on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Case;
 use super::table::{Row, row};
+use super::{Case, RUNS};
 
 /// What `trackbed agree` found about a case.
 pub struct Outcome<'a> {
@@ -42,6 +42,20 @@ impl<'a> Outcome<'a> {
         cells(&self.document).map(|cell| row(self.case, cell)).collect()
     }
 
+    /// The cells that had no time for a pair of runs, as far as the axes of the case tell.
+    pub fn missing(&self) -> u32 {
+        let values = |axis: &String| axis.split(',').count();
+        let all: usize = self.case.axes.iter().map(values).product();
+        let begun: BTreeSet<_> = cells(&self.document).map(|cell| cell["cell"].as_u64()).collect();
+        u32::try_from(all.saturating_sub(begun.len())).unwrap_or(u32::MAX)
+    }
+
+    /// The time that cells without runs probably need until their first verdict.
+    fn first_pairs(&self) -> Option<Duration> {
+        let pairs = self.missing().checked_mul(self.case.runs.unwrap_or(RUNS))?;
+        (pairs > 0).then(|| self.pair.saturating_mul(pairs))
+    }
+
     /// The times that its open cells probably need, each alone.
     fn needs(&self) -> impl Iterator<Item = Duration> {
         cells(&self.document).filter_map(|cell| {
@@ -59,10 +73,15 @@ impl<'a> Outcome<'a> {
 /// The most pairs of a cell (`--runs-max`).
 const PAIRS_MAX: u64 = 1_000;
 
-/// The case with the cell that is probably decided soonest, and the time for it, if `left` suffices.
+/// The case with the cell that is probably decided soonest, and the time for it, if `left` suffices. Cells without
+/// runs go first.
 pub fn soonest(found: &[Outcome<'_>], left: Duration) -> Option<(usize, Duration)> {
-    let open = found.iter().enumerate().filter(|(_, outcome)| !outcome.is_stuck);
-    let needs = open.filter_map(|(index, outcome)| Some((index, outcome.needs().min()?)));
+    let open = || found.iter().enumerate().filter(|(_, outcome)| !outcome.is_stuck);
+    let first = open().filter_map(|(index, outcome)| Some((index, outcome.first_pairs()?)));
+    if let Some((index, needed)) = first.min_by_key(|(_, needed)| *needed) {
+        return Some((index, needed.min(left)));
+    }
+    let needs = open().filter_map(|(index, outcome)| Some((index, outcome.needs().min()?)));
     needs.filter(|(_, needed)| *needed <= left).min_by_key(|(_, needed)| *needed)
 }
 
@@ -103,5 +122,17 @@ mod tests {
         let stuck = sooner.then(fewer, seconds(20));
         assert_eq!(stuck.document["cells"][0]["pairs"], 10);
         assert_eq!(soonest(&[stuck, later], seconds(60)), Some((1, seconds(30))));
+    }
+
+    /// Two values of one axis and three of another are six cells; the five that have no runs need twelve pairs each.
+    #[test]
+    fn cells_without_runs_go_first() {
+        let case = "traffic = 'x'\nscenario = 'bulk'\nset = []\naxes = ['a=1,2', 'b=3,4,5']";
+        let larger: Case = toml::from_str(case).expect("a valid case");
+        let case: Case = toml::from_str(&case.replace("'a=1,2', 'b=3,4,5'", "")).expect("valid");
+        let found = [outcome(&case, Some(25)), outcome(&larger, None)];
+        assert_eq!([found[0].missing(), found[1].missing()], [0, 5]);
+        assert_eq!(soonest(&found, Duration::from_secs(90)), Some((1, Duration::from_secs(60))));
+        assert_eq!(soonest(&found, Duration::from_secs(40)), Some((1, Duration::from_secs(40))));
     }
 }

@@ -95,16 +95,20 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-pub fn summary(rows: &[Row], environment: &Value) -> String {
+pub fn summary(rows: &[Row], without_runs: u32, environment: &Value) -> String {
     let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
     let fact = |name: &str| environment[name].as_str().unwrap_or("unknown").to_owned();
     format!(
-        "{} of {} equivalent, {} more with computing, {} different, {} undecided. Linux {}, {} cores, {}.\n",
+        "{} of {} equivalent, {} more with computing, {} different, {} undecided{}. Linux {}, {} cores, {}.\n",
         count("equivalent"),
         rows.len(),
         count("equivalent_with_computing"),
         count("different"),
         count("undecided"),
+        match without_runs {
+            0 => String::new(),
+            cells => format!("; {cells} cells had no runs"),
+        },
         fact("kernel"),
         fact("cores"),
         fact("processor"),

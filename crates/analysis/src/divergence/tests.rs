@@ -86,12 +86,12 @@ fn runs_diverge_at_the_first_packet_that_one_does_not_send() {
     let found = divergence(&whole, &fewer).unwrap();
     assert_eq!((found.direction, found.common), (Direction::Forward, 2));
     let acknowledged = found.next.map(|next| next.unwrap().content.tcp.unwrap().acknowledgment);
-    assert_eq!(acknowledged, [2_000, 3_000]);
+    assert_eq!((acknowledged, found.ended), ([2_000, 3_000], None));
 
     let short = &whole[..whole.len() - 1];
     let found = divergence(&whole, short).unwrap();
     assert_eq!((found.common, &found.next[1]), (5, &None));
-    assert_eq!(found.in_flight, [Some(0), None]);
+    assert_eq!((found.in_flight, found.ended), ([Some(0), None], Some(1)));
 }
 
 /// Three pieces are sent before the first acknowledgment.

@@ -49,7 +49,15 @@ fn a_run_that_ends_early_sends_nothing_more() {
     let (virtually, emulated) = (run(None, 3), run(None, 2));
     let found = divergence(&virtually, &emulated);
     let pair = Pair { sent: [&virtually, &emulated], divergence: found.as_ref(), ..nothing() };
-    assert!(render("a", &pair).contains(" >    nothing more"));
+    let text = render("a", &pair);
+    let first = "Both runs send the same packets until the one on the kernel ends, each less than 1 ms apart.\n";
+    assert!(text.starts_with(first) && text.contains(" >    nothing more"), "{text}");
+    // What is worth showing is where they were apart before.
+    let late = [&virtually, &emulated].map(|run| run[1].clone());
+    let text = render("a", &Pair { late: Some(&late), ..pair });
+    let first = "Both runs send the same packets until the one on the kernel ends, but not at the same time: \
+                 from 10.0 ms in virtual time and 10.0 ms on the kernel on, they are more than 1 ms apart.\n";
+    assert!(text.starts_with(first) && !text.contains("nothing more"), "{text}");
     let same = Pair { sent: [&virtually, &virtually], ..nothing() };
     assert_eq!(sentence(&same), "Both runs send the same packets, each less than 1 ms apart.");
 }
