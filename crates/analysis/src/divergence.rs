@@ -182,9 +182,20 @@ fn pieces(whole: Content, most: u32) -> impl Iterator<Item = Content> {
 /// the numbers of pure acknowledgments may differ by [`ACK_SLACK`], and those beside data by any amount.
 pub fn divergence(first: &[Sent], second: &[Sent]) -> Option<Divergence> {
     let when = |found: &Divergence| found.next.iter().flatten().map(|sent| sent.at).min();
-    let each = lanes(first, second).into_iter();
+    let lanes = lanes(first, second);
+    let each = lanes.iter().cloned();
     let all: Vec<_> = each.filter_map(|(direction, runs)| of_lane(direction, runs)).collect();
-    let ended = (0..2).find(|side| all.iter().all(|found| found.next[*side].is_none()));
+    // The other run has sent all that both sent before it sends more.
+    let is_over = |side: &usize| {
+        let other = 1 - side;
+        let last = lanes.iter().filter_map(|(_, runs)| runs[other][..common(runs)].last());
+        let last = last.map(|sent| sent.at).max();
+        all.iter().all(|found| {
+            let more = found.next[other].as_ref();
+            found.next[*side].is_none() && more.is_some_and(|more| Some(more.at) >= last)
+        })
+    };
+    let ended = (0..2).find(is_over);
     let found = all.into_iter().min_by_key(when)?;
     let in_flight = [(first, &found.next[0]), (second, &found.next[1])]
         .map(|(run, next)| in_flight(run, next.as_ref()?));
@@ -219,9 +230,14 @@ fn lanes(first: &[Sent], second: &[Sent]) -> Vec<(Direction, [Vec<Sent>; 2])> {
     lanes.into_iter().map(|((is_backward, ..), runs)| (direction(is_backward), runs)).collect()
 }
 
-fn of_lane(direction: Direction, [first, second]: [Vec<Sent>; 2]) -> Option<Divergence> {
-    let common = first.iter().zip(&second).take_while(|(one, other)| is_same(one, other)).count();
-    let next = [first.get(common).cloned(), second.get(common).cloned()];
+/// How many packets of a lane both runs send alike.
+fn common([first, second]: &[Vec<Sent>; 2]) -> usize {
+    first.iter().zip(second).take_while(|(one, other)| is_same(one, other)).count()
+}
+
+fn of_lane(direction: Direction, runs: [Vec<Sent>; 2]) -> Option<Divergence> {
+    let common = common(&runs);
+    let next = runs.map(|run| run.get(common).cloned());
     let is_end = next.iter().all(Option::is_none);
     (!is_end).then_some(Divergence { direction, common, next, in_flight: [None; 2], ended: None })
 }

@@ -74,7 +74,7 @@ pub(crate) struct Clients {
     pub trust: Option<Trust>,
     /// Learns the TLS secrets.
     pub observer: Option<Arc<dyn Observer>>,
-    /// Whether to begin at the moment between two ticks of the kernel that the seed says.
+    /// Whether to begin at a moment between two ticks of the kernel that is drawn from the seed.
     pub aligned: bool,
 }
 

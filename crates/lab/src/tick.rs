@@ -6,10 +6,10 @@ use std::time::Duration;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 use trackbed_core::Seed;
 use trackbed_substrate::simulated::Tick;
-use trackbed_substrate::sleep;
+use trackbed_substrate::{sleep, yield_now};
 
-/// The tick of a run: this kernel's period, with a phase drawn from the seed. `None` if the kernel
-/// does not tell its period.
+/// The tick of a run: this kernel's period, with a phase drawn from the seed. `None` if the period is
+/// unknown.
 pub(crate) fn of_run(seed: &Seed) -> Option<Tick> {
     let period = duration(clock_getres(ClockId::MonotonicCoarse));
     Tick::new(period, phase(seed, period))
@@ -34,6 +34,8 @@ pub(crate) async fn align(seed: &Seed) {
     while now() < start + wait {
         hint::spin_loop();
     }
+    // The clock of a run stands still until a task waits.
+    yield_now().await;
 }
 
 /// The shortest time from `now` to a moment that is `phase` before a tick.

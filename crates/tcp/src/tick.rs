@@ -9,14 +9,13 @@ use trackbed_core::Time;
 pub struct Tick {
     /// Between two ticks, in nanoseconds: 4 ms at 250 Hz.
     period: u64,
-    /// From time zero to a tick with a number that every step of the wheel divides.
+    /// From time zero to a tick at which timers of up to 32,255 ticks may fire.
     phase: u64,
 }
 
 impl Tick {
-    /// Ticks of this period, and the time from the start to a tick at which timers of every length
-    /// may fire: less than [`Tick::ROUND`] periods. `None` if the period is not that of a kernel,
-    /// 0.5 to 20 ms.
+    /// Ticks of this period, and the time from the start to a tick at which long timers may fire: less
+    /// than [`Tick::ROUND`] periods. `None` if the period is not that of a kernel, 0.5 to 20 ms.
     pub fn new(period: Duration, phase: Duration) -> Option<Tick> {
         if !(SHORTEST..=LONGEST).contains(&period) {
             return None;
@@ -25,7 +24,7 @@ impl Tick {
         Some(Tick { period, phase: nanos(phase) % (Tick::ROUND * period) })
     }
 
-    /// The number of ticks after which timers of up to 32,255 ticks meet the same places again.
+    /// The number of ticks after which the pattern repeats, for timers of up to 32,255 ticks.
     pub const ROUND: u64 = 512;
 
     /// The time between two ticks.

@@ -19,12 +19,15 @@ pub struct Outcome<'a> {
     pair: Duration,
     /// Whether it made no more pairs when it went on last.
     is_stuck: bool,
+    /// Whether it has gone on, and cells without runs still have none: all of them may fail.
+    cannot_begin: bool,
 }
 
 impl<'a> Outcome<'a> {
     /// Nothing is known yet.
     pub fn new(case: &'a Case, number: usize) -> Outcome<'a> {
-        Outcome { case, number, document: Value::Null, pair: Duration::ZERO, is_stuck: false }
+        let (document, pair) = (Value::Null, Duration::ZERO);
+        Outcome { case, number, document, pair, is_stuck: false, cannot_begin: false }
     }
 
     /// The case after `time` more, when it printed `document`.
@@ -34,8 +37,11 @@ impl<'a> Outcome<'a> {
         let is_stuck = now <= before && before > 0;
         let pair = time.checked_div(more).unwrap_or(self.pair);
         // An interruption leaves less than there was.
-        let document = if now < before { self.document } else { document };
-        Outcome { document, pair, is_stuck, ..self }
+        let document = if now < before { self.document.clone() } else { document };
+        let missing = self.missing();
+        let then = Outcome { document, pair, is_stuck, ..self };
+        let cannot_begin = before > 0 && then.missing() >= missing;
+        Outcome { cannot_begin, ..then }
     }
 
     pub fn rows(&self) -> Vec<Row> {
@@ -53,7 +59,7 @@ impl<'a> Outcome<'a> {
     /// The time that cells without runs probably need until their first verdict.
     fn first_pairs(&self) -> Option<Duration> {
         let pairs = self.missing().checked_mul(self.case.runs.unwrap_or(RUNS))?;
-        (pairs > 0).then(|| self.pair.saturating_mul(pairs))
+        (pairs > 0 && !self.cannot_begin).then(|| self.pair.saturating_mul(pairs))
     }
 
     /// The times that its open cells probably need, each alone.
@@ -134,5 +140,10 @@ mod tests {
         assert_eq!([found[0].missing(), found[1].missing()], [0, 5]);
         assert_eq!(soonest(&found, Duration::from_secs(90)), Some((1, Duration::from_secs(60))));
         assert_eq!(soonest(&found, Duration::from_secs(40)), Some((1, Duration::from_secs(40))));
+        // All runs of the others fail.
+        let [first, second] = found;
+        let more = json!({"cells": [{"cell": 0, "pairs": 20}]});
+        let found = [first, second.then(more, Duration::from_secs(10))];
+        assert_eq!(soonest(&found, Duration::from_secs(90)), Some((0, Duration::from_secs(15))));
     }
 }

@@ -107,7 +107,7 @@ pub fn summary(rows: &[Row], without_runs: u32, environment: &Value) -> String {
         count("undecided"),
         match without_runs {
             0 => String::new(),
-            cells => format!("; {cells} cells had no runs"),
+            cells => format!("; cells without runs: {cells}"),
         },
         fact("kernel"),
         fact("cores"),

@@ -94,6 +94,21 @@ fn runs_diverge_at_the_first_packet_that_one_does_not_send() {
     assert_eq!((found.in_flight, found.ended), ([Some(0), None], Some(1)));
 }
 
+/// What one connection sends more while another goes on is no end of the run.
+#[test]
+fn more_packets_in_the_middle_are_not_the_end_of_the_other_run() {
+    let mut both = conversation((0, 1, 1), 5);
+    let mut second = conversation((0, 1, 1), 9);
+    second.iter_mut().for_each(|sent| sent.content.flow = 1);
+    both.extend(second);
+    both.sort_by_key(|sent| sent.at);
+    let mut fewer = both.clone();
+    let last = fewer.iter().rposition(|sent| sent.content.flow == 0).unwrap();
+    fewer.remove(last);
+    let found = divergence(&both, &fewer).unwrap();
+    assert_eq!((&found.next[1], found.ended), (&None, None));
+}
+
 /// Three pieces are sent before the first acknowledgment.
 #[test]
 fn bytes_in_flight_are_those_that_are_not_acknowledged() {

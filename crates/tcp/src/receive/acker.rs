@@ -225,7 +225,9 @@ impl Acker {
         let delay = self.timeout.min(most).min(MAX_DELAY);
         let fires = |wait| self.tick.map_or(now + wait, |tick| tick.fires(now, wait));
         // A quarter of the delay, which Linux counts in ticks.
-        let soon = self.tick.map_or(delay / 4, |tick| tick.rounded_down(delay / 4));
+        let soon = self
+            .tick
+            .map_or(delay / 4, |tick| tick.rounded_down(tick.rounded_up(delay) / 4));
         if self.due_at.is_some_and(|at| at <= fires(soon)) {
             return true;
         }
@@ -303,8 +305,14 @@ mod tests {
         assert!(!acker.delay(at(31_999), None));
         assert_eq!(acker.deadline(), Some(at(44_000)));
         assert!(acker.delay(at(32_000), None));
+        // A delay of 45 ms is twelve ticks, of which a quarter is three.
+        let long = Some(Duration::from_millis(45));
+        let mut longer = Acker { due_at: None, timeout: MAX_DELAY, ..acker };
+        assert!(!longer.delay(at(1_000), long));
+        assert_eq!(longer.deadline(), Some(at(52_000)));
+        assert!(!longer.delay(at(35_999), long) && longer.delay(at(36_000), long));
         // Exact timers compare times.
-        let mut exact = Acker { tick: None, ..acker };
+        let mut exact = Acker { tick: None, timeout: MIN_DELAY, ..longer };
         exact.due_at = None;
         assert!(!exact.delay(at(1_000), None));
         assert_eq!(exact.deadline(), Some(at(41_000)));
