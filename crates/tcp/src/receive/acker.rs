@@ -225,9 +225,8 @@ impl Acker {
         let delay = self.timeout.min(most).min(MAX_DELAY);
         let fires = |wait| self.tick.map_or(now + wait, |tick| tick.fires(now, wait));
         // A quarter of the delay, which Linux counts in ticks.
-        let soon = self
-            .tick
-            .map_or(delay / 4, |tick| tick.rounded_down(tick.rounded_up(delay) / 4));
+        let soon =
+            self.tick.map_or(delay / 4, |tick| tick.rounded_down(tick.rounded_up(delay) / 4));
         if self.due_at.is_some_and(|at| at <= fires(soon)) {
             return true;
         }

@@ -181,7 +181,9 @@ fn judge(
     options: &RunOptions,
 ) -> anyhow::Result<(Vec<Agreement>, bool)> {
     let (backend, execution) = (Virtual::new(), campaign::execution(options)?);
-    tell("comparing; what is not equivalent runs again in virtual time, with processor time and clock ticks");
+    tell(
+        "comparing; what is not equivalent runs again in virtual time, with processor time and clock ticks",
+    );
     let mut found = Vec::new();
     for index in 0..emulated.plan.cells.len() as u32 {
         let of = |side: &Finished| -> Result<Vec<RunResult>, DirectoryError> {
