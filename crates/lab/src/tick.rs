@@ -28,7 +28,7 @@ pub(crate) async fn align(seed: &Seed) {
     let Some(tick) = of_run(seed) else { return };
     let now = || duration(clock_gettime(ClockId::Monotonic));
     let start = now();
-    let wait = wait(start, tick.period(), phase(seed, tick.period()));
+    let wait = wait(start, tick);
     sleep(wait.saturating_sub(WAKE_UP)).await;
     // A sleeping thread wakes up late.
     while now() < start + wait {
@@ -38,9 +38,9 @@ pub(crate) async fn align(seed: &Seed) {
     yield_now().await;
 }
 
-/// The shortest time from `now` to a moment that is `phase` before a tick.
-fn wait(now: Duration, period: Duration, phase: Duration) -> Duration {
-    let [now, period, phase] = [now, period, phase].map(|time| time.as_nanos());
+/// The shortest time from `now` to a moment that is the phase before a tick.
+fn wait(now: Duration, tick: Tick) -> Duration {
+    let [now, period, phase] = [now, tick.period(), tick.phase()].map(|time| time.as_nanos());
     let wait = (2 * period - phase % period - now % period) % period;
     Duration::from_nanos(u64::try_from(wait).unwrap_or(0))
 }
@@ -62,7 +62,7 @@ mod tests {
         let us = Duration::from_micros;
         for now in [0, 1, 3_999, 4_000, 123_456] {
             for phase in [0, 1, 70, 3_999, 4_001, 2_047_999] {
-                let wait = wait(us(now), us(4_000), us(phase));
+                let wait = wait(us(now), Tick::new(us(4_000), us(phase)).unwrap());
                 assert!(wait < us(4_000));
                 assert_eq!((us(now) + wait + us(phase)).as_micros() % 4_000, 0, "{now} {phase}");
             }

@@ -32,6 +32,11 @@ impl Tick {
         Duration::from_nanos(self.period)
     }
 
+    /// The time from the start to a tick at which long timers may fire.
+    pub fn phase(self) -> Duration {
+        Duration::from_nanos(self.phase)
+    }
+
     /// When a timer fires that is set at `now` for `wait`.
     ///
     /// Linux counts whole ticks: those before `now`, and `wait` rounded up. The wheel adds one, so
