@@ -1,19 +1,35 @@
 //! Runs tests and reads their output: prints only failures, and counts skips.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use crate::ledger::Ledger;
 
-/// Runs `cargo test`, and prints its output without what successful tests print.
+/// Runs `cargo test`, and prints its output without what successful tests print. Ends it if no test
+/// ends any more.
 pub fn run(mut cargo: Command, ledger: &mut Ledger) -> Result<(), String> {
     let started = cargo.stdout(Stdio::piped()).spawn();
     let mut child = started.map_err(|why| format!("cannot start cargo: {why}"))?;
     let mut reader = Reader::default();
-    let output = child.stdout.take().expect("it is piped");
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line.map_err(|why| format!("the output of cargo cannot be read: {why}"))?;
-        let line = String::from_utf8_lossy(&line);
+    let output = lines(child.stdout.take().expect("it is piped"));
+    loop {
+        // Before the first test executable runs, the compiler may take any time.
+        let quiet_max = if reader.has_begun { QUIET_MAX } else { Duration::MAX };
+        let line = match output.recv_timeout(quiet_max) {
+            Ok(line) => line?,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                kill_all(child.id());
+                let _status = child.wait();
+                let minutes = QUIET_MAX.as_secs() / 60;
+                let why = format!("cargo test: no test has ended for {minutes} minutes");
+                return Err(format!("{why}; still running: {}", reader.slow.join(", ")));
+            }
+        };
         if reader.shows(&line, ledger) {
             println!("{line}");
         }
@@ -22,16 +38,54 @@ pub fn run(mut cargo: Command, ledger: &mut Ledger) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("cargo test: {status}")) }
 }
 
+/// Its lines as they come, or why it cannot be read; closed at its end.
+fn lines(output: ChildStdout) -> Receiver<Result<String, String>> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line.map(|line| String::from_utf8_lossy(&line).into_owned());
+            let line = line.map_err(|why| format!("the output of cargo cannot be read: {why}"));
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receive
+}
+
+/// Kills a process and its descendants, parents first.
+fn kill_all(process: u32) {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let _status = Command::new("kill").args(["-KILL", &process.to_string()]).status();
+    let children = children.unwrap_or_default();
+    children.split_whitespace().filter_map(|child| child.parse().ok()).for_each(kill_all);
+}
+
+/// Longer than any single test; one that takes longer hangs.
+const QUIET_MAX: Duration = Duration::from_secs(30 * 60);
+
 /// Reads the output of test executables, line by line.
 #[derive(Debug, Default)]
 struct Reader {
     /// Within the list of what successful tests have printed (`--show-output`).
     in_successes: bool,
+    /// A test executable has started.
+    has_begun: bool,
+    /// The tests that have run for a minute, and not ended.
+    slow: Vec<String>,
 }
 
 impl Reader {
     /// Evaluates a line, and returns whether to print it.
     fn shows(&mut self, line: &str, ledger: &mut Ledger) -> bool {
+        self.has_begun |= line.starts_with("running ");
+        if let Some(test) = line.strip_prefix("test ") {
+            let name = test.split(' ').next().unwrap_or(test);
+            match test.contains(" has been running for over ") {
+                true => self.slow.push(name.to_owned()),
+                false => self.slow.retain(|slow| slow != name),
+            }
+        }
         if let Some(counts) = line.strip_prefix("test result: ") {
             self.in_successes = false;
             ledger.passed += count(counts, "passed");
@@ -78,6 +132,9 @@ running 3 tests
 test opens ... ok
 test closes ... FAILED
 test waits ... ignored, thorough: real time
+test rests has been running for over 60 seconds
+test loops has been running for over 60 seconds
+test rests ... ok
 
 successes:
 
@@ -102,7 +159,9 @@ test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
         let shown: Vec<&str> =
             output.lines().filter(|line| reader.shows(line, &mut ledger)).collect();
         assert_eq!(shown[0], "test closes ... FAILED");
-        assert_eq!(shown[1..4], ["failures:", "---- closes stdout ----", "left: 1"]);
+        assert_eq!(shown[2], "test loops has been running for over 60 seconds");
+        assert_eq!(shown[3..6], ["failures:", "---- closes stdout ----", "left: 1"]);
+        assert_eq!(reader.slow, ["loops"]);
         assert!(shown.last().unwrap().starts_with("test result"));
         assert_eq!((ledger.passed, ledger.failed, ledger.ignored), (1, 1, 1));
         assert_eq!(ledger.skips(), 1);

@@ -6,6 +6,7 @@
 //! server for each run, over HTTP/1.1 and TLS 1.3. That server serves only this client, and ends
 //! with the run.
 
+mod asking;
 mod limits;
 mod server;
 mod ticket;
@@ -15,20 +16,17 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use trackbed_connection::{Body, Request, TlsVersion, Transport, body};
+use trackbed_connection::{Body, TlsVersion, Transport};
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_linux::allow_descriptors;
 use trackbed_measure::results::{Outcome, RunResult};
-use trackbed_protocols::{ClientConfig, Encapsulation, Protocol, TlsParameters, Trust, registry};
+use trackbed_protocols::{Encapsulation, Protocol, TlsParameters, Trust, registry};
 use trackbed_substrate::RunError;
-use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::kernel::{Execution, Origin};
 
 use crate::backend::Backend;
 use crate::beside::{self, Beside, Roles};
@@ -37,6 +35,7 @@ use crate::run::outcome;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
 use crate::{machine, models};
+use asking::{PATIENCE, pause};
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Closed, OPEN, Open, Opened, is_told};
@@ -92,50 +91,6 @@ impl Live {
         })
     }
 
-    fn ask<T: DeserializeOwned>(
-        &self,
-        server: SocketAddr,
-        path: &str,
-        words: &impl Serialize,
-    ) -> Result<T, String> {
-        let config = ClientConfig {
-            trust: Some(Trust::from_der(self.ticket.certificate())),
-            tls: tls(),
-            ..ClientConfig::default()
-        };
-        let (path, words) = (format!("{path}{}", self.ticket.secret()), spoken(words));
-        let talk = |machine: Machine| async move {
-            let host = machine.host("client", ANYWHERE);
-            let dialer = control()
-                .dialer(host, &config)
-                .map_err(|why| format!("{why}\n  help: copy the server's ticket again"))?;
-            let connection = dialer.connect(server).await.map_err(|why| {
-                format!(
-                    "{why}\n  help: start `trackbed serve` there, allow TCP port {} in its firewall, \
-                     and copy its ticket again",
-                    server.port()
-                )
-            })?;
-            let asked = connection.exchange(Request::new(path, body::full(words))).await;
-            let answer = asked.map_err(|why| why.to_string())?;
-            let status = answer.status;
-            let heard = read_bounded(answer.body).await?;
-            match status {
-                200 => serde_json::from_slice(&heard)
-                    .map_err(|why| format!("the server's response is invalid: {why}")),
-                _ => Err(String::from_utf8_lossy(&heard).into_owned()),
-            }
-        };
-        let execution = Execution::new(Origin::now()).with_time_limit(ANSWER_MAX);
-        let heard = execution.run(talk).map_err(|why| match why {
-            RunError::Stalled { .. } => {
-                format!("{server} did not answer for {} s", ANSWER_MAX.as_secs_f64())
-            }
-            why => why.to_string(),
-        });
-        heard.and_then(|heard| heard).map_err(|why| format!("{}: {why}", self.name))
-    }
-
     fn open(
         &self,
         server: SocketAddr,
@@ -158,8 +113,7 @@ impl Live {
             if let Ok(opened) = self.open(server, plan, unit) {
                 return Ok(opened);
             }
-            #[expect(clippy::disallowed_methods, reason = "the server is waited for in real time")]
-            thread::sleep(PAUSE);
+            pause();
         }
         self.open(server, plan, unit)
     }
@@ -349,11 +303,5 @@ fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
 const ANYWHERE: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
 
-/// How often, and at which interval, a server that was reachable is retried.
-const PATIENCE: u32 = 5;
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// Maximum response time of the server.
-const ANSWER_MAX: Time = Time::from_millis(30_000);
 /// A day, as in virtual time.
 const RUN_MAX: Time = Time::from_millis(86_400_000);
