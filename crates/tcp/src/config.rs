@@ -53,6 +53,9 @@ pub struct Config {
     pub rto: RtoBounds,
     /// The number of SYN retransmissions before the attempt fails.
     pub syn_retries: u32,
+    /// Further repetitions before these, at constant intervals (Linux's `tcp_syn_linear_timeouts`,
+    /// since 6.5).
+    pub syn_linear_timeouts: u32,
     /// The number of SYN-ACK retransmissions before the attempt fails.
     pub syn_ack_retries: u32,
     /// The number of retransmissions of a segment or window probe before the connection fails.
@@ -100,6 +103,7 @@ impl Default for Config {
             keepalive: None,
             rto: RtoBounds::default(),
             syn_retries: 6,
+            syn_linear_timeouts: 4,
             syn_ack_retries: 5,
             retries: 15,
             time_wait: Duration::from_secs(60),

@@ -173,6 +173,11 @@ impl Extension for Carrier<'_> {
         if self.link.is_first() {
             let key = self.shared.local_key.0;
             let initiator = self.shared.initiator;
+            self.link.withdrawn = initiator && self.link.offers > OFFERS_REPEATED_MAX;
+            if self.link.withdrawn {
+                return None;
+            }
+            self.link.offers += 1;
             let keys = if initiator { CapableKeys::Offer } else { CapableKeys::Answer(key) };
             let checksum = self.shared.checksum;
             options.capable = Some(Capable { checksum, no_join_here: false, keys });
@@ -264,6 +269,7 @@ impl Carrier<'_> {
     /// MP_CAPABLE on the SYN-ACK, or on what acknowledges ours (section 3.1).
     fn judge_capable(&mut self, options: Option<&MultipathOptions>) -> Verdict {
         let capable = options.and_then(|options| options.capable);
+        let capable = capable.filter(|_| !self.link.withdrawn);
         let keys = capable.map(|capable| capable.keys);
         match (self.shared.initiator, keys) {
             (true, Some(CapableKeys::Answer(key))) => self.agree(key, capable),
@@ -308,3 +314,7 @@ impl Carrier<'_> {
         Verdict::Refuse
     }
 }
+
+/// Repeated SYNs that offer Multipath TCP; then a middlebox may be what drops them (Linux's
+/// `syn_retrans_before_tcp_fallback`, fixed since 6.12).
+const OFFERS_REPEATED_MAX: u32 = 2;

@@ -38,6 +38,10 @@ pub(super) struct Link {
     pub peer_reset: bool,
     /// The room that it wants in the send buffer.
     pub wanted: usize,
+    /// SYNs that offered MP_CAPABLE.
+    pub offers: u32,
+    /// It is offered no more.
+    pub withdrawn: bool,
     /// The last acknowledgment carried the keys.
     pub told_keys: bool,
     /// Segments with data that were sent, retransmissions included.

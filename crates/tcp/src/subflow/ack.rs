@@ -14,6 +14,8 @@ use crate::sequence::Seq;
 pub(super) struct Event {
     /// SND.UNA before it.
     pub prior_una: Seq,
+    /// The end of the highest segment that was acknowledged selectively before it, or SND.UNA.
+    prior_highest: Seq,
     /// The cumulative acknowledgment moved.
     pub advanced: bool,
     /// It is certainly no duplicate: it carries data, or changes the window.
@@ -49,7 +51,6 @@ pub(super) struct Event {
     /// Segments delivered when the latest acknowledged one was sent, and when that was.
     pub rate_sample: Option<(Time, u64)>,
     segments: u32,
-    highest_sacked: Option<Seq>,
 }
 
 impl Subflow {
@@ -78,6 +79,9 @@ impl Subflow {
             self.handle_late_sack(now, segment, &mut event, before);
             return true;
         }
+        // Before SACK is taken: what this acknowledgment reports together did not overtake itself.
+        let highest = self.board.highest_sacked().filter(|_| self.receive.agreed.sack);
+        event.prior_highest = highest.unwrap_or(event.prior_una);
         let had_flight = !self.board.is_empty();
         let window_max = self.send.window_max;
         self.update_window(segment, &mut event);
@@ -210,8 +214,6 @@ impl Subflow {
     fn take_off(&mut self, now: Time, event: &mut Event, streams: &mut dyn Streams) {
         let una = self.send.una;
         let sack = self.receive.agreed.sack;
-        event.highest_sacked = self.board.highest_sacked().filter(|_| sack);
-        let prior_highest = event.highest_sacked.unwrap_or(event.prior_una);
         let mut acked_bytes = 0;
         while self.board.front().is_some_and(|sent| !sent.end().after(una)) {
             let Some(sent) = self.board.pop_front() else { break };
@@ -247,7 +249,7 @@ impl Subflow {
             if !sack {
                 self.send.delivered += u64::from(self.board.remove_dupacks(event.segments));
                 event.original_acked &= !event.retransmitted_acked;
-            } else if let Some(late) = event.late.filter(|late| late.before(prior_highest)) {
+            } else if let Some(late) = event.late.filter(|late| late.before(event.prior_highest)) {
                 self.note_reordering(late);
             }
         }

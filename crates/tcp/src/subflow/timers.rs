@@ -173,16 +173,16 @@ impl Subflow {
 
     /// A SYN or SYN-ACK was not answered (RFC 9293 section 3.8.3).
     fn handshake_expired(&mut self, now: Time) {
-        let most = match self.state {
-            State::SynSent => self.config.syn_retries,
-            _ => self.config.syn_ack_retries,
+        let (linear, most) = match self.state {
+            State::SynSent => (self.config.syn_linear_timeouts, self.config.syn_retries),
+            _ => (0, self.config.syn_ack_retries),
         };
-        if self.loss.timeouts >= most {
+        if self.loss.timeouts >= linear + most {
             self.finish(Some(TcpError::TimedOut));
             return;
         }
         self.loss.timeouts += 1;
-        self.loss.backoff += 1;
+        self.loss.backoff = self.loss.timeouts.saturating_sub(linear);
         self.counters.retransmissions += 1;
         self.counters.timeouts += 1;
         self.due.syn = true;

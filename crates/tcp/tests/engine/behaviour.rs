@@ -103,16 +103,17 @@ fn an_abort_resets_the_peer_and_a_refusal_says_so() {
     assert_eq!((client.state(), client.error()), (State::Closed, Some(TcpError::Refused)));
 }
 
+/// Four times at the first interval, six times at doubled ones (Linux since 6.5).
 #[test]
-fn an_unanswered_syn_is_repeated_six_times_and_then_fails() {
+fn an_unanswered_syn_is_repeated_ten_times_and_then_fails() {
     let forever = Fate::Outage(vec![(Time::ZERO, Time::MAX)]);
     let configs = [Config::default(), Config::default()];
     let mut track = Track::new(configs, [link().with_fate(forever), link()]);
     track.open();
-    run(&mut track, Time::from_millis(126_999));
-    assert_eq!(track.client().stats().segments_sent, 7);
+    run(&mut track, Time::from_millis(130_999));
+    assert_eq!(track.client().stats().segments_sent, 11);
     assert_eq!(track.client().error(), None);
-    run(&mut track, Time::from_millis(127_000));
+    run(&mut track, Time::from_millis(131_000));
     assert_eq!(track.client().error(), Some(TcpError::TimedOut));
 }
 

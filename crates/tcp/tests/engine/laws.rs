@@ -50,14 +50,16 @@ fn a_window_limits_the_rate_to_window_over_round_trip_time() {
 }
 
 #[test]
-fn a_lost_syn_costs_a_second_and_the_next_one_two_more() {
+fn each_of_five_lost_syns_costs_a_second_and_the_next_one_two() {
     let time = |lost: Vec<u64>| {
         let links = [fast(20).with_fate(Fate::List(lost, 0)), fast(20)];
         request(&mut Track::new([config("cubic"), config("cubic")], links), 1000)
     };
     let clean = time(vec![]);
     assert_eq!(time(vec![0]) - clean, Duration::from_secs(1));
-    assert_eq!(time(vec![0, 1]) - clean, Duration::from_secs(3));
+    assert_eq!(time(vec![0, 1]) - clean, Duration::from_secs(2));
+    assert_eq!(time((0..5).collect()) - clean, Duration::from_secs(5));
+    assert_eq!(time((0..6).collect()) - clean, Duration::from_secs(7));
 }
 
 #[test]

@@ -60,6 +60,30 @@ fn options_stripped_from_syns_make_it_plain_tcp() {
     }
 }
 
+/// A middlebox may drop SYNs that have options it does not know: the third repetition has none.
+#[test]
+fn multipath_tcp_is_offered_three_times() {
+    for (lost, plain) in [(2, false), (3, true)] {
+        let mut count = 0;
+        let lose: Middlebox = Box::new(move |from_client, segment| {
+            let hit = from_client && segment.has(Flags::SYN) && count < lost;
+            count += u32::from(hit);
+            if hit { vec![] } else { vec![segment] }
+        });
+        assert_eq!(is_plain(played(false, 1, lose)), plain, "{lost} lost");
+    }
+    // The server has heard the offer, and still answers it.
+    let mut withdrawn = false;
+    let lose: Middlebox = Box::new(move |from_client, segment| {
+        let is_bare = segment.options.multipath.is_none();
+        withdrawn |= from_client && segment.has(Flags::SYN) && is_bare;
+        let hit = !from_client && segment.has(Flags::SYN) && !withdrawn;
+        assert!(from_client || !segment.has(Flags::SYN) || !is_bare);
+        if hit { vec![] } else { vec![segment] }
+    });
+    assert!(is_plain(played(false, 1, lose)));
+}
+
 #[test]
 fn options_stripped_from_everything_but_syns_make_it_plain_tcp() {
     let strip: Middlebox = Box::new(|_, segment| {

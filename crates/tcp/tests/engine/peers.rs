@@ -159,6 +159,23 @@ fn each_old_segment_with_data_is_acknowledged() {
 /// 6.2, step 4).
 #[test]
 fn ranges_reported_together_are_no_reordering() {
+    let (mut server, sent) = with_eight_sent();
+    let answers = server.hear(acknowledgment(&sent, 0, &[7, 5, 3]));
+    assert_eq!(answers.first().map(|segment| segment.sequence), Some(sent[0].sequence));
+}
+
+/// The segment before a hole may be acknowledged only together with what follows the hole, because
+/// its acknowledgment was delayed. It did not overtake anything either.
+#[test]
+fn a_hole_reported_by_the_acknowledgment_up_to_it_is_no_reordering() {
+    let (mut server, sent) = with_eight_sent();
+    assert_eq!(server.hear(acknowledgment(&sent, 1, &[2])), []);
+    let answers = server.hear(acknowledgment(&sent, 1, &[4, 3, 2]));
+    assert_eq!(answers.first().map(|segment| segment.sequence), Some(sent[1].sequence));
+}
+
+/// A server that has sent eight segments, a millisecond apart.
+fn with_eight_sent() -> (Server, Vec<Segment>) {
     let offers = Options { mss: Some(1_460), sack_permitted: true, ..Options::default() };
     let config = Config { nagle: false, batching: false, ..Config::default() };
     let mut server = Server::accept(&config, offers, 60_000);
@@ -170,14 +187,17 @@ fn ranges_reported_together_are_no_reordering() {
     }
     assert_eq!(sent.len(), 8);
     server.now += Duration::from_millis(15);
+    (server, sent)
+}
+
+/// Acknowledges the first `count` of these segments, and selectively the others named.
+fn acknowledgment(sent: &[Segment], count: usize, others: &[usize]) -> Segment {
     let mut sack = SackBlocks::default();
-    for at in [7, 5, 3] {
+    for &at in others {
         sack.push(SackBlock { start: sent[at].sequence, end: sent[at].end() });
     }
-    let acknowledgment = segment(Flags::ACK, Seq(100), Seq(7_001), 60_000);
     let options = Options { sack, ..Options::default() };
-    let answers = server.hear(Segment { options, ..acknowledgment });
-    assert_eq!(answers.first().map(|segment| segment.sequence), Some(sent[0].sequence));
+    Segment { options, ..segment(Flags::ACK, Seq(100), sent[count].sequence, 60_000) }
 }
 
 /// RFC 9293 section 3.4: a FIN takes a sequence number, so a shut window has no room for it.
