@@ -12,7 +12,7 @@ pub const SCHEMA: u32 = 1;
 
 /// The version of results in virtual time: it increases when the same plan and seed give different
 /// results.
-pub const RESULTS_VERSION: u32 = 3;
+pub const RESULTS_VERSION: u32 = 4;
 
 /// The version of results that were written before the format had a version.
 pub fn first_schema() -> u32 {

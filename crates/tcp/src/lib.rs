@@ -73,8 +73,6 @@
 //!   connection in TIME-WAIT by a new SYN.
 //! - A limit for FIN-WAIT-2: a half-closed connection stays until its peer or its owner ends it.
 //! - SACK blocks on segments with data: they follow on a separate acknowledgment.
-//! - SYNs at equal intervals: Linux since 6.5 doubles the wait only after the fifth repetition
-//!   (`tcp_syn_linear_timeouts`).
 //! - Ticks of Linux's clock, unless [`Config::tick`] is set.
 #![forbid(unsafe_code)]
 

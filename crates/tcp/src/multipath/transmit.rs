@@ -107,9 +107,11 @@ impl MultipathConnection {
 
     /// Gives the rest of the oldest fragment to the path that the scheduler chooses, if there is one now.
     pub(super) fn repeat_fragment(&mut self, now: Time) {
-        let Some(oldest) = self.shared.send.oldest() else { return };
+        if self.shared.send.oldest().is_none() {
+            return;
+        }
         let views: Vec<PathView> = self.paths.iter().map(view).collect();
-        let Some(path) = self.scheduler.reinject(&look(now, &self.shared, &views), &oldest) else {
+        let Some(path) = self.scheduler.repeat_oldest(&look(now, &self.shared, &views)) else {
             return;
         };
         let una = self.shared.send.una;

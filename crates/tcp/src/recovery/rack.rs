@@ -85,7 +85,7 @@ impl Rack {
             }
             let deadline = sent.sent_at + allowance;
             if deadline <= now {
-                board.mark_lost(id);
+                board.mark_overtaken(id);
             } else {
                 last_deadline = last_deadline.max(Some(deadline));
             }
@@ -94,8 +94,8 @@ impl Rack {
     }
 
     /// True if a segment sent at `sent_at` counts as lost after a timeout, too.
-    pub(crate) fn is_overdue(&self, sent_at: Time, reordering: Reordering, now: Time) -> bool {
-        sent_at + self.rtt + self.window(reordering) <= now
+    pub(crate) fn is_overdue(&self, sent_at: Time, now: Time) -> bool {
+        sent_at + self.rtt <= now
     }
 
     /// Check for losses at the next acknowledgment in any case.

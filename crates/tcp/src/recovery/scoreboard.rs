@@ -194,6 +194,15 @@ impl Scoreboard {
         }
     }
 
+    /// Marks a segment as lost that later ones overtook. Its fate is then open only when it is sent
+    /// again, also if the mark is removed before.
+    pub(crate) fn mark_overtaken(&mut self, id: Id) {
+        self.mark_lost(id);
+        if let Some(sent) = self.sent_mut(id) {
+            sent.overtaken = true;
+        }
+    }
+
     /// Notes that a segment is being sent again; `in_flight` as RFC 6675 counts it, which a tail
     /// loss probe does not do.
     pub(crate) fn mark_retransmitted(
@@ -207,6 +216,7 @@ impl Scoreboard {
         sent.sent_at = now;
         sent.delivered = delivered;
         sent.ever_retransmitted = true;
+        sent.overtaken = false;
         if in_flight && !sent.retransmitted {
             sent.retransmitted = true;
             self.retransmitted_out += 1;
@@ -367,7 +377,7 @@ impl Scoreboard {
                 self.add_interval(id);
             } else if waits {
                 self.waiting.insert(id);
-            } else {
+            } else if !sent.overtaken {
                 open.push((sent.sent_at, id));
             }
         }

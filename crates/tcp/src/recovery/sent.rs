@@ -23,6 +23,8 @@ pub(crate) struct Sent {
     pub sacked: bool,
     /// It is deemed lost.
     pub lost: bool,
+    /// It was deemed lost because later ones had arrived, and was not sent again since.
+    pub(super) overtaken: bool,
     /// It was sent again, and that transmission is deemed to be in flight.
     pub retransmitted: bool,
     /// It was sent more than once.
@@ -45,6 +47,7 @@ impl Sent {
             delivered: 0,
             sacked: false,
             lost: false,
+            overtaken: false,
             retransmitted: false,
             ever_retransmitted: false,
             previous: NONE,

@@ -57,9 +57,4 @@ impl Undo {
             (Some(_), None) => false,
         }
     }
-
-    /// True if the reduction may be taken back upon an acknowledgment that echoes `echo`.
-    pub(crate) fn is_spurious(&self, echo: Option<u32>) -> bool {
-        self.is_open() && (self.needed == Some(0) || self.original_arrived(echo))
-    }
 }

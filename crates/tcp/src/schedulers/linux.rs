@@ -59,9 +59,16 @@ impl Scheduler for Linger {
         Action::Send { path: burst.path, bytes }
     }
 
+    /// What a stale or closed path held is sent as if it was new, and before that
+    /// (`__mptcp_retransmit_pending_data`).
+    fn reinject(&mut self, view: &View<'_>, _data: &Outstanding) -> Option<PathId> {
+        self.burst = None;
+        self.choose(view).filter(|path| path.room_bytes > 0).map(|path| path.id)
+    }
+
     /// A path whose queue is empty, and a backup only if no other path makes progress
     /// (`mptcp_subflow_get_retrans`).
-    fn reinject(&mut self, view: &View<'_>, _data: &Outstanding) -> Option<PathId> {
+    fn repeat_oldest(&mut self, view: &View<'_>) -> Option<PathId> {
         let active = view.paths.iter().filter(|path| path.is_usable());
         let idle = |path: &&PathView| path.queued_bytes == 0 && path.in_flight_segments == 0;
         if let Some(path) = active.clone().filter(idle).find(|path| !path.backup) {
@@ -215,12 +222,22 @@ mod tests {
     }
 
     #[test]
-    fn data_is_carried_again_on_an_idle_path_only() {
+    fn what_a_stale_path_held_goes_where_new_data_would() {
         let mut scene = Scene::new(vec![full(0, 40), full(1, 80)]);
         scene.sent(0);
         let data = scene.out.0[0].0;
         let mut scheduler = build(&ENTRY, &[]);
-        let mut to = |scene: &Scene| scheduler.reinject(&scene.view(), &data);
+        scene.paths[0].stale = true;
+        assert_eq!(scheduler.reinject(&scene.view(), &data), Some(PathId(1)));
+        scene.paths[1].room_bytes = 0;
+        assert_eq!(scheduler.reinject(&scene.view(), &data), None);
+    }
+
+    #[test]
+    fn the_oldest_fragment_is_repeated_on_an_idle_path_only() {
+        let mut scene = Scene::new(vec![full(0, 40), full(1, 80)]);
+        let mut scheduler = build(&ENTRY, &[]);
+        let mut to = |scene: &Scene| scheduler.repeat_oldest(&scene.view());
         assert_eq!(to(&scene), None);
         scene.paths[1].in_flight_segments = 0;
         assert_eq!(to(&scene), Some(PathId(1)));

@@ -73,6 +73,12 @@ pub trait Scheduler: Debug + Send {
         view.path_for(Some(data))
     }
 
+    /// The path that sends the oldest fragment again when the data-level timer fires, with
+    /// [`Reinjection::Stale`].
+    fn repeat_oldest(&mut self, _view: &View<'_>) -> Option<PathId> {
+        None
+    }
+
     /// When data is moved to another path because its own makes no progress.
     fn reinjection(&self) -> Reinjection {
         Reinjection::Timeout

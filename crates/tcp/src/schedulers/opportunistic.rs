@@ -103,6 +103,10 @@ impl Scheduler for Opportunistic {
         self.inner.reinject(view, data)
     }
 
+    fn repeat_oldest(&mut self, view: &View<'_>) -> Option<PathId> {
+        self.inner.repeat_oldest(view)
+    }
+
     fn reinjection(&self) -> Reinjection {
         self.inner.reinjection()
     }

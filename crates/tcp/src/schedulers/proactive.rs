@@ -35,6 +35,10 @@ impl Scheduler for Proactive {
         self.inner.reinject(&hide(view, &mut self.shown), data)
     }
 
+    fn repeat_oldest(&mut self, view: &View<'_>) -> Option<PathId> {
+        self.inner.repeat_oldest(&hide(view, &mut self.shown))
+    }
+
     fn reinjection(&self) -> Reinjection {
         self.inner.reinjection()
     }

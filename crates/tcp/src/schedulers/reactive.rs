@@ -83,6 +83,11 @@ impl Scheduler for Reactive {
         self.inner.reinject(&View { paths: &self.marked, ..*view }, data)
     }
 
+    fn repeat_oldest(&mut self, view: &View<'_>) -> Option<PathId> {
+        self.mark(view);
+        self.inner.repeat_oldest(&View { paths: &self.marked, ..*view })
+    }
+
     fn reinjection(&self) -> Reinjection {
         self.inner.reinjection()
     }

@@ -76,7 +76,7 @@ impl Subflow {
         let before = (self.send.delivered, self.board.lost_total);
         self.note_timestamp(now, segment);
         if ack.before(self.send.una) {
-            self.handle_late_sack(now, segment, &mut event, before);
+            self.handle_late_sack(now, segment, &mut event);
             return true;
         }
         // Before SACK is taken: what this acknowledgment reports together did not overtake itself.
@@ -150,24 +150,13 @@ impl Subflow {
     }
 
     /// An acknowledgment older than SND.UNA still carries SACK information.
-    fn handle_late_sack(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        event: &mut Event,
-        before: (u64, u64),
-    ) {
+    fn handle_late_sack(&mut self, now: Time, segment: &Segment, event: &mut Event) {
         if segment.options.sack.is_empty() {
             return;
         }
         event.not_duplicate = true;
         self.take_sack(now, segment, event);
         self.alert(now, event);
-        let lost = (self.board.lost_total - before.1) as u32;
-        let delivered = (self.send.delivered - before.0) as u32;
-        if matches!(self.loss.phase, Phase::Reduced | Phase::Recovery) {
-            self.reduce_window(Progress { delivered, lost, advanced: false });
-        }
     }
 
     /// RFC 5961 section 5.2: further back than the largest window the peer ever offered.
@@ -225,7 +214,7 @@ impl Subflow {
             } else if !sent.sacked {
                 event.last_acked_at = Some(sent.sent_at);
                 event.first_acked_at.get_or_insert(sent.sent_at);
-                event.late = Some(event.late.map_or(sent.start, |late| late.min(sent.start)));
+                event.note_late(sent.start);
                 event.original_acked |= !sent.end().after(self.loss.high);
             }
             if !sent.sacked && sack {
@@ -295,6 +284,11 @@ impl Subflow {
 }
 
 impl Event {
+    /// The segment that begins at `start` arrived after some that follow it.
+    pub(super) fn note_late(&mut self, start: Seq) {
+        self.late = Some(self.late.map_or(start, |late| late.min(start)));
+    }
+
     /// Remembers the latest sent of the segments that were delivered.
     pub(super) fn note_delivery(&mut self, sent_at: Time, delivered: u64) {
         if self.rate_sample.is_none_or(|(at, _)| sent_at >= at) {

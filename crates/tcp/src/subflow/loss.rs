@@ -104,7 +104,7 @@ impl Subflow {
             }
             if sent_more {
                 // Step 3a: the loss was real.
-                let duplicate = !event.advanced && !event.not_duplicate;
+                let duplicate = !event.advanced && !event.not_duplicate && !event.duplicate;
                 self.loss.frto &= !(event.sacked || duplicate);
             } else if event.advanced && !ended {
                 // Step 2b: try new data; failing that, go on as usual.
@@ -178,9 +178,11 @@ impl Subflow {
 
     /// Fast recovery begins (RFC 6675 section 5 step 4).
     pub(super) fn enter_recovery(&mut self, now: Time, congestion_echoed: bool) {
-        let loss = &mut self.loss;
-        loss.undo.prior_ssthresh = None;
-        loss.undo.begin(self.send.una, self.board.retransmitted_out());
+        if !self.any_retransmitted() {
+            self.loss.undo.first_retransmission = None;
+        }
+        self.loss.undo.prior_ssthresh = None;
+        self.begin_undo();
         if !matches!(self.loss.phase, Phase::Reduced | Phase::Recovery) {
             if !congestion_echoed {
                 self.loss.undo.prior_ssthresh = Some(self.current_ssthresh());
@@ -188,6 +190,12 @@ impl Subflow {
             self.begin_reduction(now);
         }
         self.loss.phase = Phase::Recovery;
+    }
+
+    /// What is being retransmitted may be reported as duplicate, a tail loss probe among it.
+    fn begin_undo(&mut self) {
+        let probes = u32::from(self.loss.probe.is_some_and(|probe| probe.retransmission));
+        self.loss.undo.begin(self.send.una, self.board.retransmitted_out() + probes);
     }
 
     /// The retransmission timeout fired (RFC 5681 section 3.1, RFC 6298 (5.4), RFC 5682 step 1).
@@ -201,10 +209,11 @@ impl Subflow {
             self.loss.undo.prior_ssthresh = Some(self.current_ssthresh());
             self.loss.prr.prior_cwnd = self.window.cwnd;
             self.window.ssthresh = self.congestion.on_congestion(&self.window, now);
-            self.loss.undo.begin(self.send.una, self.board.retransmitted_out());
+            self.begin_undo();
         }
         self.congestion.on_timeout();
         self.window.cwnd = self.board.in_flight() + 1;
+        self.usage.validated_at = now;
         self.window.clear_credit();
         if self.loss.phase <= Phase::Disorder && self.board.sacked_out() >= MIN_REORDERING {
             self.loss.reordering = self.loss.reordering.min(MIN_REORDERING);
@@ -225,11 +234,10 @@ impl Subflow {
         } else if !self.receive.agreed.sack {
             self.board.clear_dupacks();
         }
-        let reordering = self.reordering();
         let first = self.board.first_id();
         for id in first..first + u64::from(self.board.len()) {
             let Some(sent) = self.board.get(id) else { break };
-            let overdue = self.loss.rack.is_overdue(sent.sent_at, reordering, now);
+            let overdue = self.loss.rack.is_overdue(sent.sent_at, now);
             if id == first || reneged || overdue {
                 self.board.mark_lost(id);
             }
@@ -239,7 +247,7 @@ impl Subflow {
     /// RFC 2018 section 8: if the peer reported the first segment and does not acknowledge it, a
     /// timeout follows soon.
     fn wait_for_reneged(&mut self, now: Time, event: &mut Event) -> bool {
-        if !event.reneged {
+        if !event.reneged || !event.advanced {
             return false;
         }
         let delay = (self.srtt() / 2).max(RENEGING_DELAY);
@@ -306,6 +314,20 @@ impl Subflow {
         }
     }
 
+    /// True if the reduction may be taken back upon this acknowledgment.
+    fn is_spurious(&self, event: &Event) -> bool {
+        let undo = &self.loss.undo;
+        undo.is_open() && (undo.all_needless() || self.original_arrived(event))
+    }
+
+    /// True if what was just acknowledged answers the original transmission. Without SACK, nothing
+    /// is known of retransmissions after the end of a recovery.
+    fn original_arrived(&self, event: &Event) -> bool {
+        let knows = self.receive.agreed.sack || self.send.una.before(self.loss.high);
+        let undo = &self.loss.undo;
+        (knows || undo.first_retransmission.is_some()) && undo.original_arrived(event.stamp)
+    }
+
     /// Takes the reduction back (RFC 4015 section 3).
     fn undo(&mut self, now: Time, losses_too: bool) {
         if losses_too {
@@ -321,13 +343,13 @@ impl Subflow {
         self.counters.undos += 1;
         self.loss.undo.settle();
         self.loss.rack.look_again();
-        self.note_usage(now, false);
+        self.usage.validated_at = now;
     }
 
     /// Everything from before the recovery is acknowledged. True if the phase goes on until
     /// something behind it is (without SACK, RFC 6582 section 4).
     fn try_undo_recovery(&mut self, now: Time, event: &Event) -> bool {
-        if self.loss.undo.is_spurious(event.stamp) {
+        if self.is_spurious(event) {
             self.undo(now, false);
         } else {
             self.loss.rack.recovered();
@@ -354,10 +376,9 @@ impl Subflow {
     }
 
     /// The hole was filled by the original: what is missing is only late. True if nothing more must
-    /// be marked or retransmitted for now.
+    /// be marked or retransmitted for now, because a retransmission is on its way.
     fn try_undo_partial(&mut self, now: Time, event: &Event) -> bool {
-        let undo = &self.loss.undo;
-        if !undo.is_open() || !undo.original_arrived(event.stamp) {
+        if !self.loss.undo.is_open() || !self.original_arrived(event) {
             return false;
         }
         self.note_reordering(event.prior_una);
@@ -369,11 +390,11 @@ impl Subflow {
         }
         self.undo(now, true);
         self.keep_open();
-        true
+        false
     }
 
     fn try_undo_loss(&mut self, now: Time, event: &Event, by_frto: bool) -> bool {
-        if !by_frto && !self.loss.undo.is_spurious(event.stamp) {
+        if !by_frto && !self.is_spurious(event) {
             return false;
         }
         self.undo(now, true);

@@ -65,9 +65,10 @@ impl Subflow {
             return Some(segment);
         }
         self.end_burst(now, streams);
+        // What the window kept back waits until an acknowledgment or a timer asks for it again.
+        self.due.retransmit = false;
         if std::mem::take(&mut self.due.new_first) {
             if self.send.next.after(self.loss.high) {
-                self.due.retransmit = false;
                 return None;
             }
             self.loss.frto = false;

@@ -73,17 +73,21 @@ impl Subflow {
         if !block.end.after(event.prior_una) {
             (0..segments).for_each(|_| self.loss.undo.duplicate(block.end));
         } else {
-            self.take_duplicate_in_flight(block);
+            self.take_duplicate_in_flight(block, event);
         }
     }
 
     /// A duplicate of a segment that is not yet acknowledged cumulatively.
-    fn take_duplicate_in_flight(&mut self, block: SackBlock) {
+    fn take_duplicate_in_flight(&mut self, block: SackBlock, event: &mut Event) {
         let (first, end) = self.board.covered_by(block);
         for id in first..end {
             let Some(sent) = self.board.get(id).filter(|sent| sent.ever_retransmitted) else {
                 continue;
             };
+            if sent.sacked {
+                // The original had come, after what follows it.
+                event.note_late(sent.start);
+            }
             self.loss.undo.duplicate(sent.end());
             self.board.clear_retransmitted(id);
         }
@@ -107,7 +111,7 @@ impl Subflow {
         self.loss.rack.delivered(sent, now, min_rtt);
         if !sent.ever_retransmitted {
             if highest.is_some_and(|highest| sent.start.before(highest)) {
-                event.late = Some(event.late.map_or(sent.start, |late| late.min(sent.start)));
+                event.note_late(sent.start);
             }
             event.original_acked |= !sent.end().after(self.loss.high);
             event.first_sacked_at.get_or_insert(sent.sent_at);
@@ -121,7 +125,8 @@ impl Subflow {
 
     /// Data from `late` on arrived after data that follows it in the stream.
     pub(super) fn note_reordering(&mut self, late: Seq) {
-        let Some(highest) = self.board.highest_sacked() else { return };
+        // If nothing is missing any more, what was just acknowledged is what came before it.
+        let highest = self.board.highest_sacked().unwrap_or(self.send.una);
         if !late.before(highest) {
             return;
         }

@@ -19,7 +19,12 @@ impl Subflow {
         match self.loss.phase {
             Phase::Reduced | Phase::Recovery => self.reduce_window(progress),
             Phase::Open | Phase::Disorder | Phase::Loss => {
-                if grows && self.is_window_limited() {
+                if !grows {
+                    return;
+                }
+                // Progress keeps a window that is not used, too (Linux's `tcp_cong_avoid`).
+                self.usage.validated_at = now;
+                if self.is_window_limited() {
                     let segments = match self.config.growth {
                         Growth::Bytes => progress.delivered,
                         Growth::Acknowledgments => progress.delivered.min(1),

@@ -287,6 +287,24 @@ fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
     assert!(track.now < Time::from_millis(250), "{}", track.now);
 }
 
+/// A recovery ends with the last segment that was sent. Without SACK and timestamps, what is acknowledged
+/// after that is no sign that it was needless.
+#[test]
+fn a_recovery_that_is_over_is_not_undone() {
+    let bare = Config { sack: false, timestamps: false, ..Config::default() };
+    let down = link().with_fate(Fate::List(vec![36], 0));
+    let mut track = Track::new([bare.clone(), bare], [link(), down]);
+    request(&mut track, 60_000);
+    let reduced = track.server().stats();
+    assert_eq!(reduced.retransmissions, 1);
+    let now = track.now;
+    track.server().write(now, b"more").unwrap();
+    track.flush(1);
+    run_for(&mut track, Duration::from_millis(500));
+    let stats = track.server().stats();
+    assert_eq!((stats.undos, stats.ssthresh_segments), (0, reduced.ssthresh_segments));
+}
+
 /// Linux: `tcp_send_loss_probe` clears `icsk_pending` before `tcp_rearm_rto`, and
 /// `tcp_write_xmit` schedules no probe for a probe.
 #[test]

@@ -158,9 +158,10 @@ fn idle_bottlenecks_are_both_filled() {
     }
 }
 
-/// A subflow without data does not grow, and so does not take the growth of the others for later.
+/// A subflow without data does not grow, and so does not take the growth of the others for later. While it is
+/// acknowledged, it does not shrink either.
 #[test]
-fn a_window_that_is_not_used_does_not_grow() {
+fn a_window_that_is_not_used_stays_as_it_is() {
     for name in coupled() {
         let flow = |name| joined(name, 1).remove(0);
         let mut track = crate::track::Track::new(
@@ -168,7 +169,7 @@ fn a_window_that_is_not_used_does_not_grow() {
             [25, 25].map(|ms| Link::new(100, ms, 1_000)),
         );
         crate::track::request(&mut track, 20_000);
-        let before = track.server().stats().cwnd_segments;
+        let mut windows = Vec::new();
         // A segment each round trip, for ever less than the window.
         for _ in 0..200 {
             let now = track.now;
@@ -178,7 +179,9 @@ fn a_window_that_is_not_used_does_not_grow() {
                 track.step();
                 (0..2).for_each(|end| track.flush(end));
             }
+            windows.push(track.server().stats().cwnd_segments);
         }
-        assert!(track.server().stats().cwnd_segments <= before, "{name}");
+        // What was still to be acknowledged of the request's answer may raise it.
+        assert!(windows[10..].iter().all(|window| *window == windows[10]), "{name}: {windows:?}");
     }
 }

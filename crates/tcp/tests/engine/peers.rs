@@ -174,6 +174,26 @@ fn a_hole_reported_by_the_acknowledgment_up_to_it_is_no_reordering() {
     assert_eq!(answers.first().map(|segment| segment.sequence), Some(sent[1].sequence));
 }
 
+/// RFC 8985 section 6.2, step 4: after the first segment has come late, RACK waits, also if nothing was
+/// missing then any more.
+#[test]
+fn a_late_segment_that_completes_the_flight_is_reordering() {
+    let (mut server, sent) = with_eight_sent();
+    assert_eq!(server.hear(acknowledgment(&sent, 0, &[1])), []);
+    server.hear(segment(Flags::ACK, Seq(100), sent[7].end(), 60_000));
+    let mut sent = Vec::new();
+    for _ in 0..8 {
+        server.connection.write(server.now, &[3; 1_460]).unwrap();
+        sent.extend(drain(&mut server.connection, server.now));
+    }
+    server.now += Duration::from_millis(15);
+    let repeats = |answers: &[Segment]| answers.iter().any(|one| one.sequence == sent[0].sequence);
+    assert!(!repeats(&server.hear(acknowledgment(&sent, 0, &[7, 5, 3]))));
+    server.now = server.connection.poll_timeout().expect("it looks again");
+    server.connection.handle_timeout(server.now);
+    assert!(repeats(&drain(&mut server.connection, server.now)));
+}
+
 /// A server that has sent eight segments, a millisecond apart.
 fn with_eight_sent() -> (Server, Vec<Segment>) {
     let offers = Options { mss: Some(1_460), sack_permitted: true, ..Options::default() };
