@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::ledger::Ledger;
 
-/// Runs `cargo test`, and prints its output without what successful tests print. Ends it if no test
-/// ends any more.
+/// Runs `cargo test`, and prints its output without what successful tests print. Ends it if there
+/// is none any more.
 pub fn run(mut cargo: Command, ledger: &mut Ledger) -> Result<(), String> {
     let started = cargo.stdout(Stdio::piped()).spawn();
     let mut child = started.map_err(|why| format!("cannot start cargo: {why}"))?;
@@ -26,8 +26,8 @@ pub fn run(mut cargo: Command, ledger: &mut Ledger) -> Result<(), String> {
                 kill_all(child.id());
                 let _status = child.wait();
                 let minutes = QUIET_MAX.as_secs() / 60;
-                let why = format!("cargo test: no test has ended for {minutes} minutes");
-                return Err(format!("{why}; still running: {}", reader.slow.join(", ")));
+                let slow: String = reader.slow.iter().map(|test| format!("\n    {test}")).collect();
+                return Err(format!("cargo test: no output for {minutes} minutes; slow:{slow}"));
             }
         };
         if reader.shows(&line, ledger) {
@@ -53,15 +53,18 @@ fn lines(output: ChildStdout) -> Receiver<Result<String, String>> {
     receive
 }
 
-/// Kills a process and its descendants, parents first.
+/// Kills a process and its descendants, which any of its threads may have started.
 fn kill_all(process: u32) {
-    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let children: Vec<String> = threads
+        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
+        .collect();
     let _status = Command::new("kill").args(["-KILL", &process.to_string()]).status();
-    let children = children.unwrap_or_default();
-    children.split_whitespace().filter_map(|child| child.parse().ok()).for_each(kill_all);
+    let children = children.iter().flat_map(|list| list.split_whitespace());
+    children.filter_map(|child| child.parse().ok()).for_each(kill_all);
 }
 
-/// Longer than any single test; one that takes longer hangs.
+/// Longer than any single test is silent.
 const QUIET_MAX: Duration = Duration::from_secs(30 * 60);
 
 /// Reads the output of test executables, line by line.
@@ -78,7 +81,10 @@ struct Reader {
 impl Reader {
     /// Evaluates a line, and returns whether to print it.
     fn shows(&mut self, line: &str, ledger: &mut Ledger) -> bool {
-        self.has_begun |= line.starts_with("running ");
+        if line.starts_with("running ") {
+            self.has_begun = true;
+            self.slow.clear();
+        }
         if let Some(test) = line.strip_prefix("test ") {
             let name = test.split(' ').next().unwrap_or(test);
             match test.contains(" has been running for over ") {

@@ -53,8 +53,8 @@ pub struct Config {
     pub rto: RtoBounds,
     /// The number of SYN retransmissions before the attempt fails.
     pub syn_retries: u32,
-    /// Further repetitions before these, at constant intervals (Linux's `tcp_syn_linear_timeouts`,
-    /// since 6.5).
+    /// Further repetitions of a SYN before these, at the initial timeout as the first of these
+    /// (Linux's `tcp_syn_linear_timeouts`, since 6.5).
     pub syn_linear_timeouts: u32,
     /// The number of SYN-ACK retransmissions before the attempt fails.
     pub syn_ack_retries: u32,

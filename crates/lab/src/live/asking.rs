@@ -1,4 +1,4 @@
-//! Requests for runs: one, over a connection of its own, repeated if that breaks off.
+//! Requests for runs: each over a connection of its own, and repeated if that is closed too early.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -16,51 +16,76 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use super::{ANYWHERE, Live, control, read_bounded, spoken, tls};
 
 /// Why a request has no successful response.
-enum Unheard {
-    /// The connection opened, and broke off.
-    BrokenOff(String),
-    Refused(String),
+pub(super) enum RequestError {
+    /// The connection opened, and ended before the response.
+    Closed(String),
+    /// Anything else: no connection, no response in time, or one that refuses or is invalid.
+    Failed(String),
 }
 
-impl Unheard {
-    /// `more` follows the reason.
-    fn after(error: &Error, more: &str) -> Unheard {
+impl RequestError {
+    /// `help` follows the reason.
+    fn from_error(error: &Error, help: &str) -> RequestError {
         let connects = matches!(error, Error::Failed { step: Step::Connect, .. });
-        let why = format!("{error}{more}");
+        let why = format!("{error}{help}");
         match error.is_retryable() && !connects {
-            true => Unheard::BrokenOff(why),
-            false => Unheard::Refused(why),
+            true => RequestError::Closed(why),
+            false => RequestError::Failed(why),
         }
     }
 }
 
 impl Live {
-    /// Repeats a request whose connection broke off: a server among many clients drops some
-    /// before they have asked.
+    /// Repeats a request whose connection was closed: a server among many clients closes some
+    /// connections before their request arrives.
     pub(super) fn ask<T: DeserializeOwned>(
         &self,
         server: SocketAddr,
         path: &str,
-        words: &impl Serialize,
+        content: &impl Serialize,
+    ) -> Result<T, String> {
+        let is_closed = |error: &RequestError| matches!(error, RequestError::Closed(_));
+        self.ask_while(is_closed, server, path, content)
+    }
+
+    /// Repeats a request whose error is `worth` it.
+    pub(super) fn ask_while<T: DeserializeOwned>(
+        &self,
+        worth: impl Fn(&RequestError) -> bool,
+        server: SocketAddr,
+        path: &str,
+        content: &impl Serialize,
     ) -> Result<T, String> {
         let path = format!("{path}{}", self.ticket.secret());
-        let request = || Request::new(path.clone(), body::full(spoken(words)));
-        let mut heard = self.exchange(server, request());
-        for _ in 0..PATIENCE {
-            if !matches!(heard, Err(Unheard::BrokenOff(_))) {
+        let exchange =
+            || self.exchange(server, Request::new(path.clone(), body::full(spoken(content))));
+        let mut closed = None;
+        let mut response = exchange();
+        for _ in 0..RETRIES_MAX {
+            let Err(error) = &response else { break };
+            if !worth(error) {
                 break;
             }
+            if let RequestError::Closed(why) = error {
+                closed.get_or_insert_with(|| why.clone());
+            }
             pause();
-            heard = self.exchange(server, request());
+            response = exchange();
         }
-        let heard = heard.map_err(|(Unheard::BrokenOff(why) | Unheard::Refused(why))| why);
-        let answer = heard.map_err(|why| format!("{}: {why}", self.name))?;
-        serde_json::from_slice(&answer)
+        let response = response.map_err(|error| match (error, closed) {
+            // It may have been answered before, in vain.
+            (RequestError::Failed(why), Some(closed)) => {
+                format!("{why}\n  an earlier attempt failed: {closed}")
+            }
+            (RequestError::Failed(why) | RequestError::Closed(why), _) => why,
+        });
+        let response = response.map_err(|why| format!("{}: {why}", self.name))?;
+        serde_json::from_slice(&response)
             .map_err(|why| format!("{}: the server's response is invalid: {why}", self.name))
     }
 
     /// The body of a successful response to `request`, over a connection of its own.
-    fn exchange(&self, server: SocketAddr, request: Request) -> Result<Vec<u8>, Unheard> {
+    fn exchange(&self, server: SocketAddr, request: Request) -> Result<Vec<u8>, RequestError> {
         let config = ClientConfig {
             trust: Some(Trust::from_der(self.ticket.certificate())),
             tls: tls(),
@@ -69,7 +94,7 @@ impl Live {
         let talk = |machine: Machine| async move {
             let host = machine.host("client", ANYWHERE);
             let dialer = control().dialer(host, &config).map_err(|why| {
-                Unheard::Refused(format!("{why}\n  help: copy the server's ticket again"))
+                RequestError::Failed(format!("{why}\n  help: copy the server's ticket again"))
             })?;
             let connection = dialer.connect(server).await.map_err(|why| {
                 let help = format!(
@@ -77,35 +102,35 @@ impl Live {
                      its ticket again",
                     server.port()
                 );
-                Unheard::after(&why, &format!("\n  {help}"))
+                RequestError::from_error(&why, &format!("\n  {help}"))
             })?;
             let answer = connection.exchange(request).await;
-            let answer = answer.map_err(|why| Unheard::after(&why, ""))?;
+            let answer = answer.map_err(|why| RequestError::from_error(&why, ""))?;
             let status = answer.status;
-            let heard = read_bounded(answer.body).await.map_err(Unheard::Refused)?;
+            let body = read_bounded(answer.body).await.map_err(RequestError::Failed)?;
             match status {
-                200 => Ok(heard),
-                _ => Err(Unheard::Refused(String::from_utf8_lossy(&heard).into_owned())),
+                200 => Ok(body),
+                _ => Err(RequestError::Failed(String::from_utf8_lossy(&body).into_owned())),
             }
         };
         let execution = Execution::new(Origin::now()).with_time_limit(ANSWER_MAX);
         execution.run(talk).map_err(|why| match why {
-            RunError::Stalled { .. } => Unheard::Refused(format!(
+            RunError::Stalled { .. } => RequestError::Failed(format!(
                 "{server} did not answer for {} s",
                 ANSWER_MAX.as_secs_f64()
             )),
-            why => Unheard::Refused(why.to_string()),
+            why => RequestError::Failed(why.to_string()),
         })?
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server is waited for in real time")]
-pub(super) fn pause() {
+fn pause() {
     thread::sleep(PAUSE);
 }
 
-/// How often, and at which interval, a server that was reachable is retried.
-pub(super) const PATIENCE: u32 = 5;
+/// How often a request is repeated, and at which interval.
+const RETRIES_MAX: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Maximum response time of the server.

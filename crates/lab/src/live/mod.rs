@@ -35,7 +35,6 @@ use crate::run::outcome;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
 use crate::{machine, models};
-use asking::{PATIENCE, pause};
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Closed, OPEN, Open, Opened, is_told};
@@ -107,15 +106,10 @@ impl Live {
         &self,
         server: SocketAddr,
         plan: &Plan,
-        unit: (u32, u32),
+        (cell, run): (u32, u32),
     ) -> Result<Opened, String> {
-        for _ in 0..PATIENCE {
-            if let Ok(opened) = self.open(server, plan, unit) {
-                return Ok(opened);
-            }
-            pause();
-        }
-        self.open(server, plan, unit)
+        let (about, ends) = (self.about.clone(), plan.hash_of_ends.clone());
+        self.ask_while(|_| true, server, OPEN, &Open { about, ends, cell, run })
     }
 
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {

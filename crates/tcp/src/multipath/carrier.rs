@@ -173,11 +173,11 @@ impl Extension for Carrier<'_> {
         if self.link.is_first() {
             let key = self.shared.local_key.0;
             let initiator = self.shared.initiator;
-            self.link.withdrawn = initiator && self.link.offers > OFFERS_REPEATED_MAX;
-            if self.link.withdrawn {
+            self.link.no_longer_capable = initiator && self.link.capable_syns > CAPABLE_RETRIES_MAX;
+            if self.link.no_longer_capable {
                 return None;
             }
-            self.link.offers += 1;
+            self.link.capable_syns += 1;
             let keys = if initiator { CapableKeys::Offer } else { CapableKeys::Answer(key) };
             let checksum = self.shared.checksum;
             options.capable = Some(Capable { checksum, no_join_here: false, keys });
@@ -269,7 +269,7 @@ impl Carrier<'_> {
     /// MP_CAPABLE on the SYN-ACK, or on what acknowledges ours (section 3.1).
     fn judge_capable(&mut self, options: Option<&MultipathOptions>) -> Verdict {
         let capable = options.and_then(|options| options.capable);
-        let capable = capable.filter(|_| !self.link.withdrawn);
+        let capable = capable.filter(|_| !self.link.no_longer_capable);
         let keys = capable.map(|capable| capable.keys);
         match (self.shared.initiator, keys) {
             (true, Some(CapableKeys::Answer(key))) => self.agree(key, capable),
@@ -315,6 +315,6 @@ impl Carrier<'_> {
     }
 }
 
-/// Repeated SYNs that offer Multipath TCP; then a middlebox may be what drops them (Linux's
-/// `syn_retrans_before_tcp_fallback`, fixed since 6.12).
-const OFFERS_REPEATED_MAX: u32 = 2;
+/// Repeated SYNs with MP_CAPABLE before the fallback to TCP: a middlebox may drop them because of it
+/// (default of Linux's `net.mptcp.syn_retrans_before_tcp_fallback`).
+const CAPABLE_RETRIES_MAX: u32 = 2;

@@ -38,10 +38,10 @@ pub(super) struct Link {
     pub peer_reset: bool,
     /// The room that it wants in the send buffer.
     pub wanted: usize,
-    /// SYNs that offered MP_CAPABLE.
-    pub offers: u32,
-    /// It is offered no more.
-    pub withdrawn: bool,
+    /// SYNs that were sent with MP_CAPABLE.
+    pub capable_syns: u32,
+    /// MP_CAPABLE is no longer sent.
+    pub no_longer_capable: bool,
     /// The last acknowledgment carried the keys.
     pub told_keys: bool,
     /// Segments with data that were sent, retransmissions included.

@@ -95,11 +95,12 @@ impl MultipathConnection {
             };
             // The path is about to send it again by itself.
             let needless = path.link.outgoing.holds(data.start);
-            if needless || self.repeat(now, id, data.start, data.end) {
+            let given = !needless && self.repeat(now, id, data.start, data.end);
+            if needless || given {
                 self.shared.send.settle_again();
             }
             if !needless {
-                return true;
+                return given;
             }
         }
         false

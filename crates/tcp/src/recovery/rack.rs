@@ -93,7 +93,7 @@ impl Rack {
         last_deadline
     }
 
-    /// True if a segment sent at `sent_at` counts as lost after a timeout, too.
+    /// True if a segment was sent at least a round trip ago, so that it is lost after a timeout.
     pub(crate) fn is_overdue(&self, sent_at: Time, now: Time) -> bool {
         sent_at + self.rtt <= now
     }

@@ -194,8 +194,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks a segment as lost that later ones overtook. Its fate is then open only when it is sent
-    /// again, also if the mark is removed before.
+    /// Marks a segment as lost that later ones overtook. Loss detection ignores it until it is
+    /// retransmitted, even if the mark is removed.
     pub(crate) fn mark_overtaken(&mut self, id: Id) {
         self.mark_lost(id);
         if let Some(sent) = self.sent_mut(id) {
@@ -264,7 +264,7 @@ impl Scoreboard {
         self.waiting.first().copied()
     }
 
-    /// The first sent of the segments that are neither acknowledged nor marked as lost.
+    /// The first sent of the segments that loss detection looks at.
     pub(crate) fn oldest_sent(&self) -> Option<Id> {
         (self.oldest != NONE).then_some(self.oldest)
     }

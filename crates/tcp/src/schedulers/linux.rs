@@ -4,7 +4,8 @@
 //! A path is rated by the time that its queue, sent and unsent, takes at its average pacing rate. A
 //! full congestion window does not count against it. It then gets a burst of up to 64 KiB.
 //!
-//! Deviation: the kernel charges a segment with its bookkeeping, here payload alone counts.
+//! Deviations: the kernel charges a segment with its bookkeeping, here payload alone counts. What a stale path
+//! held is given to others segment by segment, not in bursts.
 
 use std::time::Duration;
 
@@ -62,6 +63,7 @@ impl Scheduler for Linger {
     /// What a stale or closed path held is sent as if it was new, and before that
     /// (`__mptcp_retransmit_pending_data`).
     fn reinject(&mut self, view: &View<'_>, _data: &Outstanding) -> Option<PathId> {
+        // New data is a new choice then.
         self.burst = None;
         self.choose(view).filter(|path| path.room_bytes > 0).map(|path| path.id)
     }

@@ -75,8 +75,8 @@ pub trait Scheduler: Debug + Send {
 
     /// The path that sends the oldest fragment again when the data-level timer fires, with
     /// [`Reinjection::Stale`].
-    fn repeat_oldest(&mut self, _view: &View<'_>) -> Option<PathId> {
-        None
+    fn repeat_oldest(&mut self, view: &View<'_>) -> Option<PathId> {
+        view.path_for(None)
     }
 
     /// When data is moved to another path because its own makes no progress.

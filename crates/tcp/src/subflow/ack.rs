@@ -80,8 +80,7 @@ impl Subflow {
             return true;
         }
         // Before SACK is taken: what this acknowledgment reports together did not overtake itself.
-        let highest = self.board.highest_sacked().filter(|_| self.receive.agreed.sack);
-        event.prior_highest = highest.unwrap_or(event.prior_una);
+        event.prior_highest = self.board.highest_sacked().unwrap_or(event.prior_una);
         let had_flight = !self.board.is_empty();
         let window_max = self.send.window_max;
         self.update_window(segment, &mut event);

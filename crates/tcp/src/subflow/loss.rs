@@ -225,7 +225,7 @@ impl Subflow {
         self.send.cwr = true;
     }
 
-    /// Everything that was not sent a moment ago is lost.
+    /// What was sent at least a round trip ago is lost.
     fn mark_after_timeout(&mut self, now: Time) {
         let reneged = self.board.front().is_some_and(|sent| sent.sacked);
         if reneged {

@@ -103,7 +103,7 @@ fn an_abort_resets_the_peer_and_a_refusal_says_so() {
     assert_eq!((client.state(), client.error()), (State::Closed, Some(TcpError::Refused)));
 }
 
-/// Four times at the first interval, six times at doubled ones (Linux since 6.5).
+/// Five times at the first interval, five times at doubled ones (Linux since 6.5).
 #[test]
 fn an_unanswered_syn_is_repeated_ten_times_and_then_fails() {
     let forever = Fate::Outage(vec![(Time::ZERO, Time::MAX)]);

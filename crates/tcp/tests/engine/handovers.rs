@@ -42,8 +42,8 @@ fn every_byte_arrives_once_and_in_order_through_handovers() {
 
 /// While one of two paths is away, the peer's window fills, and the other path becomes idle. Linux then sends
 /// the oldest 32 KiB again with each data-level timeout; these follow each other by the timeout of a path, at
-/// least 200 ms. One segment each time would be 5 to 7 kB in a second. After the fifth, what the path held that
-/// is away goes out as new data would.
+/// least 200 ms. One segment each time would be 5 to 7 kB in a second. After the fifth, the data of the lost
+/// path goes out as new data would.
 #[test]
 fn linux_repeats_a_fragment_at_a_time() {
     let linux = schedulers::algorithms().iter().find(|known| known.name == "linux");

@@ -77,10 +77,10 @@ fn askers(address: &str, certificate: &[u8], count: usize) {
     asked.unwrap();
 }
 
-/// Sets it on drop.
-struct Ends<'a>(&'a AtomicBool);
+/// Sets the flag on drop.
+struct SetOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Ends<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -108,7 +108,7 @@ fn besiege(attempts: usize) {
             }
         });
         // The threads end also if an assertion fails here.
-        let _end = Ends(&over);
+        let _end = SetOnDrop(&over);
         for _ in 0..3 {
             genuine(&server);
         }

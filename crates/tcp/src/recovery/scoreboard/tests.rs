@@ -71,6 +71,22 @@ fn a_lost_segment_waits_until_it_is_sent_again_and_then_is_the_latest() {
 }
 
 #[test]
+fn an_overtaken_segment_is_looked_at_again_only_when_it_is_retransmitted() {
+    let mut board = board(4);
+    board.mark_overtaken(0);
+    board.mark_overtaken(1);
+    board.mark_lost(2);
+    board.unmark_lost();
+    assert_eq!((board.next_waiting(), board.in_flight()), (None, 4));
+    assert_eq!(by_time(&board), [2, 3]);
+    board.mark_lost(1);
+    board.mark_retransmitted(1, Time::from_millis(9), 0, true);
+    assert_eq!(by_time(&board), [2, 3, 1]);
+    board.unmark_lost();
+    assert_eq!(by_time(&board), [2, 3, 1]);
+}
+
+#[test]
 fn pieces_keep_the_marks_and_the_order() {
     let mut board = board(3);
     board.mark_lost(1);
