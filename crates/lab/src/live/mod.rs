@@ -90,14 +90,8 @@ impl Live {
         })
     }
 
-    fn open(
-        &self,
-        server: SocketAddr,
-        plan: &Plan,
-        (cell, run): (u32, u32),
-    ) -> Result<Opened, String> {
-        let (about, ends) = (self.about.clone(), plan.hash_of_ends.clone());
-        self.ask(server, OPEN, &Open { about, ends, cell, run })
+    fn open(&self, server: SocketAddr, plan: &Plan, unit: (u32, u32)) -> Result<Opened, String> {
+        self.ask(server, OPEN, &self.opening(plan, unit))
     }
 
     /// The same for a server that was reachable a moment ago: it may be busy with another client's
@@ -106,10 +100,13 @@ impl Live {
         &self,
         server: SocketAddr,
         plan: &Plan,
-        (cell, run): (u32, u32),
+        unit: (u32, u32),
     ) -> Result<Opened, String> {
-        let (about, ends) = (self.about.clone(), plan.hash_of_ends.clone());
-        self.ask_while(|_| true, server, OPEN, &Open { about, ends, cell, run })
+        self.ask_while(|_| true, server, OPEN, &self.opening(plan, unit))
+    }
+
+    fn opening(&self, plan: &Plan, (cell, run): (u32, u32)) -> Open {
+        Open { about: self.about.clone(), ends: plan.hash_of_ends.clone(), cell, run }
     }
 
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {

@@ -181,12 +181,7 @@ fn a_late_segment_that_completes_the_flight_is_reordering() {
     let (mut server, sent) = with_eight_sent();
     assert_eq!(server.hear(acknowledgment(&sent, 0, &[1])), []);
     server.hear(segment(Flags::ACK, Seq(100), sent[7].end(), 60_000));
-    let mut sent = Vec::new();
-    for _ in 0..8 {
-        server.connection.write(server.now, &[3; 1_460]).unwrap();
-        sent.extend(drain(&mut server.connection, server.now));
-    }
-    server.now += Duration::from_millis(15);
+    let sent = send_eight(&mut server, Duration::ZERO);
     let repeats = |answers: &[Segment]| answers.iter().any(|one| one.sequence == sent[0].sequence);
     assert!(!repeats(&server.hear(acknowledgment(&sent, 0, &[7, 5, 3]))));
     server.now = server.connection.poll_timeout().expect("it looks again");
@@ -199,15 +194,21 @@ fn with_eight_sent() -> (Server, Vec<Segment>) {
     let offers = Options { mss: Some(1_460), sack_permitted: true, ..Options::default() };
     let config = Config { nagle: false, batching: false, ..Config::default() };
     let mut server = Server::accept(&config, offers, 60_000);
+    let sent = send_eight(&mut server, Duration::from_millis(1));
+    (server, sent)
+}
+
+/// Sends eight segments, `apart` from each other, and waits for 15 ms.
+fn send_eight(server: &mut Server, apart: Duration) -> Vec<Segment> {
     let mut sent = Vec::new();
     for _ in 0..8 {
-        server.now += Duration::from_millis(1);
+        server.now += apart;
         server.connection.write(server.now, &[3; 1_460]).unwrap();
         sent.extend(drain(&mut server.connection, server.now));
     }
     assert_eq!(sent.len(), 8);
     server.now += Duration::from_millis(15);
-    (server, sent)
+    sent
 }
 
 /// Acknowledges the first `count` of these segments, and selectively the others named.
