@@ -1,5 +1,5 @@
 //! Progress. On a terminal: a bar, and with `--watch` the results so far. In a pipe: nothing, or with
-//! `--watch` a line every ten seconds.
+//! `--watch` a line every ten seconds and at the end.
 
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -67,8 +67,17 @@ impl Watch {
         });
     }
 
-    /// Clears the results shown, before the final ones are printed in full.
-    pub fn clear(&mut self) {
+    /// Clears the results shown, before the final ones are printed in full. In a pipe, prints the last
+    /// progress of `bar` instead: short campaigns have no other.
+    pub fn end(&mut self, bar: &ProgressBar) {
+        if self.term.is_term() {
+            self.clear();
+        } else {
+            output::tell(line(bar));
+        }
+    }
+
+    fn clear(&mut self) {
         // A closed terminal does not matter.
         let _ = self.term.clear_last_lines(std::mem::take(&mut self.lines));
     }

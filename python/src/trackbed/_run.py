@@ -119,6 +119,8 @@ class _Campaign:
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = self.child.wait(timeout=0.2)
+                # Its last lines are read before the last count is shown.
+                self.reader.join(timeout=1)
                 self._show(shown, end="\n")
                 return status
             self._show(shown)

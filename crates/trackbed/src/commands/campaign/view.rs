@@ -53,8 +53,10 @@ impl View {
 
     /// Clears it.
     pub fn end(mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.end(&self.bar);
+        }
         self.bar.finish_and_clear();
-        self.watch.iter_mut().for_each(Watch::clear);
     }
 }
 
