@@ -42,6 +42,4 @@ impl CongestionControl for Controller {
     fn on_congestion(&mut self, window: &Window, _: Time) -> u32 {
         (window.cwnd - window.cwnd / 8).max(2)
     }
-
-    fn on_timeout(&mut self) {}
 }

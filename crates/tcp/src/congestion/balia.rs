@@ -7,6 +7,7 @@ use trackbed_core::Time;
 
 use super::coupling::{Company, Coupling, Credit, GRAIN, Seat};
 use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use crate::sequence::Seq;
 
 /// The registry entry.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl CongestionControl for Controller {
         ssthresh
     }
 
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _now: Time, _next: Seq) {
         self.seat.tell_window(1);
     }
 }

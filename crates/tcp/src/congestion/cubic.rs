@@ -6,6 +6,7 @@ use trackbed_core::Time;
 
 use super::hystart::HyStartState;
 use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use crate::sequence::Seq;
 
 /// The registry entry.
 #[derive(Debug)]
@@ -93,8 +94,8 @@ impl CongestionControl for Controller {
         ((cwnd * BETA / BETA_SCALE) as u32).max(2)
     }
 
-    fn on_timeout(&mut self) {
-        self.hystart.reset();
+    fn on_timeout(&mut self, now: Time, next: Seq) {
+        self.hystart.on_timeout(now, next);
         self.max_cwnd = 0;
         self.delay_min = None;
         self.epoch = None;

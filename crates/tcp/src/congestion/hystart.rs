@@ -65,9 +65,12 @@ impl HyStartState {
         }
     }
 
-    pub(super) fn reset(&mut self) {
+    /// Slow start begins again, in Linux with a round that lasts until all that was sent is acknowledged.
+    pub(super) fn on_timeout(&mut self, now: Time, next: Seq) {
         *self = match self {
-            HyStartState::Linux(_) => HyStartState::Linux(Linux::default()),
+            HyStartState::Linux(_) => {
+                HyStartState::Linux(Linux { found: false, round: Some(Round::new(now, next)) })
+            }
             HyStartState::Rfc9406(_) => HyStartState::Rfc9406(PlusPlus::default()),
             HyStartState::Off => HyStartState::Off,
         };
@@ -88,6 +91,12 @@ struct Round {
     last_ack: Time,
     end: Seq,
     rise: DelayRise,
+}
+
+impl Round {
+    fn new(now: Time, end: Seq) -> Round {
+        Round { start: now, last_ack: now, end, rise: DelayRise::default() }
+    }
 }
 
 /// The second detector of Hybrid Slow Start (Ha and Rhee, 2011), with the thresholds of Linux and
@@ -120,12 +129,7 @@ impl Linux {
         let Acked { now, una, next, .. } = *acked;
         let round = match &mut self.round {
             Some(round) if !una.after(round.end) => round,
-            stale => stale.insert(Round {
-                start: now,
-                last_ack: now,
-                end: next,
-                rise: DelayRise::default(),
-            }),
+            stale => stale.insert(Round::new(now, next)),
         };
         if window.cwnd < LOW_WINDOW {
             return;
@@ -225,3 +229,28 @@ const MIN_RISE: Duration = Duration::from_millis(4);
 const MAX_RISE: Duration = Duration::from_millis(16);
 const CSS_GROWTH_DIVISOR: u32 = 4;
 const CSS_ROUNDS: u32 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux: `bictcp_hystart_reset` begins a round at a timeout, which ends when all that was sent before it is
+    /// acknowledged. Trains that begin later than 2 ms after it are not seen.
+    #[test]
+    fn the_round_after_a_timeout_lasts_until_what_was_sent_before_is_acknowledged() {
+        let mut state = HyStartState::new(HyStart::Linux);
+        let mut window = Window::new(20);
+        let mut train = |state: &mut HyStartState, from_ms: u64, una: u32| {
+            for at in (from_ms..from_ms + 60).map(Time::from_millis) {
+                let (una, next) = (Seq(una), Seq(90_000));
+                let acked = Acked { now: at, segments: 1, una, next, srtt: Duration::ZERO };
+                let rtt = Duration::from_millis(100);
+                state.on_rtt(&mut window, rtt, rtt, &acked);
+            }
+            window.ssthresh
+        };
+        state.on_timeout(Time::from_millis(1), Seq(50_000));
+        assert_eq!(train(&mut state, 200, 50_000), u32::MAX);
+        assert_eq!(train(&mut state, 300, 50_001), 20);
+    }
+}

@@ -6,6 +6,7 @@ use trackbed_core::Time;
 
 use super::coupling::{Coupling, Seat};
 use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use crate::sequence::Seq;
 
 /// The registry entry.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl CongestionControl for Controller {
         ssthresh
     }
 
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _now: Time, _next: Seq) {
         self.seat.tell_window(1);
     }
 }
@@ -160,7 +161,7 @@ mod tests {
                     window.cwnd = if kind == 0 { 1 } else { window.ssthresh };
                 }
                 if kind == 0 {
-                    controller.on_timeout();
+                    controller.on_timeout(Time::ZERO, Seq(0));
                 }
             }
             assert_eq!(lia.1, reno.1);

@@ -47,8 +47,8 @@ pub trait CongestionControl: Debug + Send {
     /// The threshold after a loss or a congestion mark, from the window before it.
     fn on_congestion(&mut self, window: &Window, now: Time) -> u32;
 
-    /// A retransmission timeout fired.
-    fn on_timeout(&mut self);
+    /// A retransmission timeout fired, when `next` was the next byte to send.
+    fn on_timeout(&mut self, _now: Time, _next: Seq) {}
 
     /// Sending resumes after a pause with nothing in flight since `idle_since`.
     fn on_restart(&mut self, _idle_since: Time, _now: Time) {}

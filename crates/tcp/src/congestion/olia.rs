@@ -7,6 +7,7 @@ use trackbed_core::Time;
 
 use super::coupling::{Company, Coupling, Credit, GRAIN, Relative, Seat};
 use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use crate::sequence::Seq;
 
 /// The registry entry.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl CongestionControl for Controller {
         ssthresh
     }
 
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _now: Time, _next: Seq) {
         self.seat.tell_window(1);
     }
 }
@@ -175,8 +176,8 @@ mod tests {
         let acked = |segments| Acked {
             now: Time::ZERO,
             segments,
-            una: crate::sequence::Seq(0),
-            next: crate::sequence::Seq(1),
+            una: Seq(0),
+            next: Seq(1),
             srtt: Duration::from_millis(10),
         };
         let watcher = coupling.sit();

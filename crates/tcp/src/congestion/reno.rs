@@ -42,6 +42,4 @@ impl CongestionControl for Controller {
     fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
         (window.cwnd / 2).max(2)
     }
-
-    fn on_timeout(&mut self) {}
 }

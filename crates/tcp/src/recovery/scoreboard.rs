@@ -234,6 +234,7 @@ impl Scoreboard {
             let waits = sent.lost && !sent.sacked;
             self.retransmitted_out -= 1;
             if waits {
+                self.unlink(id);
                 self.waiting.insert(id);
             }
         }
@@ -274,19 +275,27 @@ impl Scoreboard {
         self.get(id).map(|sent| sent.next).filter(|&next| next != NONE)
     }
 
-    /// Without SACK: another duplicate acknowledgment arrived.
-    pub(crate) fn add_dupack(&mut self) {
-        let most = self.len().saturating_sub(self.lost_out).saturating_sub(1);
-        self.dupacks = (self.dupacks + 1).min(most.max(1));
+    /// Without SACK: another duplicate acknowledgment arrived. False if no segment is left for it.
+    pub(crate) fn add_dupack(&mut self) -> bool {
+        let counts = self.dupacks < self.dupacks_max();
+        self.dupacks = (self.dupacks + 1).min(self.dupacks_max());
+        counts
     }
 
     /// Without SACK: `acked` segments were acknowledged, of which all but the hole had been
-    /// counted by duplicate acknowledgments. Returns how many are newly delivered.
-    pub(crate) fn remove_dupacks(&mut self, acked: u32) -> u32 {
+    /// counted by duplicate acknowledgments. Returns how many are newly delivered, and whether more
+    /// duplicates were counted than segments are left.
+    pub(crate) fn remove_dupacks(&mut self, acked: u32) -> (u32, bool) {
         let counted = self.dupacks.min(acked.saturating_sub(1));
         self.dupacks -= counted;
-        self.dupacks = self.dupacks.min(self.len().saturating_sub(self.lost_out));
-        acked - counted
+        let beyond = self.dupacks > self.dupacks_max();
+        self.dupacks = self.dupacks.min(self.dupacks_max());
+        (acked - counted, beyond)
+    }
+
+    /// What is lost was not delivered, and of what remains the first segment was not.
+    fn dupacks_max(&self) -> u32 {
+        self.len().saturating_sub(self.lost_out.max(1))
     }
 
     /// Without SACK: the duplicate acknowledgments no longer count.

@@ -235,7 +235,11 @@ impl Subflow {
         if event.data_acked {
             event.set_timer = true;
             if !sack {
-                self.send.delivered += u64::from(self.board.remove_dupacks(event.segments));
+                let (delivered, beyond) = self.board.remove_dupacks(event.segments);
+                self.send.delivered += u64::from(delivered);
+                if beyond {
+                    self.note_dupacks_beyond(event.segments);
+                }
                 event.original_acked &= !event.retransmitted_acked;
             } else if let Some(late) = event.late.filter(|late| late.before(event.prior_highest)) {
                 self.note_reordering(late);

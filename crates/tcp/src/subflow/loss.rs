@@ -1,5 +1,5 @@
-//! Loss recovery: its beginning, actions, end and undo (RFC 5681, 6582, 6675, 8985, 5682, 4015),
-//! with the states of Linux.
+//! Loss recovery: its beginning, actions and end (RFC 5681, 6582, 6675, 8985, 5682), with the states of
+//! Linux.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use trackbed_core::Time;
 
 use super::ack::Event;
 use super::block::Reason;
-use super::{MIN_REORDERING, Phase, Subflow};
+use super::{MAX_REORDERING, MIN_REORDERING, Phase, Subflow};
 use crate::recovery::rack::Reordering;
 
 impl Subflow {
@@ -141,7 +141,7 @@ impl Subflow {
         } else {
             let first_is_lost = self.board.front().is_some_and(|sent| sent.lost);
             let dupacks = self.board.sacked_out() >= self.loss.reordering;
-            let partial = self.loss.phase >= Phase::Recovery && event.advanced;
+            let partial = self.loss.phase == Phase::Recovery && event.advanced;
             if (partial || (self.loss.phase < Phase::Recovery && dupacks)) && !first_is_lost {
                 self.board.mark_lost(self.board.first_id());
             }
@@ -171,9 +171,19 @@ impl Subflow {
     fn count_dupack(&mut self, event: &Event) {
         let duplicate = !event.advanced && !event.not_duplicate && !event.duplicate;
         if !self.receive.agreed.sack && duplicate {
-            self.board.add_dupack();
-            self.send.delivered += 1;
+            if self.board.add_dupack() {
+                self.send.delivered += 1;
+            } else {
+                self.note_dupacks_beyond(0);
+            }
         }
+    }
+
+    /// Without SACK: more duplicate acknowledgments than segments in flight, of which `acked` have just
+    /// been acknowledged. They were reordered.
+    pub(super) fn note_dupacks_beyond(&mut self, acked: u32) {
+        self.loss.reordering = (self.board.len() + acked).min(MAX_REORDERING);
+        self.loss.reordering_seen = true;
     }
 
     /// Fast recovery begins (RFC 6675 section 5 step 4).
@@ -211,7 +221,7 @@ impl Subflow {
             self.window.ssthresh = self.congestion.on_congestion(&self.window, now);
             self.begin_undo();
         }
-        self.congestion.on_timeout();
+        self.congestion.on_timeout(now, self.send.next);
         self.window.cwnd = self.board.in_flight() + 1;
         self.usage.validated_at = now;
         self.window.clear_credit();
@@ -279,7 +289,7 @@ impl Subflow {
         }
     }
 
-    fn keep_open(&mut self) {
+    pub(super) fn keep_open(&mut self) {
         let left_out = self.board.sacked_out() + self.board.lost_out() > 0;
         let phase =
             if left_out || self.any_retransmitted() { Phase::Disorder } else { Phase::Open };
@@ -289,7 +299,7 @@ impl Subflow {
         }
     }
 
-    fn any_retransmitted(&self) -> bool {
+    pub(super) fn any_retransmitted(&self) -> bool {
         self.board.retransmitted_out() > 0
             || self.board.front().is_some_and(|sent| sent.ever_retransmitted)
     }
@@ -312,98 +322,6 @@ impl Subflow {
         } else if nothing_new {
             self.loss.probe = None;
         }
-    }
-
-    /// True if the reduction may be taken back upon this acknowledgment.
-    fn is_spurious(&self, event: &Event) -> bool {
-        let undo = &self.loss.undo;
-        undo.is_open() && (undo.all_needless() || self.original_arrived(event))
-    }
-
-    /// True if what was just acknowledged answers the original transmission. Without SACK, nothing
-    /// is known of retransmissions after the end of a recovery.
-    fn original_arrived(&self, event: &Event) -> bool {
-        let knows = self.receive.agreed.sack || self.send.una.before(self.loss.high);
-        let undo = &self.loss.undo;
-        (knows || undo.first_retransmission.is_some()) && undo.original_arrived(event.stamp)
-    }
-
-    /// Takes the reduction back (RFC 4015 section 3).
-    fn undo(&mut self, now: Time, losses_too: bool) {
-        if losses_too {
-            self.board.unmark_lost();
-        }
-        if let Some(ssthresh) = self.loss.undo.prior_ssthresh {
-            self.window.cwnd = self.window.cwnd.max(self.loss.prr.prior_cwnd);
-            if ssthresh > self.window.ssthresh {
-                self.window.ssthresh = ssthresh;
-                self.send.cwr = false;
-            }
-        }
-        self.counters.undos += 1;
-        self.loss.undo.settle();
-        self.loss.rack.look_again();
-        self.usage.validated_at = now;
-    }
-
-    /// Everything from before the recovery is acknowledged. True if the phase goes on until
-    /// something behind it is (without SACK, RFC 6582 section 4).
-    fn try_undo_recovery(&mut self, now: Time, event: &Event) -> bool {
-        if self.is_spurious(event) {
-            self.undo(now, false);
-        } else {
-            self.loss.rack.recovered();
-        }
-        if !self.receive.agreed.sack && self.send.una == self.loss.high {
-            if !self.any_retransmitted() {
-                self.loss.undo.first_retransmission = None;
-            }
-            return true;
-        }
-        self.loss.phase = Phase::Open;
-        self.loss.reneged = false;
-        false
-    }
-
-    /// Every retransmission was reported as a duplicate.
-    fn try_undo_by_duplicates(&mut self, now: Time) -> bool {
-        let spurious = self.loss.undo.all_needless();
-        if spurious {
-            self.loss.rack.undone();
-            self.undo(now, false);
-        }
-        spurious
-    }
-
-    /// The hole was filled by the original: what is missing is only late. True if nothing more must
-    /// be marked or retransmitted for now, because a retransmission is on its way.
-    fn try_undo_partial(&mut self, now: Time, event: &Event) -> bool {
-        if !self.loss.undo.is_open() || !self.original_arrived(event) {
-            return false;
-        }
-        self.note_reordering(event.prior_una);
-        if self.board.retransmitted_out() > 0 {
-            return true;
-        }
-        if !self.any_retransmitted() {
-            self.loss.undo.first_retransmission = None;
-        }
-        self.undo(now, true);
-        self.keep_open();
-        false
-    }
-
-    fn try_undo_loss(&mut self, now: Time, event: &Event, by_frto: bool) -> bool {
-        if !by_frto && !self.is_spurious(event) {
-            return false;
-        }
-        self.undo(now, true);
-        self.loss.timeouts = 0;
-        if by_frto || self.receive.agreed.sack {
-            self.loss.phase = Phase::Open;
-            self.loss.reneged = false;
-        }
-        true
     }
 }
 

@@ -19,6 +19,7 @@ mod output;
 mod path_mtu;
 mod sack;
 mod timers;
+mod undo;
 mod window;
 
 use std::net::SocketAddr;

@@ -72,8 +72,9 @@ impl Subflow {
                 return None;
             }
             self.loss.frto = false;
-            self.due.retransmit = true;
-            return self.retransmit_lost(now, streams);
+            let segment = self.retransmit_lost(now, streams);
+            self.due.retransmit = segment.is_some();
+            return segment;
         }
         None
     }

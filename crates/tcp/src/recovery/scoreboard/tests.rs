@@ -98,3 +98,18 @@ fn pieces_keep_the_marks_and_the_order() {
     let ends: Vec<u32> = (0..9).map(|id| board.get(id).unwrap().end().0).collect();
     assert_eq!(ends, [4, 8, 10, 14, 18, 20, 24, 28, 30]);
 }
+
+/// Linux: `tcp_limit_reno_sacked` leaves a hole, and one for each lost segment.
+#[test]
+fn duplicates_count_for_what_may_have_arrived_and_no_more() {
+    let mut board = board(4);
+    assert_eq!([(); 5].map(|()| board.add_dupack()), [true, true, true, false, false]);
+    assert_eq!(board.sacked_out(), 3);
+    board.mark_lost(0);
+    assert_eq!(board.in_flight(), 0);
+    // Two are acknowledged: the hole, and one that a duplicate had counted.
+    board.pop_front();
+    board.pop_front();
+    assert_eq!(board.remove_dupacks(2), (1, true));
+    assert_eq!(board.sacked_out(), 1);
+}
