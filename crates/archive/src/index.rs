@@ -141,8 +141,21 @@ impl RecordedRuns {
 
     /// Whether a run has a result.
     pub fn has(&self, cell: u32, run: u32) -> bool {
-        let lines = self.cells.get(cell as usize);
-        lines.is_some_and(|lines| lines.binary_search_by_key(&run, |line| line.run).is_ok())
+        self.line(cell, run).is_some()
+    }
+
+    fn line(&self, cell: u32, run: u32) -> Option<&Line> {
+        let lines = self.cells.get(cell as usize)?;
+        lines.binary_search_by_key(&run, |line| line.run).ok().map(|place| &lines[place])
+    }
+
+    /// The result of a run, if there is one.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn one(&self, cell: u32, run: u32) -> Result<Option<RunResult>, DirectoryError> {
+        let lines = self.line(cell, run).map_or(&[][..], slice::from_ref);
+        self.parsed(cell, self.text_of(lines)).next().transpose()
     }
 
     /// The number of results.
@@ -168,7 +181,10 @@ impl RecordedRuns {
     /// The lines of a cell exactly as in the file, each with its run and its line feed, in the
     /// order of their runs.
     pub(crate) fn lines(&self, cell: u32) -> Lines<'_> {
-        let lines = self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice);
+        self.text_of(self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice))
+    }
+
+    fn text_of<'a>(&self, lines: &'a [Line]) -> Lines<'a> {
         let place = lines.first().map_or(0, |line| line.start);
         let window = self.file.clone().map(|file| Window { file, place });
         Lines { lines: lines.iter(), file: window.map(BufReader::new), place }
@@ -176,7 +192,15 @@ impl RecordedRuns {
 
     /// The results of a cell in the order of their runs, one in memory at a time.
     pub fn each(&self, cell: u32) -> impl Iterator<Item = Result<RunResult, DirectoryError>> + '_ {
-        self.lines(cell).map(move |line| {
+        self.parsed(cell, self.lines(cell))
+    }
+
+    fn parsed<'a>(
+        &'a self,
+        cell: u32,
+        lines: Lines<'a>,
+    ) -> impl Iterator<Item = Result<RunResult, DirectoryError>> + 'a {
+        lines.map(move |line| {
             line.and_then(|(_, text)| parse(cell, &text)).map_err(|why| self.refuse(why))
         })
     }

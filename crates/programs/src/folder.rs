@@ -2,6 +2,7 @@
 //! write only to a folder inside, where Trackbed neither reads nor writes: so it never follows one of
 //! their symbolic links.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown, fchown};
@@ -113,6 +114,20 @@ impl Folder {
             Ok(file)
         };
         create().map_err(|why| ProgramError::File(path, why))
+    }
+
+    /// Creates the file for a client's TLS secrets, and returns the variable that names it to the client.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn expect_keys(&self) -> Result<(OsString, OsString), ProgramError> {
+        self.create(KEYS)?;
+        Ok(("SSLKEYLOGFILE".into(), self.keys().into()))
+    }
+
+    /// The file for a client's TLS secrets.
+    pub fn keys(&self) -> PathBuf {
+        self.path.join(KEYS)
     }
 
     /// Adds a file to the site: `path` as in a URL, `content` writes its content.
@@ -233,6 +248,7 @@ fn is_abandoned(folder: &Path) -> bool {
 
 const PREFIX: &str = "trackbed-programs-";
 const SHARED: &str = "/tmp";
+const KEYS: &str = "client.keys";
 const LOCK: &str = "lock";
 const TAIL_LINES: usize = 5;
 const TAIL_BYTES: u64 = 4_096;
@@ -273,12 +289,14 @@ mod tests {
         folder.write("key.pem", b"key").unwrap();
         folder.publish("/a/b", |file| file.write_all(b"page")).unwrap();
         drop(folder.create("server.stderr").unwrap());
+        folder.expect_keys().unwrap();
         let does = |line: &str| {
             let mut shell = std::process::Command::new("/bin/sh");
             shell.args(["-c", line]).current_dir(folder.path()).stderr(std::process::Stdio::null());
             demote(&mut shell, user).status().unwrap().success()
         };
         assert!(does("cat key.pem site/a/b && : > scratch/file && : > server.stderr"));
+        assert!(does(&format!("echo secret >> {KEYS}")));
         for line in [
             ": > new",
             "ln -s /etc/passwd client.stdout",

@@ -71,7 +71,7 @@ impl Watch {
     /// progress of `bar` instead: short campaigns have no other.
     pub fn end(&mut self, bar: &ProgressBar) {
         if self.term.is_term() {
-            self.clear();
+            bar.suspend(|| self.clear());
         } else {
             output::tell(line(bar));
         }
@@ -86,7 +86,8 @@ impl Watch {
 fn line(bar: &ProgressBar) -> String {
     let (done, total) = (bar.position(), bar.length().unwrap_or(0));
     let (rate, left) = (bar.per_sec(), HumanDuration(bar.eta()));
-    format!("{done} of {total} runs, {rate:.1} runs/s, {left} left, {}", bar.message())
+    let line = format!("{done} of {total} runs, {rate:.1} runs/s, {left} left, {}", bar.message());
+    line.trim_end_matches(", ").to_owned()
 }
 
 /// Truncates a line to `width`.

@@ -69,8 +69,8 @@ pub fn audit(
     let mut kept = Ok(());
     campaign::run(plan, &Virtual::new(), &drawn, execution, |again| {
         repeated += 1;
-        match runs.of(again.cell) {
-            Ok(ours) if ours.contains(&again) => {}
+        match runs.one(again.cell, again.run) {
+            Ok(first) if first.as_ref() == Some(&again) => {}
             Ok(_) => different.push((again.cell, again.run)),
             Err(why) => kept = Err(why),
         }

@@ -65,7 +65,7 @@ impl HyStartState {
         }
     }
 
-    /// Slow start begins again, in Linux with a round that lasts until all that was sent is acknowledged.
+    /// Slow start begins again, in Linux with a round that lasts until something sent after this is acknowledged.
     pub(super) fn on_timeout(&mut self, now: Time, next: Seq) {
         *self = match self {
             HyStartState::Linux(_) => {
@@ -234,10 +234,10 @@ const CSS_ROUNDS: u32 = 5;
 mod tests {
     use super::*;
 
-    /// Linux: `bictcp_hystart_reset` begins a round at a timeout, which ends when all that was sent before it is
+    /// Linux: `bictcp_hystart_reset` begins a round at a timeout, which ends when something sent after it is
     /// acknowledged. Trains that begin later than 2 ms after it are not seen.
     #[test]
-    fn the_round_after_a_timeout_lasts_until_what_was_sent_before_is_acknowledged() {
+    fn the_round_after_a_timeout_lasts_until_something_sent_after_it_is_acknowledged() {
         let mut state = HyStartState::new(HyStart::Linux);
         let mut window = Window::new(20);
         let mut train = |state: &mut HyStartState, from_ms: u64, una: u32| {

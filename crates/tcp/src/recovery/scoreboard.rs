@@ -277,9 +277,8 @@ impl Scoreboard {
 
     /// Without SACK: another duplicate acknowledgment arrived. False if no segment is left for it.
     pub(crate) fn add_dupack(&mut self) -> bool {
-        let counts = self.dupacks < self.dupacks_max();
-        self.dupacks = (self.dupacks + 1).min(self.dupacks_max());
-        counts
+        self.dupacks += 1;
+        !self.limit_dupacks()
     }
 
     /// Without SACK: `acked` segments were acknowledged, of which all but the hole had been
@@ -288,12 +287,17 @@ impl Scoreboard {
     pub(crate) fn remove_dupacks(&mut self, acked: u32) -> (u32, bool) {
         let counted = self.dupacks.min(acked.saturating_sub(1));
         self.dupacks -= counted;
-        let beyond = self.dupacks > self.dupacks_max();
-        self.dupacks = self.dupacks.min(self.dupacks_max());
-        (acked - counted, beyond)
+        (acked - counted, self.limit_dupacks())
     }
 
-    /// What is lost was not delivered, and of what remains the first segment was not.
+    /// Without SACK: drops the duplicates that no segment is left for. True if there were any.
+    pub(crate) fn limit_dupacks(&mut self) -> bool {
+        let beyond = self.dupacks > self.dupacks_max();
+        self.dupacks = self.dupacks.min(self.dupacks_max());
+        beyond
+    }
+
+    /// What is lost was not delivered, and if nothing is marked, at least the first segment was not.
     fn dupacks_max(&self) -> u32 {
         self.len().saturating_sub(self.lost_out.max(1))
     }

@@ -88,6 +88,7 @@ impl Subflow {
         }
         self.enter_recovery(now, event.echo);
         self.due.retransmit = true;
+        self.due.new_first = false;
     }
 
     /// In the Loss phase: F-RTO, and the end of the phase.
@@ -118,10 +119,10 @@ impl Subflow {
             return;
         }
         if !self.receive.agreed.sack {
-            if sent_more {
-                self.count_dupack(event);
-            } else if event.advanced {
+            if event.advanced {
                 self.board.clear_dupacks();
+            } else if sent_more {
+                self.count_dupack(event);
             }
         }
         self.due.retransmit = true;
@@ -179,8 +180,8 @@ impl Subflow {
         }
     }
 
-    /// Without SACK: more duplicate acknowledgments than segments in flight, of which `acked` have just
-    /// been acknowledged. They were reordered.
+    /// Without SACK: more duplicate acknowledgments than segments that may have arrived. They were reordered.
+    /// `acked` segments have just been acknowledged.
     pub(super) fn note_dupacks_beyond(&mut self, acked: u32) {
         self.loss.reordering = (self.board.len() + acked).min(MAX_REORDERING);
         self.loss.reordering_seen = true;

@@ -139,8 +139,10 @@ impl Subflow {
         if !probe && !self.continue_batch(now, waiting) {
             return None;
         }
-        // In the middle of a queue a small segment has nothing to gain from waiting.
-        if !fin && !probe && streams.is_tail(len) && self.held_back(len) {
+        // In the middle of a queue a small segment has nothing to gain from waiting. The second step of
+        // F-RTO wants any segment.
+        let waits = !fin && !probe && !self.due.new_first;
+        if waits && streams.is_tail(len) && self.held_back(len) {
             return None;
         }
         let payload = streams.take(len);

@@ -54,6 +54,7 @@ impl Subflow {
             }
             marking &= !whole;
         }
+        self.board.limit_dupacks();
         if self.loss.phase != Phase::Loss {
             self.loss.high = self.send.next;
             self.window.ssthresh = self.current_ssthresh();

@@ -126,9 +126,7 @@ impl Subflow {
     /// Data from `late` on arrived after data that follows it in the stream.
     pub(super) fn note_reordering(&mut self, late: Seq) {
         // If nothing is missing any more, what was just acknowledged is what came before it.
-        // Duplicate acknowledgments do not say what arrived: it may be the last segment.
-        let unknown = if self.board.sacked_out() > 0 { self.send.next } else { self.send.una };
-        let highest = self.board.highest_sacked().unwrap_or(unknown);
+        let highest = self.board.highest_sacked().unwrap_or(self.send.una);
         if !late.before(highest) {
             return;
         }

@@ -30,6 +30,29 @@ fn a_run_leaves_its_packets_and_the_keys_to_them() {
     }
 }
 
+/// Neither end is ours: the keys are curl's. The run fails after the transfer.
+#[test]
+#[ignore = "thorough: third-party programs"]
+fn a_failed_run_between_programs_leaves_the_keys_of_its_client() {
+    let scenario = r#"
+        protocol = "http2"
+        server = "nginx"
+        runs = 1
+        client-command = '''sh -c "curl -s --cacert {certificate} --resolve {name}:{port}:{address} https://{name}:{port}/warm-up; exit 9"'''
+        [link]
+        delay = "20 ms"
+        [workload]
+        kind = "messages"
+    "#;
+    let Some(scratch) = Scratch::with(&["nginx", "curl"], scenario) else { return };
+    scratch.run("--capture failed").says(1, &["exit status: 9"]);
+    let folder = scratch.path("out/captures/cell-0-run-0");
+    let keys = fs::read_to_string(folder.join("tls-keys.log")).unwrap();
+    assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "), "{keys}");
+    let Some(found) = fields(&folder.join("phone.pcapng"), "http2.headers.path") else { return };
+    assert!(found.contains("/warm-up"), "{found}");
+}
+
 /// A field of every packet in a capture; `None` without tshark.
 fn fields(capture: &Path, field: &str) -> Option<String> {
     let mut command = Command::new("tshark");

@@ -26,6 +26,8 @@ pub(super) struct Place<'a> {
     pub clock: Clock,
     /// The server's certificate in DER.
     pub trust: Vec<u8>,
+    /// Whether its TLS secrets are wanted.
+    pub is_watched: bool,
 }
 
 /// Runs the client of `cell` until it ends, and returns its events. `watch` regularly checks the
@@ -104,8 +106,11 @@ fn start(
 ) -> Result<Conversing, ProgramError> {
     let executable = find_executable(&client.executables(), client.about().package);
     let executable = executable.map_err(ProgramError::Missing)?;
-    let launch = client.prepare(visit)?;
+    let mut launch = client.prepare(visit)?;
     let &Place { namespace, folder, .. } = place;
+    if place.is_watched {
+        launch.environment.push(folder.expect_keys()?);
+    }
     if client.has_channel() {
         let started = Running::start_with_channel(namespace, &executable, &launch, folder, LABEL)?;
         return Ok(Conversing { program: started.0, channel: Some(started.1) });

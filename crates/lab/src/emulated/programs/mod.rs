@@ -1,6 +1,7 @@
 //! Runs with a third-party program as an end.
 
 mod client;
+mod keys;
 mod requirements;
 mod server;
 mod verdict;
@@ -67,7 +68,8 @@ pub(super) fn play(
             }
             let trust = trust.unwrap_or_default();
             let namespace = traffic.phones();
-            let place = client::Place { namespace, folder: &folder, clock, trust };
+            let is_watched = onlooker.is_some();
+            let place = client::Place { namespace, folder: &folder, clock, trust, is_watched };
             let watch = || {
                 beside.check()?;
                 match &mut server {
@@ -75,7 +77,12 @@ pub(super) fn play(
                     None => ends.check(),
                 }
             };
-            client::run(client, cell, &place, watch)?
+            let ran = client::run(client, cell, &place, watch);
+            // A client that has failed leaves them, too; its own error says more.
+            let shown = onlooker.map_or(Ok(()), |onlooker| keys::show(&folder, onlooker));
+            let records = ran?;
+            shown?;
+            records
         }
         None => {
             let watch = || {

@@ -51,7 +51,7 @@ impl View {
         }
     }
 
-    /// Clears it.
+    /// Clears it, or prints the last progress.
     pub fn end(mut self) {
         if let Some(watch) = &mut self.watch {
             watch.end(&self.bar);
