@@ -1,6 +1,6 @@
 //! A private folder for the files of programs. Programs of another user than Trackbed's can read it, but
-//! write only to a folder inside, where Trackbed neither reads nor writes: so it never follows one of
-//! their symbolic links.
+//! write only to files created for them and to a folder inside, where Trackbed neither reads nor writes: so
+//! it never follows one of their symbolic links.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};

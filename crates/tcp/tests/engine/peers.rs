@@ -52,6 +52,19 @@ impl Server {
         self.hear(Segment { payload, ..segment(Flags::ACK, sequence, Seq(7_001), 60_000) })
     }
 
+    /// The application writes `len` bytes.
+    fn write(&mut self, len: usize) -> Vec<Segment> {
+        self.connection.write(self.now, &vec![3; len]).unwrap();
+        drain(&mut self.connection, self.now)
+    }
+
+    /// The next timer fires.
+    fn time_out(&mut self) -> Vec<Segment> {
+        self.now = self.connection.poll_timeout().expect("a timer runs");
+        self.connection.handle_timeout(self.now);
+        drain(&mut self.connection, self.now)
+    }
+
     fn offered(&self) -> u32 {
         self.connection.stats().receive_window_bytes
     }
@@ -184,9 +197,7 @@ fn a_late_segment_that_completes_the_flight_is_reordering() {
     let sent = send_eight(&mut server, Duration::ZERO);
     let repeats = |answers: &[Segment]| answers.iter().any(|one| one.sequence == sent[0].sequence);
     assert!(!repeats(&server.hear(acknowledgment(&sent, 0, &[7, 5, 3]))));
-    server.now = server.connection.poll_timeout().expect("it looks again");
-    server.connection.handle_timeout(server.now);
-    assert!(repeats(&drain(&mut server.connection, server.now)));
+    assert!(repeats(&server.time_out()));
 }
 
 /// A server that has sent eight segments, a millisecond apart.
@@ -203,8 +214,7 @@ fn send_eight(server: &mut Server, apart: Duration) -> Vec<Segment> {
     let mut sent = Vec::new();
     for _ in 0..8 {
         server.now += apart;
-        server.connection.write(server.now, &[3; 1_460]).unwrap();
-        sent.extend(drain(&mut server.connection, server.now));
+        sent.extend(server.write(1_460));
     }
     assert_eq!(sent.len(), 8);
     server.now += Duration::from_millis(15);
@@ -219,6 +229,20 @@ fn acknowledgment(sent: &[Segment], count: usize, others: &[usize]) -> Segment {
     }
     let options = Options { sack, ..Options::default() };
     Segment { options, ..segment(Flags::ACK, Seq(100), sent[count].sequence, 60_000) }
+}
+
+/// RFC 5682 section 2.1, step 2b: new data shows whether the timeout was needless, be it a small segment that
+/// Nagle's algorithm would keep (Linux: `TCP_NAGLE_OFF` in `tcp_xmit_recovery`).
+#[test]
+fn after_a_timeout_new_data_goes_first_however_small() {
+    let offers = Options { mss: Some(1_460), sack_permitted: true, ..Options::default() };
+    let config = Config { batching: false, tail_loss_probe: false, ..Config::default() };
+    let mut server = Server::accept(&config, offers, 60_000);
+    let sent = [1_460, 1_460, 100, 50].map(|len| server.write(len)).concat();
+    assert_eq!(sent.len(), 3);
+    assert_eq!(server.time_out()[0].sequence, sent[0].sequence);
+    let answers = server.hear(segment(Flags::ACK, Seq(100), sent[1].sequence, 60_000));
+    assert_eq!(answers[0].sequence, sent[2].end());
 }
 
 /// RFC 9293 section 3.4: a FIN takes a sequence number, so a shut window has no room for it.

@@ -1,17 +1,22 @@
 //! The TLS secrets of a third-party client.
 
-use trackbed_outward::files::read_bounded;
+use std::fs::File;
+use std::io::Read as _;
+
 use trackbed_programs::Folder;
 
 use crate::run::Onlooker;
 
-/// Passes on what the client has written to its key log.
+/// Passes on what the client has written to its key log, or its beginning if that is long.
 pub(super) fn show(folder: &Folder, onlooker: &dyn Onlooker) -> Result<(), String> {
-    let bytes = read_bounded(&folder.keys(), KEYS_MAX).map_err(|why| {
+    let mut bytes = Vec::new();
+    let read = File::open(folder.keys())
+        .and_then(|file| file.take(KEYS_MAX).read_to_end(&mut bytes).map(drop));
+    read.map_err(|why| {
         format!("the client's TLS keys cannot be read: {why}\n  help: leave out --capture")
     })?;
     let text = String::from_utf8_lossy(&bytes);
-    // A client that was killed may have left part of a line.
+    // The limit, or the end of a client that was killed, may have cut a line.
     let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     let observer = onlooker.observer();
     complete.lines().for_each(|line| observer.tls_key(line));
