@@ -36,6 +36,7 @@ fn a_run_leaves_its_packets_and_the_keys_to_them() {
 fn a_failed_run_between_programs_leaves_the_keys_of_its_client() {
     let scenario = r#"
         protocol = "http2"
+        tls = "1.3"
         server = "nginx"
         runs = 1
         client-command = '''sh -c "curl -s --cacert {certificate} --resolve {name}:{port}:{address} https://{name}:{port}/warm-up; exit 9"'''
