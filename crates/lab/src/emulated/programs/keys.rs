@@ -19,7 +19,9 @@ pub(super) fn show(folder: &Folder, onlooker: &dyn Onlooker) -> Result<(), Strin
     // The limit, or the end of a client that was killed, may have cut a line.
     let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     let observer = onlooker.observer();
-    complete.lines().for_each(|line| observer.tls_key(line));
+    // Whatever else it wrote there does not belong in a capture.
+    let is_text = |line: &&str| line.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    complete.lines().filter(is_text).for_each(|line| observer.tls_key(line));
     Ok(())
 }
 
