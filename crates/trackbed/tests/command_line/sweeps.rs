@@ -198,11 +198,17 @@ fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
     let mut chance = Seed::of_run(undisturbed.as_nanos() as u64, 0).stream("kills");
     let mut killed = 0;
     for number in 0..kills {
-        let command = &shards[(number % 2) as usize];
-        let mut command = scratch.command(command);
+        let shard = (number % 2) as usize;
+        let mut command = scratch.command(&shards[shard]);
         let mut child = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        // At any time from the start; the rest of the runs is executed in between.
-        thread::sleep(chance.span(Duration::ZERO, undisturbed / (kills as u32 / 2)));
+        // At any point: before the first run, or after so many that a part is left for the next kill.
+        let part = runs / 2 / (kills / 2 + 1);
+        let enough = part * (number / 2) + chance.below(part);
+        let file = scratch.path(&format!("big/shard-{}-of-2/runs.jsonl", shard + 1));
+        let done = || fs::read(&file).map_or(0, |lines| lines.split(|byte| *byte == b'\n').count());
+        while child.try_wait().unwrap().is_none() && (done() as u64) < enough {
+            thread::sleep(Duration::from_millis(1));
+        }
         killed += u64::from(child.try_wait().unwrap().is_none());
         kill(child);
     }
