@@ -77,8 +77,8 @@ pub(crate) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
     })
 }
 
-/// Generates the block of [`pieces`], which takes most of a millisecond, if it is not there yet: in real time
-/// the first answer would wait for it.
+/// Generates the block that all bodies are cut from, which takes most of a millisecond, if it is not there yet:
+/// in real time the first answer would wait for it.
 pub fn generate() {
     LazyLock::force(&BLOCK);
 }
