@@ -14,11 +14,16 @@ pub fn check() -> Vec<Step> {
     lints().into_iter().chain([Step::tests(&tests)]).collect()
 }
 
-/// Formatting and lints.
+/// Formatting, lints, and those of the documentation in the code.
 pub fn lints() -> Vec<Step> {
     let clippy =
         format!("clippy --profile {CHECKED} --workspace --all-targets {FEATURES} -- -D warnings");
-    vec![Step::cargo("fmt --all --check"), Step::cargo(&clippy)]
+    let doc = format!("doc --profile {CHECKED} --workspace {FEATURES} --no-deps");
+    vec![
+        Step::cargo("fmt --all --check"),
+        Step::cargo(&clippy),
+        Step::cargo(&doc).with("RUSTDOCFLAGS", "-D warnings"),
+    ]
 }
 
 /// The basic test suite: needs only Rust, and installs nothing.
@@ -86,14 +91,12 @@ pub const PARTS: [Part; 8] = [
     },
     Part {
         name: "docs",
-        about: "the book, its links and all its commands; rustdoc and its examples",
+        about: "the book, its links and all its commands; the examples in the code's documentation",
         minutes: 20,
         watches: &["docs", "README.md", "xtask/src/docs", "scenarios", "crates/test"],
         uses_programs: true,
         steps: || {
             vec![
-                Step::cargo(&format!("doc --workspace {FEATURES} --no-deps"))
-                    .with("RUSTDOCFLAGS", "-D warnings"),
                 Step::tests(&format!("--profile {CHECKED} --workspace --doc")),
                 Step::cargo(steps::RELEASED),
                 Step::Docs(Mode::Check, "release"),

@@ -70,25 +70,20 @@ impl<'a> Outcome<'a> {
             let pairs = cell["pairs"].as_u64()?;
             // There is a verdict each time that there are half as many pairs more.
             let more = wanted.saturating_sub(pairs).max(pairs / 2);
-            let more = u32::try_from(more).ok().filter(|_| wanted <= PAIRS_MAX)?;
-            Some(self.pair.saturating_mul(more))
+            Some(self.pair.saturating_mul(u32::try_from(more).unwrap_or(u32::MAX)))
         })
     }
 }
 
-/// The most pairs of a cell (`--runs-max`).
-const PAIRS_MAX: u64 = 1_000;
-
-/// The case with the cell that is probably decided soonest, and the time for it, if `left` suffices. Cells without
-/// runs go first.
+/// The case with the cell that is probably decided soonest, and the time for it, at most `left`: few pairs tell
+/// little about how many are needed. Cells without runs go first.
 pub fn soonest(found: &[Outcome<'_>], left: Duration) -> Option<(usize, Duration)> {
     let open = || found.iter().enumerate().filter(|(_, outcome)| !outcome.is_stuck);
     let first = open().filter_map(|(index, outcome)| Some((index, outcome.first_pairs()?)));
-    if let Some((index, needed)) = first.min_by_key(|(_, needed)| *needed) {
-        return Some((index, needed.min(left)));
-    }
     let needs = open().filter_map(|(index, outcome)| Some((index, outcome.needs().min()?)));
-    needs.filter(|(_, needed)| *needed <= left).min_by_key(|(_, needed)| *needed)
+    let soonest = |(_, needed): &(usize, Duration)| *needed;
+    let (index, needed) = first.min_by_key(soonest).or_else(|| needs.min_by_key(soonest))?;
+    Some((index, needed.min(left)))
 }
 
 fn cells(document: &Value) -> impl Iterator<Item = &Value> {
@@ -115,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn the_case_that_is_decided_soonest_goes_on_if_there_is_time() {
+    fn the_case_that_is_decided_soonest_goes_on() {
         let case = "traffic = 'x'\nscenario = 'bulk'\nset = []\naxes = []";
         let case: Case = toml::from_str(case).expect("a valid case");
         let found = [None, Some(40), Some(25)].map(|pairs| outcome(&case, pairs));
         let seconds = Duration::from_secs;
         assert_eq!(soonest(&found, seconds(60)), Some((2, seconds(15))));
-        assert_eq!(soonest(&found, seconds(14)), None);
-        assert_eq!(soonest(&[outcome(&case, Some(1_001))], seconds(1_000_000)), None);
+        assert_eq!(soonest(&found, seconds(14)), Some((2, seconds(14))));
+        assert_eq!(soonest(&[outcome(&case, None)], seconds(60)), None);
         let [_, later, sooner] = found;
         let fewer = json!({"cells": [{"cell": 0, "pairs": 8, "pairs_to_decide": 9}]});
         let stuck = sooner.then(fewer, seconds(20));
