@@ -35,7 +35,12 @@ impl<'a> Outcome<'a> {
         let (before, now) = (pairs(&self.document), pairs(&document));
         let more = u32::try_from(now.saturating_sub(before)).unwrap_or(u32::MAX);
         let is_stuck = now <= before && before > 0;
-        let pair = time.checked_div(more).unwrap_or(self.pair);
+        // A case that goes on for a short time begins with as much work as one that goes on for long.
+        let pair = match time.checked_div(more) {
+            Some(pair) if self.pair.is_zero() => pair,
+            Some(pair) => pair.min(self.pair),
+            None => self.pair,
+        };
         // An interruption leaves less than there was.
         let document = if now < before { self.document.clone() } else { document };
         let missing = self.missing();

@@ -128,26 +128,42 @@ impl Deciding {
         Ok(true)
     }
 
-    /// Looks at the runs that exist already, cell by cell, as often as they suffice for.
+    /// Looks at the runs that exist already, cell by cell: once, with as many as they suffice for. An earlier look
+    /// that had decided would have been the last.
     fn replay(&mut self, sides: &mut [Side<'_>; 2]) -> Result<(), DirectoryError> {
         for index in 0..self.cells.len() {
-            while !self.cells[index].is_closed {
-                let next = self.runs_at_look(&self.cells[index]);
-                let has_all = |side: &Side<'_>| {
-                    (0..next).all(|run| side.directory.runs().has(index as u32, run))
-                };
-                if !sides.iter().all(has_all)
-                    || sides.iter().any(|side| side.keeping.execution.cancel.is_cancelled())
-                {
-                    break;
-                }
-                self.cells[index].runs = next;
-                // The comparison with processor time executes runs of the plan.
-                sides.iter_mut().for_each(|side| side.plan.set_runs(next));
-                self.look(index, sides)?;
+            if sides.iter().any(|side| side.keeping.execution.cancel.is_cancelled()) {
+                break;
             }
+            let has_all = |runs| {
+                let has = |side: &Side<'_>| {
+                    (0..runs).all(|run| side.directory.runs().has(index as u32, run))
+                };
+                sides.iter().all(has)
+            };
+            let Some((look, runs)) = self.last_look(has_all) else { continue };
+            self.cells[index] = Pairs { runs, looks: look, ..Pairs::default() };
+            // The comparison with processor time executes runs of the plan.
+            sides.iter_mut().for_each(|side| side.plan.set_runs(runs));
+            self.look(index, sides)?;
         }
         Ok(())
+    }
+
+    /// The last look for which there are enough runs, and their number.
+    fn last_look(&self, has_all: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
+        let mut last = None;
+        for look in 0.. {
+            let runs = self.runs_at(look);
+            if !has_all(runs) {
+                break;
+            }
+            last = Some((look, runs));
+            if runs >= self.terms.runs_max {
+                break;
+            }
+        }
+        last
     }
 
     /// The cell that should go on: one without runs, or whose pairs take an unknown time, or else the one that
@@ -169,7 +185,12 @@ impl Deciding {
 
     /// The number of runs at the cell's next look.
     fn runs_at_look(&self, cell: &Pairs) -> u32 {
-        pairs_at(self.terms.runs_min, cell.looks).min(self.terms.runs_max)
+        self.runs_at(cell.looks)
+    }
+
+    /// The number of a cell's runs at look `number`.
+    fn runs_at(&self, number: u32) -> u32 {
+        pairs_at(self.terms.runs_min, number).min(self.terms.runs_max)
     }
 
     /// Executes what a side lacks; returns the number of these runs, and false if it was stopped.
