@@ -17,8 +17,6 @@ pub struct Outcome<'a> {
     pub document: Value,
     /// What a pair of runs takes.
     pair: Duration,
-    /// Whether it made no more pairs when it went on last.
-    is_stuck: bool,
     /// Whether it has gone on, and cells without runs still have none: all of them may fail.
     cannot_begin: bool,
 }
@@ -27,24 +25,24 @@ impl<'a> Outcome<'a> {
     /// Nothing is known yet.
     pub fn new(case: &'a Case, number: usize) -> Outcome<'a> {
         let (document, pair) = (Value::Null, Duration::ZERO);
-        Outcome { case, number, document, pair, is_stuck: false, cannot_begin: false }
+        Outcome { case, number, document, pair, cannot_begin: false }
     }
 
     /// The case after `time` more, when it printed `document`.
     pub fn then(self, document: Value, time: Duration) -> Outcome<'a> {
         let (before, now) = (pairs(&self.document), pairs(&document));
         let more = u32::try_from(now.saturating_sub(before)).unwrap_or(u32::MAX);
-        let is_stuck = now <= before && before > 0;
-        // A case that goes on for a short time begins with as much work as one that goes on for long.
+        // A case that goes on for a short time begins with as much work as one that goes on for long. One that came
+        // no further needs more time.
         let pair = match time.checked_div(more) {
             Some(pair) if self.pair.is_zero() => pair,
             Some(pair) => pair.min(self.pair),
-            None => self.pair,
+            None => self.pair * 2,
         };
         // An interruption leaves less than there was.
         let document = if now < before { self.document.clone() } else { document };
         let missing = self.missing();
-        let then = Outcome { document, pair, is_stuck, ..self };
+        let then = Outcome { document, pair, ..self };
         let cannot_begin = before > 0 && then.missing() >= missing;
         Outcome { cannot_begin, ..then }
     }
@@ -83,7 +81,7 @@ impl<'a> Outcome<'a> {
 /// The case with the cell that is probably decided soonest, and the time for it, at most `left`: few pairs tell
 /// little about how many are needed. Cells without runs go first.
 pub fn soonest(found: &[Outcome<'_>], left: Duration) -> Option<(usize, Duration)> {
-    let open = || found.iter().enumerate().filter(|(_, outcome)| !outcome.is_stuck);
+    let open = || found.iter().enumerate();
     let first = open().filter_map(|(index, outcome)| Some((index, outcome.first_pairs()?)));
     let needs = open().filter_map(|(index, outcome)| Some((index, outcome.needs().min()?)));
     let soonest = |(_, needed): &(usize, Duration)| *needed;
@@ -125,7 +123,7 @@ mod tests {
         assert_eq!(soonest(&[outcome(&case, None)], seconds(60)), None);
         let [_, later, sooner] = found;
         let fewer = json!({"cells": [{"cell": 0, "pairs": 8, "pairs_to_decide": 9}]});
-        let stuck = sooner.then(fewer, seconds(20));
+        let stuck = sooner.then(fewer.clone(), seconds(20)).then(fewer, seconds(20));
         assert_eq!(stuck.document["cells"][0]["pairs"], 10);
         assert_eq!(soonest(&[stuck, later], seconds(60)), Some((1, seconds(30))));
     }

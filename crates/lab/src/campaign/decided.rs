@@ -100,8 +100,13 @@ impl Deciding {
         while let Some(index) = self.next(progress.elapsed() - start) {
             let began = progress.elapsed();
             let next = self.runs_at_look(&self.cells[index]);
+            // The slower side tells what a pair takes where as many run at a time as always.
+            let jobs = sides.each_ref().map(|side| side.keeping.jobs()).into_iter().min();
             let cell = &mut self.cells[index];
-            cell.runs = if cell.is_untimed() { next.min(cell.runs + 1) } else { next };
+            cell.runs = match jobs.filter(|_| cell.is_untimed()) {
+                Some(jobs) => next.min(cell.runs + jobs.get() as u32),
+                None => next,
+            };
             let is_look = cell.runs == next;
             let mut executed = 0;
             // The slower side last, so that each of its runs that Ctrl-C leaves has its partner.
