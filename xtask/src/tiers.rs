@@ -14,7 +14,7 @@ pub fn check() -> Vec<Step> {
     lints().into_iter().chain([Step::tests(&tests)]).collect()
 }
 
-/// Formatting, lints, and those of the documentation in the code.
+/// Formatting, and the lints of the code and of its documentation.
 pub fn lints() -> Vec<Step> {
     let clippy =
         format!("clippy --profile {CHECKED} --workspace --all-targets {FEATURES} -- -D warnings");

@@ -37,7 +37,7 @@ impl<'a> Outcome<'a> {
         let pair = match time.checked_div(more) {
             Some(pair) if self.pair.is_zero() => pair,
             Some(pair) => pair.min(self.pair),
-            None => self.pair * 2,
+            None => self.pair.max(Duration::from_secs(1)).saturating_mul(2),
         };
         // An interruption leaves less than there was.
         let document = if now < before { self.document.clone() } else { document };

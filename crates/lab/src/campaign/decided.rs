@@ -100,8 +100,9 @@ impl Deciding {
         while let Some(index) = self.next(progress.elapsed() - start) {
             let began = progress.elapsed();
             let next = self.runs_at_look(&self.cells[index]);
-            // The slower side tells what a pair takes where as many run at a time as always.
-            let jobs = sides.each_ref().map(|side| side.keeping.jobs()).into_iter().min();
+            // What a pair takes shows with as many runs at a time as later.
+            let jobs =
+                sides.iter().map(|side| side.keeping.execution.jobs_on(side.keeping.backend)).min();
             let cell = &mut self.cells[index];
             cell.runs = match jobs.filter(|_| cell.is_untimed()) {
                 Some(jobs) => next.min(cell.runs + jobs.get() as u32),

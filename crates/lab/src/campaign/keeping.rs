@@ -1,7 +1,6 @@
 //! The main loop of a campaign: stores each result at once, and updates the summary from time to
 //! time.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -39,11 +38,6 @@ pub trait Progress {
 }
 
 impl Keeping<'_> {
-    /// The number of workers.
-    pub fn jobs(&self) -> NonZeroUsize {
-        self.execution.jobs.unwrap_or_else(|| self.backend.jobs())
-    }
-
     /// Executes the missing runs of `plan`, and returns how much was done. Stores each result at
     /// once, and updates the summary as often as `refresh` requires, so that the results stay
     /// usable however the process ends. If no further run can be executed, the rest is skipped.

@@ -27,6 +27,13 @@ pub struct Execution {
     pub cancel: Cancel,
 }
 
+impl Execution {
+    /// The number of workers on `backend`.
+    fn jobs_on(&self, backend: &dyn Backend) -> NonZeroUsize {
+        self.jobs.unwrap_or_else(|| backend.jobs())
+    }
+}
+
 /// Executes `units` of `plan` on `backend` until cancelled. `finished` receives each result on the
 /// caller's thread; nothing is stored.
 pub fn run(
@@ -36,7 +43,7 @@ pub fn run(
     execution: &Execution,
     mut finished: impl FnMut(RunResult),
 ) {
-    let jobs = execution.jobs.unwrap_or_else(|| backend.jobs());
+    let jobs = execution.jobs_on(backend);
     let execute = |&(cell, run): &(u32, u32)| backend.execute(plan, cell, run);
     parallel(units.iter(), jobs, &execution.cancel, execute, |(cell, run), result| {
         finished(settle(cell, run, result));
