@@ -66,6 +66,8 @@ impl Serving {
 }
 
 pub(crate) struct Clients {
+    /// The number of the first phone here; other processes have those before it.
+    pub first: u32,
     /// The host of each phone.
     pub hosts: Vec<Arc<dyn Host>>,
     /// The server's address.
@@ -76,9 +78,16 @@ pub(crate) struct Clients {
     pub observer: Option<Arc<dyn Observer>>,
     /// Whether to begin at a moment between two ticks of the kernel that is drawn from the seed.
     pub aligned: bool,
+    /// Waits until the clients in other processes can begin too, if there are any.
+    pub gate: Option<fn()>,
 }
 
 impl Clients {
+    /// All phones, which begin when they are ready.
+    pub fn all(hosts: Vec<Arc<dyn Host>>, server: SocketAddr, trust: Option<Trust>) -> Clients {
+        Clients { first: 0, hosts, server, trust, observer: None, aligned: false, gate: None }
+    }
+
     /// Executes the workload of `cell` to its end.
     pub async fn drive(
         self,
@@ -88,16 +97,20 @@ impl Clients {
         log: &EventLog,
     ) -> Result<(), Error> {
         let account = Account::open(Role::Client, machine);
-        let Clients { hosts, server, trust, observer, aligned } = self;
+        let Clients { first, hosts, server, trust, observer, aligned, gate } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
         let transport = TransportParameters { observer, ..account.transport(cell) };
         let paths = PathControl::default();
         let controls = (paths.clone(), PathControl::default());
         let patience = Patience::REAL;
-        let phones = Phones { hosts, server, trust, transport, paths, binds: true, patience };
+        let phones =
+            Phones { first, hosts, server, trust, transport, paths, binds: true, patience };
         let stage = phones.stage(cell, &scene, (seed, log), |dialer| dialer)?;
         let _following = scene.follow(cell, &[WhoActs::Client], controls);
+        if let Some(wait) = gate {
+            wait();
+        }
         // Preparing hundreds of phones takes longer than they may start apart, and the clock stands
         // still until a task waits.
         yield_now().await;

@@ -187,6 +187,7 @@ async fn play(
     let server = protocol.serve(host, listen, &config, cell.workload.service(log.clone()))?;
     let host = |(number, node)| hosts.roaming(node, scene.addresses(cell, number));
     let phones = Phones {
+        first: 0,
         hosts: (0..).zip(phones).map(host).collect(),
         server: listen,
         trust: server.trust().cloned(),

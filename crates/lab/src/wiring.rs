@@ -23,6 +23,8 @@ pub(crate) fn server(
 }
 
 pub(crate) struct Phones {
+    /// The number of the first; other processes have those before it.
+    pub first: u32,
     /// The host of each.
     pub hosts: Vec<Arc<dyn Host>>,
     /// The server's address.
@@ -45,7 +47,7 @@ impl Phones {
         (seed, log): (&Seed, &EventLog),
         adapt: impl Fn(Rc<dyn Dialer>) -> Rc<dyn Dialer>,
     ) -> Result<Stage, Error> {
-        let Phones { hosts, server, trust, transport, paths, binds, patience } = self;
+        let Phones { first, hosts, server, trust, transport, paths, binds, patience } = self;
         let endpoint = &cell.endpoint;
         let tls = endpoint.tls_parameters();
         let handshake = endpoint.handshake;
@@ -59,7 +61,8 @@ impl Phones {
             endpoint.protocol.dialer(Arc::clone(host), &config).map(&adapt)
         };
         Ok(Stage {
-            phones: (0..).zip(&hosts).map(dialer).collect::<Result<_, _>>()?,
+            first,
+            phones: (first..).zip(&hosts).map(dialer).collect::<Result<_, _>>()?,
             capabilities: endpoint.protocol.capabilities(),
             hosts,
             server,

@@ -81,6 +81,7 @@ fn hear(settings: &[(&'static str, &str)], run: u64) -> Vec<Record> {
     let main = |_| async {
         let log = EventLog::default();
         let stage = Stage {
+            first: 0,
             phones: Vec::new(),
             capabilities: NOTHING,
             hosts: Vec::new(),

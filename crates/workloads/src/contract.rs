@@ -47,6 +47,11 @@ pub trait Prepared: Send + Sync {
         1
     }
 
+    /// Whether some of the clients may be driven in one process and others in another.
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
     /// The number of networks that each phone uses during a run, one after the other: one more than
     /// its moves.
     fn networks(&self) -> u32 {
@@ -143,6 +148,8 @@ pub type WriteContent = dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sy
 
 /// The inputs of a run's clients.
 pub struct Stage {
+    /// The number of the first phone; other processes may drive those before it.
+    pub first: u32,
     /// A dialer for each phone, on that phone's host.
     pub phones: Vec<Rc<dyn Dialer>>,
     /// The capabilities of the dialers' protocol.

@@ -30,18 +30,18 @@ pub(crate) struct Phone {
 impl Phone {
     /// The phones of a run. Their events are recorded in `log`.
     pub(crate) fn all(stage: &Stage, log: &EventLog) -> Vec<Rc<Phone>> {
-        let phone = |(number, dialer): (u32, &Rc<dyn Dialer>)| {
+        let phone = |(place, dialer): (usize, &Rc<dyn Dialer>)| {
             Rc::new(Phone {
-                number,
+                number: stage.first + place as u32,
                 log: log.clone(),
                 dialer: Rc::clone(dialer),
-                host: stage.hosts.get(number as usize).map(Arc::clone),
+                host: stage.hosts.get(place).map(Arc::clone),
                 server: stage.server,
                 reconnect: stage.course.reconnect(),
                 begun: Cell::new(0),
             })
         };
-        (0..).zip(&stage.phones).map(phone).collect()
+        stage.phones.iter().enumerate().map(phone).collect()
     }
 
     pub(crate) fn record(&self, event: Event) {

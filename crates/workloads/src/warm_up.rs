@@ -45,14 +45,14 @@ async fn warm_up_phones(stage: &Stage) -> bool {
         .map(|phone| {
             let at = start + SPACING * phone.number;
             let name = format!("phone {} warming up", phone.number);
-            (phone.number, spawn_named(name, warm_up_phone(phone, at, stage.patience)))
+            spawn_named(name, warm_up_phone(phone, at, stage.patience))
         })
         .collect();
-    let (reporters, mut all_warm) = (Phone::all(stage, &stage.log), true);
-    for (number, task) in tasks {
+    let mut all_warm = true;
+    for (reporter, task) in Phone::all(stage, &stage.log).into_iter().zip(tasks) {
         if let Err(reason) = task.await {
             let reason = format!("the warm-up connection failed {ATTEMPTS_MAX} times: {reason}");
-            reporters[number as usize].give_up(0, reason);
+            reporter.give_up(0, reason);
             all_warm = false;
         }
     }

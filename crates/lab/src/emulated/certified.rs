@@ -1,18 +1,28 @@
 //! What a run in real time is worth: whether the links kept up, and the ends.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record, Role};
 use trackbed_emulator::{MEDIAN_SUSPECT, Verdict};
 use trackbed_measure::results::{Certificate, Reliability};
+use trackbed_scenario::Cell;
 
-/// The certificate as stored in results, for a run of `phones` phones. The verdict is the worst of
-/// the links' and the ends'. Datagrams dropped because an end's socket was full count as overflow too.
+/// The certificate as stored in results, for a run of `cell`. The verdict is the worst of the links' and the
+/// ends'. Datagrams dropped because an end's socket was full count as overflow too.
 pub(super) fn certified(
     found: &trackbed_emulator::Certificate,
     records: &[Record],
-    phones: u32,
+    cell: &Cell,
+) -> Certificate {
+    judged(found, records, &Phones::of(cell, records))
+}
+
+fn judged(
+    found: &trackbed_emulator::Certificate,
+    records: &[Record],
+    phones: &Phones,
 ) -> Certificate {
     let micros = |q: f64| found.lateness(q).as_secs_f64() * 1e6;
     let ends = [Role::Client, Role::Server];
@@ -62,24 +72,66 @@ fn dropped(records: &[Record], whose: Role) -> u64 {
     of_end.sum()
 }
 
-/// For how much of the run an end kept each of its phones waiting, in the mean, that would not have
-/// waited had each a processor of its own: it worked for other phones, or had no processor.
+/// For how much of its own time an end kept a phone waiting, in the mean, that would not have waited had each
+/// a processor of its own: it worked for other phones, or had no processor.
 ///
 /// Short waits for a processor do not count. A bulk transfer of 2 s has a thousand of them, 5 to 10 % of
 /// its time, and takes as long as without: what is waited for is in a buffer then.
-fn share_waited(records: &[Record], whose: Role, phones: u32) -> f64 {
-    let phones = phones.max(1);
+fn share_waited(records: &[Record], whose: Role, phones: &Phones) -> f64 {
     let of_end = records.iter().filter_map(|record| match record.event {
         Event::Used { role, served, tasks_waited, without_processor, .. } if role == whose => {
             let is_long = without_processor.div_f64(served.max(1) as f64) > LONG;
             let for_processor = if is_long { without_processor } else { Duration::ZERO };
-            let for_others = (tasks_waited - tasks_waited / phones) / phones;
+            let for_others = (tasks_waited - tasks_waited / phones.number) / phones.number;
             let lasted = (record.at - Time::ZERO).as_secs_f64().max(f64::EPSILON);
-            Some((for_others + for_processor).as_secs_f64() / lasted)
+            let active = phones.active.map_or(lasted, |active| active.as_secs_f64().min(lasted));
+            Some(for_others.as_secs_f64() / active + for_processor.as_secs_f64() / lasted)
         }
         _ => None,
     });
     of_end.fold(0.0, f64::max)
+}
+
+/// The phones of a run.
+struct Phones {
+    number: u32,
+    /// How long each had something to do, in the mean: a warm-up, and from its first connection to its last
+    /// event. `None` if no phone has shown anything.
+    active: Option<Duration>,
+}
+
+impl Phones {
+    fn of(cell: &Cell, records: &[Record]) -> Phones {
+        let mut spans: BTreeMap<u32, (Time, Time)> = BTreeMap::new();
+        for record in records {
+            if let Some(phone) = whose(&record.event) {
+                spans.entry(phone).or_insert((record.at, record.at)).1 = record.at;
+            }
+        }
+        let started = records.iter().find(|record| record.event == Event::Started);
+        let warm_up = started.filter(|_| cell.endpoint.handshake.begins_warm());
+        let warm_up = warm_up.map_or(Duration::ZERO, |record| record.at - Time::ZERO);
+        let sum: Duration = spans.values().map(|(first, last)| *last - *first).sum();
+        let mean = sum.checked_div(spans.len() as u32).filter(|mean| !mean.is_zero());
+        Phones { number: cell.workload.phones().max(1), active: mean.map(|mean| mean + warm_up) }
+    }
+}
+
+/// The phone that has something to do until this event.
+fn whose(event: &Event) -> Option<u32> {
+    match event {
+        Event::ConnectStarted { phone, .. }
+        | Event::Connected { phone, .. }
+        | Event::Answered { phone, .. }
+        | Event::Lost { phone, .. }
+        | Event::Failed { phone, .. }
+        | Event::Transferred { phone, .. }
+        | Event::Flowed { phone, .. }
+        | Event::ObjectDone { phone, .. }
+        | Event::PageLoaded { phone }
+        | Event::Playback { phone, .. } => Some(*phone),
+        _ => None,
+    }
 }
 
 /// As of the links' median packet.
@@ -105,10 +157,15 @@ mod tests {
 
     /// A run of one second whose clients waited like this, in milliseconds.
     fn run(phones: u32, tasks_ms: u64, processor_ms: u64, served: u64) -> Certificate {
-        judged(phones, [(tasks_ms, processor_ms, 0), (0, 0, 0)], served)
+        with(phones, [(tasks_ms, processor_ms, 0), (0, 0, 0)], served)
     }
 
-    fn judged(phones: u32, ends: [(u64, u64, u64); 2], served: u64) -> Certificate {
+    fn with(number: u32, ends: [(u64, u64, u64); 2], served: u64) -> Certificate {
+        let phones = Phones { number, active: None };
+        judged(&trackbed_emulator::Certificate::default(), &used(ends, served), &phones)
+    }
+
+    fn used(ends: [(u64, u64, u64); 2], served: u64) -> [Record; 2] {
         let used = |role, (tasks_ms, processor_ms, dropped_datagrams)| Record {
             at: Time::from_millis(1_000),
             event: Event::Used {
@@ -121,8 +178,7 @@ mod tests {
                 without_processor: Duration::from_millis(processor_ms),
             },
         };
-        let records = [used(Role::Client, ends[0]), used(Role::Server, ends[1])];
-        certified(&trackbed_emulator::Certificate::default(), &records, phones)
+        [used(Role::Client, ends[0]), used(Role::Server, ends[1])]
     }
 
     #[test]
@@ -140,6 +196,16 @@ mod tests {
         assert_eq!(run(1, 500, 0, 100).verdict, Reliability::Valid);
     }
 
+    /// Ten phones, one after the other in a second, wait 5 ms each of the 100 that each has something to do.
+    #[test]
+    fn a_wait_counts_against_the_time_of_its_phone() {
+        let phones = Phones { number: 10, active: Some(Duration::from_millis(100)) };
+        let records = used([(50, 0, 0), (0, 0, 0)], 100);
+        let found = judged(&trackbed_emulator::Certificate::default(), &records, &phones);
+        assert!((found.client_wait_percent - 4.5).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.verdict, Reliability::Invalid);
+    }
+
     #[test]
     fn long_waits_for_a_processor_count_and_short_ones_do_not() {
         assert_eq!(run(1, 0, 50, 100).verdict, Reliability::Invalid);
@@ -148,9 +214,9 @@ mod tests {
 
     #[test]
     fn both_ends_add_up_and_a_full_socket_is_its_end() {
-        let both = judged(10, [(200, 0, 0), (180, 0, 0)], 100);
+        let both = with(10, [(200, 0, 0), (180, 0, 0)], 100);
         assert_eq!((both.verdict, both.late.len()), (Reliability::Invalid, 2));
-        let full = judged(1, [(0, 0, 0), (0, 0, 3)], 100);
+        let full = with(1, [(0, 0, 0), (0, 0, 3)], 100);
         assert_eq!((full.verdict, full.overflowed), (Reliability::Invalid, 3));
         assert_eq!(full.late, ["server"]);
     }

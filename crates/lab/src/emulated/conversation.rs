@@ -1,6 +1,7 @@
 //! Messages between the process of a run and its ends, one line of JSON each.
 
 use std::net::IpAddr;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use trackbed_core::event::Record;
@@ -20,6 +21,8 @@ pub(super) struct Job {
     /// The run.
     pub run: u32,
     pub role: Role,
+    /// The phones that these clients are, by number.
+    pub phones: Range<u32>,
     /// Whether to report TLS secrets.
     pub is_watched: bool,
     /// And congestion windows.
@@ -32,8 +35,7 @@ pub(super) enum Role {
     Clients,
 }
 
-/// The order to begin: the second and last line that an end receives. The end of its input tells it
-/// to stop.
+/// The order to begin: the second line that an end receives. The end of its input tells it to stop.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     /// `CLOCK_MONOTONIC` in nanoseconds at the start of the run.
@@ -42,10 +44,14 @@ pub(super) struct Start {
     pub trust: Option<Vec<u8>>,
 }
 
+/// The third and last line, if the clients are several processes: all are ready.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Go;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Report {
     Prepared,
-    /// The server listens.
+    /// The server listens; one of several processes with clients waits for [`Go`].
     Ready {
         /// Its certificate in DER, if it has one.
         trust: Option<Vec<u8>>,

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::net::IpAddr;
+use std::ops::Range;
 use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -15,7 +16,7 @@ use trackbed_protocols::{Observer, Side, TcpTrace, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
 
-use super::conversation::{Job, Report, Role, Start};
+use super::conversation::{Go, Job, Report, Role, Start};
 use super::ground;
 use crate::ends::{Clients, Serving};
 use crate::environment;
@@ -51,17 +52,10 @@ fn work(job: Job) -> Result<Report, String> {
     let finished = match job.role {
         Role::Server => execution
             .run(|machine| serve(cell, seed, (machine.with_seed(seed), observer), log.clone())),
-        Role::Clients => {
-            // The parent process is gone, so no process will read the output.
-            thread::spawn(|| {
-                let _ = io::stdin().lock().read_to_end(&mut Vec::new());
-                std::process::exit(1);
-            });
-            execution.run(|machine| {
-                let place = (machine.with_seed(seed), observer);
-                drive(cell, seed, place, log.clone(), trust)
-            })
-        }
+        Role::Clients => execution.run(|machine| {
+            let place = (machine.with_seed(seed), observer);
+            drive((cell, job.phones.clone()), seed, place, log.clone(), trust)
+        }),
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
     let keys = notes.as_ref().map(|notes| notes.take_keys()).unwrap_or_default();
@@ -140,7 +134,7 @@ async fn serve(
 }
 
 async fn drive(
-    cell: &PlanCell,
+    (cell, numbers): (&PlanCell, Range<u32>),
     seed: Seed,
     (machine, observer): Place,
     log: EventLog,
@@ -151,7 +145,14 @@ async fn drive(
         let addresses = scene.addresses(cell, number);
         machine.roaming(&phone_name(number), addresses, move_on)
     };
-    let hosts = (0..cell.workload.phones()).map(host).collect();
+    let gate = if numbers.len() < cell.workload.phones() as usize {
+        Some(wait_for_others as fn())
+    } else {
+        exit_with_parent();
+        None
+    };
+    let first = numbers.start;
+    let hosts = numbers.map(host).collect();
     let trust = trust.map(Trust::from_der);
     let mut server = cell.endpoint.ip.server();
     if let Some(port) = cell.endpoint.programs.port() {
@@ -159,9 +160,26 @@ async fn drive(
     }
     // Only the kernel's own TCP waits for ticks.
     let aligned = cell.endpoint.protocol.capabilities().transport == Transport::Tcp;
-    let clients = Clients { hosts, server, trust, observer, aligned };
+    let clients = Clients { first, hosts, server, trust, observer, aligned, gate };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
+}
+
+/// Waits for the clients in other processes.
+fn wait_for_others() {
+    tell(&Report::Ready { trust: None });
+    if order::<Go>().is_err() {
+        std::process::exit(1);
+    }
+    exit_with_parent();
+}
+
+/// If the parent process is gone, no process will read the output.
+fn exit_with_parent() {
+    thread::spawn(|| {
+        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        std::process::exit(1);
+    });
 }
 
 /// A phone moves on. What the links still hold for it must not delay what comes over its next network.

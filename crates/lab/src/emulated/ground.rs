@@ -182,5 +182,5 @@ fn bits(address: IpAddr) -> u8 {
 
 pub(super) const INTERFACE: &str = "link";
 
-/// All phones are in one process; with more of them it would be the bottleneck.
+/// With more of them the server's process would be the bottleneck.
 const PHONES_MAX: u32 = 1_000;

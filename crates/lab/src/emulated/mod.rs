@@ -9,6 +9,7 @@ mod ground;
 mod multipath;
 mod process;
 mod programs;
+mod spread;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -72,8 +73,7 @@ impl Emulated {
         match self.record(plan, (cell, run), onlooker) {
             Ok(Recorded { records, certificate }) => {
                 let planned = &plan.cells[cell as usize];
-                let phones = planned.workload.phones();
-                let certificate = Some(certified(&certificate, &records, phones));
+                let certificate = Some(certified(&certificate, &records, planned));
                 let outcome = programs::judge(planned, &records, outcome(&records));
                 RunResult { cell, run, outcome, certificate }
             }
@@ -97,11 +97,14 @@ impl Emulated {
         let is_watched = onlooker.is_some();
         let notes_windows = onlooker.is_some_and(Onlooker::wants_windows);
         let about = &self.about;
-        let job =
-            |role| Job { about: about.clone(), cell: index, run, role, is_watched, notes_windows };
+        let all = 0..cell.workload.phones();
+        let job = |role| {
+            let (about, phones) = (about.clone(), all.clone());
+            Job { about, cell: index, run, role, phones, is_watched, notes_windows }
+        };
         let around = (&seed, beside, onlooker);
         let (mut records, mut finished) = match cell.endpoint.programs.is_empty() {
-            true => play(ground, &scene, around, job)?,
+            true => play(ground, (cell, &scene), around, job)?,
             false => programs::play(ground, (cell, &scene), around, job)?,
         };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
@@ -117,14 +120,19 @@ impl Emulated {
 
 fn play(
     ground: Ground,
-    scene: &Scene,
+    (cell, scene): (&Cell, &Scene),
     (seed, mut beside, onlooker): (&Seed, Beside, Option<&dyn Onlooker>),
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
-    let mut ends = Ends::prepare(
-        Some((&ground.server, &job(Role::Server))),
-        Some((&ground.phones, &job(Role::Clients))),
-    )?;
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let shares = spread::shares(cell, processors).into_iter();
+    let of_phones = |phones: std::ops::Range<u32>| {
+        let job = job(Role::Clients);
+        Job { notes_windows: job.notes_windows && phones.start == 0, phones, ..job }
+    };
+    let clients: Vec<Job> = shares.map(of_phones).collect();
+    let server = Some((&ground.server, &job(Role::Server)));
+    let mut ends = Ends::prepare(server, (&ground.phones, &clients))?;
     let [client, server] = [Role::Clients, Role::Server].map(|role| ends.process(role));
     beside.begin(Roles { client, server, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.

@@ -13,16 +13,17 @@ use trackbed_emulator::namespace::NetNamespace;
 use trackbed_emulator::{Clock, Remote};
 use trackbed_protocols::Side;
 
-use super::conversation::{Job, Report, Role, Start};
+use super::conversation::{Go, Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
+use super::spread::merged;
 use crate::run::Onlooker;
 use crate::windows::Connection;
 
 /// The ends of a run that are processes of this program. They end when this is dropped.
 pub(super) struct Ends {
-    server: Option<Process>,
-    clients: Option<Process>,
-    reports: Receiver<(Role, Heard)>,
+    /// The server's, if there is one, and those of clients.
+    processes: Vec<Process>,
+    reports: Receiver<(usize, Heard)>,
     /// Measures how long an end has been silent.
     clock: Clock,
     period: Duration,
@@ -44,21 +45,22 @@ impl Ends {
     /// Starts the ends that are processes of this program; returns when they are ready.
     pub fn prepare(
         server: Option<(&NetNamespace, &Job)>,
-        clients: Option<(&NetNamespace, &Job)>,
+        (place, clients): (&NetNamespace, &[Job]),
     ) -> Result<Ends, String> {
         let (sender, reports) = mpsc::channel();
-        let start = |end: Option<(&NetNamespace, &Job)>| {
-            end.map(|(place, job)| Process::start(place, job, sender.clone())).transpose()
+        let period = match (server, clients) {
+            (Some(_), [_, ..]) => LISTENING,
+            _ => WATCHING,
         };
-        let (server, clients) = (start(server)?, start(clients)?);
-        let number = [&server, &clients].into_iter().flatten().count();
-        let period = if number == 2 { LISTENING } else { WATCHING };
+        let jobs = server.into_iter().chain(clients.iter().map(|job| (place, job)));
+        let start = |(end, (place, job))| Process::start(place, job, (end, sender.clone()));
+        let processes = (0..).zip(jobs).map(start).collect::<Result<Vec<_>, _>>()?;
         let (clock, keys, windows) = (Clock::start(), Vec::new(), Vec::new());
-        let mut ends = Ends { server, clients, reports, clock, period, keys, windows, links: None };
-        for _ in 0..number {
+        let mut ends = Ends { processes, reports, clock, period, keys, windows, links: None };
+        for _ in 0..ends.processes.len() {
             match ends.next(|| Ok(()))? {
                 (_, Report::Prepared) => {}
-                (role, _) => return Err(out_of_turn(role)),
+                (end, _) => return Err(ends.out_of_turn(end)),
             }
         }
         Ok(ends)
@@ -71,10 +73,10 @@ impl Ends {
 
     /// Starts the server and waits until it serves; returns its certificate.
     pub fn serve(&mut self, origin: u64) -> Result<Option<Vec<u8>>, String> {
-        self.told(Role::Server).tell(&Start { origin, trust: None });
+        self.tell(Role::Server, &Start { origin, trust: None });
         match self.next(|| Ok(()))? {
-            (Role::Server, Report::Ready { trust }) => Ok(trust),
-            (role, _) => Err(out_of_turn(role)),
+            (SERVER, Report::Ready { trust }) => Ok(trust),
+            (end, _) => Err(self.out_of_turn(end)),
         }
     }
 
@@ -83,32 +85,48 @@ impl Ends {
     pub fn drive(
         &mut self,
         start: &Start,
-        watch: impl FnMut() -> Result<(), String>,
+        mut watch: impl FnMut() -> Result<(), String>,
     ) -> Result<Vec<Record>, String> {
-        self.told(Role::Clients).tell(start);
-        match self.next(watch)? {
-            (Role::Clients, Report::Done { records, keys, windows }) => {
-                self.told(Role::Clients).is_done = true;
-                self.keys.extend(keys);
-                self.windows.extend(windows.map(|windows| (Side::Client, windows)));
-                Ok(records)
+        let number = self.tell(Role::Clients, start);
+        if number > 1 {
+            for _ in 0..number {
+                match self.next(&mut watch)? {
+                    (_, Report::Ready { .. }) => {}
+                    (end, _) => return Err(self.out_of_turn(end)),
+                }
             }
-            (role, _) => Err(out_of_turn(role)),
+            self.tell(Role::Clients, &Go);
         }
+        let mut accounts = vec![Vec::new(); self.processes.len()];
+        for _ in 0..number {
+            let (end, report) = self.next(&mut watch)?;
+            accounts[end] = self.account(end, report)?;
+        }
+        Ok(merged(accounts.split_off(accounts.len() - number)))
     }
 
     /// Stops the server, and returns its events.
     pub fn finish(&mut self) -> Result<Vec<Record>, String> {
         // The end of its input tells it to stop.
-        self.told(Role::Server).input = None;
-        match self.next(|| Ok(()))? {
-            (Role::Server, Report::Done { records, keys, windows }) => {
-                self.keys.extend(keys);
-                self.windows.extend(windows.map(|windows| (Side::Server, windows)));
-                Ok(records)
-            }
-            (role, _) => Err(out_of_turn(role)),
-        }
+        self.processes[SERVER].input = None;
+        let (end, report) = self.next(|| Ok(()))?;
+        self.account(end, report)
+    }
+
+    /// What an end that has finished gives account of.
+    fn account(&mut self, end: usize, report: Report) -> Result<Vec<Record>, String> {
+        let Report::Done { records, keys, windows } = report else {
+            return Err(self.out_of_turn(end));
+        };
+        let process = &mut self.processes[end];
+        process.is_done = true;
+        let side = match process.role {
+            Role::Server => Side::Server,
+            Role::Clients => Side::Client,
+        };
+        self.keys.extend(keys);
+        self.windows.extend(windows.map(|windows| (side, windows)));
+        Ok(records)
     }
 
     /// Passes on the TLS secrets and congestion windows of the ends that have finished.
@@ -119,13 +137,9 @@ impl Ends {
         self.windows.drain(..).for_each(|(side, windows)| onlooker.windows(side, windows));
     }
 
-    /// The process of an end, if it belongs to this program.
+    /// The process of an end, if it belongs to this program: the first one of the clients.
     pub fn process(&self, role: Role) -> Option<u32> {
-        let end = match role {
-            Role::Server => &self.server,
-            Role::Clients => &self.clients,
-        };
-        end.as_ref().map(|end| end.child.id())
+        self.processes.iter().find(|end| end.role == role).map(|end| end.child.id())
     }
 
     /// Checks that the ends are working, while no message is expected.
@@ -133,12 +147,12 @@ impl Ends {
     /// # Errors
     /// If one has failed or is gone.
     pub fn check(&mut self) -> Result<(), String> {
-        while let Ok((role, heard)) = self.reports.try_recv() {
+        while let Ok((end, heard)) = self.reports.try_recv() {
             match heard {
                 Heard::Report(Report::Alive) => {}
                 Heard::Report(Report::Failed(why)) => return Err(why),
-                Heard::Report(_) => return Err(out_of_turn(role)),
-                Heard::Gone(why) => return Err(self.told(role).exit_reason(&why)),
+                Heard::Report(_) => return Err(self.out_of_turn(end)),
+                Heard::Gone(why) => return Err(self.processes[end].exit_reason(&why)),
             }
         }
         Ok(())
@@ -149,24 +163,24 @@ impl Ends {
     fn next(
         &mut self,
         mut watch: impl FnMut() -> Result<(), String>,
-    ) -> Result<(Role, Report), String> {
-        self.ends().for_each(|end| end.silent = Duration::ZERO);
+    ) -> Result<(usize, Report), String> {
+        self.processes.iter_mut().for_each(|end| end.silent = Duration::ZERO);
         loop {
             let begun = self.clock.now();
             let heard = self.reports.recv_timeout(self.period);
             // If this process itself was stopped meanwhile, that is not the ends' silence.
             let passed = self.clock.now().since(begun).min(self.period * 2);
-            self.ends().for_each(|end| end.silent += passed);
+            self.processes.iter_mut().for_each(|end| end.silent += passed);
             match heard {
-                Ok((role, Heard::Report(Report::Alive))) => {
-                    self.told(role).silent = Duration::ZERO;
+                Ok((end, Heard::Report(Report::Alive))) => {
+                    self.processes[end].silent = Duration::ZERO;
                 }
                 Ok((_, Heard::Report(Report::Left(addresses)))) => self.withdraw(&addresses),
                 Ok((_, Heard::Report(Report::Failed(why)))) => return Err(why),
-                Ok((role, Heard::Report(report))) => return Ok((role, report)),
+                Ok((end, Heard::Report(report))) => return Ok((end, report)),
                 // Clients that have finished may exit.
-                Ok((role, Heard::Gone(_))) if self.told(role).is_done => {}
-                Ok((role, Heard::Gone(why))) => return Err(self.told(role).exit_reason(&why)),
+                Ok((end, Heard::Gone(_))) if self.processes[end].is_done => {}
+                Ok((end, Heard::Gone(why))) => return Err(self.processes[end].exit_reason(&why)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             self.check_silence()?;
@@ -180,26 +194,31 @@ impl Ends {
         }
     }
 
-    fn check_silence(&mut self) -> Result<(), String> {
-        let silent = self.ends().find(|end| !end.is_done && end.silent > SILENCE_MAX);
-        silent.map_or(Ok(()), |end| {
+    fn check_silence(&self) -> Result<(), String> {
+        let is_silent = |end: &&Process| !end.is_done && end.silent > SILENCE_MAX;
+        self.processes.iter().find(is_silent).map_or(Ok(()), |end| {
             let (name, limit) = (name(end.role), SILENCE_MAX.as_secs());
             Err(format!("{name} has been silent for {limit} s: it hangs or was stopped"))
         })
     }
 
-    fn ends(&mut self) -> impl Iterator<Item = &mut Process> {
-        [&mut self.server, &mut self.clients].into_iter().flatten()
+    /// Tells it to the ends with this role, and returns their number.
+    fn tell(&mut self, role: Role, words: &impl serde::Serialize) -> usize {
+        let mut told = 0;
+        for end in self.processes.iter_mut().filter(|end| end.role == role) {
+            end.tell(words);
+            told += 1;
+        }
+        told
     }
 
-    fn told(&mut self, role: Role) -> &mut Process {
-        let end = match role {
-            Role::Server => &mut self.server,
-            Role::Clients => &mut self.clients,
-        };
-        end.as_mut().expect("only ends of this program exchange messages")
+    fn out_of_turn(&self, end: usize) -> String {
+        format!("{} sent an unexpected message", name(self.processes[end].role))
     }
 }
+
+/// The place of the server among the processes, if it belongs to this program.
+const SERVER: usize = 0;
 
 /// An end's process. It ends when this is dropped.
 struct Process {
@@ -215,7 +234,7 @@ impl Process {
     fn start(
         namespace: &NetNamespace,
         job: &Job,
-        reports: Sender<(Role, Heard)>,
+        (end, reports): (usize, Sender<(usize, Heard)>),
     ) -> Result<Process, String> {
         let role = job.role;
         let spawn = || {
@@ -235,7 +254,7 @@ impl Process {
         let output = child.stdout.take().expect("it was asked for");
         let mut process = Process { role, child, input, silent: Duration::ZERO, is_done: false };
         let listening = thread::Builder::new().name("end".to_owned());
-        listening.spawn(move || listen(role, output, &reports)).map_err(failed)?;
+        listening.spawn(move || listen(end, output, &reports)).map_err(failed)?;
         process.tell(job);
         Ok(process)
     }
@@ -270,7 +289,7 @@ impl Drop for Process {
 }
 
 /// Forwards an end's messages until its output ends or the receiver is gone.
-fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
+fn listen(end: usize, output: ChildStdout, reports: &Sender<(usize, Heard)>) {
     let mut output = BufReader::new(output);
     let mut line = String::new();
     loop {
@@ -283,14 +302,10 @@ fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
             Ok(0) | Err(_) => Heard::Gone(String::new()),
         };
         let is_last = matches!(heard, Heard::Gone(_));
-        if reports.send((role, heard)).is_err() || is_last {
+        if reports.send((end, heard)).is_err() || is_last {
             return;
         }
     }
-}
-
-fn out_of_turn(role: Role) -> String {
-    format!("{} sent an unexpected message", name(role))
 }
 
 fn name(role: Role) -> &'static str {

@@ -133,7 +133,7 @@ impl Live {
                 let hosts = (0..cell.workload.phones()).map(host).collect();
                 let server = SocketAddr::new(server.ip(), port);
                 let trust = trust.map(Trust::from_der);
-                let clients = Clients { hosts, server, trust, observer: None, aligned: false };
+                let clients = Clients::all(hosts, server, trust);
                 clients.drive(cell, &seed, &machine, &log).await
             }
         });

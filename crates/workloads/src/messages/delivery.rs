@@ -34,9 +34,11 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     stage.log.record(started, Event::DeadlineSet { after: plan.deadline });
     let accepted = Rc::new(Cell::new(0));
     let mut stagger = stage.seed.stream("workload/messages/stagger");
-    let phones = Phone::all(&stage, &stage.log).into_iter().take(plan.phones as usize);
-    let closing = tasks::for_each(phones, |phone| {
-        let start = started + stagger.span(Duration::ZERO, plan.stagger);
+    let draw = |_| started + stagger.span(Duration::ZERO, plan.stagger);
+    let starts: Vec<Time> = (0..plan.phones).map(draw).collect();
+    let senders = Phone::all(&stage, &stage.log).into_iter().take(plan.phones as usize);
+    let closing = tasks::for_each(senders, |phone| {
+        let start = starts[phone.number as usize];
         let lines = Lines::new(Rc::clone(&phone), plan.policy, stage.handshake);
         let (plan, accepted) = (Arc::clone(&plan), Rc::clone(&accepted));
         Rc::new(Sender { plan, phone, lines, seed: stage.seed, accepted }).run(start)

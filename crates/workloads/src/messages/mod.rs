@@ -41,6 +41,11 @@ impl Prepared for Arc<Plan> {
         self.phones + self.listeners
     }
 
+    /// Listeners wait for what others have sent.
+    fn is_divisible(&self) -> bool {
+        self.listeners == 0
+    }
+
     fn deadline(&self) -> Option<Duration> {
         Some(self.deadline)
     }

@@ -37,6 +37,7 @@ fn run(given: &[(&str, Value)]) -> Vec<Record> {
 
 fn stage(seed: Seed, log: EventLog) -> Stage {
     Stage {
+        first: 0,
         phones: Vec::new(),
         capabilities: trackbed_protocols::NONE.capabilities(),
         hosts: Vec::new(),

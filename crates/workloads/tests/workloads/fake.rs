@@ -98,6 +98,7 @@ pub fn run_with(
         });
         let dialer = || Rc::new(FakeDialer(Rc::clone(&server))) as Rc<dyn Dialer>;
         let stage = Stage {
+            first: 0,
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
             capabilities: CAPABILITIES,
             hosts: Vec::new(),

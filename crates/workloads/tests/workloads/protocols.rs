@@ -173,6 +173,7 @@ pub fn perform(
             }
         };
         let stage = Stage {
+            first: 0,
             phones: (0..prepared.phones()).map(dialer).collect(),
             capabilities: endpoint.protocol.capabilities(),
             hosts: Vec::new(),

@@ -95,6 +95,7 @@ pub fn load(prepared: &dyn Prepared, origin: &Origin) -> Ran {
         });
         let dialer = || Rc::new(OriginDialer(Rc::clone(&server))) as Rc<dyn Dialer>;
         let stage = Stage {
+            first: 0,
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
             capabilities: Capabilities {
                 transport: Transport::Tcp,
