@@ -93,7 +93,7 @@ pub enum Event {
     Transferred {
         phone: u32,
         bytes: u64,
-        /// Whether the digest of the received data is that of the sent data.
+        /// Whether the received data is the sent data.
         intact: bool,
     },
     /// Data of a flow has arrived.

@@ -1,80 +1,58 @@
 //! The data of a transfer: generated while sending, checked on arrival.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::ops::Range;
+use std::sync::LazyLock;
 
-use blake3::{Hash, Hasher};
 use bytes::Bytes;
 use trackbed_core::Seed;
 
-pub(crate) struct Expected {
-    bytes: u64,
-    /// Computed on first use.
-    digest: Arc<OnceLock<Hash>>,
-}
-
-impl Expected {
-    /// All of the same length share the digest: computing it takes most of a second for a gigabyte.
-    pub(crate) fn of(bytes: u64) -> Expected {
-        static DIGESTS: Mutex<BTreeMap<u64, Arc<OnceLock<Hash>>>> = Mutex::new(BTreeMap::new());
-        let mut digests = DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
-        Expected { bytes, digest: Arc::clone(digests.entry(bytes).or_default()) }
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(crate) fn matches(&self, arrived: &Arrived) -> bool {
-        arrived.bytes == self.bytes && arrived.digest() == *self.digest()
-    }
-
-    fn digest(&self) -> &Hash {
-        self.digest.get_or_init(|| {
-            let mut hash = Hasher::new();
-            for piece in pieces(0, self.bytes) {
-                hash.update(&piece);
-            }
-            hash.finalize()
-        })
-    }
-}
-
+/// The beginning of the data, as far as it has arrived.
 #[derive(Default)]
 pub(crate) struct Arrived {
     pub(crate) bytes: u64,
-    hash: Hasher,
-    /// Short pieces are collected here until they are worth hashing.
-    waiting: Vec<u8>,
+    differs: bool,
 }
 
 impl Arrived {
-    pub(crate) fn take(&mut self, piece: &[u8]) {
-        self.bytes += piece.len() as u64;
-        self.waiting.extend_from_slice(piece);
-        if self.waiting.len() >= HASH_LEN {
-            self.hash.update(&self.waiting);
-            self.waiting.clear();
+    pub(crate) fn take(&mut self, mut piece: &[u8]) {
+        while !piece.is_empty() {
+            let place = place(self.bytes, self.bytes.saturating_add(piece.len() as u64));
+            let (next, rest) = piece.split_at(place.len());
+            self.differs |= next != &BLOCK[place];
+            self.bytes += next.len() as u64;
+            piece = rest;
         }
     }
 
-    fn digest(&self) -> Hash {
-        self.hash.clone().update(&self.waiting).finalize()
+    /// Whether it is what was sent, so far.
+    pub(crate) fn is_intact(&self) -> bool {
+        !self.differs
+    }
+
+    /// Whether it is the whole of that many bytes.
+    pub(crate) fn is_all_of(&self, bytes: u64) -> bool {
+        self.bytes == bytes && self.is_intact()
     }
 }
 
 /// The test data from byte `from` to before byte `end`. It is the same in every run: slices of one
-/// random block at varying offsets, so that a lost, duplicated or misplaced piece changes the
-/// digest. Nothing is copied, however long the data is.
+/// random block at varying offsets, so that a lost, duplicated or misplaced piece is found. Nothing is
+/// copied, however long the data is.
 pub(crate) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
     let mut at = from;
     std::iter::from_fn(move || {
-        let (index, skipped) = (at / PIECE_LEN as u64, (at % PIECE_LEN as u64) as usize);
-        let len = end.saturating_sub(at).min((PIECE_LEN - skipped) as u64) as usize;
-        at += len as u64;
-        let start = (mix(index) % OFFSETS) as usize + skipped;
-        (len > 0).then(|| BLOCK.slice(start..start + len))
+        let place = place(at, end);
+        at += place.len() as u64;
+        (!place.is_empty()).then(|| BLOCK.slice(place))
     })
+}
+
+/// Where the block has the data from byte `at` to the end of its piece, or to before byte `end`.
+fn place(at: u64, end: u64) -> Range<usize> {
+    let (index, skipped) = (at / PIECE_LEN as u64, (at % PIECE_LEN as u64) as usize);
+    let len = end.saturating_sub(at).min((PIECE_LEN - skipped) as u64) as usize;
+    let start = (mix(index) % OFFSETS) as usize + skipped;
+    start..start + len
 }
 
 /// Generates the block that all bodies are cut from, which takes most of a millisecond, if it is not there yet:
@@ -97,9 +75,6 @@ static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
     Bytes::from(block)
 });
 
-/// BLAKE3 hashes this much several times faster than single packets.
-const HASH_LEN: usize = 64 << 10;
-
 /// One TLS record.
 const PIECE_LEN: usize = 16 << 10;
 
@@ -117,14 +92,16 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_same_data_matches() {
+    fn only_the_very_same_data_is_intact() {
         let bytes = 10 * PIECE_LEN as u64 + 1;
-        let expected = Expected::of(bytes);
+        let is_whole = |arrived: Arrived| arrived.is_all_of(bytes);
         let sent: Vec<Bytes> = pieces(0, bytes).collect();
         assert_eq!(sent.iter().map(Bytes::len).sum::<usize>() as u64, bytes);
-        assert!(expected.matches(&arrived(&sent)));
+        assert!(is_whole(arrived(&sent)));
         let one = Bytes::from(sent.concat());
-        assert!(expected.matches(&arrived([&one])), "pieces may be cut anywhere");
+        assert!(is_whole(arrived([&one])), "pieces may be cut anywhere");
+        let (head, tail) = (one.slice(..50_000), one.slice(50_000..));
+        assert!(is_whole(arrived([&head, &tail])));
 
         let mut swapped = sent.clone();
         swapped.swap(3, 4);
@@ -133,10 +110,11 @@ mod tests {
         let mut flipped = one.to_vec();
         flipped[100_000] ^= 1;
         for damaged in [swapped.concat(), doubled.concat(), flipped] {
-            assert!(!expected.matches(&arrived([&Bytes::from(damaged)])));
+            assert!(!arrived([&Bytes::from(damaged)]).is_intact());
         }
-        assert!(!expected.matches(&arrived([&one.slice(1..)])));
-        assert!(!expected.matches(&Arrived::default()));
+        assert!(!arrived([&head, &tail.slice(1..)]).is_intact());
+        assert!(!is_whole(arrived([&head])) && arrived([&head]).is_intact());
+        assert!(!is_whole(Arrived::default()));
     }
 
     #[test]

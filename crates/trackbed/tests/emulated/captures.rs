@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::Scratch;
 use super::support::skip;
+use super::{Scratch, least, metric};
 
 const FILES: [&str; 4] = ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tls-keys.log"];
 
@@ -73,8 +73,11 @@ fn many_phones_start_one_after_the_other() {
     let Some(scratch) = Scratch::new() else { return };
     let words = "vru --runs 1 --set protocol=quic --set tls=1.3 --set handshake=new --set link.loss=0 \
                  --set link.rate=50Mbit/s --set workload.phones=250 --set workload.stagger=100ms";
-    scratch.run(&format!("{words} --capture all")).says(0, &[]);
+    let cells = scratch.cells(&format!("{words} --capture all"));
     let capture = fs::read(scratch.path("out/captures/cell-0-run-0/phone.pcapng")).unwrap();
+    // With two processors the phones are two processes, which have one account.
+    assert_eq!(least(&cells[0], "answered_count"), 250.0 * 10.0);
+    assert_eq!(metric(&cells[0], "client_cpu_ms", "n"), 1.0);
     let starts = first_packets(&capture);
     assert_eq!(starts.len(), 250);
     let begin = starts.values().min().unwrap();

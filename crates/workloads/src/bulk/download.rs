@@ -16,7 +16,7 @@ impl Transfer {
         line: &Line,
         arrived: &mut Arrived,
     ) -> Result<Session, Trouble> {
-        let bytes = self.plan.expected.bytes();
+        let bytes = self.plan.bytes;
         let path = Target::Download { bytes, from: arrived.bytes }.path();
         let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
@@ -42,7 +42,7 @@ impl Transfer {
         }
         self.settle();
         let (phone, bytes) = (self.phone.number, arrived.bytes);
-        let intact = self.plan.expected.matches(arrived);
+        let intact = arrived.is_all_of(self.plan.bytes);
         self.phone.record(Event::Transferred { phone, bytes, intact });
         Ok(Session::Complete)
     }

@@ -1,4 +1,4 @@
-//! A bulk transfer: each phone downloads or uploads one long piece of data, verified by its digest.
+//! A bulk transfer: each phone downloads or uploads one long piece of data, verified byte by byte.
 //!
 //! During the transfer, a phone may have to open a new connection or move to another network
 //! ([`disturbances`]); the transfer then resumes where it was.
@@ -25,7 +25,7 @@ use service::BulkService;
 
 pub(crate) static ENTRY: Workload = Workload {
     name: "bulk",
-    summary: "each phone downloads or uploads one long piece of data, verified by its BLAKE3 digest",
+    summary: "each phone downloads or uploads one long piece of data, verified byte by byte",
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
@@ -61,7 +61,7 @@ impl Prepared for Arc<Plan> {
         }
         match self.direction {
             Direction::Download => {
-                let transfer = service::site_file(self.expected.bytes());
+                let transfer = service::site_file(self.bytes);
                 Ok(Site { files: vec![warm_up::site_file(), transfer] })
             }
             Direction::Upload => {

@@ -7,7 +7,6 @@ use trackbed_core::{Arguments, ByteSize};
 use super::disturbances::Disturbances;
 use crate::arguments::{at_most, positive};
 use crate::contract::WorkloadError;
-use crate::data::Expected;
 
 pub(super) struct Plan {
     pub(super) direction: Direction,
@@ -17,7 +16,8 @@ pub(super) struct Plan {
     pub(super) moves: u32,
     pub(super) reconnections: u32,
     pub(super) notice: bool,
-    pub(super) expected: Expected,
+    /// The bytes of the data.
+    pub(super) bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Plan {
             moves,
             reconnections,
             notice: arguments.need("notice"),
-            expected: Expected::of(size.as_bytes()),
+            bytes: size.as_bytes(),
         })
     }
 }

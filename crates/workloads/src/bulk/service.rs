@@ -68,7 +68,7 @@ async fn receive(phone: u32, body: Body, plan: Arc<Plan>, log: EventLog) -> Resp
     match take_in(body).await {
         Ok(arrived) => {
             let bytes = arrived.bytes;
-            let intact = plan.expected.matches(&arrived);
+            let intact = arrived.is_all_of(plan.bytes);
             log.record(now(), Event::Transferred { phone, bytes, intact });
             let content =
                 serde_json::json!({ "status": "received", "bytes": bytes, "intact": intact });

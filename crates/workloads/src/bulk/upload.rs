@@ -18,7 +18,7 @@ impl Transfer {
         let phone = self.phone.number;
         let from = if resumes { self.ask(line).await? } else { 0 };
         self.there.set(from);
-        if resumes && from == self.plan.expected.bytes() {
+        if resumes && from == self.plan.bytes {
             return Ok(Session::Complete);
         }
         let path = Target::Rest { phone, from }.path();
@@ -40,7 +40,7 @@ impl Transfer {
             }
         }
         match self.there.get() {
-            all if all == self.plan.expected.bytes() => Ok(Session::Complete),
+            all if all == self.plan.bytes => Ok(Session::Complete),
             part => Err(Trouble::Lasting(format!("the server received only {part} bytes"))),
         }
     }
@@ -65,7 +65,7 @@ impl Transfer {
 
     fn data(&self, from: u64) -> Body {
         let note = self.notes();
-        Box::pin(stream::iter(pieces(from, self.plan.expected.bytes()).map(move |piece| {
+        Box::pin(stream::iter(pieces(from, self.plan.bytes).map(move |piece| {
             note();
             Ok(piece)
         })))

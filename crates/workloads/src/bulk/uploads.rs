@@ -51,7 +51,7 @@ impl Uploads {
         let mut phones = self.phones.borrow_mut();
         let upload = phones.entry(phone).or_default();
         upload.request += 1;
-        if upload.arrived.bytes == self.plan.expected.bytes() {
+        if upload.arrived.bytes == self.plan.bytes {
             // Only the end of the request with the last byte is missing.
             self.complete(phone, upload);
         }
@@ -103,7 +103,7 @@ impl Uploads {
     fn complete(&self, phone: u32, upload: &mut Upload) {
         if !std::mem::replace(&mut upload.is_complete, true) {
             let bytes = upload.arrived.bytes;
-            let intact = self.plan.expected.matches(&upload.arrived);
+            let intact = upload.arrived.is_all_of(self.plan.bytes);
             self.log.record(now(), Event::Transferred { phone, bytes, intact });
         }
     }

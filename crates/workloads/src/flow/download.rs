@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 use futures_util::future::{Either, select};
 use futures_util::{FutureExt as _, StreamExt as _};
 use trackbed_connection::{Body, Error, Request, body};
@@ -14,7 +14,7 @@ use trackbed_substrate::{now, sleep_until};
 use super::Plan;
 use super::service::PATH;
 use crate::contract::Stage;
-use crate::data::pieces;
+use crate::data::Arrived;
 use crate::phone::Phone;
 use crate::tasks;
 use crate::warm_up::warm_up;
@@ -49,10 +49,11 @@ async fn download(plan: Plan, phone: &Rc<Phone>, end: Time) -> Result<(), String
         Some(begun) => begun,
         None => return Err("the time was over before anything arrived".to_owned()),
     };
-    let mut expected = Expected::new();
+    let mut arrived = Arrived::default();
     while let Some(piece) = within(plan, end, next_piece(&mut response.body)).await? {
         arrivals.count(phone, piece.len() as u64);
-        if !expected.goes_on_with(&piece) {
+        arrived.take(&piece);
+        if !arrived.is_intact() {
             return Err("the received data differs from the data sent".to_owned());
         }
     }
@@ -132,48 +133,5 @@ impl Arrivals {
         self.tell(phone);
         let silence = self.silence.max(end.max(self.last) - self.last);
         phone.record(Event::Flowed { phone: phone.number, bytes: self.total, silence });
-    }
-}
-
-struct Expected {
-    pieces: Box<dyn Iterator<Item = Bytes>>,
-    rest: Bytes,
-}
-
-impl Expected {
-    fn new() -> Expected {
-        Expected { pieces: Box::new(pieces(0, u64::MAX)), rest: Bytes::new() }
-    }
-
-    fn goes_on_with(&mut self, mut piece: &[u8]) -> bool {
-        while !piece.is_empty() {
-            if self.rest.is_empty() {
-                self.rest = self.pieces.next().unwrap_or_default();
-            }
-            let len = piece.len().min(self.rest.len());
-            if piece[..len] != self.rest[..len] {
-                return false;
-            }
-            self.rest.advance(len);
-            piece = &piece[len..];
-        }
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_data_itself_goes_on() {
-        let data: Vec<u8> = pieces(0, 100_000).flatten().collect();
-        let mut expected = Expected::new();
-        assert!(
-            [&data[..1], &data[1..50_000], &data[50_000..]].map(|p| expected.goes_on_with(p))
-                == [true; 3]
-        );
-        let mut expected = Expected::new();
-        assert!(expected.goes_on_with(&data[..9_000]) && !expected.goes_on_with(&data[9_001..]));
     }
 }
