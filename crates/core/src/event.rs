@@ -163,7 +163,8 @@ pub enum Event {
         /// Of these, retransmitted TCP segments, or QUIC packets declared lost.
         packets_lost: u64,
     },
-    /// The total resources of an endpoint's process, where endpoints are separate processes.
+    /// The total resources of an endpoint's process, where endpoints are separate processes. For several
+    /// processes with clients, `served` and `without_processor` are means, and the others sums.
     Used {
         role: Role,
         /// Processor time, in user and system mode.

@@ -1,18 +1,26 @@
 //! Ends whose programs take processor time for each packet, in virtual time.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use trackbed_analysis::computing::Computing;
 use trackbed_core::{Packet, Time};
 use trackbed_device::processor::host::{Host, PacketCost};
 use trackbed_net::{Handled, NodeId, Processor, Way};
+use trackbed_scenario::Cell;
 
+use crate::emulated::spread;
 use crate::topology::Track;
 
-/// From now on the ends of `track` take this time. The phones are one program, as on the emulated substrate.
-pub(crate) fn attach(track: &mut Track, computing: Computing) {
-    let ends = [(track.phones.clone(), computing.client), (vec![track.server], computing.server)];
-    for (nodes, packet) in ends {
+/// From now on the ends of `track` take this time. The phones are as many programs as on the emulated substrate.
+pub(crate) fn attach(track: &mut Track, cell: &Cell, computing: Computing) {
+    let of_share = |share: Range<u32>| {
+        let nodes = &track.phones[share.start as usize..share.end as usize];
+        (nodes.to_vec(), computing.client)
+    };
+    let clients: Vec<_> = spread::shares(cell).into_iter().map(of_share).collect();
+    let server = (vec![track.server], computing.server);
+    for (nodes, packet) in clients.into_iter().chain([server]) {
         // One thread, which no other program disturbs.
         let host = Host::new(1, PacketCost { packet, byte_picos: 0 }, usize::MAX, None);
         track.network.add_processor(nodes, Box::new(Program { host, packet }));

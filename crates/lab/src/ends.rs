@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use trackbed_connection::{Error, Service};
 use trackbed_core::event::{Record, Role};
-use trackbed_core::{Event, EventLog, Seed};
+use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{
     Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Machine, Waiting};
-use trackbed_substrate::{Host, Task, now, sleep, yield_now};
+use trackbed_substrate::{Host, Task, now, sleep, sleep_until, yield_now};
 use trackbed_workloads::Patience;
 
 use crate::environment;
@@ -78,8 +78,8 @@ pub(crate) struct Clients {
     pub observer: Option<Arc<dyn Observer>>,
     /// Whether to begin at a moment between two ticks of the kernel that is drawn from the seed.
     pub aligned: bool,
-    /// Waits until the clients in other processes can begin too, if there are any.
-    pub gate: Option<fn()>,
+    /// Waits until the clients in other processes are ready too, if there are any, and returns when all begin.
+    pub gate: Option<fn() -> Time>,
 }
 
 impl Clients {
@@ -108,12 +108,13 @@ impl Clients {
             Phones { first, hosts, server, trust, transport, paths, binds: true, patience };
         let stage = phones.stage(cell, &scene, (seed, log), |dialer| dialer)?;
         let _following = scene.follow(cell, &[WhoActs::Client], controls);
-        if let Some(wait) = gate {
-            wait();
-        }
+        let begin = gate.map(|wait| wait());
         // Preparing hundreds of phones takes longer than they may start apart, and the clock stands
         // still until a task waits.
         yield_now().await;
+        if let Some(begin) = begin {
+            sleep_until(begin).await;
+        }
         if aligned {
             tick::align(seed).await;
         }

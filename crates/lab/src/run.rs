@@ -109,7 +109,7 @@ impl Runner {
         }
         let mut simulation = self.simulation.clone();
         if let Some(computing) = self.computing {
-            computing::attach(&mut track, computing);
+            computing::attach(&mut track, cell, computing);
             simulation = simulation.with_tick(tick::of_run(&seed));
         }
         let Track { phones, shared, second, .. } = track;

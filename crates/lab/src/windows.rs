@@ -57,9 +57,12 @@ impl Windows {
         }))
     }
 
-    /// Adds what another process noted.
+    /// Adds what another process noted, if no connection of that side began earlier.
     pub fn add(&self, side: Side, connection: Connection) {
-        self.lock().insert(side, connection);
+        let mut connections = self.lock();
+        if connections.get(&side).is_none_or(|first| connection.began < first.began) {
+            connections.insert(side, connection);
+        }
     }
 
     /// What was noted until now.

@@ -58,8 +58,8 @@ pub struct Certificate {
     pub late_max_us: f64,
     /// The share of packets that were more than a millisecond late, in percent.
     pub late_percent: f64,
-    /// For how much of the run the clients' process kept a phone waiting, in the mean, because it worked
-    /// for others or had no processor, in percent.
+    /// For how much of the time in which it had something to do a phone waited for the clients' process that
+    /// it is in, in the mean, because that worked for others or had no processor, in percent.
     #[serde(default)]
     pub client_wait_percent: f64,
     /// The same for the server's process.

@@ -47,9 +47,10 @@ pub trait Prepared: Send + Sync {
         1
     }
 
-    /// Whether some of the clients may be driven in one process and others in another.
+    /// Whether some of the clients may be driven in one process and others in another. In each, the numbers
+    /// begin at [`Stage::first`].
     fn is_divisible(&self) -> bool {
-        true
+        false
     }
 
     /// The number of networks that each phone uses during a run, one after the other: one more than

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use trackbed_core::Seed;
 
-/// The beginning of the data, as far as it has arrived.
+/// How much of the data has arrived, from its beginning on, and whether it is what was sent.
 #[derive(Default)]
 pub(crate) struct Arrived {
     pub(crate) bytes: u64,

@@ -8,6 +8,7 @@ use trackbed_core::event::{Event, Record, Role};
 use trackbed_emulator::{MEDIAN_SUSPECT, Verdict};
 use trackbed_measure::results::{Certificate, Reliability};
 use trackbed_scenario::Cell;
+use trackbed_workloads::Patience;
 
 /// The certificate as stored in results, for a run of `cell`. The verdict is the worst of the links' and the
 /// ends'. Datagrams dropped because an end's socket was full count as overflow too.
@@ -72,8 +73,9 @@ fn dropped(records: &[Record], whose: Role) -> u64 {
     of_end.sum()
 }
 
-/// For how much of its own time an end kept a phone waiting, in the mean, that would not have waited had each
-/// a processor of its own: it worked for other phones, or had no processor.
+/// For how much of the time in which it had something to do a phone waited for an end, in the mean, that would
+/// not have waited had each a processor of its own: the end worked for other phones. Added is the share of the
+/// run in which the end had no processor.
 ///
 /// Short waits for a processor do not count. A bulk transfer of 2 s has a thousand of them, 5 to 10 % of
 /// its time, and takes as long as without: what is waited for is in a buffer then.
@@ -103,17 +105,28 @@ struct Phones {
 impl Phones {
     fn of(cell: &Cell, records: &[Record]) -> Phones {
         let mut spans: BTreeMap<u32, (Time, Time)> = BTreeMap::new();
+        let mut started = Time::ZERO;
         for record in records {
+            match record.event {
+                Event::Started => started = record.at,
+                // It has listened from the start.
+                Event::Warned { listener, .. } => {
+                    spans.entry(listener).or_insert((started, record.at)).1 = record.at;
+                }
+                _ => {}
+            }
             if let Some(phone) = whose(&record.event) {
                 spans.entry(phone).or_insert((record.at, record.at)).1 = record.at;
             }
         }
-        let started = records.iter().find(|record| record.event == Event::Started);
-        let warm_up = started.filter(|_| cell.endpoint.handshake.begins_warm());
-        let warm_up = warm_up.map_or(Duration::ZERO, |record| record.at - Time::ZERO);
+        let warm_up = match cell.endpoint.handshake.begins_warm() {
+            true => Patience::REAL.tickets,
+            false => Duration::ZERO,
+        };
         let sum: Duration = spans.values().map(|(first, last)| *last - *first).sum();
         let mean = sum.checked_div(spans.len() as u32).filter(|mean| !mean.is_zero());
-        Phones { number: cell.workload.phones().max(1), active: mean.map(|mean| mean + warm_up) }
+        let active = mean.map(|mean| mean + warm_up);
+        Phones { number: cell.workload.phones().max(1), active }
     }
 }
 
@@ -194,6 +207,26 @@ mod tests {
         assert_eq!(run(100, 500, 0, 100).verdict, Reliability::Valid);
         // One phone waits only for itself.
         assert_eq!(run(1, 500, 0, 100).verdict, Reliability::Valid);
+    }
+
+    #[test]
+    fn a_phone_is_active_from_its_first_connection_to_its_last_event() {
+        let at = |ms, event| Record { at: Time::from_millis(ms), event };
+        let opens = |ms, phone| at(ms, Event::ConnectStarted { phone, connection: 0 });
+        let answered = |ms, phone| at(ms, Event::Answered { phone, message: 0, status: 200 });
+        let active = |handshake: &str, records: &[Record]| {
+            let settings = ["protocol=http2", "tls=1.3", handshake];
+            let plan = crate::testing::built_in("vru", &settings);
+            Phones::of(&plan.cells[0], records).active
+        };
+        let (new, resumed) = ("handshake=new", "handshake=resumed");
+        let mut records = vec![at(5, Event::Started), opens(10, 0), answered(60, 0)];
+        assert_eq!(active(new, &records[..1]), None);
+        records.extend([opens(500, 1), answered(650, 1), at(900, Event::Finished)]);
+        assert_eq!(active(new, &records), Some(Duration::from_millis(100)));
+        assert_eq!(active(resumed, &records), Some(Duration::from_millis(400)));
+        records.push(at(905, Event::Warned { listener: 2, phone: 0, message: 0 }));
+        assert_eq!(active(new, &records), Some(Duration::from_millis(1_100) / 3));
     }
 
     /// Ten phones, one after the other in a second, wait 5 ms each of the 100 that each has something to do.

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use trackbed_core::Time;
 use trackbed_core::event::Record;
 
 use trackbed_archive::About;
@@ -46,12 +47,15 @@ pub(super) struct Start {
 
 /// The third and last line, if the clients are several processes: all are ready.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Go;
+pub(super) struct Go {
+    /// When they begin.
+    pub at: Time,
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Report {
     Prepared,
-    /// The server listens; one of several processes with clients waits for [`Go`].
+    /// The server listens, or the clients in one of several processes wait for [`Go`].
     Ready {
         /// Its certificate in DER, if it has one.
         trust: Option<Vec<u8>>,

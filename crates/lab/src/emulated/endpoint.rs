@@ -146,7 +146,7 @@ async fn drive(
         machine.roaming(&phone_name(number), addresses, move_on)
     };
     let gate = if numbers.len() < cell.workload.phones() as usize {
-        Some(wait_for_others as fn())
+        Some(wait_for_others as fn() -> Time)
     } else {
         exit_with_parent();
         None
@@ -165,13 +165,12 @@ async fn drive(
     clients.drive(cell, &seed, &machine, &log).await
 }
 
-/// Waits for the clients in other processes.
-fn wait_for_others() {
+/// Waits for the clients in other processes; returns when all begin.
+fn wait_for_others() -> Time {
     tell(&Report::Ready { trust: None });
-    if order::<Go>().is_err() {
-        std::process::exit(1);
-    }
+    let Ok(Go { at }) = order() else { std::process::exit(1) };
     exit_with_parent();
+    at
 }
 
 /// If the parent process is gone, no process will read the output.

@@ -9,7 +9,7 @@ mod ground;
 mod multipath;
 mod process;
 mod programs;
-mod spread;
+pub(crate) mod spread;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -124,15 +124,8 @@ fn play(
     (seed, mut beside, onlooker): (&Seed, Beside, Option<&dyn Onlooker>),
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
-    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let shares = spread::shares(cell, processors).into_iter();
-    let of_phones = |phones: std::ops::Range<u32>| {
-        let job = job(Role::Clients);
-        Job { notes_windows: job.notes_windows && phones.start == 0, phones, ..job }
-    };
-    let clients: Vec<Job> = shares.map(of_phones).collect();
     let server = Some((&ground.server, &job(Role::Server)));
-    let mut ends = Ends::prepare(server, (&ground.phones, &clients))?;
+    let mut ends = Ends::prepare(server, (&ground.phones, &clients(cell, &job)))?;
     let [client, server] = [Role::Clients, Role::Server].map(|role| ends.process(role));
     beside.begin(Roles { client, server, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
@@ -151,6 +144,12 @@ fn play(
     ends.show(onlooker);
     let records = records?;
     Ok((records, traffic.close()?))
+}
+
+/// The jobs of the clients' processes.
+fn clients(cell: &Cell, job: &impl Fn(Role) -> Job) -> Vec<Job> {
+    let shares = spread::shares(cell).into_iter();
+    shares.map(|phones| Job { phones, ..job(Role::Clients) }).collect()
 }
 
 struct Recorded {

@@ -91,16 +91,16 @@ impl Ends {
         if number > 1 {
             for _ in 0..number {
                 match self.next(&mut watch)? {
-                    (_, Report::Ready { .. }) => {}
+                    (end, Report::Ready { .. }) if self.is(end, Role::Clients) => {}
                     (end, _) => return Err(self.out_of_turn(end)),
                 }
             }
-            self.tell(Role::Clients, &Go);
+            self.tell(Role::Clients, &Go { at: Clock::since(start.origin).now() + WORD });
         }
         let mut accounts = vec![Vec::new(); self.processes.len()];
         for _ in 0..number {
             let (end, report) = self.next(&mut watch)?;
-            accounts[end] = self.account(end, report)?;
+            accounts[end] = self.account((end, Role::Clients), report)?;
         }
         Ok(merged(accounts.split_off(accounts.len() - number)))
     }
@@ -110,17 +110,20 @@ impl Ends {
         // The end of its input tells it to stop.
         self.processes[SERVER].input = None;
         let (end, report) = self.next(|| Ok(()))?;
-        self.account(end, report)
+        self.account((end, Role::Server), report)
     }
 
-    /// What an end that has finished gives account of.
-    fn account(&mut self, end: usize, report: Report) -> Result<Vec<Record>, String> {
-        let Report::Done { records, keys, windows } = report else {
+    /// The account of an end with this role that has finished.
+    fn account(
+        &mut self,
+        (end, role): (usize, Role),
+        report: Report,
+    ) -> Result<Vec<Record>, String> {
+        let (true, Report::Done { records, keys, windows }) = (self.is(end, role), report) else {
             return Err(self.out_of_turn(end));
         };
-        let process = &mut self.processes[end];
-        process.is_done = true;
-        let side = match process.role {
+        self.processes[end].is_done = true;
+        let side = match role {
             Role::Server => Side::Server,
             Role::Clients => Side::Client,
         };
@@ -210,6 +213,10 @@ impl Ends {
             told += 1;
         }
         told
+    }
+
+    fn is(&self, end: usize, role: Role) -> bool {
+        self.processes[end].role == role
     }
 
     fn out_of_turn(&self, end: usize) -> String {
@@ -323,6 +330,9 @@ const LISTENING: Duration = Duration::from_secs(3);
 
 /// The same for a third-party end, which does not report when it ends.
 const WATCHING: Duration = Duration::from_millis(100);
+
+/// Time for a word to reach all ends before they act on it.
+const WORD: Duration = Duration::from_millis(5);
 
 /// Limit of a dead process's standard error, in bytes.
 const LAST_WORDS_MAX: u64 = 1 << 16;

@@ -1,19 +1,22 @@
 //! The phones of a run, spread over processes.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::thread;
 use std::time::Duration;
 
 use trackbed_core::event::{Event, Record, Role};
 use trackbed_scenario::Cell;
 
-/// The phones of each clients' process, by number, on a machine with this many processors. Many phones in one
-/// process wait for each other, where they would not on hosts of their own.
-pub(super) fn shares(cell: &Cell, processors: usize) -> Vec<Range<u32>> {
+/// The phones of each clients' process, by number, on this machine. Many phones in one process wait for each
+/// other, where they would not on hosts of their own.
+pub(crate) fn shares(cell: &Cell) -> Vec<Range<u32>> {
     // Warm-ups end together, and the other two are written for one process.
     let is_one = cell.endpoint.handshake.begins_warm()
         || cell.radio.is_some()
         || cell.inference.is_some()
         || !cell.workload.is_divisible();
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     divided(cell.workload.phones(), if is_one { 1 } else { processors })
 }
 
@@ -30,18 +33,23 @@ pub(super) fn merged(mut processes: Vec<Vec<Record>>) -> Vec<Record> {
         return processes.pop().unwrap_or_default();
     }
     let used = usage(&processes);
-    // It began with the first, and ended with the last; it did not end if one did not.
-    let all_finished = processes.iter().all(|records| time_of(records, &Event::Finished).is_some());
-    let end = processes.iter().filter_map(|records| time_of(records, &Event::Finished)).max();
-    let finished = end.filter(|_| all_finished).map(|at| Record { at, event: Event::Finished });
+    // They began with the first, and ended with the last; they did not end if one did not.
+    let times = |event| processes.iter().map(move |records| time_of(records, event));
+    let started = times(&Event::Started).flatten().min();
+    let finished = times(&Event::Finished).collect::<Option<Vec<_>>>();
+    let finished = finished.and_then(|ends| ends.into_iter().max());
+    let started = started.map(|at| Record { at, event: Event::Started });
+    let finished = finished.map(|at| Record { at, event: Event::Finished });
     let of_each = (0..).zip(processes).flat_map(|(process, records): (u32, _)| {
         records.into_iter().filter(move |record| match record.event {
-            Event::Started | Event::DeadlineSet { .. } | Event::WindowSet { .. } => process == 0,
-            Event::Finished | Event::Used { .. } => false,
+            Event::DeadlineSet { .. } | Event::WindowSet { .. } => process == 0,
+            Event::Started | Event::Finished | Event::Used { .. } => false,
             _ => true,
         })
     });
-    let mut records: Vec<Record> = of_each.chain(finished).chain(used).collect();
+    let of_each: Vec<Record> = of_each.collect();
+    let mut records: Vec<Record> =
+        started.into_iter().chain(of_each).chain(finished).chain(used).collect();
     records.sort_by_key(|record| record.at);
     records
 }
@@ -87,7 +95,7 @@ fn usage(processes: &[Vec<Record>]) -> Option<Record> {
     end.map(|at| Record { at, event })
 }
 
-/// With fewer phones, one process is hardly ever busy when a packet arrives.
+/// Fewer gain nothing: 50 phones that start at once on two processors wait as long in two processes.
 const PHONES_MIN: u32 = 50;
 
 #[cfg(test)]
@@ -130,7 +138,7 @@ mod tests {
 
     #[test]
     fn several_processes_are_one_account() {
-        let records = merged(vec![process(10, 50, 0), process(11, 90, 1)]);
+        let records = merged(vec![process(11, 50, 0), process(10, 90, 1)]);
         let times = |event: &Event| {
             let found = records.iter().filter(|record| record.event == *event);
             found.map(|record| record.at.as_nanos() / 1_000_000).collect::<Vec<_>>()

@@ -6,11 +6,11 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "client_cpu_ms", |records| processor(records, Role::Client) =>
-        "processor time of the clients' process over its lifetime; emulated substrate only";
+        "processor time of the clients' processes together over their lifetime; emulated substrate only";
     "server_cpu_ms", |records| processor(records, Role::Server) =>
         "processor time of the server's process over its lifetime; emulated substrate only";
     "client_memory_bytes", |records| memory(records, Role::Client) =>
-        "peak resident memory of the clients' process; emulated substrate only";
+        "peak resident memory of the clients' processes, shared pages counted for each; emulated substrate only";
     "server_memory_bytes", |records| memory(records, Role::Server) =>
         "peak resident memory of the server's process; emulated substrate only";
 };

@@ -48,6 +48,10 @@ impl Prepared for Plan {
         self.phones
     }
 
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(service::service()))
     }

@@ -36,7 +36,8 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     let mut stagger = stage.seed.stream("workload/messages/stagger");
     let draw = |_| started + stagger.span(Duration::ZERO, plan.stagger);
     let starts: Vec<Time> = (0..plan.phones).map(draw).collect();
-    let senders = Phone::all(&stage, &stage.log).into_iter().take(plan.phones as usize);
+    let is_sender = |phone: &Rc<Phone>| phone.number < plan.phones;
+    let senders = Phone::all(&stage, &stage.log).into_iter().filter(is_sender);
     let closing = tasks::for_each(senders, |phone| {
         let start = starts[phone.number as usize];
         let lines = Lines::new(Rc::clone(&phone), plan.policy, stage.handshake);

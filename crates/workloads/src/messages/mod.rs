@@ -41,9 +41,9 @@ impl Prepared for Arc<Plan> {
         self.phones + self.listeners
     }
 
-    /// Listeners wait for what others have sent.
+    /// Listeners wait for what others have sent, and preparing signed messages takes long.
     fn is_divisible(&self) -> bool {
-        self.listeners == 0
+        self.listeners == 0 && !self.is_signed()
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -81,6 +81,10 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(service::service(Arc::clone(&self.page))))
     }

@@ -114,6 +114,10 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(server::service(Arc::clone(&self.storage))))
     }

@@ -85,6 +85,10 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
     fn deadline(&self) -> Option<Duration> {
         Some(self.deadline)
     }

@@ -38,10 +38,14 @@ pub(super) fn play(
 ) -> Result<(Vec<Record>, Closed), String> {
     let folder = Arc::new(Folder::new().map_err(|why| why.to_string())?);
     let programs = &cell.endpoint.programs;
-    let (server_job, clients_job) = (job(Role::Server), [job(Role::Clients)]);
+    let server_job = job(Role::Server);
+    let own_clients = match programs.client {
+        Some(_) => Vec::new(),
+        None => super::clients(cell, &job),
+    };
     let mut ends = Ends::prepare(
         programs.server.is_none().then_some((&ground.server, &server_job)),
-        (&ground.phones, if programs.client.is_none() { &clients_job } else { &[] }),
+        (&ground.phones, &own_clients),
     )?;
     let server = programs.server.as_ref().map(|program| {
         set_congestion(&ground.server, cell)?;
