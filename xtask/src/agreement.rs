@@ -74,8 +74,8 @@ impl Case {
 const SHORT: [usize; 3] = [4, 8, 5];
 const RUNS: u32 = 12;
 const BUDGET: &str = "45s";
-/// How long all cases may take together.
-const TIME: Duration = Duration::from_secs(40 * 60);
+/// How long all cases may take together: forty minutes, less one for building.
+const TIME: Duration = Duration::from_secs(39 * 60);
 /// The shortest time for which a case goes on.
 const LEAST: Duration = Duration::from_secs(20);
 

@@ -125,7 +125,7 @@ fn play(
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
     let server = Some((&ground.server, &job(Role::Server)));
-    let mut ends = Ends::prepare(server, (&ground.phones, &clients(cell, &job)))?;
+    let mut ends = Ends::prepare(server, (&ground.phones, &spread::jobs(cell, &job)))?;
     let [client, server] = [Role::Clients, Role::Server].map(|role| ends.process(role));
     beside.begin(Roles { client, server, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
@@ -144,12 +144,6 @@ fn play(
     ends.show(onlooker);
     let records = records?;
     Ok((records, traffic.close()?))
-}
-
-/// The jobs of the clients' processes.
-fn clients(cell: &Cell, job: &impl Fn(Role) -> Job) -> Vec<Job> {
-    let shares = spread::shares(cell).into_iter();
-    shares.map(|phones| Job { phones, ..job(Role::Clients) }).collect()
 }
 
 struct Recorded {

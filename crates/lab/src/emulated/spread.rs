@@ -5,8 +5,10 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_core::event::{Event, Record, Role};
+use trackbed_core::event::{Event, Record, Role as End};
 use trackbed_scenario::Cell;
+
+use super::conversation::{Job, Role};
 
 /// The phones of each clients' process, by number, on this machine. Many phones in one process wait for each
 /// other, where they would not on hosts of their own.
@@ -18,6 +20,12 @@ pub(crate) fn shares(cell: &Cell) -> Vec<Range<u32>> {
         || !cell.workload.is_divisible();
     let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     divided(cell.workload.phones(), if is_one { 1 } else { processors })
+}
+
+/// The jobs of the clients' processes.
+pub(super) fn jobs(cell: &Cell, job: &impl Fn(Role) -> Job) -> Vec<Job> {
+    let shares = shares(cell).into_iter();
+    shares.map(|phones| Job { phones, ..job(Role::Clients) }).collect()
 }
 
 fn divided(phones: u32, processors: usize) -> Vec<Range<u32>> {
@@ -65,7 +73,7 @@ fn usage(processes: &[Vec<Record>]) -> Option<Record> {
     let mut end = None;
     for record in processes.iter().flatten() {
         if let Event::Used {
-            role: Role::Client,
+            role: End::Client,
             processor,
             memory_bytes,
             dropped_datagrams,
@@ -84,7 +92,7 @@ fn usage(processes: &[Vec<Record>]) -> Option<Record> {
         }
     }
     let event = Event::Used {
-        role: Role::Client,
+        role: End::Client,
         processor: sum.0,
         memory_bytes: sum.1,
         dropped_datagrams: sum.2,
@@ -120,7 +128,7 @@ mod tests {
     fn process(begin: u64, end: u64, phone: u32) -> Vec<Record> {
         let at = |ms, event| Record { at: Time::from_millis(ms), event };
         let used = Event::Used {
-            role: Role::Client,
+            role: End::Client,
             processor: Duration::from_millis(30),
             memory_bytes: 1_000,
             dropped_datagrams: 1,

@@ -19,6 +19,7 @@ use trackbed_programs::{Folder, Used};
 use super::conversation::{Job, Role, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
+use super::spread;
 use crate::beside::{Beside, Roles};
 use crate::run::Onlooker;
 use crate::scene::Scene;
@@ -41,7 +42,7 @@ pub(super) fn play(
     let server_job = job(Role::Server);
     let own_clients = match programs.client {
         Some(_) => Vec::new(),
-        None => super::clients(cell, &job),
+        None => spread::jobs(cell, &job),
     };
     let mut ends = Ends::prepare(
         programs.server.is_none().then_some((&ground.server, &server_job)),
