@@ -13,7 +13,7 @@ use super::conversation::{Job, Role};
 /// The phones of each clients' process, by number, on this machine. Many phones in one process wait for each
 /// other, where they would not on hosts of their own.
 pub(crate) fn shares(cell: &Cell) -> Vec<Range<u32>> {
-    // Warm-ups end together, and the other two are written for one process.
+    // Warm-ups end together; foresight and inference are written for one process.
     let is_one = cell.endpoint.handshake.begins_warm()
         || cell.radio.is_some()
         || cell.inference.is_some()
@@ -125,17 +125,22 @@ mod tests {
         assert_eq!(ends(1_000, 64).len(), 20);
     }
 
+    /// Milliseconds of processor time, waits for others and for a processor, and three counts.
+    fn used(times_ms: (u64, u64, u64), (memory_bytes, dropped, served): (u64, u64, u64)) -> Event {
+        Event::Used {
+            role: End::Client,
+            processor: Duration::from_millis(times_ms.0),
+            memory_bytes,
+            dropped_datagrams: dropped,
+            served,
+            tasks_waited: Duration::from_millis(times_ms.1),
+            without_processor: Duration::from_millis(times_ms.2),
+        }
+    }
+
     fn process(begin: u64, end: u64, phone: u32) -> Vec<Record> {
         let at = |ms, event| Record { at: Time::from_millis(ms), event };
-        let used = Event::Used {
-            role: End::Client,
-            processor: Duration::from_millis(30),
-            memory_bytes: 1_000,
-            dropped_datagrams: 1,
-            served: 10,
-            tasks_waited: Duration::from_millis(8),
-            without_processor: Duration::from_millis(4),
-        };
+        let used = used((30, 8, 4), (1_000, 1, 10));
         vec![
             at(begin, Event::Started),
             at(begin + 1, Event::ConnectStarted { phone, connection: 0 }),
@@ -155,26 +160,8 @@ mod tests {
         let phones =
             records.iter().filter(|record| matches!(record.event, Event::ConnectStarted { .. }));
         assert_eq!(phones.count(), 2);
-        let Some(Record {
-            at,
-            event:
-                Event::Used {
-                    processor,
-                    memory_bytes,
-                    dropped_datagrams,
-                    served,
-                    tasks_waited,
-                    without_processor,
-                    ..
-                },
-        }) = records.last()
-        else {
-            panic!("{records:?}");
-        };
-        assert_eq!((*at, *processor), (Time::from_millis(95), Duration::from_millis(60)));
-        assert_eq!((*memory_bytes, *dropped_datagrams, *served), (2_000, 2, 10));
-        let waits = (Duration::from_millis(16), Duration::from_millis(4));
-        assert_eq!((*tasks_waited, *without_processor), waits);
+        let used = used((60, 16, 4), (2_000, 2, 10));
+        assert_eq!(records.last(), Some(&Record { at: Time::from_millis(95), event: used }));
     }
 
     #[test]
