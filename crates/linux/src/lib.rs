@@ -6,6 +6,7 @@ pub mod ethtool;
 pub mod mptcp;
 pub mod mptcp_pm;
 pub mod namespaces;
+pub mod netlink;
 mod packet_socket;
 pub mod parent;
 pub mod reaping;

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::thread;
 use std::time::Duration;
 
-use netlink_packet_route::AddressFamily;
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{
     AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope,
 };
@@ -20,11 +20,12 @@ use netlink_packet_route::route::{
     RouteScope, RouteType,
 };
 use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage as Message};
 use rustix::net::netdevice::name_to_index;
+use trackbed_linux::netlink::{Failure, Requests};
 
 use super::NetNamespace;
 use super::error::{NamespaceError, Step};
-use super::netlink::{Request, request};
 
 /// An address and the prefix length of its network.
 pub type Address = (IpAddr, u8);
@@ -90,7 +91,7 @@ impl Interface {
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
         ]));
-        apply(Request::NewLink(link), || format!("create the interface \"{}\"", veth.name))?;
+        apply(Message::NewLink(link), NEW, || format!("create the interface \"{}\"", veth.name))?;
         Interface::named(veth.name)
     }
 
@@ -112,7 +113,7 @@ impl Interface {
         let mut link = self.link_message();
         link.header.flags = LinkFlags::Up;
         link.header.change_mask = LinkFlags::Up;
-        apply(Request::SetLink(link), || format!("set up \"{}\"", self.name))
+        apply(Message::SetLink(link), 0, || format!("set up \"{}\"", self.name))
     }
 
     /// Removes it, and with it the other end of a pair.
@@ -120,7 +121,7 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn remove(self) -> Result<(), NamespaceError> {
-        apply(Request::RemoveLink(self.link_message()), || format!("remove \"{}\"", self.name))
+        apply(Message::DelLink(self.link_message()), 0, || format!("remove \"{}\"", self.name))
     }
 
     /// Sets its MTU in bytes, IP header included, and its queue length in packets.
@@ -130,7 +131,7 @@ impl Interface {
     pub fn set_limits(&self, mtu: u32, queue: u32) -> Result<(), NamespaceError> {
         let mut link = self.link_message();
         link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
-        apply(Request::SetLink(link), || format!("set the MTU of \"{}\"", self.name))
+        apply(Message::SetLink(link), 0, || format!("set the MTU of \"{}\"", self.name))
     }
 
     fn link_message(&self) -> LinkMessage {
@@ -153,7 +154,7 @@ impl Interface {
         // 4862).
         message.header.flags = AddressHeaderFlags::Nodad;
         let what = || format!("add the address {address} to \"{}\"", self.name);
-        apply(Request::NewAddress(message), what)?;
+        apply(Message::NewAddress(message), NEW, what)?;
         if let IpAddr::V6(address) = address {
             wait_until_local(address);
         }
@@ -170,11 +171,13 @@ impl Interface {
             return Ok(());
         }
         let what = || format!("remove the address {address} from \"{}\"", self.name);
-        apply(Request::RemoveAddress(self.address_message((address, prefix))), what)?;
+        apply(Message::DelAddress(self.address_message((address, prefix))), 0, what)?;
         match address {
             IpAddr::V4(_) => Ok(()),
             // Here the kernel does not check whether a socket's address still exists.
-            IpAddr::V6(_) => apply(Request::Rule(rule_from(address, RuleAction::Blackhole)), what),
+            IpAddr::V6(_) => {
+                apply(Message::NewRule(rule_from(address, RuleAction::Blackhole)), NEW, what)
+            }
         }
     }
 
@@ -230,7 +233,7 @@ impl Interface {
         let mut message = rule_from(source, RuleAction::ToTable);
         message.attributes.push(RuleAttribute::Table(table));
         let what = || format!("route packets from {source} through \"{}\"", self.name);
-        apply(Request::Rule(message), what)
+        apply(Message::NewRule(message), NEW, what)
     }
 
     /// Makes this machine accept packets to this network, whatever the address, and lets sockets
@@ -282,7 +285,7 @@ impl Interface {
             message.attributes.push(RouteAttribute::Destination(network));
         }
         let what = || format!("route {network}/{prefix} through \"{}\"", self.name);
-        apply(Request::Route(message), what)
+        apply(Message::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE, what)
     }
 }
 
@@ -308,8 +311,11 @@ fn rule_from(source: IpAddr, action: RuleAction) -> RuleMessage {
     message
 }
 
-fn apply(change: Request, what: impl Fn() -> String) -> Result<(), NamespaceError> {
-    request(change).map_err(|why| configure(format!("cannot {}", what()), why))
+/// Requests a change of the network's configuration: rtnetlink(7).
+fn apply(change: Message, flags: u16, what: impl Fn() -> String) -> Result<(), NamespaceError> {
+    let request = || Requests::route()?.send(change, NLM_F_ACK | flags);
+    let failed = |why: Failure| configure(format!("cannot {}", what()), why.into());
+    request().map(drop).map_err(failed)
 }
 
 fn configure(what: String, why: io::Error) -> NamespaceError {
@@ -319,6 +325,9 @@ fn configure(what: String, why: io::Error) -> NamespaceError {
 /// All addresses, IPv4 first.
 pub(crate) const EVERYTHING: [Address; 2] =
     [(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0), (IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0)];
+
+/// For what must not exist yet.
+const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
 
 /// `RT_TABLE_LOCAL` of rtnetlink(7): consulted before all others.
 const TABLE_LOCAL: u32 = 255;

@@ -3,7 +3,6 @@
 
 mod error;
 mod interface;
-mod netlink;
 mod privileges;
 
 use std::fs::File;

@@ -14,17 +14,21 @@ impl<'a> Attributes<'a> {
         Attributes(bytes)
     }
 
-    /// The value of the first attribute of this kind. Malformed ones count as absent.
-    pub(crate) fn get(self, kind: u16) -> Option<&'a [u8]> {
+    /// The kind and the value of each, up to the first malformed one.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (u16, &'a [u8])> {
         let mut rest = self.0;
-        loop {
+        std::iter::from_fn(move || {
             let attribute = NlasIterator::new(rest).next()?.ok()?;
             let length = usize::from(attribute.length());
-            if attribute.kind() == kind {
-                return rest.get(HEADER..length);
-            }
-            rest = rest.get(length.next_multiple_of(ALIGNMENT)..)?;
-        }
+            let value = rest.get(HEADER..length)?;
+            rest = rest.get(length.next_multiple_of(ALIGNMENT)..).unwrap_or_default();
+            Some((attribute.kind(), value))
+        })
+    }
+
+    /// The value of the first attribute of this kind. Malformed ones count as absent.
+    pub(crate) fn get(self, kind: u16) -> Option<&'a [u8]> {
+        self.iter().find(|(found, _)| *found == kind).map(|(_, value)| value)
     }
 
     pub(crate) fn nested(self, kind: u16) -> Option<Attributes<'a>> {
@@ -84,6 +88,15 @@ pub(crate) fn nest(kind: u16, attributes: &[DefaultNla]) -> DefaultNla {
 /// Length and kind (netlink(7)).
 const HEADER: usize = 4;
 const ALIGNMENT: usize = 4;
+
+/// `CTRL_ATTR_*` and `CTRL_ATTR_MCAST_GRP_*` of linux/genetlink.h.
+pub(crate) mod ctrl {
+    pub(crate) const FAMILY_ID: u16 = 1;
+    pub(crate) const FAMILY_NAME: u16 = 2;
+    pub(crate) const GROUPS: u16 = 7;
+    pub(crate) const GROUP_NAME: u16 = 1;
+    pub(crate) const GROUP_ID: u16 = 2;
+}
 
 /// `enum mptcp_pm_attrs`.
 pub(crate) mod pm {

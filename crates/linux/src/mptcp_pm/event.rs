@@ -7,10 +7,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_core::NetlinkPayload;
 use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_GENERIC;
 
 use crate::mptcp_pm::attributes::{Attributes, event};
 use crate::mptcp_pm::error::PathManagerError;
-use crate::mptcp_pm::request::{self, Family, Message, messages};
+use crate::mptcp_pm::request::{Family, Message};
+use crate::netlink::{self, messages};
 
 /// Identifies a connection (RFC 8684 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,7 +71,7 @@ pub struct Events {
 impl Events {
     pub(crate) fn listen(family: Family) -> Result<Events, PathManagerError> {
         let what = "receive events of MPTCP connections";
-        let socket = request::open()?;
+        let socket = netlink::open(NETLINK_GENERIC)?;
         let group = family.events.ok_or_else(|| PathManagerError::Refused {
             what: what.to_owned(),
             why: io::ErrorKind::Unsupported.into(),
@@ -101,7 +103,7 @@ impl Events {
             };
             let heard =
                 messages::<Message>(&bytes).filter_map(|message| match message.ok()?.payload {
-                    NetlinkPayload::InnerMessage(message) => Event::parse(&message.payload),
+                    NetlinkPayload::InnerMessage(message) => Event::parse(&message),
                     _ => None,
                 });
             events.extend(heard);

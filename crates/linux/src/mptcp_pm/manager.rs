@@ -4,13 +4,13 @@ use std::fs;
 use std::io;
 use std::net::SocketAddr;
 
-use netlink_packet_core::DefaultNla;
+use netlink_packet_core::{DefaultNla, NLM_F_ACK, NLM_F_DUMP};
 
 use crate::mptcp_pm::attributes::{addr, nest, number_u8, number_u32, pm};
 use crate::mptcp_pm::endpoint::{Endpoint, EndpointFlags, Limits};
 use crate::mptcp_pm::error::PathManagerError;
 use crate::mptcp_pm::event::{Events, Token};
-use crate::mptcp_pm::request::{Family, Message, RequestKind, Requests};
+use crate::mptcp_pm::request::{Family, Message, Requests};
 
 /// The kernel's path manager of one network namespace.
 ///
@@ -39,7 +39,7 @@ impl PathManager {
     /// If the kernel refuses.
     pub fn endpoints(&mut self) -> Result<Vec<Endpoint>, PathManagerError> {
         let what = || "list MPTCP endpoints".to_owned();
-        let answers = self.send(Message::new(GET_ADDR, &[]), RequestKind::Dump, what)?;
+        let answers = self.send(GET_ADDR, &[], NLM_F_DUMP, what)?;
         let endpoint =
             |answer: &Message| answer.attributes().nested(pm::ADDRESS).and_then(Endpoint::parse);
         let endpoints: Option<Vec<Endpoint>> = answers.iter().map(endpoint).collect();
@@ -70,7 +70,7 @@ impl PathManager {
     /// If the kernel refuses.
     pub fn limits(&mut self) -> Result<Limits, PathManagerError> {
         let what = || "read the limits of MPTCP".to_owned();
-        let answers = self.send(Message::new(GET_LIMITS, &[]), RequestKind::One, what)?;
+        let answers = self.send(GET_LIMITS, &[], NLM_F_ACK, what)?;
         let limits = answers.first().and_then(|answer| {
             let attributes = answer.attributes();
             Some(Limits {
@@ -152,16 +152,17 @@ impl PathManager {
         attributes: &[DefaultNla],
         what: impl Fn() -> String,
     ) -> Result<(), PathManagerError> {
-        self.send(Message::new(command, attributes), RequestKind::One, what).map(drop)
+        self.send(command, attributes, NLM_F_ACK, what).map(drop)
     }
 
     fn send(
         &mut self,
-        message: Message,
-        kind: RequestKind,
+        command: u8,
+        attributes: &[DefaultNla],
+        flags: u16,
         what: impl Fn() -> String,
     ) -> Result<Vec<Message>, PathManagerError> {
-        self.requests.send(self.family, message, kind, what)
+        self.requests.send(Message::new(self.family.id, command, attributes), flags, what)
     }
 }
 

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
+use trackbed_linux::netlink::{Failure, Requests};
 
 /// An interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +25,7 @@ pub struct Interface {
 
 /// Queries the interfaces of the network namespace in which it was opened.
 #[derive(Debug)]
-pub struct Interfaces {
-    socket: Socket,
-    sequence: u32,
-}
+pub struct Interfaces(Requests);
 
 impl Interfaces {
     /// Opens it in the calling thread's namespace.
@@ -37,10 +33,7 @@ impl Interfaces {
     /// # Errors
     /// If the socket cannot be created.
     pub fn open() -> io::Result<Interfaces> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Interfaces { socket, sequence: 0 })
+        Requests::route().map(Interfaces)
     }
 
     /// All interfaces by their numbers.
@@ -49,16 +42,14 @@ impl Interfaces {
     /// If the query fails.
     pub fn list(&mut self) -> io::Result<BTreeMap<u32, Interface>> {
         let mut interfaces = BTreeMap::new();
-        let links = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        self.dump(links, |message| {
+        for message in self.dump(RouteNetlinkMessage::GetLink(LinkMessage::default()))? {
             if let RouteNetlinkMessage::NewLink(link) = message {
                 interfaces.insert(link.header.index, describe(link));
             }
-        })?;
-        let addresses = RouteNetlinkMessage::GetAddress(AddressMessage::default());
-        self.dump(addresses, |message| {
-            let RouteNetlinkMessage::NewAddress(message) = message else { return };
-            let Some(interface) = interfaces.get_mut(&message.header.index) else { return };
+        }
+        for message in self.dump(RouteNetlinkMessage::GetAddress(AddressMessage::default()))? {
+            let RouteNetlinkMessage::NewAddress(message) = message else { continue };
+            let Some(interface) = interfaces.get_mut(&message.header.index) else { continue };
             // On a point-to-point link, "address" is the far end and "local" the near one; IPv6 has only the
             // first.
             let local = message.attributes.iter().find_map(|attribute| match attribute {
@@ -70,44 +61,15 @@ impl Interfaces {
                 _ => None,
             });
             interface.addresses.extend(local.or(address));
-        })?;
+        }
         Ok(interfaces)
     }
 
-    fn dump(
-        &mut self,
-        request: RouteNetlinkMessage,
-        mut take: impl FnMut(RouteNetlinkMessage),
-    ) -> io::Result<()> {
-        let mut message = NetlinkMessage::from(request);
-        self.sequence = self.sequence.wrapping_add(1);
-        message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-        message.header.sequence_number = self.sequence;
-        message.finalize();
-        let mut bytes = vec![0; message.buffer_len()];
-        message.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
-        loop {
-            let (bytes, _) = self.socket.recv_from_full()?;
-            let mut rest = &bytes[..];
-            while !rest.is_empty() {
-                let garbled = || io::Error::new(io::ErrorKind::InvalidData, "a garbled answer");
-                let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
-                    .map_err(|_| garbled())?;
-                let length = (message.header.length as usize).next_multiple_of(4).max(4);
-                rest = rest.get(length..).unwrap_or_default();
-                // The rest of an interrupted answer.
-                if message.header.sequence_number != self.sequence {
-                    continue;
-                }
-                match message.payload {
-                    NetlinkPayload::Done(_) => return Ok(()),
-                    NetlinkPayload::Error(error) => return Err(error.to_io()),
-                    NetlinkPayload::InnerMessage(message) => take(message),
-                    _ => {}
-                }
-            }
-        }
+    fn dump(&mut self, request: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
+        self.0.send(request, NLM_F_DUMP).map_err(|failure| match failure {
+            Failure::Garbled => io::Error::new(io::ErrorKind::InvalidData, "a garbled answer"),
+            other => other.into(),
+        })
     }
 }
 
