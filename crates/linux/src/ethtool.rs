@@ -1,7 +1,9 @@
 //! Offloads of an interface: ethtool(8), `linux/ethtool.h`.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd as _;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use crate::sys;
 
@@ -88,11 +90,7 @@ fn feature_names(interface: &str) -> io::Result<Vec<String>> {
 unsafe fn call(interface: &str, command: *mut libc::c_char) -> io::Result<()> {
     let mut request = interface_request(interface)?;
     request.ifr_ifru.ifru_data = command;
-    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-    // SAFETY: the call takes no pointers.
-    let socket = sys::check(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
-    // SAFETY: the kernel has just given the descriptor to this process alone.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     // SAFETY: the request has the interface's name as a zero-terminated string, and a pointer that
     // the caller guarantees; both outlive the call.
     sys::check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &mut request) })

@@ -20,6 +20,6 @@ pub mod unprivileged;
 mod virtio;
 
 pub use descriptors::{allow_descriptors, inherited};
-pub use packet_socket::{Frame, PacketSocket, Reception, RingSize, Statistics};
+pub use packet_socket::{Frame, PacketSocket, Reception, RingSize};
 pub use tun::{TunOptions, open_tun};
 pub use virtio::VirtioHeader;

@@ -11,9 +11,10 @@ use crate::tcp_info::{Raw, TcpInfo};
 /// Whether a connected socket speaks Multipath TCP: false for plain TCP, and after a fallback to it
 /// (`MPTCP_INFO`, Linux 5.16; RFC 8684 section 3.7).
 pub fn speaks_mptcp(socket: impl AsFd) -> bool {
-    let mut info = MptcpInfo::default();
+    // The start of `struct mptcp_info`: six one-byte counters, two bytes of padding, and flags.
+    let mut info = [0; 3];
     match socket::get(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
-        Ok(filled) => filled >= MPTCP_INFO_FLAGS_END && info.0[2] & MPTCP_INFO_FLAG_FALLBACK == 0,
+        Ok(filled) => filled >= MPTCP_INFO_FLAGS_END && info[2] & MPTCP_INFO_FLAG_FALLBACK == 0,
         Err(_) => false,
     }
 }
@@ -134,14 +135,6 @@ impl Storage {
         Some(SocketAddr::new(ip, port))
     }
 }
-
-/// The start of `struct mptcp_info`: six one-byte counters, two bytes of padding, and flags.
-#[derive(Default)]
-#[repr(transparent)]
-struct MptcpInfo([u32; 3]);
-
-// SAFETY: it is plain numbers.
-unsafe impl Plain for MptcpInfo {}
 
 /// `MPTCP_SUBFLOWS_MAX` of the kernel's path manager.
 const SUBFLOWS_MAX: usize = 8;

@@ -3,13 +3,15 @@
 
 use std::io;
 use std::mem::{offset_of, size_of};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::Duration;
 
-use crate::sys;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+
 use crate::virtio::VirtioHeader;
+use crate::{socket, sys};
 
 /// A packet socket with a receive ring, bound to one interface. It does not see what it sends.
 #[derive(Debug)]
@@ -53,15 +55,6 @@ pub struct Frame<'a> {
     available: usize,
 }
 
-/// The number of frames received and lost since the last query.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Frames that arrived, including lost ones.
-    pub arrived: u32,
-    /// Frames lost because the ring was full.
-    pub dropped: u32,
-}
-
 impl PacketSocket {
     /// Opens a socket on the interface with this index, in the network namespace of the calling
     /// thread.
@@ -69,12 +62,9 @@ impl PacketSocket {
     /// # Errors
     /// If packet sockets are not permitted (`CAP_NET_RAW`) or there is no such interface.
     pub fn open(interface: u32, reception: &Reception) -> io::Result<PacketSocket> {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // With protocol 0, nothing arrives before the ring exists.
-        // SAFETY: the call takes no pointers.
-        let fd = sys::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-        // SAFETY: the kernel has just given the descriptor to this process alone.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // Without a protocol, nothing arrives before the ring exists.
+        let fd = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set(&fd, libc::PACKET_VERSION, &version)?;
         set(&fd, libc::PACKET_IGNORE_OUTGOING, &1)?;
@@ -158,19 +148,15 @@ impl PacketSocket {
         Ok(usize::try_from(sys::check(sent)?).unwrap_or_default())
     }
 
-    /// The frames that arrived and those lost because the ring was full, since the last call.
+    /// The number of frames lost since the last call because the ring was full.
     ///
     /// # Errors
-    /// If the kernel does not report them.
-    pub fn statistics(&self) -> io::Result<Statistics> {
-        let mut found = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
-        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-        let target = (&raw mut found).cast();
-        let (fd, name) = (self.fd.as_raw_fd(), libc::PACKET_STATISTICS);
-        // SAFETY: `target` points to `length` writable bytes of plain integers.
-        let got = unsafe { libc::getsockopt(fd, libc::SOL_PACKET, name, target, &mut length) };
-        sys::check(got)?;
-        Ok(Statistics { arrived: found.tp_packets, dropped: found.tp_drops })
+    /// If the kernel does not report it.
+    pub fn take_dropped(&self) -> io::Result<u32> {
+        // `struct tpacket_stats`.
+        let mut found = [0; 2];
+        socket::get(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut found)?;
+        Ok(found[1])
     }
 }
 
@@ -328,20 +314,12 @@ fn filter_lengths(fd: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
         step(otherwise, 0, 0, 0),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    let length = size_of::<libc::sock_fprog>() as libc::socklen_t;
-    let (level, name) = (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER);
-    let value = (&raw const program).cast();
-    // SAFETY: the program has the number of steps it states; the kernel copies them.
-    let set = unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value, length) };
-    sys::check(set).map(drop)
+    // The kernel copies the steps.
+    socket::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 fn set<T>(fd: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    let value = ptr::from_ref(value).cast();
-    // SAFETY: `value` points to `length` readable bytes, and packet(7) gives each option its type.
-    let set = unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_PACKET, name, value, length) };
-    sys::check(set).map(drop)
+    socket::set(fd, libc::SOL_PACKET, name, value)
 }
 
 /// The kernel's data before a frame: the header, an address and alignment.

@@ -1,26 +1,21 @@
 //! Ends a child with its parent: prctl(2), `PR_SET_PDEATHSIG`.
 
-use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
 /// Lets the kernel kill the child started by `command` when the *thread* that starts it ends,
 /// however that happens. The child's own children are not killed.
 pub fn die_with_parent(command: &mut Command) -> &mut Command {
-    let parent = std::process::id();
+    let parent = getpid();
     let ask = move || {
-        // SAFETY: the call takes only numbers, and is allowed between fork and exec.
-        let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
-        if asked == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: getppid takes no arguments and cannot fail.
-        let now = unsafe { libc::getppid() };
-        if u32::try_from(now) == Ok(parent) {
-            Ok(())
-        } else {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        match getppid() == Some(parent) {
+            true => Ok(()),
             // The parent ended before the call, so no signal would arrive.
-            Err(io::Error::from_raw_os_error(libc::ESRCH))
+            false => Err(Errno::SRCH.into()),
         }
     };
     // SAFETY: between fork and exec, `ask` makes two system calls and allocates nothing.

@@ -10,13 +10,7 @@ use crate::sys;
 /// # Errors
 /// If this process has no permission: root, CAP_SYS_NICE or RLIMIT_RTPRIO is needed.
 pub fn run_before_others() -> io::Result<()> {
-    // SAFETY: all zero is a valid value of this plain structure.
-    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameters.sched_priority = 1;
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: the pointer is to a local of the right type, which the kernel only reads; 0 is the
-    // calling thread.
-    sys::check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
+    set_policy(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1)
 }
 
 /// Lets the calling thread run only while no other thread needs its processor (`SCHED_IDLE`).
@@ -24,12 +18,16 @@ pub fn run_before_others() -> io::Result<()> {
 /// # Errors
 /// If the kernel refuses.
 pub fn yield_to_all() -> io::Result<()> {
+    set_policy(libc::SCHED_IDLE, 0)
+}
+
+fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: all zero is a valid value of this plain structure.
-    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
     // SAFETY: the pointer is to a local of the right type, which the kernel only reads; 0 is the
     // calling thread.
-    sys::check(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) })
-        .map(drop)
+    sys::check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
 }
 
 #[cfg(test)]

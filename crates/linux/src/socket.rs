@@ -14,7 +14,7 @@ use crate::sys;
 /// As setsockopt(2).
 pub fn set_bind_address_no_port(socket: impl AsFd) -> io::Result<()> {
     // The option also works on IPv6 sockets: inet6_bind() checks the same bit.
-    set(socket, libc::SOL_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
+    set(socket, libc::SOL_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1)
 }
 
 /// Lets datagrams larger than a link's MTU be fragmented (`IP_MTU_DISCOVER` and `IPV6_MTU_DISCOVER`
@@ -24,10 +24,10 @@ pub fn set_bind_address_no_port(socket: impl AsFd) -> io::Result<()> {
 /// As setsockopt(2).
 pub fn allow_fragments(socket: impl AsFd) -> io::Result<()> {
     let socket = socket.as_fd();
-    set(socket, libc::SOL_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT)?;
+    set(socket, libc::SOL_IP, libc::IP_MTU_DISCOVER, &libc::IP_PMTUDISC_DONT)?;
     // These fail on IPv4 sockets, which do not need them.
-    let done = set(socket, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DONT)
-        .and_then(|()| set(socket, libc::SOL_IPV6, libc::IPV6_DONTFRAG, 0));
+    let done = set(socket, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER, &libc::IPV6_PMTUDISC_DONT)
+        .and_then(|()| set(socket, libc::SOL_IPV6, libc::IPV6_DONTFRAG, &0));
     match done {
         Err(why) if why.raw_os_error() != Some(libc::ENOPROTOOPT) => Err(why),
         _ => Ok(()),
@@ -55,7 +55,7 @@ pub fn receive_drops(socket: impl AsFd) -> io::Result<u32> {
 /// # Errors
 /// As setsockopt(2).
 pub fn set_segment_length(socket: impl AsFd, bytes: u16) -> io::Result<()> {
-    set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes.into())
+    set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &c_int::from(bytes))
 }
 
 /// Lets a socket use addresses that are not this machine's (`IP_TRANSPARENT`, `IPV6_TRANSPARENT`):
@@ -67,10 +67,10 @@ pub fn set_segment_length(socket: impl AsFd, bytes: u16) -> io::Result<()> {
 /// As setsockopt(2).
 pub fn set_transparent(socket: impl AsFd) -> io::Result<()> {
     let socket = socket.as_fd();
-    match set(socket, libc::SOL_IPV6, libc::IPV6_TRANSPARENT, 1) {
+    match set(socket, libc::SOL_IPV6, libc::IPV6_TRANSPARENT, &1) {
         // It is an IPv4 socket.
         Err(why) if why.raw_os_error() == Some(libc::ENOPROTOOPT) => {
-            set(socket, libc::SOL_IP, libc::IP_TRANSPARENT, 1)
+            set(socket, libc::SOL_IP, libc::IP_TRANSPARENT, &1)
         }
         result => result,
     }
@@ -83,7 +83,7 @@ pub fn set_transparent(socket: impl AsFd) -> io::Result<()> {
 pub(crate) unsafe trait Plain {}
 
 // SAFETY: they are plain numbers.
-unsafe impl Plain for [u32; MEMINFO_FIELDS] {}
+unsafe impl<const N: usize> Plain for [u32; N] {}
 
 /// getsockopt(2) into `value`; returns the number of bytes that the kernel has filled. The others
 /// are unchanged.
@@ -104,16 +104,15 @@ pub(crate) fn get<T: Plain>(
     Ok((len as usize).min(size_of::<T>()))
 }
 
-fn set(socket: impl AsFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
-    let len = size_of_val(&value) as libc::socklen_t;
+/// setsockopt(2) with a value of the type that the option takes.
+pub(crate) fn set<T>(socket: impl AsFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
+    let len = size_of::<T>() as libc::socklen_t;
     let descriptor = socket.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open while it is borrowed, and the kernel reads the `len` bytes of
     // `value`.
-    let result = unsafe {
-        libc::setsockopt(descriptor, level, name, std::ptr::from_ref(&value).cast(), len)
-    };
-    sys::check(result)?;
-    Ok(())
+    let result =
+        unsafe { libc::setsockopt(descriptor, level, name, std::ptr::from_ref(value).cast(), len) };
+    sys::check(result).map(drop)
 }
 
 /// `SK_MEMINFO_VARS` and `SK_MEMINFO_DROPS` of linux/sock_diag.h.

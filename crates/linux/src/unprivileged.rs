@@ -7,10 +7,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::process::geteuid;
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-
-use crate::sys;
+use rustix::process::{Gid, Uid, geteuid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
+    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+};
 
 /// A user without rights, with one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,27 +89,20 @@ fn is_mapped(map: &str, number: u32) -> bool {
 /// `no_new_privs`, so that no program gives them back. Call it before
 /// [`die_with_parent`](crate::parent::die_with_parent), whose setting a change of user resets.
 pub fn demote(command: &mut Command, user: User) -> &mut Command {
-    let User { uid, gid } = user;
-    let zero: libc::c_ulong = 0;
-    let one: libc::c_ulong = 1;
-    let clear = libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong;
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     let leave = move || {
-        // SAFETY: of a list without entries nothing is read.
-        sys::check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
-        // SAFETY: the calls take numbers alone.
-        sys::check(unsafe { libc::setresgid(gid, gid, gid) })?;
-        // SAFETY: as above.
-        sys::check(unsafe { libc::setresuid(uid, uid, uid) })?;
-        // SAFETY: as above.
-        sys::check(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, clear, zero, zero, zero) })?;
-        // SAFETY: as above.
-        sys::check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, one, zero, zero, zero) })?;
+        set_thread_groups(&[])?;
+        set_thread_res_gid(gid, gid, gid)?;
+        set_thread_res_uid(uid, uid, uid)?;
+        clear_ambient_capability_set()?;
+        set_no_new_privs(true)?;
         let none = CapabilitySet::empty();
         // The change of user has emptied the others, unless securebits forbid it.
         let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
         set_capabilities(None, none).map_err(io::Error::from)
     };
-    // SAFETY: between fork and exec, `leave` makes system calls and allocates nothing.
+    // SAFETY: between fork and exec, in a process of one thread, `leave` makes system calls and
+    // allocates nothing.
     unsafe { command.pre_exec(leave) }
 }
 

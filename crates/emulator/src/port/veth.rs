@@ -141,11 +141,8 @@ impl VethPort {
 
     /// Frames dropped by full rings since the last call.
     pub(super) fn take_overflow(&mut self) -> std::io::Result<u64> {
-        let mut dropped = u64::from(self.socket.statistics()?.dropped);
-        if let Some(long) = &self.long {
-            dropped += u64::from(long.statistics()?.dropped);
-        }
-        Ok(dropped)
+        let sockets = std::iter::once(&self.socket).chain(&self.long);
+        sockets.map(|socket| socket.take_dropped().map(u64::from)).sum()
     }
 
     pub(super) fn sources(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
