@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -53,12 +54,8 @@ impl Alarm {
     pub(crate) fn wait(&self, until: Option<Time>) -> io::Result<Woken> {
         // A value of zero disarms the timer.
         let nanos = until.map_or(0, |until| self.clock.origin() + until.as_nanos().max(1));
-        let value = Timespec {
-            tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (nanos % 1_000_000_000) as _,
-        };
-        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let setting = Itimerspec { it_interval: never, it_value: value };
+        let it_value = Duration::from_nanos(nanos).try_into().unwrap_or_default();
+        let setting = Itimerspec { it_interval: Timespec::default(), it_value };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)?;
         let mut events = Vec::with_capacity(EVENTS);
         match epoll::wait(&self.epoll, spare_capacity(&mut events), None) {

@@ -7,6 +7,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use trackbed_core::named;
 
+use crate::clock::nanos;
+
 /// A report of an emulation about its accuracy.
 #[derive(Clone, Debug)]
 pub struct Certificate {
@@ -131,10 +133,6 @@ pub const MEDIAN_SUSPECT: Duration = Duration::from_micros(100);
 
 /// Anything later than a minute counts as a minute.
 const LONGEST: u64 = 60_000_000_000;
-
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, clock_gettime};
 use trackbed_core::Time;
 
 /// The monotonic clock of this machine, counted from an origin.
@@ -15,7 +15,7 @@ pub struct Clock {
 impl Clock {
     /// A clock that shows [`Time::ZERO`] now.
     pub fn start() -> Clock {
-        Clock { origin: nanos(clock_gettime(ClockId::Monotonic)) }
+        Clock { origin: nanos(now(ClockId::Monotonic)) }
     }
 
     /// A clock that showed [`Time::ZERO`] at this reading of `CLOCK_MONOTONIC`, which all
@@ -31,15 +31,15 @@ impl Clock {
 
     /// The time now.
     pub fn now(self) -> Time {
-        let monotonic = nanos(clock_gettime(ClockId::Monotonic));
+        let monotonic = nanos(now(ClockId::Monotonic));
         Time::from_nanos(monotonic.saturating_sub(self.origin))
     }
 
     /// Converts readings of the time of day to this clock. It is valid until the time of day is
     /// set, so call it again for each batch of readings.
     pub fn calendar(self) -> Calendar {
-        let monotonic = nanos(clock_gettime(ClockId::Monotonic));
-        let real = nanos(clock_gettime(ClockId::Realtime));
+        let monotonic = nanos(now(ClockId::Monotonic));
+        let real = nanos(now(ClockId::Realtime));
         // The calendar time at our origin.
         Calendar { origin: real.saturating_sub(monotonic) + self.origin }
     }
@@ -54,8 +54,7 @@ pub struct Calendar {
 impl Calendar {
     /// The time at which the calendar time was `since_epoch` after 1970-01-01T00:00:00Z.
     pub fn time(self, since_epoch: Duration) -> Time {
-        let nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
-        Time::from_nanos(nanos.saturating_sub(self.origin))
+        Time::from_nanos(nanos(since_epoch).saturating_sub(self.origin))
     }
 
     /// The calendar time at [`Time::ZERO`], since 1970-01-01T00:00:00Z.
@@ -64,7 +63,12 @@ impl Calendar {
     }
 }
 
-fn nanos(time: Timespec) -> u64 {
-    let nanos = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
-    u64::try_from(nanos).unwrap_or(0)
+/// The reading of a clock of this machine.
+pub(crate) fn now(clock: ClockId) -> Duration {
+    // No reading is negative.
+    clock_gettime(clock).try_into().unwrap_or_default()
+}
+
+pub(crate) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

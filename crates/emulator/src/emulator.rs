@@ -8,17 +8,16 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use trackbed_core::{Packet, Time};
 use trackbed_linux::scheduling::run_before_others;
 use trackbed_net::{Network, NodeId};
 
 use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
-use crate::clock::Clock;
+use crate::clock::{Clock, now};
 use crate::gateway::gate::{Gate, Order};
 use crate::lead::Lead;
 use crate::port::Port;
@@ -167,7 +166,7 @@ impl Emulator {
         for attachment in &self.ports {
             attachment.port.sources().into_iter().try_for_each(|source| alarm.watch(source))?;
         }
-        let (begun, used) = (self.clock.now(), processor());
+        let (begun, used) = (self.clock.now(), now(ClockId::ThreadCPUTime));
         let mut arrivals = Vec::new();
         while self.obey() && !self.is_finished() {
             self.receive(&mut arrivals);
@@ -180,7 +179,7 @@ impl Emulator {
             self.certificate.overflow += attachment.port.take_overflow()?;
         }
         self.certificate.elapsed = self.clock.now() - begun;
-        self.certificate.processor = processor().saturating_sub(used);
+        self.certificate.processor = now(ClockId::ThreadCPUTime).saturating_sub(used);
         Ok(Finished { network: self.network, certificate: self.certificate })
     }
 
@@ -331,12 +330,6 @@ impl Emulator {
     fn is_ready(&mut self) -> bool {
         self.ports.iter_mut().any(|attachment| attachment.port.is_ready())
     }
-}
-
-/// Processor time of the calling thread.
-fn processor() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
 /// Packets taken from one port before the others get their turn.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::clock::nanos;
+
 /// How long before a packet is due to wake up: the kernel's wake-up latency, except for its slowest
 /// one percent. On a virtual machine this may be a quarter of a millisecond.
 #[derive(Debug, Default)]
@@ -19,7 +21,7 @@ impl Lead {
     ///
     /// Steps up are larger than steps down, so that they balance at the quantile.
     pub(crate) fn learn(&mut self, late: Duration) {
-        let late = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
+        let late = nanos(late);
         let step = self.late / 16 + 1_000;
         self.late = match late > self.late {
             true => self.late + step,

@@ -77,9 +77,8 @@ impl Write for Timed {
 }
 
 fn now() -> Duration {
-    let now = clock_gettime(ClockId::Monotonic);
     // This clock counts from boot.
-    Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+    clock_gettime(ClockId::Monotonic).try_into().unwrap_or_default()
 }
 
 fn answer(mut stream: Timed, metrics: &Metrics) -> io::Result<()> {

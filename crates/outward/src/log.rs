@@ -91,9 +91,8 @@ impl Log {
 
 /// The system's time of day, since 1970-01-01T00:00:00Z.
 pub fn time_of_day() -> Duration {
-    let now = clock_gettime(ClockId::Realtime);
     // The system clock is never before 1970.
-    Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+    clock_gettime(ClockId::Realtime).try_into().unwrap_or_default()
 }
 
 /// Formats an event as exactly one line; messages may contain untrusted text.

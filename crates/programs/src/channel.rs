@@ -26,7 +26,7 @@ impl Channel {
     ///
     /// # Errors
     /// If they cannot be created.
-    pub(crate) fn new(folder: &Folder) -> Result<Channel, ProgramError> {
+    pub fn new(folder: &Folder) -> Result<Channel, ProgramError> {
         let paths = ["commands", "messages"].map(|name| folder.path().join(name));
         let make = |path: &PathBuf| {
             mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;

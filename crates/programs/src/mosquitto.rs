@@ -67,15 +67,8 @@ fn configure(setup: &Setup<'_>) -> String {
     if let Some(version) = setup.tls {
         text.push_str(&format!("tls_version {}\n", openssl::version(version).to_lowercase()));
     }
-    match (setup.cipher, setup.tls) {
-        (Some(cipher), Some(TlsVersion::Tls12)) => {
-            text.push_str(&format!("ciphers {}\n", openssl::suite_12(cipher)));
-        }
-        (Some(cipher), Some(TlsVersion::Tls13) | None) => {
-            text.push_str(&format!("ciphers_tls1.3 {}\n", openssl::suite_13(cipher)));
-        }
-        (None, _) => {}
-    }
+    let cipher = openssl::cipher(setup, "ciphers", "ciphers_tls1.3");
+    text.extend(cipher.map(|cipher| format!("{cipher}\n")));
     text
 }
 

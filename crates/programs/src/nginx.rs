@@ -1,9 +1,7 @@
 //! nginx: HTTP/1.1 and HTTP/2 over TLS and TCP.
 
-use std::fmt::Write as _;
-
 use crate::openssl;
-use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Launch, Program, Setup, TlsVersion, Transport};
 
 pub(crate) struct Nginx;
 
@@ -31,21 +29,17 @@ impl Program for Nginx {
 
     fn prepare(&self, setup: &Setup<'_>) -> Launch {
         let configuration = setup.folder.join(CONFIGURATION);
-        Launch {
-            arguments: vec![
-                // Before it reads the configuration it writes to another log, possibly a system
-                // file.
-                "-e".into(),
-                "stderr".into(),
-                "-p".into(),
-                setup.scratch.clone().into(),
-                "-c".into(),
-                configuration.into(),
-            ],
-            environment: Vec::new(),
-            files: vec![(CONFIGURATION, configure(setup))],
-            listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
-        }
+        let arguments = vec![
+            // Before it reads the configuration it writes to another log, possibly a system file.
+            "-e".into(),
+            "stderr".into(),
+            "-p".into(),
+            setup.scratch.clone().into(),
+            "-c".into(),
+            configuration.into(),
+        ];
+        let files = vec![(CONFIGURATION, configure(setup))];
+        Launch { files, ..Launch::new(arguments, Some(Transport::Tcp), setup.port) }
     }
 }
 
@@ -59,18 +53,10 @@ fn configure(setup: &Setup<'_>) -> String {
     let early_data = if setup.early_data { "on" } else { "off" };
     let mut tls = String::new();
     if let Some(version) = setup.tls {
-        let _ = writeln!(tls, "ssl_protocols {};", openssl::version(version));
+        tls.push_str(&format!("ssl_protocols {};\n", openssl::version(version)));
     }
-    match (setup.cipher, setup.tls) {
-        (Some(cipher), Some(TlsVersion::Tls12)) => {
-            let _ = writeln!(tls, "ssl_ciphers {};", openssl::suite_12(cipher));
-        }
-        (Some(cipher), Some(TlsVersion::Tls13) | None) => {
-            let suite = openssl::suite_13(cipher);
-            let _ = writeln!(tls, "ssl_conf_command Ciphersuites {suite};");
-        }
-        (None, _) => {}
-    }
+    let cipher = openssl::cipher(setup, "ssl_ciphers", "ssl_conf_command Ciphersuites");
+    tls.extend(cipher.map(|cipher| format!("{cipher};\n")));
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
         .map(|what| format!("{what}_temp_path \"{scratch}/{what}\";\n"))

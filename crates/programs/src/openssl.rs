@@ -11,7 +11,7 @@ pub(crate) fn version(tls: TlsVersion) -> &'static str {
 }
 
 /// The TLS 1.2 suite (openssl-ciphers(1)) for an ECDSA certificate.
-pub(crate) fn suite_12(cipher: Cipher) -> &'static str {
+fn suite_12(cipher: Cipher) -> &'static str {
     match cipher {
         Cipher::Aes128Gcm => "ECDHE-ECDSA-AES128-GCM-SHA256",
         Cipher::Aes256Gcm => "ECDHE-ECDSA-AES256-GCM-SHA384",
@@ -20,12 +20,22 @@ pub(crate) fn suite_12(cipher: Cipher) -> &'static str {
 }
 
 /// The TLS 1.3 suite (RFC 8446 section B.4).
-pub(crate) fn suite_13(cipher: Cipher) -> &'static str {
+fn suite_13(cipher: Cipher) -> &'static str {
     match cipher {
         Cipher::Aes128Gcm => "TLS_AES_128_GCM_SHA256",
         Cipher::Aes256Gcm => "TLS_AES_256_GCM_SHA384",
         Cipher::ChaCha20Poly1305 => "TLS_CHACHA20_POLY1305_SHA256",
     }
+}
+
+/// The cipher that `setup` asks for: in TLS 1.2 with `setting_12` in front of it, otherwise with
+/// `setting_13`.
+pub(crate) fn cipher(setup: &Setup<'_>, setting_12: &str, setting_13: &str) -> Option<String> {
+    let cipher = setup.cipher?;
+    Some(match setup.tls {
+        Some(TlsVersion::Tls12) => format!("{setting_12} {}", suite_12(cipher)),
+        Some(TlsVersion::Tls13) | None => format!("{setting_13} {}", suite_13(cipher)),
+    })
 }
 
 /// OpenSSL's configuration (config(5), SSL_CONF_cmd(3)), which applies to every program that does

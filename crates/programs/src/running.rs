@@ -1,6 +1,5 @@
 //! A running program.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -49,8 +48,8 @@ pub struct Used {
 }
 
 impl Running {
-    /// Starts `executable` in `namespace` as described by `launch`. Its output goes to files in
-    /// `folder` whose names start with `label`.
+    /// Starts `executable` in `namespace` as described by `launch`, with the other ends of `channel`
+    /// if there is one. Its output goes to files in `folder` whose names start with `label`.
     ///
     /// # Errors
     /// If its files cannot be written, or the machine does not allow the namespaces.
@@ -60,34 +59,7 @@ impl Running {
         launch: &Launch,
         folder: &Arc<Folder>,
         label: &'static str,
-    ) -> Result<Running, ProgramError> {
-        Running::start_as(namespace, executable, launch, folder, label, |command| command)
-    }
-
-    /// The same, with a channel to it.
-    ///
-    /// # Errors
-    /// As [`Running::start`].
-    pub fn start_with_channel(
-        namespace: &NetNamespace,
-        executable: &Path,
-        launch: &Launch,
-        folder: &Arc<Folder>,
-        label: &'static str,
-    ) -> Result<(Running, Channel), ProgramError> {
-        let channel = Channel::new(folder)?;
-        let enclose = |command| channel.enclose(command);
-        let running = Running::start_as(namespace, executable, launch, folder, label, enclose)?;
-        Ok((running, channel))
-    }
-
-    fn start_as(
-        namespace: &NetNamespace,
-        executable: &Path,
-        launch: &Launch,
-        folder: &Arc<Folder>,
-        label: &'static str,
-        enclose: impl FnOnce(Vec<OsString>) -> Vec<OsString>,
+        channel: Option<&Channel>,
     ) -> Result<Running, ProgramError> {
         for (name, content) in &launch.files {
             folder.write(name, content.as_bytes())?;
@@ -98,6 +70,9 @@ impl Running {
         };
         let mut command = vec![executable.into()];
         command.extend(launch.arguments.iter().cloned());
+        if let Some(channel) = channel {
+            command = channel.enclose(command);
+        }
         let user = folder.user();
         let mut environment = environment(user);
         if user.is_some() {
@@ -105,7 +80,6 @@ impl Running {
             namespace.run(open_to_all_users).map_err(ProgramError::Start)?;
         }
         environment.extend(launch.environment.iter().cloned());
-        let command = enclose(command);
         let enclosed = Enclosed { command, environment, resolver: None, user };
         let enclosure =
             Enclosure::start_apart(namespace, &enclosed, output).map_err(ProgramError::Start)?;

@@ -127,10 +127,14 @@ impl Packet {
     /// If the header is not a complete, unfragmented IPv4 or IPv6 header, if its length fields do
     /// not match `data`, or if the IPv4 header checksum is wrong. The transport is not checked.
     pub fn parse(data: Bytes) -> Result<Packet, PacketError> {
-        match data.first().ok_or(PacketError::Truncated)? >> 4 {
-            4 => check_ipv4(&data)?,
-            6 => check_ipv6(&data)?,
-            _ => return Err(PacketError::BadHeader),
+        let (header, length) = lengths(&data)?;
+        if data.len() != length {
+            return Err(PacketError::Truncated);
+        }
+        match data[0] >> 4 {
+            4 => check_ipv4(&data[..header])?,
+            _ if [protocol::TCP, protocol::UDP, protocol::ICMPV6].contains(&data[6]) => {}
+            _ => return Err(PacketError::Unsupported),
         }
         Ok(Packet { data, offload: Offload::default() })
     }
@@ -141,16 +145,7 @@ impl Packet {
     /// # Errors
     /// If there is no complete IPv4 or IPv6 header, or fewer bytes than the length in it.
     pub fn carry(mut data: Bytes) -> Result<Packet, PacketError> {
-        let length_at = |at: usize| usize::from(u16::from_be_bytes([data[at], data[at + 1]]));
-        let (header, length) = match data.first().ok_or(PacketError::Truncated)? >> 4 {
-            4 if data.len() >= 20 => (usize::from(data[0] & 0xf) * 4, length_at(2)),
-            6 if data.len() >= 40 => (40, 40 + length_at(4)),
-            4 | 6 => return Err(PacketError::Truncated),
-            _ => return Err(PacketError::BadHeader),
-        };
-        if header < 20 || length < header {
-            return Err(PacketError::BadHeader);
-        }
+        let (_, length) = lengths(&data)?;
         if data.len() < length {
             return Err(PacketError::Truncated);
         }
@@ -343,35 +338,29 @@ fn write_ipv6(data: &mut [u8], header: &IpHeader, source: Ipv6Addr, destination:
     data[24..40].copy_from_slice(&destination.octets());
 }
 
-fn check_ipv4(data: &[u8]) -> Result<(), PacketError> {
-    if data.len() < 20 {
-        return Err(PacketError::Truncated);
-    }
-    let header_len = usize::from(data[0] & 0xf) * 4;
-    let total = usize::from(u16::from_be_bytes([data[2], data[3]]));
-    if header_len < 20 || total < header_len {
-        return Err(PacketError::BadHeader);
-    }
-    if data.len() != total {
-        return Err(PacketError::Truncated);
-    }
-    let more_fragments_or_offset = u16::from_be_bytes([data[6], data[7]]) & 0x3fff;
-    if more_fragments_or_offset != 0 {
-        return Err(PacketError::Unsupported);
-    }
-    match checksum::header_checksum(&data[..header_len]) {
-        0 => Ok(()),
-        _ => Err(PacketError::BadChecksum),
+/// The lengths of the IP header and of the whole packet, as the header states them.
+fn lengths(data: &[u8]) -> Result<(usize, usize), PacketError> {
+    let length_at = |at: usize| usize::from(u16::from_be_bytes([data[at], data[at + 1]]));
+    let (header, length) = match data.first().ok_or(PacketError::Truncated)? >> 4 {
+        4 if data.len() >= 20 => (usize::from(data[0] & 0xf) * 4, length_at(2)),
+        6 if data.len() >= 40 => (40, 40 + length_at(4)),
+        4 | 6 => return Err(PacketError::Truncated),
+        _ => return Err(PacketError::BadHeader),
+    };
+    match header < 20 || length < header {
+        true => Err(PacketError::BadHeader),
+        false => Ok((header, length)),
     }
 }
 
-fn check_ipv6(data: &[u8]) -> Result<(), PacketError> {
-    if data.len() < 40 || data.len() != 40 + usize::from(u16::from_be_bytes([data[4], data[5]])) {
-        return Err(PacketError::Truncated);
+fn check_ipv4(header: &[u8]) -> Result<(), PacketError> {
+    let more_fragments_or_offset = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
+    if more_fragments_or_offset != 0 {
+        return Err(PacketError::Unsupported);
     }
-    match data[6] {
-        protocol::TCP | protocol::UDP | protocol::ICMPV6 => Ok(()),
-        _ => Err(PacketError::Unsupported),
+    match checksum::header_checksum(header) {
+        0 => Ok(()),
+        _ => Err(PacketError::BadChecksum),
     }
 }
 

@@ -81,11 +81,11 @@ pub trait FromValue: Sized {
 }
 
 macro_rules! from_value {
-    ($($variant:ident => $type:ty),* $(,)?) => {$(
+    ($($($variant:ident)|+ => $type:ty),* $(,)?) => {$(
         impl FromValue for $type {
             fn from_value(value: &Value) -> Option<$type> {
                 match value {
-                    Value::$variant(value) => Some(value.clone()),
+                    $(Value::$variant(value))|+ => Some(value.clone()),
                     _ => None,
                 }
             }
@@ -97,24 +97,5 @@ from_value!(
     Rate => Bitrate, Share => Ratio, Size => ByteSize, Count => u64, Number => f64,
     Choice => &'static str, Flag => bool, Counts => Vec<u64>,
     Timetable => Vec<(Duration, Duration)>, Contents => Arc<str>, Text => String,
+    File | Folder => PathBuf, Time | Period => Duration,
 );
-
-/// The path of a file or a folder.
-impl FromValue for PathBuf {
-    fn from_value(value: &Value) -> Option<PathBuf> {
-        match value {
-            Value::File(path) | Value::Folder(path) => Some(path.clone()),
-            _ => None,
-        }
-    }
-}
-
-/// A time, or the time between the events of a frequency.
-impl FromValue for Duration {
-    fn from_value(value: &Value) -> Option<Duration> {
-        match value {
-            Value::Time(span) | Value::Period(span) => Some(*span),
-            _ => None,
-        }
-    }
-}

@@ -6,13 +6,14 @@ use std::io::{IoSlice, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use trackbed_core::Packet;
 use trackbed_core::packet::Offload;
 use trackbed_linux::{TunOptions, VirtioHeader, open_tun};
 
 use super::options::{PortOptions, Received};
 use super::virtio;
+use crate::clock::now;
 use crate::namespace::{Interface, NamespaceError, NetNamespace, Step};
 
 /// The program's side of a TUN device.
@@ -59,7 +60,7 @@ impl TunPort {
     pub(super) fn is_ready(&mut self) -> bool {
         if self.read.is_none() {
             let length = (&self.file).read(&mut self.buffer).ok();
-            self.read = length.map(|length| (time_of_day(), length));
+            self.read = length.map(|length| (now(ClockId::Realtime), length));
         }
         self.read.is_some()
     }
@@ -111,11 +112,6 @@ fn dropped(name: &str) -> std::io::Result<u64> {
     // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
     let count = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
     count.ok_or_else(|| std::io::Error::other(format!("/proc/net/dev has no entry for {name}")))
-}
-
-fn time_of_day() -> Duration {
-    let time = clock_gettime(ClockId::Realtime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
 /// The device's queue in packets; the same as the ring of a packet socket.

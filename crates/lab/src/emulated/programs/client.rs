@@ -111,12 +111,9 @@ fn start(
     if place.is_watched {
         launch.environment.push(folder.expect_keys()?);
     }
-    if client.has_channel() {
-        let started = Running::start_with_channel(namespace, &executable, &launch, folder, LABEL)?;
-        return Ok(Conversing { program: started.0, channel: Some(started.1) });
-    }
-    let program = Running::start(namespace, &executable, &launch, folder, LABEL)?;
-    Ok(Conversing { program, channel: None })
+    let channel = client.has_channel().then(|| Channel::new(folder)).transpose()?;
+    let program = Running::start(namespace, &executable, &launch, folder, LABEL, channel.as_ref())?;
+    Ok(Conversing { program, channel })
 }
 
 struct Limit<'a> {

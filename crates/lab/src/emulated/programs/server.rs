@@ -45,8 +45,8 @@ pub(super) fn start(
         folder.publish(&file.path, |output| (file.content)(output)).map_err(words)?;
     }
     let launch = program.prepare(&setup(program, cell, folder));
-    let mut running =
-        Running::start(namespace, &executable, &launch, folder, "server").map_err(words)?;
+    let running = Running::start(namespace, &executable, &launch, folder, "server", None);
+    let mut running = running.map_err(words)?;
     running.wait_until_ready(launch.listens).map_err(words)?;
     Ok(Server { running, trust: certificate.as_der().to_vec() })
 }
