@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use bytes::{Buf as _, Bytes};
+
 use crate::framing::Raw;
 use crate::packet::{
-    Connack, Connect, Message, Packet, Payload, Properties, Publish, Qos, RetainHandling,
-    Subscription, Version, Will,
+    Connack, Connect, Message, Packet, Properties, Publish, Qos, RetainHandling, Subscription,
+    Version, Will,
 };
 use crate::reason::{Fault, Reason};
 use crate::topic;
 use crate::wire::{PropertyBlock, Reader, Result};
 
 /// Decodes a packet of `version`. CONNECT names its own version.
-pub(crate) fn decode(version: Version, raw: &Raw) -> Result<Packet> {
+pub(crate) fn decode(version: Version, raw: Raw) -> Result<Packet> {
     let (kind, flags) = (raw.first >> 4, raw.first & 0x0f);
     let expected = match kind {
         PUBLISH => flags,
@@ -26,7 +28,7 @@ pub(crate) fn decode(version: Version, raw: &Raw) -> Result<Packet> {
     let packet = match (kind, version) {
         (CONNECT, _) => connect(reader)?,
         (CONNACK, _) => connack(version, reader)?,
-        (PUBLISH, _) => return publish(version, flags, &raw.body),
+        (PUBLISH, _) => return publish(version, flags, raw.body),
         (PUBACK | PUBREC | PUBREL | PUBCOMP, _) => acknowledgement(version, kind, reader)?,
         (SUBSCRIBE, _) => subscribe(version, reader)?,
         (SUBACK | UNSUBACK, _) => answers(version, kind, reader)?,
@@ -100,7 +102,8 @@ fn will(version: Version, flags: u8, reader: &mut Reader) -> Result<Will> {
     let said = reader.properties(version, OF_WILL)?;
     let (topic, payload) = (reader.text()?, reader.data()?);
     topic::check_name(topic)?;
-    let message = message(&said, topic, payload.into(), qos(flags >> 3)?, flags & 0x20 != 0);
+    let mut message = message(&said, topic, qos(flags >> 3)?, flags & 0x20 != 0);
+    message.payload = Bytes::copy_from_slice(payload);
     Ok(Will { message, delay_secs: said.will_delay_secs.unwrap_or(0) })
 }
 
@@ -122,8 +125,8 @@ fn connack(version: Version, reader: &mut Reader) -> Result<Packet> {
     }))
 }
 
-fn publish(version: Version, flags: u8, body: &Arc<[u8]>) -> Result<Packet> {
-    let reader = &mut Reader(body);
+fn publish(version: Version, flags: u8, mut body: Bytes) -> Result<Packet> {
+    let reader = &mut Reader(&body);
     let qos = qos(flags >> 1)?;
     let topic = reader.text()?;
     let packet_id = if qos == Qos::AtMostOnce { 0 } else { reader.packet_id()? };
@@ -144,14 +147,17 @@ fn publish(version: Version, flags: u8, body: &Arc<[u8]>) -> Result<Packet> {
     if duplicate && qos == Qos::AtMostOnce {
         return Err(Fault::malformed("a message of QoS 0 is marked as a duplicate"));
     }
-    let payload = Payload::rest_of(body, body.len() - reader.0.len());
-    let message = message(&said, topic, payload, qos, flags & 1 != 0);
     let subscriptions = said.subscriptions.iter().map(|id| not_zero(Some(id.0)));
     let subscriptions = subscriptions.flat_map(Result::transpose).collect::<Result<_>>()?;
+    let start = body.len() - reader.0.len();
+    let mut message = message(&said, topic, qos, flags & 1 != 0);
+    body.advance(start);
+    message.payload = body;
     Ok(Packet::Publish(Publish { message, duplicate, packet_id, topic_alias, subscriptions }))
 }
 
-fn message(said: &PropertyBlock, topic: &str, payload: Payload, qos: Qos, retain: bool) -> Message {
+/// A message without its payload.
+fn message(said: &PropertyBlock, topic: &str, qos: Qos, retain: bool) -> Message {
     let user = said.user.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     let properties = Arc::new(Properties {
         is_text: said.is_text,
@@ -160,8 +166,8 @@ fn message(said: &PropertyBlock, topic: &str, payload: Payload, qos: Qos, retain
         correlation_data: said.correlation_data.map(<[u8]>::to_vec),
         user: user.collect(),
     });
-    let expiry_secs = said.expiry_secs;
-    Message { topic: topic.into(), payload, qos, retain, expiry_secs, properties }
+    let (topic, payload, expiry_secs) = (topic.into(), Bytes::new(), said.expiry_secs);
+    Message { topic, payload, qos, retain, expiry_secs, properties }
 }
 
 /// PUBACK, PUBREC, PUBREL and PUBCOMP: an identifier, and in version 5 perhaps a reason and
@@ -233,15 +239,10 @@ fn unsubscribe(version: Version, reader: &mut Reader) -> Result<Packet> {
 
 fn filter(version: Version, reader: &mut Reader) -> Result<String> {
     let filter = reader.text()?;
-    let has_group = |shared: &str| {
-        let group = shared.split_once('/').map_or("", |(group, _)| group);
-        !group.is_empty() && !group.contains(['+', '#'])
-    };
-    match filter.strip_prefix("$share/") {
-        Some(shared) if version == Version::V5 && !has_group(shared) => {
-            Err(Fault::malformed("a shared subscription has no group"))
-        }
-        _ => Ok(filter.to_owned()),
+    let shared = filter.strip_prefix("$share/").filter(|_| version == Version::V5);
+    match shared.is_none_or(|shared| topic::split_group(shared).is_some()) {
+        true => Ok(filter.to_owned()),
+        false => Err(Fault::malformed("a shared subscription has no group")),
     }
 }
 

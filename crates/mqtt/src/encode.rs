@@ -51,7 +51,7 @@ fn write_publish(version: Version, publish: &Publish, out: &mut Vec<u8>) -> Resu
         ..properties_of(message)
     };
     said.write(version, out)?;
-    out.extend_from_slice(message.payload.as_ref());
+    out.extend_from_slice(&message.payload);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Finding packets in a stream of bytes (section 2.2 of version 3.1.1, 2.1 of version 5).
 
-use std::sync::Arc;
+use bytes::Bytes;
 
 use crate::reason::{Fault, Reason};
 
@@ -8,7 +8,7 @@ use crate::reason::{Fault, Reason};
 #[derive(Debug)]
 pub(crate) struct Raw {
     pub first: u8,
-    pub body: Arc<[u8]>,
+    pub body: Bytes,
 }
 
 /// Splits a stream into packets. It buffers at most the received part of one packet.
@@ -42,7 +42,7 @@ impl Splitter {
                 self.keep(bytes, bytes.len());
                 return Ok(None);
             };
-            let raw = Raw { first: whole[0], body: Arc::from(&whole[head_len..]) };
+            let raw = Raw { first: whole[0], body: Bytes::copy_from_slice(&whole[head_len..]) };
             *bytes = &bytes[head_len + body_len..];
             return Ok(Some(raw));
         }
@@ -51,7 +51,7 @@ impl Splitter {
                 None => self.kept.len() + 1,
                 Some((head_len, body_len)) if self.kept.len() == head_len + body_len => {
                     let first = self.kept[0];
-                    let body = Arc::from(&self.kept[head_len..]);
+                    let body = Bytes::copy_from_slice(&self.kept[head_len..]);
                     // The memory of a long packet is released.
                     self.kept = Vec::new();
                     return Ok(Some(Raw { first, body }));

@@ -25,5 +25,5 @@ pub mod topic;
 mod tree;
 mod wire;
 
-pub use packet::{Message, Payload, Properties, Qos, Subscription, Version, Will};
+pub use packet::{Message, Properties, Qos, Subscription, Version, Will};
 pub use reason::{Fault, Reason};

@@ -1,8 +1,8 @@
 //! Control packets, the same for both versions: what 3.1.1 does not have is then left out.
 
-use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use trackbed_core::named;
 
 use crate::reason::Reason;
@@ -31,57 +31,6 @@ named! {
         AtLeastOnce = "1",
         /// It arrives exactly once; this takes four packets.
         ExactlyOnce = "2",
-    }
-}
-
-/// The payload of a message. Clones share the bytes.
-#[derive(Clone, Default)]
-pub struct Payload {
-    packet: Arc<[u8]>,
-    /// Where it begins in the packet.
-    start: usize,
-}
-
-impl Payload {
-    /// The bytes from `start` on in the body of a packet.
-    pub(crate) fn rest_of(packet: &Arc<[u8]>, start: usize) -> Payload {
-        Payload { packet: Arc::clone(packet), start }
-    }
-
-    /// Its length in bytes.
-    pub fn len(&self) -> usize {
-        self.packet.len() - self.start
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl AsRef<[u8]> for Payload {
-    fn as_ref(&self) -> &[u8] {
-        &self.packet[self.start..]
-    }
-}
-
-impl From<&[u8]> for Payload {
-    fn from(bytes: &[u8]) -> Payload {
-        Payload { packet: bytes.into(), start: 0 }
-    }
-}
-
-impl PartialEq for Payload {
-    fn eq(&self, other: &Payload) -> bool {
-        self.as_ref() == other.as_ref()
-    }
-}
-
-impl Eq for Payload {}
-
-impl fmt::Debug for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} B", self.len())
     }
 }
 
@@ -123,7 +72,7 @@ pub struct Message {
     /// The topic name, without wildcards.
     pub topic: Arc<str>,
     /// The content.
-    pub payload: Payload,
+    pub payload: Bytes,
     /// Its delivery guarantee.
     pub qos: Qos,
     /// Published: whether the broker retains it for later subscribers. Received: whether it was
@@ -140,7 +89,7 @@ impl Message {
     pub fn new(topic: impl Into<Arc<str>>, payload: impl AsRef<[u8]>) -> Message {
         Message {
             topic: topic.into(),
-            payload: payload.as_ref().into(),
+            payload: Bytes::copy_from_slice(payload.as_ref()),
             qos: Qos::AtLeastOnce,
             retain: false,
             expiry_secs: None,

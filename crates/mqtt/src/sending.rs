@@ -37,21 +37,6 @@ enum Stage {
     Released,
 }
 
-/// The effect of an acknowledgment.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// The peer received or refused the message `token`.
-    Done {
-        token: u64,
-        /// Success, or the reason for the failure.
-        reason: Reason,
-    },
-    /// More acknowledgments will follow.
-    Going,
-    /// No such message is in flight.
-    Unknown,
-}
-
 impl Sending {
     /// The number of unacknowledged messages.
     pub fn len(&self) -> usize {
@@ -104,53 +89,43 @@ impl Sending {
         self.reserved.remove(&packet_id)
     }
 
-    /// What the peer said of `packet_id` by PUBACK.
-    pub fn acknowledged(&mut self, packet_id: u16, reason: Reason) -> Outcome {
-        match self.find(packet_id) {
-            Some((index, Stage::Published(publish, _)))
-                if publish.message.qos == Qos::AtLeastOnce =>
+    /// Takes a PUBACK, PUBREC or PUBCOMP, and writes the answer if there is one. Returns the token of
+    /// a message that this ends, and success or the reason for the failure.
+    pub fn acknowledged(
+        &mut self,
+        version: Version,
+        packet: &Packet,
+        out: &mut Vec<u8>,
+    ) -> Option<(u64, Reason)> {
+        let (Packet::Puback { packet_id, reason }
+        | Packet::Pubrec { packet_id, reason }
+        | Packet::Pubcomp { packet_id, reason }) = *packet
+        else {
+            return None;
+        };
+        let found = self.find(packet_id);
+        let qos = match found {
+            Some((_, Stage::Published(publish, _))) => Some(publish.message.qos),
+            _ => None,
+        };
+        match (packet, found.map(|(index, _)| index), qos) {
+            (Packet::Puback { .. }, Some(index), Some(Qos::AtLeastOnce))
+            | (Packet::Pubcomp { .. }, Some(index), None) => self.finish(index, reason),
+            (Packet::Pubrec { .. }, Some(index), Some(Qos::ExactlyOnce))
+                if !reason.is_success() =>
             {
                 self.finish(index, reason)
             }
-            _ => Outcome::Unknown,
-        }
-    }
-
-    /// What the peer said by PUBREC; the answer is written.
-    pub fn received(
-        &mut self,
-        version: Version,
-        packet_id: u16,
-        reason: Reason,
-        out: &mut Vec<u8>,
-    ) -> Outcome {
-        match self.find(packet_id) {
-            Some((index, stage)) => {
-                match stage {
-                    Stage::Published(publish, _) if publish.message.qos != Qos::ExactlyOnce => {
-                        return Outcome::Unknown;
-                    }
-                    Stage::Published(..) if !reason.is_success() => {
-                        return self.finish(index, reason);
-                    }
-                    Stage::Published(..) | Stage::Released => {}
-                }
+            (Packet::Pubrec { .. }, Some(index), Some(Qos::ExactlyOnce) | None) => {
                 self.replace(index, Stage::Released);
                 release(version, packet_id, Reason::SUCCESS, out);
-                Outcome::Going
+                None
             }
-            None => {
+            (Packet::Pubrec { .. }, None, _) => {
                 release(version, packet_id, Reason::PACKET_IDENTIFIER_NOT_FOUND, out);
-                Outcome::Unknown
+                None
             }
-        }
-    }
-
-    /// What the peer said by PUBCOMP.
-    pub fn completed(&mut self, packet_id: u16, reason: Reason) -> Outcome {
-        match self.find(packet_id) {
-            Some((index, Stage::Released)) => self.finish(index, reason),
-            _ => Outcome::Unknown,
+            _ => None,
         }
     }
 
@@ -222,10 +197,10 @@ impl Sending {
         Some((index, &message.stage))
     }
 
-    fn finish(&mut self, index: usize, reason: Reason) -> Outcome {
-        let Some(token) = self.forget(index) else { return Outcome::Unknown };
+    fn finish(&mut self, index: usize, reason: Reason) -> Option<(u64, Reason)> {
+        let token = self.forget(index)?;
         self.sent -= 1;
-        Outcome::Done { token, reason }
+        Some((token, reason))
     }
 
     fn forget(&mut self, index: usize) -> Option<u64> {
@@ -275,4 +250,13 @@ pub(crate) fn write(
         ));
     }
     Ok(())
+}
+
+/// The receiver's answer to PUBREL (section 4.3.3): whether `received` had the identifier.
+pub(crate) fn complete(received: &mut BTreeSet<u16>, packet_id: u16) -> Packet {
+    let reason = match received.remove(&packet_id) {
+        true => Reason::SUCCESS,
+        false => Reason::PACKET_IDENTIFIER_NOT_FOUND,
+    };
+    Packet::Pubcomp { packet_id, reason }
 }

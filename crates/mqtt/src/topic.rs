@@ -54,16 +54,17 @@ pub(crate) fn parse_filter(filter: &str) -> Result<(Option<&str>, &str), Fault> 
         check_filter(filter)?;
         return Ok((None, filter));
     };
-    match shared.split_once('/') {
-        Some((group, filter)) if !group.is_empty() && !group.contains(['+', '#']) => {
-            check_filter(filter)?;
-            Ok((Some(group), filter))
-        }
-        _ => {
-            let why = "a shared subscription must be `$share/`, a name, `/` and a filter";
-            Err(Fault::new(Reason::TOPIC_FILTER_INVALID, why))
-        }
-    }
+    let why = "a shared subscription must be `$share/`, a name, `/` and a filter";
+    let invalid = Fault::new(Reason::TOPIC_FILTER_INVALID, why);
+    let (group, filter) = split_group(shared).ok_or(invalid)?;
+    check_filter(filter)?;
+    Ok((Some(group), filter))
+}
+
+/// What follows `$share/`: a name and a filter.
+pub(crate) fn split_group(shared: &str) -> Option<(&str, &str)> {
+    let parts = shared.split_once('/');
+    parts.filter(|(group, _)| !group.is_empty() && !group.contains(['+', '#']))
 }
 
 pub(crate) fn levels(topic: &str) -> usize {

@@ -1,11 +1,13 @@
-//! Subscriptions and retained messages: trees of topic levels.
+//! Subscriptions, a tree of topic levels; and retained messages.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use trackbed_core::Time;
 
 use crate::packet::{Message, Qos};
+use crate::topic;
 
 pub(crate) type SessionId = u32;
 
@@ -164,11 +166,10 @@ impl Subscribers {
     }
 }
 
-/// The retained messages, at most one for each topic.
+/// The retained messages by their topics, at most one for each.
 #[derive(Debug, Default)]
 pub(crate) struct Retained {
-    root: RetainedNode,
-    count: usize,
+    by_topic: BTreeMap<Arc<str>, Kept>,
     weight: usize,
 }
 
@@ -179,16 +180,10 @@ pub(crate) struct Kept {
     pub expires: Option<Time>,
 }
 
-#[derive(Debug, Default)]
-struct RetainedNode {
-    children: BTreeMap<Box<str>, RetainedNode>,
-    kept: Option<Kept>,
-}
-
 impl Retained {
     /// The number of messages.
     pub fn count(&self) -> usize {
-        self.count
+        self.by_topic.len()
     }
 
     /// About how many bytes of memory they hold.
@@ -198,86 +193,37 @@ impl Retained {
 
     /// Stores a message in place of the previous one.
     pub fn insert(&mut self, new: Kept) {
-        self.remove(&Arc::clone(&new.message.topic));
-        let mut node = &mut self.root;
-        for level in new.message.topic.split('/') {
-            if !node.children.contains_key(level) {
-                node.children.insert(level.into(), RetainedNode::default());
-            }
-            node = node.children.get_mut(level).expect("it is there or was put there");
-        }
-        self.count += 1;
+        let topic = Arc::clone(&new.message.topic);
+        self.remove(&topic);
         self.weight += new.message.weight();
-        node.kept = Some(new);
+        self.by_topic.insert(topic, new);
     }
 
-    /// Removes the message of a topic, and branches that only it used.
+    /// Removes the message of a topic.
     pub fn remove(&mut self, name: &str) {
-        let levels: Vec<&str> = name.split('/').collect();
-        if let Some(old) = self.root.remove(&levels) {
-            self.count -= 1;
+        if let Some(old) = self.by_topic.remove(name) {
             self.weight -= old.message.weight();
         }
     }
 
     /// Whether there is a message of this topic.
     pub fn contains(&self, name: &str) -> bool {
-        let mut node = &self.root;
-        for level in name.split('/') {
-            let Some(child) = node.children.get(level) else { return false };
-            node = child;
-        }
-        node.kept.is_some()
+        self.by_topic.contains_key(name)
     }
 
     /// The messages whose topic `filter` matches, in the order of their topics' levels.
     pub fn matching(&self, filter: &str) -> Vec<Kept> {
-        let levels: Vec<&str> = filter.split('/').collect();
-        let mut found = Vec::new();
-        self.root.collect(&levels, true, &mut found);
+        let Some(wildcard) = filter.find(['+', '#']) else {
+            return self.by_topic.get(filter).cloned().into_iter().collect();
+        };
+        // Without the separator: `#` stands for the level above it as well.
+        let start = filter[..wildcard].trim_end_matches('/');
+        let from = self.by_topic.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        let near = from.take_while(|(name, _)| name.starts_with(start));
+        let found = near.filter(|(name, _)| topic::matches(filter, name));
+        let mut found: Vec<Kept> = found.map(|(_, kept)| kept.clone()).collect();
+        found.sort_by(|a, b| a.message.topic.split('/').cmp(b.message.topic.split('/')));
         found
-    }
-}
-
-impl RetainedNode {
-    fn remove(&mut self, levels: &[&str]) -> Option<Kept> {
-        let [level, rest @ ..] = levels else { return self.kept.take() };
-        let child = self.children.get_mut(*level)?;
-        let removed = child.remove(rest);
-        if child.kept.is_none() && child.children.is_empty() {
-            self.children.remove(*level);
-        }
-        removed
-    }
-
-    fn collect(&self, levels: &[&str], is_root: bool, found: &mut Vec<Kept>) {
-        let visible = |level: &str| !(is_root && level.starts_with('$'));
-        match levels {
-            [] => found.extend(self.kept.clone()),
-            ["#"] => {
-                // It stands for the level above it as well.
-                if !is_root {
-                    found.extend(self.kept.clone());
-                }
-                for (level, child) in &self.children {
-                    if visible(level) {
-                        child.collect(levels, false, found);
-                    }
-                }
-            }
-            ["+", rest @ ..] => {
-                for (level, child) in &self.children {
-                    if visible(level) {
-                        child.collect(rest, false, found);
-                    }
-                }
-            }
-            [level, rest @ ..] => {
-                if let Some(child) = self.children.get(*level) {
-                    child.collect(rest, false, found);
-                }
-            }
-        }
     }
 }
 

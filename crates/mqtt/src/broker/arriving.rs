@@ -10,7 +10,7 @@ use crate::decode::{CONNECT, decode};
 use crate::framing::Raw;
 use crate::packet::{Packet, Publish, Qos};
 use crate::reason::{Fault, Reason};
-use crate::sending::Outcome;
+use crate::sending::complete;
 use crate::tree::SessionId;
 
 impl Broker {
@@ -34,14 +34,15 @@ impl Broker {
             };
             connection.heard = now;
             connection.packet_began = None;
-            let stage = connection.stage;
+            let (stage, is_connect) = (connection.stage, raw.first >> 4 == CONNECT);
             let done = match stage {
-                Stage::Opened => self.first(id, &raw, now),
-                Stage::Connected(session) => self.next(id, session, &raw, now),
+                Stage::Opened if is_connect => self.first(id, raw, now),
+                Stage::Opened => Err(Fault::protocol("the first packet is not CONNECT")),
+                Stage::Connected(session) => self.next(id, session, raw, now),
                 Stage::Closing => return,
             };
             if let Err(fault) = done {
-                if stage == Stage::Opened && raw.first >> 4 == CONNECT {
+                if stage == Stage::Opened && is_connect {
                     self.refuse(id, fault.reason);
                 }
                 return self.fail(id, &fault, now);
@@ -54,11 +55,8 @@ impl Broker {
         self.end(id, Some(fault.reason), now);
     }
 
-    /// The first packet, which must be CONNECT.
-    fn first(&mut self, id: ConnectionId, raw: &Raw, now: Time) -> Result<(), Fault> {
-        if raw.first >> 4 != CONNECT {
-            return Err(Fault::protocol("the first packet is not CONNECT"));
-        }
+    /// The first packet, which is CONNECT.
+    fn first(&mut self, id: ConnectionId, raw: Raw, now: Time) -> Result<(), Fault> {
         // The byte with the version, so that a refusal can use it.
         if raw.body.get(6) == Some(&4)
             && let Some(connection) = self.connections.get_mut(&id)
@@ -75,7 +73,7 @@ impl Broker {
         &mut self,
         id: ConnectionId,
         session: SessionId,
-        raw: &Raw,
+        raw: Raw,
         now: Time,
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get_mut(&id) else { return Ok(()) };
@@ -83,13 +81,9 @@ impl Broker {
         match decode(version, raw)? {
             Packet::Publish(publish) => self.published((id, session), publish, now)?,
             Packet::Pubrel { packet_id, .. } => {
-                let known = self.sessions.get_mut(&session);
-                let known = known.is_some_and(|session| session.received.remove(&packet_id));
-                let reason = match known {
-                    true => Reason::SUCCESS,
-                    false => Reason::PACKET_IDENTIFIER_NOT_FOUND,
-                };
-                self.answer(id, &Packet::Pubcomp { packet_id, reason });
+                let Some(session) = self.sessions.get_mut(&session) else { return Ok(()) };
+                let answer = complete(&mut session.received, packet_id);
+                self.answer(id, &answer);
             }
             packet @ (Packet::Puback { .. } | Packet::Pubrec { .. } | Packet::Pubcomp { .. }) => {
                 self.acknowledged((id, session), &packet, now);
@@ -191,16 +185,9 @@ impl Broker {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(connection) = self.connections.get_mut(&at) else { return };
         let link = &mut connection.link;
-        let outcome = match *packet {
-            Packet::Puback { packet_id, reason } => session.sending.acknowledged(packet_id, reason),
-            Packet::Pubrec { packet_id, reason } => {
-                session.sending.received(link.version, packet_id, reason, &mut link.output)
-            }
-            Packet::Pubcomp { packet_id, reason } => session.sending.completed(packet_id, reason),
-            _ => return,
-        };
+        let done = session.sending.acknowledged(link.version, packet, &mut link.output);
         self.mark_ready(at);
-        if matches!(outcome, Outcome::Done { .. }) {
+        if done.is_some() {
             self.pump(id, now);
         }
     }

@@ -6,7 +6,7 @@ use super::{Client, Event, Stage};
 use crate::decode::decode;
 use crate::packet::{Packet, Publish, Qos};
 use crate::reason::{Fault, Reason};
-use crate::sending::Outcome;
+use crate::sending::complete;
 
 impl Client {
     /// Handles received bytes. If the broker breaks the protocol, the connection ends
@@ -16,7 +16,7 @@ impl Client {
             let done = match self.splitter.next(&mut bytes) {
                 Ok(None) => return,
                 Ok(Some(raw)) => {
-                    decode(self.settings.version, &raw).and_then(|packet| self.take(packet, now))
+                    decode(self.settings.version, raw).and_then(|packet| self.take(packet, now))
                 }
                 Err(fault) => Err(fault),
             };
@@ -37,11 +37,8 @@ impl Client {
             }
             (_, Packet::Publish(publish)) => self.published(publish, now)?,
             (_, Packet::Pubrel { packet_id, .. }) => {
-                let reason = match self.received.remove(&packet_id) {
-                    true => Reason::SUCCESS,
-                    false => Reason::PACKET_IDENTIFIER_NOT_FOUND,
-                };
-                self.answer(&Packet::Pubcomp { packet_id, reason }, now);
+                let answer = complete(&mut self.received, packet_id);
+                self.answer(&answer, now);
             }
             (
                 _,
@@ -103,16 +100,11 @@ impl Client {
 
     fn acknowledged(&mut self, packet: &Packet, now: Time) {
         let version = self.settings.version;
-        let outcome = match *packet {
-            Packet::Puback { packet_id, reason } => self.sending.acknowledged(packet_id, reason),
-            Packet::Pubrec { packet_id, reason } => {
-                self.spoke = now;
-                self.sending.received(version, packet_id, reason, &mut self.output)
-            }
-            Packet::Pubcomp { packet_id, reason } => self.sending.completed(packet_id, reason),
-            _ => return,
-        };
-        if let Outcome::Done { token, reason } = outcome {
+        if matches!(packet, Packet::Pubrec { .. }) {
+            self.spoke = now;
+        }
+        let done = self.sending.acknowledged(version, packet, &mut self.output);
+        if let Some((token, reason)) = done {
             self.events.push_back(Event::Acknowledged { token, reason });
             self.pump(now);
         }

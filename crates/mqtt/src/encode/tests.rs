@@ -139,7 +139,7 @@ fn packets_are_read_as_they_were_written() {
                 let mut rest = &bytes[..];
                 let raw = Splitter::new(1 << 20).next(&mut rest).unwrap().unwrap();
                 assert!(rest.is_empty());
-                assert_eq!(decode(*version, &raw).unwrap(), packet, "{version:?}");
+                assert_eq!(decode(*version, raw).unwrap(), packet, "{version:?}");
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use trackbed_core::{Rng, Seed, Time};
 use trackbed_mqtt::broker::{Broker, Flow, Limits};
 use trackbed_mqtt::client::{Client, Settings};
-use trackbed_mqtt::{Qos, Subscription, Version};
+use trackbed_mqtt::{Message, Qos, Subscription, Version};
 
 use crate::world::{World, message, named};
 
@@ -13,8 +13,7 @@ use crate::world::{World, message, named};
 fn session(version: Version) -> Vec<u8> {
     let mut broker = Broker::new(Limits::default());
     let at = broker.open(Time::ZERO).unwrap();
-    let mut client =
-        Client::new(Settings { client_id: "c".to_owned(), version, ..Settings::default() });
+    let mut client = Client::new(named(version, "c"));
     client.connect(Time::ZERO).unwrap();
     let mut said = Vec::new();
     for round in 0..8 {
@@ -25,8 +24,7 @@ fn session(version: Version) -> Vec<u8> {
             }
             3 => {
                 for qos in Qos::ALL {
-                    let mut message = message("a/b", "text", *qos);
-                    message.retain = true;
+                    let message = Message { retain: true, ..message("a/b", "text", *qos) };
                     client.publish(message, 0, Time::ZERO).unwrap();
                 }
             }
@@ -77,10 +75,8 @@ fn damaged_sessions_and_noise_harm_no_other_client() {
         let mut bytes = sessions[rng.below(2) as usize].clone();
         match round % 10 {
             0 => rng.fill(&mut bytes),
-            1 => {
-                let len = bytes.len();
-                rng.fill(&mut bytes[40.min(len)..]);
-            }
+            // A session is longer.
+            1 => rng.fill(&mut bytes[40..]),
             _ => damage(&mut bytes, &mut rng),
         }
         let at = world.broker.open(world.now).unwrap();
@@ -116,8 +112,7 @@ fn a_client_survives_a_broker_that_talks_nonsense() {
         let mut client = Client::new(named(Version::V5, "c"));
         client.connect(Time::ZERO).unwrap();
         let mut bytes = connack.to_vec();
-        let said = session_of_broker(&mut rng);
-        bytes.extend(said);
+        bytes.extend(session_of_broker(&mut rng));
         damage(&mut bytes, &mut rng);
         client.receive(&bytes, Time::ZERO);
         while client.next_event().is_some() {}

@@ -8,20 +8,23 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use tempfile::TempDir;
 use trackbed_core::Time;
 use trackbed_mqtt::client::{Client, Event, Settings};
 use trackbed_mqtt::{Message, Qos, Reason, Subscription, Version, Will};
+
+use crate::world::{lasting, message, named};
 
 /// A broker that ends with the test.
 struct Mosquitto {
     process: Child,
     port: u16,
-    folder: PathBuf,
+    _folder: TempDir,
 }
 
 impl Mosquitto {
     /// `None` where it is not installed.
-    fn start(name: &str) -> Option<Mosquitto> {
+    fn start() -> Option<Mosquitto> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
         let program = folders.map(|folder| folder.join("mosquitto")).find(|path| path.is_file());
@@ -34,10 +37,8 @@ impl Mosquitto {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("mosquitto-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let configuration = folder.join("mosquitto.conf");
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let configuration = folder.path().join("mosquitto.conf");
         let text = format!(
             "user root\nlistener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n\
              log_dest none\n"
@@ -51,7 +52,7 @@ impl Mosquitto {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let broker = Mosquitto { process, port, folder };
+        let broker = Mosquitto { process, port, _folder: folder };
         for _ in 0..1_000 {
             if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
                 return Some(broker);
@@ -62,7 +63,9 @@ impl Mosquitto {
     }
 
     fn join(&self, settings: Settings) -> Peer {
-        let mut peer = Peer { client: Client::new(settings), stream: None, events: Vec::new() };
+        // The client's clock stands still: it sends no PINGREQ.
+        let client = Client::new(Settings { keep_alive_secs: 0, ..settings });
+        let mut peer = Peer { client, stream: None, events: Vec::new() };
         peer.connect(self);
         peer
     }
@@ -72,7 +75,6 @@ impl Drop for Mosquitto {
     fn drop(&mut self) {
         let _gone = self.process.kill();
         let _waited = self.process.wait();
-        let _cleared = fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -90,17 +92,19 @@ impl Peer {
         stream.set_nodelay(true).unwrap();
         self.stream = Some(stream);
         self.client.connect(Time::ZERO).unwrap();
-        self.wait(|event| matches!(event, Event::Connected { .. }));
+        self.wait(|event| matches!(event, Event::Connected { .. }).then_some(()));
     }
 
-    /// The first event of a kind, from those that have happened or will.
-    fn wait(&mut self, mut wanted: impl FnMut(&Event) -> bool) -> Event {
+    /// What is wanted of an event, from the first that has it of those that have happened or will.
+    fn wait<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>) -> T {
         loop {
             while let Some(event) = self.client.next_event() {
                 self.events.push(event);
             }
-            if let Some(index) = self.events.iter().position(&mut wanted) {
-                return self.events.remove(index);
+            let mut events = self.events.iter().map(&wanted).enumerate();
+            if let Some((index, Some(found))) = events.find(|(_, found)| found.is_some()) {
+                self.events.remove(index);
+                return found;
             }
             let stream = self.stream.as_mut().expect("a connection");
             stream.write_all(self.client.output()).unwrap();
@@ -121,11 +125,12 @@ impl Peer {
     fn subscribe(&mut self, filter: &str, qos: Qos) -> Vec<Reason> {
         let wanted = vec![Subscription::new(filter, qos)];
         let asked = self.client.subscribe(wanted, None, Time::ZERO).unwrap();
-        let answer = |event: &Event| matches!(event, Event::Subscribed { packet_id, .. } if *packet_id == asked);
-        match self.wait(answer) {
-            Event::Subscribed { reasons, .. } => reasons,
-            other => panic!("{other:?}"),
-        }
+        self.wait(|event| match event {
+            Event::Subscribed { packet_id, reasons } if *packet_id == asked => {
+                Some(reasons.clone())
+            }
+            _ => None,
+        })
     }
 
     fn publish(&mut self, message: Message) {
@@ -133,33 +138,22 @@ impl Peer {
         self.client.publish(message, 5, Time::ZERO).unwrap();
         match qos {
             Qos::AtMostOnce => self.flush(),
-            _ => drop(self.wait(|event| matches!(event, Event::Acknowledged { token: 5, .. }))),
+            _ => self
+                .wait(|event| matches!(event, Event::Acknowledged { token: 5, .. }).then_some(())),
         }
     }
 
     fn message(&mut self) -> Message {
-        match self.wait(|event| matches!(event, Event::Received { .. })) {
-            Event::Received { message, .. } => message,
-            other => panic!("{other:?}"),
-        }
+        self.wait(|event| match event {
+            Event::Received { message, .. } => Some(message.clone()),
+            _ => None,
+        })
     }
-}
-
-fn named(version: Version, name: &str) -> Settings {
-    Settings { version, client_id: name.to_owned(), keep_alive_secs: 0, ..Settings::default() }
-}
-
-fn lasting(version: Version, name: &str) -> Settings {
-    Settings { clean_start: false, session_expiry_secs: 600, ..named(version, name) }
-}
-
-fn message(topic: &str, text: &str, qos: Qos) -> Message {
-    Message { qos, ..Message::new(topic, text) }
 }
 
 #[test]
 fn every_quality_wildcards_and_retained_messages() {
-    let Some(broker) = Mosquitto::start("qualities") else { return };
+    let Some(broker) = Mosquitto::start() else { return };
     for version in Version::ALL {
         let mut peer = broker.join(named(*version, "both"));
         for qos in Qos::ALL {
@@ -186,7 +180,7 @@ fn every_quality_wildcards_and_retained_messages() {
 
 #[test]
 fn wills_and_kept_sessions() {
-    let Some(broker) = Mosquitto::start("sessions") else { return };
+    let Some(broker) = Mosquitto::start() else { return };
     for version in Version::ALL {
         // A separate session: the earlier one may have an unreleased message.
         let name = format!("watcher-{}", version.name());

@@ -136,13 +136,13 @@ impl World {
     ) -> Vec<Reason> {
         let asked = self.peers[peer].client.subscribe(vec![wanted], identifier, self.now).unwrap();
         self.run();
-        let events = &mut self.peers[peer].events;
-        let answer = |event: &Event| matches!(event, Event::Subscribed { packet_id, .. } if *packet_id == asked);
-        let index = events.iter().position(answer).expect("an answer to SUBSCRIBE");
-        match events.remove(index) {
-            Event::Subscribed { reasons, .. } => reasons,
-            other => panic!("{other:?}"),
-        }
+        let answers = self.take(peer, |event| match event {
+            Event::Subscribed { packet_id, reasons } if *packet_id == asked => {
+                Some(reasons.clone())
+            }
+            _ => None,
+        });
+        answers.into_iter().next().expect("an answer to SUBSCRIBE")
     }
 
     pub fn publish(&mut self, peer: usize, message: Message) {
@@ -150,17 +150,20 @@ impl World {
         self.run();
     }
 
+    /// Takes some of the events that have come to a client since the last call.
+    fn take<T>(&mut self, peer: usize, wanted: impl Fn(&Event) -> Option<T>) -> Vec<T> {
+        let events = &mut self.peers[peer].events;
+        let taken = events.iter().filter_map(&wanted).collect();
+        events.retain(|event| wanted(event).is_none());
+        taken
+    }
+
     /// The messages that have come to a client since the last call.
     pub fn messages(&mut self, peer: usize) -> Vec<Message> {
-        let mut messages = Vec::new();
-        self.peers[peer].events.retain(|event| match event {
-            Event::Received { message, .. } => {
-                messages.push(message.clone());
-                false
-            }
-            _ => true,
-        });
-        messages
+        self.take(peer, |event| match event {
+            Event::Received { message, .. } => Some(message.clone()),
+            _ => None,
+        })
     }
 
     /// Their topics and contents.
@@ -173,15 +176,10 @@ impl World {
 
     /// What became of the messages that a client published.
     pub fn acknowledgements(&mut self, peer: usize) -> Vec<Reason> {
-        let mut reasons = Vec::new();
-        self.peers[peer].events.retain(|event| match event {
-            Event::Acknowledged { reason, .. } => {
-                reasons.push(*reason);
-                false
-            }
-            _ => true,
-        });
-        reasons
+        self.take(peer, |event| match event {
+            Event::Acknowledged { reason, .. } => Some(*reason),
+            _ => None,
+        })
     }
 
     /// Why a client's connection ended, if it did.

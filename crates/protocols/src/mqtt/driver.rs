@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
 use futures_channel::oneshot;
 use futures_io::AsyncRead as _;
 use trackbed_connection::Error;
@@ -208,7 +207,7 @@ impl Shared {
         }
         exchange.parts += 1;
         if answer.part != Part::Broken {
-            exchange.body.push(Bytes::from_owner(message.payload.clone()));
+            exchange.body.push(message.payload.clone());
         }
         let end = match answer.part {
             Part::More => None,

@@ -46,7 +46,7 @@ impl Calls {
     /// finished requests, are ignored.
     pub fn arrived(self: &Rc<Calls>, client: &Arc<str>, message: &Message) {
         let Some(call) = convention::read_request(client, message) else { return };
-        let piece = Bytes::from_owner(message.payload.clone());
+        let piece = message.payload.clone();
         let mut calls = self.running.borrow_mut();
         let of_caller = (call.caller.clone(), 0)..=(call.caller.clone(), u64::MAX);
         if let Some((name, running)) = calls.range_mut(of_caller).next_back() {
