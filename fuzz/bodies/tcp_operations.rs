@@ -19,10 +19,10 @@ pub fn run(data: &[u8]) {
 /// Both ends, what is on the way, and what was written and read so far.
 struct Track {
     now: Time,
-    client: End,
-    server: Option<End>,
-    to_server: VecDeque<Packet>,
-    to_client: VecDeque<Packet>,
+    /// The client and, once it is there, the server.
+    ends: [Option<End>; 2],
+    /// To the client and to the server.
+    ways: [VecDeque<Packet>; 2],
 }
 
 struct End {
@@ -32,8 +32,8 @@ struct End {
 }
 
 impl End {
-    fn new(connection: Connection) -> End {
-        End { connection, written: 0, read: 0 }
+    fn new(connection: Connection) -> Option<End> {
+        Some(End { connection, written: 0, read: 0 })
     }
 
     /// Byte `i` of either direction is `i mod 251`.
@@ -71,96 +71,83 @@ impl Track {
     fn new() -> Track {
         let now = Time::ZERO;
         let client = Connection::connect(now, &Config::default(), CLIENT, SERVER, 0xffff_ff00);
-        let mut track = Track {
-            now,
-            client: End::new(client),
-            server: None,
-            to_server: VecDeque::new(),
-            to_client: VecDeque::new(),
-        };
-        track.client.flush(now, &mut track.to_server);
+        let mut track = Track { now, ends: [End::new(client), None], ways: Default::default() };
+        track.flush();
         track
     }
 
     fn step(&mut self, what: u8, amount: u8) {
         self.now += Duration::from_micros(u64::from(amount) * 50);
-        let now = self.now;
+        let (now, side) = (self.now, usize::from(what & 1));
         let len = usize::from(amount) * 40;
         match what % 16 {
-            0 => self.client.write(now, len),
-            1 => self.on_server(|end| end.write(now, len)),
-            2 => self.client.read(now, len),
-            3 => self.on_server(|end| end.read(now, len)),
-            4..=6 => self.deliver(true),
-            7..=9 => self.deliver(false),
-            10 => drop(self.to_server.pop_front()),
-            11 => drop(self.to_client.pop_front()),
-            12 => self.to_server.rotate_left(usize::from(self.to_server.len() > 1)),
+            0 | 1 => self.on(side, |end| end.write(now, len)),
+            2 | 3 => self.on(side, |end| end.read(now, len)),
+            4..=6 => self.deliver(1),
+            7..=9 => self.deliver(0),
+            10 | 11 => drop(self.ways[1 - side].pop_front()),
+            12 => self.ways[1].rotate_left(usize::from(self.ways[1].len() > 1)),
             13 => self.damage(u64::from(amount)),
             14 => self.expire(),
             _ => self.end(amount),
         }
         self.flush();
-        if let Some(server) = &self.server {
-            assert!(server.read <= self.client.written && self.client.read <= server.written);
+        if let [Some(client), Some(server)] = &self.ends {
+            assert!(server.read <= client.written && client.read <= server.written);
         }
     }
 
-    fn on_server(&mut self, act: impl FnOnce(&mut End)) {
-        if let Some(server) = &mut self.server {
-            act(server);
+    fn on(&mut self, side: usize, act: impl FnOnce(&mut End)) {
+        if let Some(end) = &mut self.ends[side] {
+            act(end);
         }
     }
 
-    fn deliver(&mut self, to_server: bool) {
-        let queue = if to_server { &mut self.to_server } else { &mut self.to_client };
-        let Some(packet) = queue.pop_front() else { return };
+    fn deliver(&mut self, side: usize) {
+        let Some(packet) = self.ways[side].pop_front() else { return };
         let Ok(segment) = Segment::parse(&packet) else { return };
-        match (to_server, &mut self.server) {
-            (false, _) => self.client.connection.handle_segment(self.now, segment),
-            (true, Some(server)) => server.connection.handle_segment(self.now, segment),
-            (true, None) if segment.has(Flags::SYN) && !segment.has(Flags::ACK) => {
+        match &mut self.ends[side] {
+            Some(end) => end.connection.handle_segment(self.now, segment),
+            None if segment.has(Flags::SYN) && !segment.has(Flags::ACK) => {
                 let config = Config::default();
                 let connection = Connection::accept(self.now, &config, &segment, 0x7fff_ff00);
-                self.server = Some(End::new(connection));
+                self.ends[side] = End::new(connection);
             }
-            (true, None) => {}
+            None => {}
         }
     }
 
     /// Flips a bit of the packet that is next; its checksum lets the receiver notice.
     fn damage(&mut self, bit: u64) {
-        if let Some(packet) = self.to_server.pop_front() {
-            self.to_server.push_front(packet.with_flipped_bit(bit));
+        if let Some(packet) = self.ways[1].pop_front() {
+            self.ways[1].push_front(packet.with_flipped_bit(bit));
         }
     }
 
     /// Lets time pass until the next timer of either end, and fires what is due.
     fn expire(&mut self) {
-        let ends = [Some(&self.client), self.server.as_ref()];
-        let timeouts = ends.into_iter().flatten().filter_map(|end| end.connection.poll_timeout());
-        let Some(at) = timeouts.min() else { return };
+        let timers = self.ends.iter().flatten().filter_map(|end| end.connection.poll_timeout());
+        let Some(at) = timers.min() else { return };
         self.now = self.now.max(at);
-        let now = self.now;
-        self.client.connection.handle_timeout(now);
-        self.on_server(|end| end.connection.handle_timeout(now));
+        for end in self.ends.iter_mut().flatten() {
+            end.connection.handle_timeout(self.now);
+        }
     }
 
     fn end(&mut self, amount: u8) {
-        let now = self.now;
+        let (now, side) = (self.now, usize::from(amount & 1));
         match amount % 8 {
-            0 => self.client.connection.close(now),
-            1 => self.on_server(|end| end.connection.close(now)),
-            2 => self.client.connection.abort(now),
-            3 => self.on_server(|end| end.connection.abort(now)),
+            0 | 1 => self.on(side, |end| end.connection.close(now)),
+            2 | 3 => self.on(side, |end| end.connection.abort(now)),
             _ => {}
         }
     }
 
     fn flush(&mut self) {
-        self.client.flush(self.now, &mut self.to_server);
-        if let Some(server) = &mut self.server {
-            server.flush(self.now, &mut self.to_client);
+        for (side, end) in self.ends.iter_mut().enumerate() {
+            if let Some(end) = end {
+                end.flush(self.now, &mut self.ways[1 - side]);
+            }
         }
     }
 }

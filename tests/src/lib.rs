@@ -1,5 +1,7 @@
 //! Shared code of the tests that span crates: scenarios from text, run to the end.
 
+pub mod random;
+
 use std::num::NonZeroUsize;
 
 use trackbed_lab::backend::Virtual;

@@ -1,12 +1,12 @@
 //! Random cases: which ones, several at once, and what is said of those that fail.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use trackbed_core::Rng;
+use trackbed_substrate::simulated::{Cancel, parallel};
+use trackbed_tcp::config::KeepAlive;
+use trackbed_tests::random::selected;
 
 use crate::capture::{self, Seen};
 
@@ -26,36 +26,29 @@ pub struct Played {
 /// covered.
 pub fn play_all(family: &str, usual: u64, play: impl Fn(u64) -> Played + Sync) {
     let name = format!("TRACKBED_KERNEL_{}_CASE", family.to_uppercase());
-    let (first, count) = match (setting(&name), setting(&format!("{name}S"))) {
-        (None, None) => (0, usual),
-        (Some(case), None) => (case, 1),
-        (first, Some(cases)) => (first.unwrap_or(0), cases),
-    };
-    let (next, failed) = (AtomicU64::new(first), AtomicUsize::new(0));
-    let all_met = Mutex::new(BTreeMap::new());
-    let printing = Mutex::new(());
-    let play_some = || loop {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        if number >= first + count || failed.load(Ordering::Relaxed) >= FAILURES_MAX {
-            return;
-        }
-        let Played { problems, met, description, packets } = play(number);
-        for (feature, times) in met {
-            *all_met.lock().unwrap().entry(feature).or_insert(0) += times;
+    let cases = selected(&name, &format!("{name}S")).unwrap_or(0..usual);
+    let count = cases.end - cases.start;
+    let (mut failed, mut met) = (0, BTreeMap::new());
+    let enough = Cancel::new();
+    let play = |number: &u64| Ok(play(*number));
+    parallel(cases, AT_ONCE, &enough, play, |number, played| {
+        let Played { problems, met: newly, description, packets } =
+            played.unwrap_or_else(|error| panic!("case {number}: {error}"));
+        for (feature, times) in newly {
+            *met.entry(feature).or_insert(0) += times;
         }
         if count == 1 || !problems.is_empty() {
-            let _one_at_a_time = printing.lock();
             let again = command(family, number);
             println!("{description}\n{}", keep(&format!("{family}-{number}"), &again, &packets));
             problems.iter().for_each(|problem| println!("WRONG: {problem}"));
             println!("play it again: {again}\n");
         }
-        failed.fetch_add(usize::from(!problems.is_empty()), Ordering::Relaxed);
-    };
-    // What takes time is waiting.
-    thread::scope(|scope| (0..AT_ONCE.min(count)).for_each(|_| drop(scope.spawn(play_some))));
-    assert_eq!(failed.into_inner(), 0, "cases failed; each is printed above with its command");
-    let met: BTreeMap<&str, u64> = all_met.into_inner().unwrap();
+        failed += usize::from(!problems.is_empty());
+        if failed >= FAILURES_MAX {
+            enough.cancel();
+        }
+    });
+    assert_eq!(failed, 0, "cases failed; each is printed above with its command");
     println!("{met:?}");
     let is_complete = met.values().all(|times| *times > 0);
     assert!(count < usual || is_complete, "the cases spare something: {met:?}");
@@ -78,40 +71,10 @@ fn command(family: &str, number: u64) -> String {
     )
 }
 
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
-}
-
-pub struct Dice(pub Rng);
-
-impl Dice {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0.below(bound)
-    }
-
-    pub fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.below(most - least + 1)
-    }
-
-    pub fn one_in(&mut self, ways: u64) -> bool {
-        self.below(ways) == 0
-    }
-
-    pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len() as u64) as usize]
-    }
-
-    pub fn micros(&mut self, least: u64, most: u64) -> Duration {
-        Duration::from_micros(self.between(least, most))
-    }
-
-    pub fn millis(&mut self, least: u64, most: u64) -> Duration {
-        Duration::from_millis(self.between(least, most))
-    }
-}
-
-const AT_ONCE: u64 = 12;
+/// What takes time is waiting.
+const AT_ONCE: NonZeroUsize = NonZeroUsize::new(12).unwrap();
 const FAILURES_MAX: usize = 10;
 /// How long a silent side waits before it probes.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(1);
+/// The same for the engine.
+pub const KEEPALIVE: KeepAlive = KeepAlive { idle: KEEP_ALIVE, interval: KEEP_ALIVE, probes: 30 };

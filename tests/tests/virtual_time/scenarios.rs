@@ -1,9 +1,9 @@
 //! Every built-in scenario runs, and reports what its users rely on.
 
 use trackbed_analysis::paper::{self, Verdict};
-use trackbed_scenario as scenario;
-use trackbed_scenario::{Home, Source};
-use trackbed_tests::{document, document_of, plan, run};
+use trackbed_measure::results::Document;
+use trackbed_scenario::{self as scenario, Home, Source};
+use trackbed_tests::{cell, document, document_of, plan, run};
 
 #[test]
 fn every_built_in_scenario_runs_shortened() {
@@ -68,11 +68,7 @@ fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
     let document = document("v2x", &overrides);
     assert_eq!(document.cells.len(), 38);
     let of = |part: &str, board: &str, metric: &str| {
-        let is_it = |cell: &&trackbed_measure::results::CellResult| {
-            let is = |name: &str, value: &str| cell.factors.get(name).is_some_and(|f| f == value);
-            is("part", part) && is("board", board)
-        };
-        document.cells.iter().find(is_it).unwrap().metrics[metric].mean
+        cell(&document, &[("part", part), ("board", board)]).metrics[metric].mean
     };
     for board in ["here", "xeon-openssl", "odroid-xu4"] {
         assert_eq!(of("crossing", board, "late_verdict_ratio"), 0.0, "{board}");
@@ -80,7 +76,7 @@ fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
     assert!(of("crossing", "udoo-quad", "late_verdict_ratio") > 0.9);
     assert!(document.checks.iter().all(|check| check.pass));
     let again = self::document("v2x", &overrides);
-    let metrics = |document: &trackbed_measure::results::Document| {
+    let metrics = |document: &Document| {
         document.cells.iter().map(|cell| cell.metrics.clone()).collect::<Vec<_>>()
     };
     assert_eq!(metrics(&document), metrics(&again));

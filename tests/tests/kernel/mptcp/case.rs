@@ -6,14 +6,15 @@ use trackbed_core::{Bitrate, Ratio, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Loss, Outage, Rate, Reordering, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_tcp::config::{EcnMode, KeepAlive};
+use trackbed_tcp::config::EcnMode;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
 use trackbed_tcp::{Config, algorithms, schedulers};
+use trackbed_tests::random::Dice;
 
 use super::ground::{Setup, engine_address, kernel_address};
 use super::host::Deed;
 use crate::app::{End, Pace, Script};
-use crate::random::{Dice, KEEP_ALIVE};
+use crate::random::{KEEP_ALIVE, KEEPALIVE};
 
 #[derive(Debug)]
 pub struct Case {
@@ -44,9 +45,7 @@ impl Case {
             }
             1 => {
                 setup.kernel.script.end = End::Abort(dice.millis(50, 600));
-                let (idle, interval) = (KEEP_ALIVE, KEEP_ALIVE);
-                let keepalive = KeepAlive { idle, interval, probes: 30 };
-                setup.engine.config.tcp.keepalive = Some(keepalive);
+                setup.engine.config.tcp.keepalive = Some(KEEPALIVE);
             }
             2 => setup.engine.script.after_peer = true,
             3 => setup.kernel.script.after_peer = true,
@@ -78,7 +77,7 @@ fn choose_ends(setup: &mut Setup, dice: &mut Dice) {
     // A peer without Multipath TCP.
     setup.kernel.options.multipath = !dice.one_in(10);
     setup.kernel.options.congestion = if dice.one_in(2) { "reno" } else { "cubic" };
-    let flags = *dice.pick(&["subflow", "subflow fullmesh", "subflow backup"]);
+    let flags = dice.pick(&["subflow", "subflow fullmesh", "subflow backup"]);
     let endpoint = Endpoint {
         backup: dice.one_in(5),
         fullmesh: dice.one_in(3),
@@ -139,7 +138,7 @@ fn choose_deeds(setup: &mut Setup, dice: &mut Dice) {
 }
 
 fn link(dice: &mut Dice, budget: &mut u64, path: usize) -> LinkSpec {
-    let mbps = *dice.pick(&[2, 5, 10, 25, 50]);
+    let mbps = dice.pick(&[2, 5, 10, 25, 50]);
     if path == 0 {
         *budget = (*budget).min(mbps * 200_000);
     }
@@ -159,21 +158,21 @@ fn link(dice: &mut Dice, budget: &mut u64, path: usize) -> LinkSpec {
 
 fn engine(dice: &mut Dice) -> MultipathConfig {
     let tcp = Config {
-        congestion: *dice.pick(algorithms()),
+        congestion: dice.pick(algorithms()),
         nagle: dice.one_in(2),
         batching: dice.one_in(2),
         sack: !dice.one_in(5),
         timestamps: !dice.one_in(5),
-        ecn: *dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
+        ecn: dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
         ..Config::default()
     };
     MultipathConfig {
         tcp,
-        scheduler: dice.pick::<&_>(schedulers::algorithms()),
+        scheduler: dice.pick(schedulers::algorithms()),
         opportunistic: dice.one_in(2),
         checksum: dice.one_in(4),
         short_numbers: dice.one_in(4),
-        reinjection: Some(*dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),
+        reinjection: Some(dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),
         ..MultipathConfig::default()
     }
 }

@@ -75,7 +75,7 @@ fn checksums_are_agreed_upon_and_right() {
         setup.kernel.checksum = !by_engine;
         both_send(&mut setup, 500_000);
         let outcome = play_well(&setup);
-        assert_eq!(outcome.counter("DataCsumErr"), 0);
+        assert_eq!(outcome.counters.get("DataCsumErr"), 0);
         let engine = outcome.engine.expect("it ended");
         assert_eq!(engine.stats.multipath.checksum_failures, 0);
         let multipath = &engine.stats.multipath;
@@ -116,7 +116,7 @@ fn a_backup_carries_nothing_while_there_is_another() {
         }
         let outcome = play_well(&setup);
         let counter = if engine_asks { "MPPrioRx" } else { "MPPrioTx" };
-        assert_eq!(outcome.counter(counter), 1, "{:?}", outcome.counters);
+        assert_eq!(outcome.counters.get(counter), 1, "{:?}", outcome.counters);
         let early =
             outcome.data_after(at(200), engine_asks) - outcome.data_after(at(400), engine_asks);
         // Data already on the path takes a while to drain.

@@ -1,7 +1,6 @@
 //! The setting of a case: the kernel in a namespace with two interfaces, the engine inside the
 //! emulation, a link for each path; and its execution.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +11,7 @@ use std::time::Duration;
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
 use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
+use trackbed_linux::mptcp_pm::{self, Counters};
 use trackbed_net::{Direction, Duplex, End, LinkSpec, NetworkBuilder, Point};
 use trackbed_tcp::multipath::MultipathConfig;
 
@@ -77,16 +77,10 @@ pub struct Outcome {
     pub engine: Option<Ended<Counts>>,
     pub kernel: socket::Ended,
     pub packets: Vec<Seen>,
-    /// The kernel's counters of Multipath TCP that are not zero.
-    pub counters: BTreeMap<String, u64>,
+    pub counters: Counters,
 }
 
 impl Outcome {
-    /// A counter of the kernel (`MPTcpExt` in `/proc/net/netstat`).
-    pub fn counter(&self, name: &str) -> u64 {
-        self.counters.get(name).copied().unwrap_or(0)
-    }
-
     /// Bytes that reached the other side, from the engine and from the kernel, on the first subflow
     /// or on those with another address on either side.
     pub fn bytes(&self, first: bool) -> [usize; 2] {
@@ -176,7 +170,7 @@ pub fn play(setup: &Setup) -> Outcome {
         emulation.join().expect("no panic").expect("the kernel lets us wait");
         (engine.or_else(|| ended.try_recv().ok()), kernel)
     });
-    let counters = namespace.run(counters).expect("a thread");
+    let counters = namespace.run(mptcp_pm::counters).expect("a thread").expect("/proc");
     Outcome { engine, kernel, packets: capture.take(), counters }
 }
 
@@ -232,16 +226,6 @@ fn furnish(setup: &Setup, namespace: &NetNamespace, backstage: &mut Backstage) -
     });
     made.expect("a thread").expect("addresses and routes");
     ports.into()
-}
-
-/// `MPTcpExt` of `/proc/net/netstat`: a line of names, a line of numbers.
-fn counters() -> BTreeMap<String, u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap_or_default();
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt:"));
-    let (names, numbers) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
-    let pairs = names.split_whitespace().zip(numbers.split_whitespace());
-    let pairs = pairs.map(|(name, number)| (name.to_owned(), number.parse().unwrap_or(0)));
-    pairs.filter(|(_, number)| *number > 0).collect()
 }
 
 impl Setup {

@@ -48,8 +48,8 @@ fn met(outcome: &Outcome) -> Vec<(&'static str, u64)> {
         ("plain", u64::from(multipath.plain)),
         ("repeated", u64::from(multipath.bytes_repeated > 0)),
         ("lost paths", u64::from(*timeouts > 0)),
-        ("prioritised by the kernel", outcome.counter("MPPrioTx")),
-        ("prioritised by the engine", outcome.counter("MPPrioRx")),
+        ("prioritised by the kernel", outcome.counters.get("MPPrioTx")),
+        ("prioritised by the engine", outcome.counters.get("MPPrioRx")),
     ]
 }
 

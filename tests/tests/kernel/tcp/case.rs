@@ -7,12 +7,13 @@ use trackbed_core::{Bitrate, Ratio, Seed};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::{Corruption, Delay, Duplication, Loss, Rate, Reordering};
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
+use trackbed_tcp::config::{BufferSize, EcnMode};
 use trackbed_tcp::{Config, algorithms};
+use trackbed_tests::random::Dice;
 
 use super::ground::{EngineSide, KernelSide, Setup};
 use crate::app::{End, Pace, Script};
-use crate::random::{Dice, KEEP_ALIVE};
+use crate::random::{KEEP_ALIVE, KEEPALIVE};
 use crate::socket::Options;
 
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Case {
     }
 
     fn choose_links(&mut self, dice: &mut Dice) {
-        let worst = *dice.pick(&[0, 10, 50, 100]);
+        let worst = dice.pick(&[0, 10, 50, 100]);
         self.setup.up = self.choose_link(dice, worst);
         self.setup.down = self.choose_link(dice, worst);
         self.budget = self.budget.min(match self.loss {
@@ -71,7 +72,7 @@ impl Case {
     fn choose_link(&mut self, dice: &mut Dice, worst: u64) -> LinkSpec {
         let mut link = LinkSpec::new().with(Delay::fixed(dice.micros(0, 20_000)));
         if dice.one_in(2) {
-            let mbps = *dice.pick(&[1, 3, 10, 30, 100]);
+            let mbps = dice.pick(&[1, 3, 10, 30, 100]);
             self.budget = self.budget.min(mbps * 400_000);
             let rate = Bitrate::from_mbps(mbps);
             link = match dice.below(3) {
@@ -120,8 +121,7 @@ impl Case {
             }
             _ => {
                 kernel.end = End::Abort(dice.micros(0, 800_000));
-                let (idle, interval) = (KEEP_ALIVE, KEEP_ALIVE);
-                self.setup.engine.config.keepalive = Some(KeepAlive { idle, interval, probes: 30 });
+                self.setup.engine.config.keepalive = Some(KEEPALIVE);
             }
         }
     }
@@ -141,7 +141,7 @@ impl fmt::Display for Case {
 
 fn engine(dice: &mut Dice, ipv6: bool) -> EngineSide {
     let config = Config {
-        congestion: *dice.pick(algorithms()),
+        congestion: dice.pick(algorithms()),
         mtu: mtu(dice, ipv6),
         nagle: dice.one_in(2),
         batching: dice.one_in(2),
@@ -150,7 +150,7 @@ fn engine(dice: &mut Dice, ipv6: bool) -> EngineSide {
         timestamps: !dice.one_in(4),
         window_scaling: !dice.one_in(4),
         tail_loss_probe: !dice.one_in(4),
-        ecn: *dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
+        ecn: dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
         receive_buffer: match dice.below(4) {
             0 => fixed(dice.between(4_000, 100_000)),
             _ => Config::default().receive_buffer,

@@ -3,10 +3,12 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
+use trackbed_core::Seed;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_protocols::{Congestion, Protocol, congestion, registry};
+use trackbed_tests::random::Dice;
 
-use super::dice::{Dice, quoted};
+use super::dice::quoted;
 use super::links;
 
 /// A random scenario, and its known properties.
@@ -39,7 +41,7 @@ pub enum Workload {
 
 impl Case {
     pub fn new(seed: u64) -> Case {
-        let mut dice = Dice::new(seed);
+        let mut dice = Dice(Seed::of_run(seed, 0).stream("swarm"));
         let class = dice.pick(&[Class::Healing, Class::Harsh]);
         let is_telemetry = TELEMETRY.contains(&(seed % 9));
         let (endpoint, repeatable) = endpoint(&mut dice, class, is_telemetry);

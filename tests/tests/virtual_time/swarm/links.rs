@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::dice::{Dice, quoted, share};
+use trackbed_tests::random::Dice;
+
+use super::dice::{any_share, quoted, share};
 use super::generate::Class;
 
 pub struct Links {
@@ -57,12 +59,12 @@ impl Links {
         for (key, most) in [("corruption", limits.corruption), ("duplication", limits.duplication)]
         {
             if most > 0 && dice.percent(15) {
-                self.line(key, dice.share(most));
+                self.line(key, any_share(dice, most));
             }
         }
         if dice.percent(15) {
             let hold_us = dice.magnitude(100, 300_000);
-            let reordering = dice.share(100_000);
+            let reordering = any_share(dice, 100_000);
             self.line(
                 "reordering",
                 format!(
@@ -189,7 +191,7 @@ fn delay(dice: &mut Dice, limits: &Limits) -> String {
 
 fn loss(dice: &mut Dice, limits: &Limits) -> String {
     match dice.between(0, 5) {
-        0 | 1 => dice.share(limits.loss),
+        0 | 1 => any_share(dice, limits.loss),
         2 => {
             // The mean is p / (p + r), the mean burst 1 / r.
             let r = dice.between(200_000, 800_000);
@@ -205,7 +207,7 @@ fn loss(dice: &mut Dice, limits: &Limits) -> String {
         }
         _ => {
             let (random, every) =
-                (dice.share(limits.loss / 2), dice.magnitude(2_000_000 / limits.loss, 1_000));
+                (any_share(dice, limits.loss / 2), dice.magnitude(2_000_000 / limits.loss, 1_000));
             format!("{{ loss = {random}, periodic = {every} }}")
         }
     }

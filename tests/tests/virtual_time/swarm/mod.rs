@@ -23,6 +23,7 @@ use trackbed_lab::run::Runner;
 use trackbed_measure::metrics;
 use trackbed_scenario::{self as scenario, Source};
 use trackbed_substrate::simulated::{Cancel, RunError, parallel};
+use trackbed_tests::random::selected;
 
 use generate::Case;
 use watch::Watch;
@@ -63,14 +64,8 @@ fn random_scenarios_end_well() {
 /// The cases to run: those selected by the environment, or the first ones and those that once found
 /// a bug.
 fn seeds() -> Vec<u64> {
-    match (setting("TRACKBED_SWARM_SEED"), setting("TRACKBED_SWARM_RUNS")) {
-        (None, None) => (0..CASES).chain(FINDINGS).collect(),
-        (Some(seed), None) => vec![seed],
-        (first, Some(cases)) => {
-            let first = first.unwrap_or(0);
-            (first..first.saturating_add(cases)).collect()
-        }
-    }
+    selected("TRACKBED_SWARM_SEED", "TRACKBED_SWARM_RUNS")
+        .map_or_else(|| (0..CASES).chain(FINDINGS).collect(), Vec::from_iter)
 }
 
 struct Verdict {
@@ -116,11 +111,6 @@ fn command(seed: u64) -> String {
     format!(
         "TRACKBED_SWARM_SEED={seed} cargo test {build} -p trackbed-tests --test virtual_time swarm:: -- --nocapture"
     )
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
 }
 
 fn workers() -> NonZeroUsize {
