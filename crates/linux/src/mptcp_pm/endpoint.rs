@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::ops::{BitOr, BitOrAssign, Sub};
+use std::ops::{BitOr, Sub};
 
 use netlink_packet_core::DefaultNla;
 
@@ -88,12 +88,6 @@ impl BitOr for EndpointFlags {
 
     fn bitor(self, other: EndpointFlags) -> EndpointFlags {
         EndpointFlags(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for EndpointFlags {
-    fn bitor_assign(&mut self, other: EndpointFlags) {
-        self.0 |= other.0;
     }
 }
 

@@ -105,8 +105,8 @@ impl PathManager {
         // The kernel sets backup and fullmesh together, so fullmesh must be preserved.
         let now = self.endpoints()?.into_iter().find(|endpoint| endpoint.id == id);
         let kept = now.map_or(EndpointFlags::default(), |endpoint| endpoint.flags);
-        let backup = if backup { EndpointFlags::BACKUP } else { EndpointFlags::default() };
-        let flags = (kept - EndpointFlags::BACKUP) | backup;
+        let flag = EndpointFlags::BACKUP;
+        let flags = if backup { kept | flag } else { kept - flag };
         let endpoint = [number_u8(addr::ID, id), number_u32(addr::FLAGS, flags.0)];
         self.change(SET_FLAGS, &[nest(pm::ADDRESS, &endpoint)], what)
     }

@@ -77,7 +77,7 @@ impl Flags {
     pub fn set(&mut self, targets: &[Target], backup: bool) -> Result<(), FlagError> {
         let mut result = Ok(());
         for target in targets {
-            let done = if backup { self.flag(*target) } else { self.unflag(*target) };
+            let done = if backup { self.flag(*target) } else { self.unflag(*target).map(drop) };
             result = result.and(done);
         }
         result
@@ -92,7 +92,7 @@ impl Flags {
         let mut result = Ok(());
         for target in targets {
             let flagged = self.flag(*target);
-            result = result.and(flagged).and(self.unflag(*target));
+            result = result.and(flagged).and(self.unflag(*target).map(drop));
         }
         result
     }
@@ -106,38 +106,25 @@ impl Flags {
         Ok(self.manager.set_backup(target.id, true)?)
     }
 
-    fn unflag(&mut self, target: Target) -> Result<(), FlagError> {
+    /// Clears a flag; false if it was clear. The flag of a removed endpoint is gone with it.
+    fn unflag(&mut self, target: Target) -> Result<bool, FlagError> {
+        let mut was_set = false;
         if !self.dry_run {
-            let exists = |endpoint: &trackbed_linux::mptcp_pm::Endpoint| {
-                endpoint.id == target.id && endpoint.address == target.address
-            };
-            // The flag of a removed endpoint is gone with it.
-            if self.manager.endpoints()?.iter().any(exists) {
+            let endpoints = self.manager.endpoints()?;
+            if let Some(endpoint) = endpoints.iter().find(|it| Target::from(*it) == target) {
                 self.manager.set_backup(target.id, false)?;
+                was_set = endpoint.flags.contains(EndpointFlags::BACKUP);
             }
         }
-        self.ledger.strike(target)
+        self.ledger.strike(target)?;
+        Ok(was_set)
     }
 
     /// Clears all flags in the file, and returns their number.
     fn restore(&mut self) -> Result<usize, FlagError> {
-        let noted: Vec<Target> = self.ledger.set.iter().copied().collect();
-        if noted.is_empty() {
-            return Ok(0);
-        }
-        let endpoints = self.manager.endpoints()?;
         let mut restored = 0;
-        for flagged in noted {
-            let left = endpoints.iter().find(|endpoint| {
-                endpoint.id == flagged.id
-                    && endpoint.address == flagged.address
-                    && endpoint.flags.contains(EndpointFlags::BACKUP)
-            });
-            if let Some(endpoint) = left {
-                self.manager.set_backup(endpoint.id, false)?;
-                restored += 1;
-            }
-            self.ledger.strike(flagged)?;
+        for target in self.ledger.set.clone() {
+            restored += usize::from(self.unflag(target)?);
         }
         Ok(restored)
     }
@@ -146,8 +133,7 @@ impl Flags {
 /// Every orderly end of the daemon, including a panic, clears all flags.
 impl Drop for Flags {
     fn drop(&mut self) {
-        let left: Vec<Target> = self.ledger.set.iter().copied().collect();
-        for target in left {
+        for target in self.ledger.set.clone() {
             // Flags that cannot be cleared are still in the file.
             let _ = self.unflag(target);
         }

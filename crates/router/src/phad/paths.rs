@@ -81,6 +81,12 @@ pub struct Target {
     pub address: IpAddr,
 }
 
+impl From<&Endpoint> for Target {
+    fn from(endpoint: &Endpoint) -> Target {
+        Target { id: endpoint.id, address: endpoint.address }
+    }
+}
+
 /// The current state of an operator's endpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
@@ -116,7 +122,7 @@ pub fn state(
         if !belongs {
             continue;
         }
-        let target = Target { id: endpoint.id, address: endpoint.address };
+        let target = Target::from(endpoint);
         state.targets.push(target);
         if endpoint.flags.contains(EndpointFlags::BACKUP) {
             state.backups.push(target);

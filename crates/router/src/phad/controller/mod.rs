@@ -262,6 +262,7 @@ impl Controller {
         let along = place.direction.sign() * place.chainage_m;
         let soon = along + place.speed_m_s * self.settings.release_lead.as_secs_f64();
         let ahead = along + place.speed_m_s * self.settings.lead.as_secs_f64();
+        let begin = |range: &Range| range.along(place.direction).0;
         let mut wished = Vec::new();
         for (number, path) in self.paths.iter().enumerate() {
             if !path.may_be_flagged(now) {
@@ -271,21 +272,15 @@ impl Controller {
                 let (begin, end) = range.along(place.direction);
                 begin <= ahead && soon < end && !path.has_spent(**range)
             });
-            let first = met
-                .min_by(|a, b| a.along(place.direction).0.total_cmp(&b.along(place.direction).0));
+            let first = met.min_by(|a, b| begin(a).total_cmp(&begin(b)));
             wished.extend(first.map(|range| (number, *range)));
         }
-        wished.sort_by(|(_, a), (_, b)| {
-            a.along(place.direction).0.total_cmp(&b.along(place.direction).0)
-        });
+        wished.sort_by(|(_, a), (_, b)| begin(a).total_cmp(&begin(b)));
         for (path, range) in wished {
             if self.has_other(path) {
                 self.paths[path].flag(now, range);
-                self.orders.push_back(Order {
-                    path,
-                    flag: Flag::Set,
-                    reason: Reason::Ahead(range),
-                });
+                let reason = Reason::Ahead(range);
+                self.orders.push_back(Order { path, flag: Flag::Set, reason });
             }
         }
     }
@@ -304,8 +299,8 @@ impl Controller {
 
     /// Whether data can use a path other than this one.
     fn has_other(&self, path: usize) -> bool {
-        let others = self.paths.iter().enumerate().filter(|(number, _)| *number != path);
-        others.into_iter().any(|(_, other)| other.usable && !other.is_flagged())
+        let mut others = self.paths.iter().enumerate().filter(|(number, _)| *number != path);
+        others.any(|(_, other)| other.usable && !other.is_flagged())
     }
 
     fn received_elsewhere(&self, path: usize) -> u64 {
