@@ -7,42 +7,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use crate::sys;
 
-/// Work that an interface can leave to the kernel or take over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offload {
-    /// Checksums of what it sends.
-    TransmitChecksum,
-    /// Scattered packets; segmentation needs it.
-    ScatterGather,
-    /// Segmentation of TCP.
-    TcpSegmentation,
-    /// Segmentation of any protocol, postponed until the interface gets the packet.
-    GenericSegmentation,
-    /// Reassembly of segments.
-    GenericReceive,
-}
-
-/// Switches an offload of the interface on or off, in the network namespace of the calling thread.
-///
-/// # Errors
-/// If there is no such interface, it does not support this, or permission is missing
-/// (`CAP_NET_ADMIN`).
-pub fn set_offload(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
-    let command = match offload {
-        Offload::TransmitChecksum => ETHTOOL_STXCSUM,
-        Offload::ScatterGather => ETHTOOL_SSG,
-        Offload::TcpSegmentation => ETHTOOL_STSO,
-        Offload::GenericSegmentation => ETHTOOL_SGSO,
-        Offload::GenericReceive => ETHTOOL_SGRO,
-    };
-    let mut value = EthtoolValue { command, data: on.into() };
-    // SAFETY: the value is what the commands above expect.
-    unsafe { call(interface, (&raw mut value).cast()) }
-}
-
 /// Switches features of the interface off, in the network namespace of the calling thread: those
-/// whose names satisfy `unwanted`, such as "tx-gre-segmentation". Features that cannot be switched
-/// are unchanged.
+/// whose names (as `ethtool -k` shows them) satisfy `unwanted`, such as "tx-gre-segmentation".
+/// Features that cannot be switched are unchanged.
 ///
 /// # Errors
 /// If there is no such interface, or permission is missing (`CAP_NET_ADMIN`).
@@ -112,18 +79,6 @@ pub(crate) fn interface_request(interface: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// `struct ethtool_value`.
-#[repr(C)]
-struct EthtoolValue {
-    command: u32,
-    data: u32,
-}
-
-const ETHTOOL_STXCSUM: u32 = 0x17;
-const ETHTOOL_SSG: u32 = 0x19;
-const ETHTOOL_STSO: u32 = 0x1f;
-const ETHTOOL_SGSO: u32 = 0x24;
-const ETHTOOL_SGRO: u32 = 0x2c;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_SFEATURES: u32 = 0x3b;

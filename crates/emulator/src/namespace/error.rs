@@ -44,6 +44,11 @@ impl NamespaceError {
         NamespaceError { step, why, remedy }
     }
 
+    /// A setting failed, as `what` says.
+    pub(crate) fn configure(what: impl Into<String>, why: io::Error) -> NamespaceError {
+        NamespaceError::new(Step::Configure(what.into()), why)
+    }
+
     /// Whether the object already exists.
     pub(crate) fn is_taken(&self) -> bool {
         self.why.kind() == io::ErrorKind::AlreadyExists

@@ -25,7 +25,7 @@ use rustix::net::netdevice::name_to_index;
 use trackbed_linux::netlink::{Failure, Requests};
 
 use super::NetNamespace;
-use super::error::{NamespaceError, Step};
+use super::error::NamespaceError;
 
 /// An address and the prefix length of its network.
 pub type Address = (IpAddr, u8);
@@ -61,9 +61,9 @@ impl Interface {
         use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
         let socket =
             socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
-        let index = socket
-            .and_then(|socket| name_to_index(socket, name))
-            .map_err(|why| configure(format!("interface \"{name}\" does not exist"), why.into()))?;
+        let index = socket.and_then(|socket| name_to_index(socket, name)).map_err(|why| {
+            NamespaceError::configure(format!("interface \"{name}\" does not exist"), why.into())
+        })?;
         Ok(Interface { name: name.to_owned(), index })
     }
 
@@ -314,12 +314,8 @@ fn rule_from(source: IpAddr, action: RuleAction) -> RuleMessage {
 /// Requests a change of the network's configuration: rtnetlink(7).
 fn apply(change: Message, flags: u16, what: impl Fn() -> String) -> Result<(), NamespaceError> {
     let request = || Requests::route()?.send(change, NLM_F_ACK | flags);
-    let failed = |why: Failure| configure(format!("cannot {}", what()), why.into());
+    let failed = |why: Failure| NamespaceError::configure(format!("cannot {}", what()), why.into());
     request().map(drop).map_err(failed)
-}
-
-fn configure(what: String, why: io::Error) -> NamespaceError {
-    NamespaceError::new(Step::Configure(what), why)
 }
 
 /// All addresses, IPv4 first.

@@ -218,8 +218,8 @@ fn nested(
                         set_sysctl("ipv4/ip_forward", "1")
                     })?
                     .map_err(|why| {
-                        let what = "cannot enable forwarding in the enclosing namespace".to_owned();
-                        NamespaceError::new(Step::Configure(what), why)
+                        let what = "cannot enable forwarding in the enclosing namespace";
+                        NamespaceError::configure(what, why)
                     })?;
                 return Ok((place, outer, far));
             }
@@ -234,8 +234,7 @@ fn nested(
         }
         Some(why) => return Err(why),
     };
-    let why = io::ErrorKind::QuotaExceeded.into();
-    Err(NamespaceError::new(Step::Configure(limit.to_owned()), why))
+    Err(NamespaceError::configure(limit, io::ErrorKind::QuotaExceeded.into()))
 }
 
 /// Maximum wait for data still to be sent, at each stage.

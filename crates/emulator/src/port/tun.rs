@@ -14,7 +14,7 @@ use trackbed_linux::{TunOptions, VirtioHeader, open_tun};
 use super::options::{PortOptions, Received};
 use super::virtio;
 use crate::clock::now;
-use crate::namespace::{Interface, NamespaceError, NetNamespace, Step};
+use crate::namespace::{Interface, NamespaceError, NetNamespace};
 
 /// The program's side of a TUN device.
 #[derive(Debug)]
@@ -41,12 +41,8 @@ impl TunPort {
         let virtio = supers.any();
         let file = host.run(|| {
             let made = open_tun(name, TunOptions { virtio, offload: supers.from_host });
-            let file = made.map_err(|why| {
-                NamespaceError::new(
-                    Step::Configure(format!("cannot create the TUN device \"{name}\"")),
-                    why,
-                )
-            })?;
+            let what = format!("cannot create the TUN device \"{name}\"");
+            let file = made.map_err(|why| NamespaceError::configure(what, why))?;
             let interface = Interface::named(name)?;
             interface.set_limits(mtu, QUEUE)?;
             interface.set_up()?;

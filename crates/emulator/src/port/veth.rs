@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use trackbed_core::Packet;
 use trackbed_core::packet::Offload;
-use trackbed_linux::ethtool::{Offload as Feature, set_offload, switch_features_off};
+use trackbed_linux::ethtool::switch_features_off;
 use trackbed_linux::{PacketSocket, Reception, RingSize, VirtioHeader};
 
 use super::options::{PortOptions, Received, SuperPackets};
@@ -166,7 +166,7 @@ fn configure(PortOptions { name, supers, .. }: &PortOptions<'_>) -> Result<(), N
         true => leave_work_to_us(name)?,
         false => do_all_work(name)?,
     }
-    switch(name, Feature::GenericReceive)?;
+    switch_off(name, "GenericReceive", |feature| feature == "rx-gro")?;
     Interface::named(name)?.set_up()
 }
 
@@ -196,13 +196,13 @@ fn sockets(
 /// Makes the host finish checksums and segments before a packet leaves it.
 fn do_all_work(name: &str) -> Result<(), NamespaceError> {
     [
-        Feature::TcpSegmentation,
-        Feature::GenericSegmentation,
-        Feature::TransmitChecksum,
-        Feature::ScatterGather,
+        ("TcpSegmentation", "tx-tcp"),
+        ("GenericSegmentation", "tx-generic-segmentation"),
+        ("TransmitChecksum", "tx-checksum-"),
+        ("ScatterGather", "tx-scatter-gather"),
     ]
     .into_iter()
-    .try_for_each(|feature| switch(name, feature))
+    .try_for_each(|(what, prefix)| switch_off(name, what, |feature| feature.starts_with(prefix)))
 }
 
 /// Lets the host leave to us only what a [`VirtioHeader`] can describe: it segments packets inside
@@ -220,9 +220,7 @@ fn leave_work_to_us(name: &str) -> Result<(), NamespaceError> {
             other.starts_with("tx-") && (other.contains("segmentation") || other.contains("gso"))
         }
     };
-    switch_features_off(name, unwanted).map_err(|why| {
-        NamespaceError::new(Step::Configure("cannot disable offloads".to_owned()), why)
-    })
+    switch_off(name, "offloads", unwanted)
 }
 
 /// From Linux 6.2 on a [`VirtioHeader`] can describe many UDP datagrams in one packet.
@@ -233,10 +231,13 @@ fn has_udp_segments() -> bool {
     (numbers.next(), numbers.next()) >= (Some(6), Some(2))
 }
 
-fn switch(name: &str, feature: Feature) -> Result<(), NamespaceError> {
-    set_offload(name, feature, false).map_err(|why| {
-        NamespaceError::new(Step::Configure(format!("cannot disable {feature:?}")), why)
-    })
+fn switch_off(
+    name: &str,
+    what: &str,
+    unwanted: impl Fn(&str) -> bool,
+) -> Result<(), NamespaceError> {
+    switch_features_off(name, unwanted)
+        .map_err(|why| NamespaceError::configure(format!("cannot disable {what}"), why))
 }
 
 const ETHERNET_HEADER: usize = 14;
