@@ -2,31 +2,11 @@
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::commands::advise::{self, AdviseArguments};
-use crate::commands::agree::{self, AgreeArguments};
-use crate::commands::calibrate::{self, CalibrateArguments};
-use crate::commands::compare::{self, CompareArguments};
-use crate::commands::completions::{self, CompletionsArguments, ManArguments};
-use crate::commands::doctor::{self, DoctorArguments};
-use crate::commands::export::{self, ExportArguments};
-use crate::commands::fetch::{self, FetchArguments};
-use crate::commands::handover::HandoverArguments;
-use crate::commands::infer::{self, InferArguments};
-use crate::commands::link::{self, LinkArguments};
-use crate::commands::list::ListArguments;
-use crate::commands::merge::{self, MergeArguments};
-use crate::commands::monitor::{self, MonitorArguments};
-use crate::commands::paper::{self, PaperArguments};
-use crate::commands::phad::{self, PhadArguments};
-use crate::commands::plan::{self, PlanArguments};
-use crate::commands::relay::{self, RelayArguments};
-use crate::commands::replay::{self, ReplayArguments};
-use crate::commands::report::{self, ReportArguments};
-use crate::commands::run::{self, RunArguments};
-use crate::commands::serve::{self, ServeArguments};
-use crate::commands::v2x::V2xArguments;
-use crate::commands::verify::{self, VerifyArguments};
-use crate::commands::verify_results::{self, VerifyResultsArguments};
+use crate::commands::{
+    advise, agree, calibrate, compare, completions, doctor, export, fetch, handover, infer, link,
+    list, merge, monitor, paper, phad, plan, relay, replay, report, run, serve, v2x, verify,
+    verify_results,
+};
 use crate::help;
 
 /// A test track for transport and security protocols on the move.
@@ -69,79 +49,57 @@ Exit status: 0 success, 1 a check or claim failed, 2 bad input or the tool faile
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List scenarios, protocols, links, workloads, metrics and more
-    List(ListArguments),
+    List(list::Arguments),
     /// Run a scenario and print a comparison
-    #[command(after_long_help = run::EXAMPLES)]
-    Run(RunArguments),
+    Run(run::Arguments),
     /// Repeat one run of a run directory, and write its packets, TLS keys and qlog traces
-    #[command(after_long_help = replay::EXAMPLES)]
-    Replay(ReplayArguments),
+    Replay(replay::Arguments),
     /// Run a scenario in virtual time and on the kernel, and check that the two agree
-    #[command(after_long_help = agree::EXAMPLES)]
-    Agree(AgreeArguments),
+    Agree(agree::Arguments),
     /// Write an HTML report with figures about a run directory
-    #[command(after_long_help = report::EXAMPLES)]
-    Report(ReportArguments),
+    Report(report::Arguments),
     /// Export a table of a run directory as CSV, JSON lines or Parquet
-    #[command(after_long_help = export::EXAMPLES)]
-    Export(ExportArguments),
+    Export(export::Arguments),
     /// Compare two run directories: what differs, what is equivalent, what got worse
-    #[command(after_long_help = compare::EXAMPLES)]
-    Compare(CompareArguments),
+    Compare(compare::Arguments),
     /// Show what a scenario would run, or print a job for a cluster that runs it in shards
-    #[command(after_long_help = plan::EXAMPLES)]
-    Plan(PlanArguments),
+    Plan(plan::Arguments),
     /// Merge several run directories, such as the shards of a campaign, into one
-    #[command(after_long_help = merge::EXAMPLES)]
-    Merge(MergeArguments),
+    Merge(merge::Arguments),
     /// Copy a run directory, or the directories of shards, from an object store
-    #[command(after_long_help = fetch::EXAMPLES)]
-    Fetch(FetchArguments),
+    Fetch(fetch::Arguments),
     /// Repeat a random sample of a run directory's runs and compare the results
-    #[command(after_long_help = verify_results::EXAMPLES)]
-    VerifyResults(VerifyResultsArguments),
+    VerifyResults(verify_results::Arguments),
     /// Rank the configurations of a run directory that meet a need, and explain why
-    #[command(after_long_help = advise::EXAMPLES)]
-    Advise(AdviseArguments),
+    Advise(advise::Arguments),
     /// Build, show and merge tables of where a train's handovers are expected
-    Handover(HandoverArguments),
+    Handover(handover::Arguments),
     /// Measure object detection on this machine, by an ONNX model or any program
-    #[command(after_long_help = infer::EXAMPLES)]
-    Infer(InferArguments),
+    Infer(infer::Arguments),
     /// Measure how many V2X signatures per second this machine can verify
-    #[command(after_long_help = verify::EXAMPLES)]
-    Verify(VerifyArguments),
+    Verify(verify::Arguments),
     /// Calibrate the model of a device from runs on a real one
-    #[command(after_long_help = calibrate::EXAMPLES)]
-    Calibrate(CalibrateArguments),
+    Calibrate(calibrate::Arguments),
     /// Show second by second what this machine and chosen processes use
-    #[command(after_long_help = monitor::EXAMPLES)]
-    Monitor(MonitorArguments),
+    Monitor(monitor::Arguments),
     /// Run a program behind an emulated link
-    #[command(after_long_help = link::EXAMPLES)]
-    Link(LinkArguments),
+    Link(link::Arguments),
     /// Steer MPTCP away from operators before their handovers (daemon for a train's router)
-    #[command(after_long_help = phad::EXAMPLES)]
-    Phad(PhadArguments),
+    Phad(phad::Arguments),
     /// Relay plain TCP over Multipath TCP (for a train's router)
-    #[command(after_long_help = relay::EXAMPLES)]
-    Relay(RelayArguments),
+    Relay(relay::Arguments),
     /// Serve runs of `trackbed run --substrate live` from another machine
-    #[command(after_long_help = serve::EXAMPLES)]
-    Serve(ServeArguments),
+    Serve(serve::Arguments),
     /// Decode signed V2X messages and certificates to JSON
-    V2x(V2xArguments),
+    V2x(v2x::Arguments),
     /// Run a paper's scenario and compare its figures and claims with the results
-    #[command(after_long_help = paper::EXAMPLES)]
-    Paper(PaperArguments),
+    Paper(paper::Arguments),
     /// Show what this machine can do, and how to get the rest
-    #[command(after_long_help = doctor::EXAMPLES)]
-    Doctor(DoctorArguments),
+    Doctor(doctor::Arguments),
     /// Print a script that completes commands and options in a shell
-    #[command(after_long_help = completions::EXAMPLES)]
-    Completions(CompletionsArguments),
+    Completions(completions::Arguments),
     /// Write manual pages, one for each command
-    Man(ManArguments),
+    Man(completions::ManArguments),
 }
 
 #[cfg(test)]

@@ -7,9 +7,22 @@ use std::thread;
 use anyhow::Context as _;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use trackbed_outward::{Signal, listen};
 use trackbed_substrate::Cancel;
 
 use crate::output::tell;
+
+/// Calls `stop` when Ctrl-C or SIGTERM ends a service; a second one ends the process at once.
+///
+/// # Errors
+/// If the operating system refuses the handler.
+pub fn on_stop(mut stop: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
+    listen(move |signal| match signal {
+        Signal::Stop => stop(),
+        Signal::Reload => {}
+    })
+    .context("cannot listen to signals")
+}
 
 /// Installs the handler, once per process, and returns the switch that the first Ctrl-C (or SIGTERM) sets.
 ///

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod chosen;
 mod commands;
 mod ending;
 mod help;
@@ -18,7 +19,6 @@ use std::io;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
-use commands::link::LinkArguments;
 use ending::Ending;
 use trackbed_scenario::ScenarioError;
 
@@ -102,7 +102,7 @@ fn refuse(why: &clap::Error) -> ExitCode {
 }
 
 /// Runs `trackbed link`, whose exit status is that of the command behind the link.
-fn link(arguments: &LinkArguments) -> ExitCode {
+fn link(arguments: &commands::link::Arguments) -> ExitCode {
     let code = commands::link::execute(arguments).unwrap_or_else(|error| {
         report(&error);
         commands::link::TOOL_FAILED

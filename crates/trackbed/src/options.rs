@@ -6,7 +6,8 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use trackbed_lab::campaign::until::Until;
 use trackbed_lab::emulated::CapturedRuns;
-use trackbed_scenario::Override;
+use trackbed_measure::results::{EMULATED, LIVE, VIRTUAL};
+use trackbed_scenario::{Home, Override};
 
 use crate::shard::ShardArgument;
 
@@ -20,6 +21,26 @@ pub enum SubstrateArgument {
     Emulated,
     /// The network between this machine and one on which `trackbed serve` runs (--server, --ticket)
     Live,
+}
+
+impl SubstrateArgument {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            SubstrateArgument::Virtual => VIRTUAL,
+            SubstrateArgument::Emulated => EMULATED,
+            SubstrateArgument::Live => LIVE,
+        }
+    }
+}
+
+impl From<Home> for SubstrateArgument {
+    fn from(home: Home) -> SubstrateArgument {
+        match home {
+            Home::Virtual => SubstrateArgument::Virtual,
+            Home::Emulated => SubstrateArgument::Emulated,
+        }
+    }
 }
 
 /// The options that `run`, `paper` and `agree` share.

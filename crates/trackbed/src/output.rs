@@ -2,13 +2,14 @@
 //! goes there is made printable here, since names, values and reasons may be untrusted.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
+use serde::Serialize;
 use trackbed_outward::files::Fresh;
 use trackbed_outward::printable;
 
@@ -35,17 +36,24 @@ pub fn stream(text: &str) -> anyhow::Result<()> {
     written.context("cannot write to standard output")
 }
 
-/// Prints `value` as one indented JSON document.
+/// `value` as one indented JSON document.
+///
+/// # Errors
+/// If it cannot be JSON.
+pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(format!("{:#}\n", serde_json::to_value(value)?))
+}
+
+/// Prints a result as JSON, or as text for people.
 ///
 /// # Errors
 /// As [`print()`].
-pub fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
-    print(&json(value))
-}
-
-/// `value` as one indented JSON document.
-pub fn json(value: &serde_json::Value) -> String {
-    format!("{value:#}\n")
+pub fn answer(
+    as_json: bool,
+    document: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    print(&if as_json { json(document)? } else { text() })
 }
 
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -133,6 +141,16 @@ pub fn write_own(
     write(&mut file)?;
     let kept = file.into_inner().map_err(IntoInnerError::into_error).and_then(Fresh::keep);
     kept.with_context(|| no_place(path))
+}
+
+/// Writes `text` with a comment on its origin after the first line, which names the format.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_with_origin(path: &Path, text: &str, origin: &str) -> anyhow::Result<()> {
+    let (magic, rest) = text.split_once('\n').unwrap_or((text, ""));
+    fs::write(path, format!("{magic}\n# {origin}\n{rest}"))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The message for a path that cannot be written.

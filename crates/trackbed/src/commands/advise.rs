@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use trackbed_analysis::advise::{AdviseError, Baseline, Question, advise};
 use trackbed_measure::metrics;
@@ -10,8 +10,7 @@ use trackbed_measure::metrics;
 use crate::ending::Ending;
 use crate::output;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed advise trackbed-out/vru --need 'mean completion < 120 ms'
   trackbed advise results --need 'p99 rtt < 50 ms' --need 'lost = 0'
@@ -34,7 +33,8 @@ Exit status: 0 a cell meets the needs, 1 none certainly does, 2 bad input.";
 
 /// The arguments of `trackbed advise`.
 #[derive(Debug, Args)]
-pub struct AdviseArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,
     /// Require NEED, for example "p99 rtt < 50 ms"; may be given several times
@@ -52,7 +52,7 @@ pub struct AdviseArguments {
 ///
 /// # Errors
 /// If the directory contains no results, or a need is invalid.
-pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let document = trackbed_archive::read_document(&arguments.directory)?;
     let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?;
     trackbed_archive::check_complete(&document, &runs)?;
@@ -69,13 +69,7 @@ pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Ending> {
         error => anyhow::Error::new(error),
     });
     let advice = advice?;
-    if arguments.json {
-        output::print_json(
-            &serde_json::to_value(&advice).context("cannot convert the advice to JSON")?,
-        )?;
-    } else {
-        output::print(&trackbed_report::advice::render(&advice))?;
-    }
+    output::answer(arguments.json, &advice, || trackbed_report::advice::render(&advice))?;
     Ok(match advice.best() {
         Some(_) => Ending::Success,
         None => Ending::CheckFailed,

@@ -21,8 +21,7 @@ use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed agree vru --quick --set link.delay=50ms
   trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
@@ -55,7 +54,8 @@ pub use explain::Unit;
 
 /// The arguments of `trackbed agree`.
 #[derive(Debug, Args)]
-pub struct AgreeArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// A built-in scenario or the path of a scenario file
     pub scenario: String,
     /// Compare METRIC; may be given several times [default: those of the kind of traffic]
@@ -81,7 +81,7 @@ pub struct AgreeArguments {
 ///
 /// # Errors
 /// If the scenario is invalid, results cannot be written, or the system allows no namespaces.
-pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if arguments.options.substrate.is_some() || arguments.options.server.is_some() {
         bail!(
             "agree always runs a scenario in virtual time and on the kernel\n  help: \
@@ -107,21 +107,19 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
             "cells without runs of both substrates, or without a metric above zero: {left}"
         ));
     }
-    if arguments.options.json {
-        let Document { trackbed, scenario, seed, runs, environment, .. } = &emulated.document;
-        output::print_json(&serde_json::to_value(AgreementDocument {
-            schema: SCHEMA,
-            answer,
-            trackbed: trackbed.clone(),
-            scenario: scenario.clone(),
-            seed: *seed,
-            runs: *runs,
-            environment: environment.clone(),
-            cells: cells.clone(),
-        })?)?;
-    } else {
-        output::print(&table::render(&answer, &cells))?;
-    }
+    let Document { trackbed, scenario, seed, runs, environment, .. } = &emulated.document;
+    let document = AgreementDocument {
+        schema: SCHEMA,
+        answer,
+        trackbed: trackbed.clone(),
+        scenario: scenario.clone(),
+        seed: *seed,
+        runs: *runs,
+        environment: environment.clone(),
+        cells,
+    };
+    let AgreementDocument { answer, cells, .. } = &document;
+    output::answer(arguments.options.json, &document, || table::render(answer, cells))?;
     let late = (0..).zip(&emulated.document.cells).filter(|(_, cell)| cell.invalid > 0);
     let late: Vec<String> = late
         .map(|(index, cell): (u32, _)| format!("{} of cell {index}", cell.left_out()))
@@ -140,11 +138,8 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
 }
 
 /// The campaigns on both substrates, how they agree, and whether Ctrl-C ended the comparison early.
-fn run(
-    arguments: &AgreeArguments,
-    out: &Path,
-) -> anyhow::Result<([Finished; 2], Vec<Agreement>, bool)> {
-    let AgreeArguments { scenario, metrics, until_decided, budget, options, .. } = arguments;
+fn run(arguments: &Arguments, out: &Path) -> anyhow::Result<([Finished; 2], Vec<Agreement>, bool)> {
+    let Arguments { scenario, metrics, until_decided, budget, options, .. } = arguments;
     let runs = options.runs.or(until_decided.then_some(PAIRS_MIN));
     let side = |substrate, name: &str| RunOptions {
         substrate: Some(substrate),

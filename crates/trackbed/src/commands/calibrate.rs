@@ -1,10 +1,9 @@
 //! `trackbed calibrate`: calibrates the model of a device from runs on a real one.
 
-use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::Args;
 use trackbed_analysis::calibration;
 use trackbed_measure::results::Document;
@@ -12,8 +11,7 @@ use trackbed_measure::results::Document;
 use crate::ending::Ending;
 use crate::output;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed run edge --part 'no network' --out alone
   trackbed calibrate alone --durations frames.txt
@@ -32,7 +30,8 @@ Exit status: 0 written, 2 bad input.";
 
 /// The arguments of `trackbed calibrate`.
 #[derive(Debug, Args)]
-pub struct CalibrateArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory, from the emulated or the live substrate
     pub directory: PathBuf,
     /// Write the durations of frames to FILE, for the scenario's key inference.durations
@@ -50,7 +49,7 @@ pub struct CalibrateArguments {
 ///
 /// # Errors
 /// If the directory contains no results, or none that can be used for this.
-pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if arguments.durations.is_none() && arguments.costs.is_none() {
         bail!("no output requested; add --durations FILE or --costs FILE");
     }
@@ -89,14 +88,12 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-/// Writes `text` with a comment on its origin after the first line, which names the format.
+/// Writes `text`, and that it comes from the runs of `document`.
 fn write(path: &Path, document: &Document, text: &str) -> anyhow::Result<()> {
     let Document { scenario, substrate, trackbed, environment, .. } = document;
-    let (magic, rest) = text.split_once('\n').unwrap_or((text, ""));
     let unknown = "unknown processor".to_owned();
     let processor = environment.get("processor").unwrap_or(&unknown).replace('\n', " ");
     let scenario = scenario.replace('\n', " ");
-    let remark = format!("# {scenario}, {substrate} substrate, trackbed {trackbed}, {processor}");
-    fs::write(path, format!("{magic}\n{remark}\n{rest}"))
-        .with_context(|| format!("cannot write {}", path.display()))
+    let origin = format!("{scenario}, {substrate} substrate, trackbed {trackbed}, {processor}");
+    output::write_with_origin(path, text, &origin)
 }

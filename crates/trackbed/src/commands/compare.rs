@@ -9,8 +9,7 @@ use trackbed_report::contrast;
 use crate::ending::Ending;
 use crate::output;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed compare before after
   trackbed compare before after --metric rtt_ms --metric throughput_mbps
@@ -27,7 +26,8 @@ more than the margin, fails more often, is missing, or with --no-worse-than is n
 
 /// The arguments of `trackbed compare`.
 #[derive(Debug, Args)]
-pub struct CompareArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory to compare with (the baseline)
     pub first: PathBuf,
     /// The run directory to compare
@@ -53,18 +53,14 @@ pub struct CompareArguments {
 ///
 /// # Errors
 /// If they cannot be read, or have nothing in common.
-pub fn execute(arguments: &CompareArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let question = Question {
         metrics: arguments.metrics.clone(),
         confidence: arguments.confidence,
         margin: arguments.no_worse_than.unwrap_or(arguments.margin),
     };
     let contrast = compare::compare(&arguments.first, &arguments.second, &question)?;
-    if arguments.json {
-        output::print_json(&serde_json::to_value(&contrast)?)?;
-    } else {
-        output::print(&contrast::render(&contrast))?;
-    }
+    output::answer(arguments.json, &contrast, || contrast::render(&contrast))?;
     let good = match arguments.no_worse_than {
         Some(_) => contrast.is_no_worse(),
         None => contrast.count_worse() == 0,

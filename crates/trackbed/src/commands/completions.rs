@@ -10,8 +10,7 @@ use clap_complete::Shell;
 use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
-/// The help behind the options of `completions`.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed completions bash > ~/.local/share/bash-completion/completions/trackbed
   trackbed completions zsh > ~/.zfunc/_trackbed
@@ -19,7 +18,8 @@ Examples:
 
 /// For which shell.
 #[derive(Debug, Args)]
-pub struct CompletionsArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The shell
     #[arg(value_enum)]
     pub shell: Shell,
@@ -37,7 +37,7 @@ pub struct ManArguments {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn execute(arguments: &CompletionsArguments, mut command: Command) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments, mut command: Command) -> anyhow::Result<Ending> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "trackbed", &mut script);
     output::print(&String::from_utf8(script).map_err(io::Error::other)?)?;

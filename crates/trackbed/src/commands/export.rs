@@ -13,8 +13,7 @@ use trackbed_report::export::{Content, Exporter, Format};
 use crate::ending::Ending;
 use crate::output::{no_place, tell, write_file};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed export results > samples.csv
   trackbed export results --table runs --out runs.csv
@@ -33,7 +32,8 @@ DOUBLE in Parquet if it is a number in all cells, and text otherwise.";
 
 /// The arguments of `trackbed export`.
 #[derive(Debug, Args)]
-pub struct ExportArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,
     /// Choose the table
@@ -75,7 +75,7 @@ pub enum FormatArgument {
 ///
 /// # Errors
 /// If the directory cannot be read, or the table cannot be written.
-pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     // Check the directory before any file is touched.
     let table = Table::read(arguments)?;
     match &arguments.out {
@@ -108,7 +108,7 @@ struct Table {
 }
 
 impl Table {
-    fn read(arguments: &ExportArguments) -> anyhow::Result<Table> {
+    fn read(arguments: &Arguments) -> anyhow::Result<Table> {
         let format = format(arguments.format)?;
         let content = match arguments.table {
             TableArgument::Samples => Content::Samples,

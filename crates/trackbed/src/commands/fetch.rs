@@ -10,8 +10,7 @@ use super::campaign::remote;
 use crate::ending::Ending;
 use crate::output::{shell_word, tell};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed run sweep.toml --runs 1000 --out s3://bucket/sweep --shard 1/2     on one machine
   trackbed run sweep.toml --runs 1000 --out s3://bucket/sweep --shard 2/2     on another machine
@@ -31,7 +30,8 @@ one file.";
 
 /// The arguments of `trackbed fetch`.
 #[derive(Debug, Args)]
-pub struct FetchArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The address to copy from: s3://BUCKET/FOLDER, gs://, az:// or file://
     pub address: String,
     /// The folder to copy to, which must be empty or not exist
@@ -43,8 +43,8 @@ pub struct FetchArguments {
 ///
 /// # Errors
 /// If the folder is not empty, the store cannot be read, or files cannot be written.
-pub fn execute(arguments: &FetchArguments) -> anyhow::Result<Ending> {
-    let FetchArguments { address, directory } = arguments;
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let Arguments { address, directory } = arguments;
     let word = shell_word(directory);
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         bail!(

@@ -1,10 +1,10 @@
 //! `trackbed merge`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use tempfile::TempDir;
 use trackbed_lab::campaign::merge::{Sources, shards_in};
 use trackbed_report::summary;
 
@@ -12,8 +12,7 @@ use super::campaign::remote;
 use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed run vru --runs 1000 --out big --shard 1/2      on one machine
   trackbed run vru --runs 1000 --out big --shard 2/2      on another machine
@@ -31,7 +30,8 @@ Exit status: 0 all runs exist, 1 some are missing or failed, 2 bad input.";
 
 /// The arguments of `trackbed merge`.
 #[derive(Debug, Args)]
-pub struct MergeArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directories to merge, or one folder with the directories of shards; local or in an object store
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,
@@ -50,7 +50,7 @@ pub struct MergeArguments {
 ///
 /// # Errors
 /// If the directories do not belong together, or a file cannot be read or written.
-pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(address) = arguments.out.as_deref().and_then(remote::address) {
         bail!(
             "{address}: cannot merge into an object store; give a local directory with --out DIR"
@@ -62,13 +62,10 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
     let merged =
         Sources::read(&sources)?.merge_into(&out, arguments.keep_invalid, command.collect())?;
     let word = shell_word(&out);
-    if arguments.json {
-        output::print_json(&serde_json::to_value(&merged.document)?)?;
-    } else {
-        let replay = format!("trackbed replay {word}");
-        let options = summary::Options { replay: &replay, verbose: false, width: output::width() };
-        output::print(&summary::render(&merged.document, options))?;
-    }
+    let replay = format!("trackbed replay {word}");
+    let options = summary::Options { replay: &replay, verbose: false, width: output::width() };
+    let tables = || summary::render(&merged.document, options);
+    output::answer(arguments.json, &merged.document, tables)?;
     let (runs, asked) = (merged.runs, merged.asked);
     tell(format_args!("{runs} of {asked} runs exist; results: {word}"));
     let failed = merged.document.cells.iter().any(|cell| cell.failed > 0);
@@ -82,11 +79,11 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
 struct Fetched {
     directories: Vec<PathBuf>,
     /// Temporary copies of directories in object stores.
-    copies: Option<PathBuf>,
+    copies: Option<TempDir>,
 }
 
 impl Fetched {
-    fn all(arguments: &MergeArguments) -> anyhow::Result<Fetched> {
+    fn all(arguments: &Arguments) -> anyhow::Result<Fetched> {
         let mut fetched = Fetched { directories: Vec::new(), copies: None };
         for (number, path) in arguments.directories.iter().enumerate() {
             let Some(address) = remote::address(path) else {
@@ -100,19 +97,11 @@ impl Fetched {
                 Some(copies) => copies,
                 None => remote::temporary("merge")?,
             };
-            let copy = fetched.copies.insert(copies).join(number.to_string());
+            let copy = fetched.copies.insert(copies).path().join(number.to_string());
             remote::fetch(address, &copy)?;
             fetched.directories.push(copy);
         }
         Ok(fetched)
-    }
-}
-
-impl Drop for Fetched {
-    fn drop(&mut self) {
-        if let Some(copies) = &self.copies {
-            let _ = fs::remove_dir_all(copies);
-        }
     }
 }
 

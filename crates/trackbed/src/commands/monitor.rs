@@ -4,16 +4,13 @@ use std::num::NonZeroU64;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
 use trackbed_device::monitor::{Monitor, Named, Reading};
-use trackbed_outward::{Signal, listen};
 
 use crate::ending::Ending;
-use crate::output;
+use crate::{interrupt, output};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed monitor
   trackbed monitor --role server=4711 --role inference=4712 --json > usage.ndjson
@@ -25,7 +22,8 @@ Ctrl-C or SIGTERM ends it. Exit status: 0 ended or all readings taken, 2 bad inp
 
 /// The arguments of `trackbed monitor`.
 #[derive(Debug, Args)]
-pub struct MonitorArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// Watch the process PID under the name NAME; may be given several times
     #[arg(long = "role", value_name = "NAME=PID", value_parser = role)]
     pub roles: Vec<(String, u32)>,
@@ -50,15 +48,10 @@ enum News {
 ///
 /// # Errors
 /// If a process cannot be watched; the message names a remedy.
-pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let (news, inbox) = channel();
     let stop = news.clone();
-    listen(move |signal| {
-        if signal == Signal::Stop {
-            let _ = stop.send(News::Stop);
-        }
-    })
-    .context("cannot listen to signals")?;
+    interrupt::on_stop(move || drop(stop.send(News::Stop)))?;
     let roles: Vec<(&str, u32)> =
         arguments.roles.iter().map(|(name, pid)| (name.as_str(), *pid)).collect();
     let take = move |reading| {

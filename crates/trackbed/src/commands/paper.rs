@@ -11,8 +11,6 @@ use trackbed_lab::timeline;
 use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_outward::files;
 use trackbed_report::papers::{self, Chapter};
-use trackbed_report::summary;
-use trackbed_report::summary::Options;
 use trackbed_scenario::papers::EDGE;
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
 use trackbed_substrate::Cancel;
@@ -23,8 +21,7 @@ use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 use crate::shell;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed paper vru
   trackbed paper vru --runs 100 --json
@@ -32,7 +29,8 @@ Examples:
 
 /// The arguments of `trackbed paper`.
 #[derive(Debug, Args)]
-pub struct PaperArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The scenario that reproduces a paper (see `trackbed list scenarios`), or all
     pub name: String,
     /// With all, write the claims of all papers and the results to FILE (Markdown), and pictures to a folder
@@ -48,7 +46,7 @@ pub struct PaperArguments {
 ///
 /// # Errors
 /// If there is no such paper, a setting is invalid, or results cannot be written.
-pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if arguments.name == ALL {
         return all(arguments);
     }
@@ -67,18 +65,12 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     let is_json = arguments.options.json;
     let text = if is_json {
         let document = PaperDocument::new(finished.document.clone(), found);
-        output::json(&serde_json::to_value(document)?)
+        output::json(&document)?
     } else {
-        let replay = finished.replay_command();
-        let options =
-            Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
-        let results = summary::render(&finished.document, options);
+        let results = finished.tables(arguments.options.verbose);
         format!("{results}\n{}", papers::render(&found, output::width().unwrap_or(100)))
     };
-    // Upload the results even if printing fails, and print them even if the upload fails.
-    let kept = finished.keep();
-    output::print(&text)?;
-    kept?;
+    finished.keep_and_print(&text)?;
     finished.tell_changed(&arguments.options);
     finished.tell_where(is_json);
     let is_refuted = claims.iter().any(|claim| !claim.pass);
@@ -119,7 +111,7 @@ const DEVICES: &str = "raspberry-pi-5,jetson-orin-nano";
 const ALL: &str = "all";
 
 /// Runs every paper's scenario in virtual time, and writes a page with the results of all claims.
-fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
+fn all(arguments: &Arguments) -> anyhow::Result<Ending> {
     let options = &arguments.options;
     if options.json {
         bail!("trackbed paper all writes a Markdown page; remove --json");

@@ -19,8 +19,7 @@ use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, is_url, tell};
 use cluster::{Job, Pod};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed plan vru --set link.loss=0,1%            list the cells
   trackbed plan sweep.toml --runs 1000 --for slurm --shards 32 --out /scratch/me/sweep > sweep.sbatch
@@ -43,7 +42,8 @@ relative to the folder of the submission.";
 
 /// The arguments of `trackbed plan`.
 #[derive(Clone, Debug, Args)]
-pub struct PlanArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
@@ -85,23 +85,20 @@ pub enum Cluster {
 ///
 /// # Errors
 /// If the scenario is invalid, or cannot be split over machines.
-pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let source = Source::named(&arguments.scenario);
     let plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
     plan.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
     let options = &arguments.options;
     let text = match arguments.cluster {
-        None if options.json => {
-            output::print_json(&serde_json::to_value(document(&plan))?)?;
-            return Ok(Ending::Success);
-        }
+        None if options.json => output::json(&document(&plan))?,
         None => {
             trial::tell_cost(&plan, options);
             overview(&plan)
         }
         Some(cluster) => {
             let job = job(arguments, &source, &plan)?;
-            let PlanArguments { image, claim, secret, .. } = arguments.clone();
+            let Arguments { image, claim, secret, .. } = arguments.clone();
             let pod = Pod { image, claim, secret };
             match cluster {
                 Cluster::Slurm => cluster::slurm(&job),
@@ -152,7 +149,7 @@ fn summary(plan: &Plan) -> String {
     format!("{}: {cells} cells, {runs}, {units} in all, seed {}", plan.name, plan.seed)
 }
 
-fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Result<Job> {
+fn job(arguments: &Arguments, source: &Source, plan: &Plan) -> anyhow::Result<Job> {
     let options = &arguments.options;
     if options.substrate == Some(SubstrateArgument::Live) {
         bail!(
@@ -227,8 +224,8 @@ fn words(options: &RunOptions, plan: &Plan) -> Vec<String> {
         words.push(format!("--{name}"));
         words.extend(value);
     };
-    if let Some(substrate) = options.substrate.and_then(|substrate| substrate.to_possible_value()) {
-        option("substrate", Some(substrate.get_name().to_owned()));
+    if let Some(substrate) = options.substrate {
+        option("substrate", Some(substrate.name().to_owned()));
     }
     if options.quick {
         option("quick", None);

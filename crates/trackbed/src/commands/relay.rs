@@ -3,18 +3,16 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::{ArgGroup, Args};
-use trackbed_outward::{Metrics, Signal, expose, listen};
+use trackbed_outward::{Metrics, expose};
 use trackbed_router::relay::fronts::{Front, rules};
 use trackbed_router::relay::{Destinations, Limits, Plan, Stop, run};
 
 use super::phad::LogFormat;
 use crate::ending::Ending;
-use crate::output;
+use crate::{interrupt, output};
 
-/// The help behind the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed relay --transparent 0.0.0.0:7462
   trackbed relay --transparent 0.0.0.0:7462 --print-rules wlan0 | sh
@@ -41,8 +39,9 @@ ends at once. Exit status: 0 ended by a signal, 2 bad input or something failed.
 
 /// The arguments of `trackbed relay`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 #[command(group(ArgGroup::new("fronts").args(["transparent", "socks"]).required(true).multiple(true)))]
-pub struct RelayArguments {
+pub struct Arguments {
     /// Accept connections here that the firewall redirects (TPROXY); may be given twice, for IPv4 and
     /// IPv6
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -82,7 +81,7 @@ pub struct RelayArguments {
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(interface) = &arguments.print_rules {
         let fronts = arguments.transparent.iter();
         let text: Vec<String> = fronts.map(|front| rules(interface, *front)).collect();
@@ -102,12 +101,7 @@ pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Ending> {
     let (log, metrics) = (arguments.log.log("trackbed relay"), Metrics::new());
     let stop = Stop::default();
     let asked = stop.clone();
-    listen(move |signal| {
-        if signal == Signal::Stop {
-            asked.ask();
-        }
-    })
-    .context("cannot listen to signals")?;
+    interrupt::on_stop(move || asked.ask())?;
     if let Some(address) = arguments.metrics {
         let address = expose(&metrics, address)?;
         log.info("metrics", &format!("figures are at http://{address}/metrics"), &[]);

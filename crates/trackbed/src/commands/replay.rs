@@ -7,15 +7,15 @@ use clap::Args;
 use trackbed_archive::files::REPLAY;
 use trackbed_archive::{Recorded, Results as _};
 use trackbed_lab::replay::{self, Replay};
-use trackbed_measure::results::{Outcome, VIRTUAL};
+use trackbed_measure::results::Outcome;
 use trackbed_outward::files::folder;
 
+use crate::chosen;
 use crate::ending::Ending;
 use crate::options::number;
 use crate::output::{self, shell_word, spare_results, tell};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Example:
   trackbed replay trackbed-out/vru 3 17
   wireshark trackbed-out/vru/replay/cell-3-run-17/phone.pcapng
@@ -32,7 +32,8 @@ directory; exit status 2 if they differ.";
 
 /// The arguments of `trackbed replay`.
 #[derive(Debug, Args)]
-pub struct ReplayArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,
     /// The number of the cell, from the table that `run` printed
@@ -50,36 +51,17 @@ pub struct ReplayArguments {
 ///
 /// # Errors
 /// If the directory, the cell or the run does not exist, or captures cannot be written.
-pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
-    let Recorded { about, plan, runs: recorded, .. } = Recorded::read(&arguments.directory)?;
-    if about.substrate != VIRTUAL {
-        bail!(
-            "{}: these runs were {}, in real time; only runs in virtual time can be repeated",
-            arguments.directory.display(),
-            about.substrate
-        );
-    }
-    let Some(cell) = plan.cells.get(arguments.cell as usize) else {
-        let last = plan.cells.len() - 1;
-        bail!("there is no cell {}; write a cell from 0 to {last}", arguments.cell);
-    };
-    let runs = cell.runs;
-    if arguments.run >= runs {
-        bail!("there is no run {}; write a run from 0 to {}", arguments.run, runs - 1);
-    }
-    let replays = arguments.directory.join(REPLAY);
-    let out = arguments
-        .out
-        .clone()
-        .unwrap_or_else(|| replays.join(format!("cell-{}-run-{}", arguments.cell, arguments.run)));
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let Arguments { directory, cell, run, out } = arguments;
+    let (cell, run) = (*cell, *run);
+    let Recorded { plan, runs: recorded, .. } = chosen::repeatable(directory)?;
+    chosen::check(&plan, cell, Some(run), 0)?;
+    let replays = directory.join(REPLAY);
+    let own = || replays.join(format!("cell-{cell}-run-{run}"));
+    let out = out.clone().unwrap_or_else(own);
     spare_results(&out)?;
-    let comment = format!(
-        "trackbed replay {} {} {}",
-        shell_word(&arguments.directory),
-        arguments.cell,
-        arguments.run
-    );
-    let replay = Replay { cell: arguments.cell, run: arguments.run, comment };
+    let comment = format!("trackbed replay {} {cell} {run}", shell_word(directory));
+    let replay = Replay { cell, run, comment };
     let folders = match arguments.out {
         Some(_) => Ok(()),
         None => folder(&replays).and_then(|()| folder(&out)),
@@ -89,8 +71,8 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
         format!("{}: captures cannot be written; give another folder with --out", out.display())
     })?;
 
-    let of_cell = recorded.of(arguments.cell)?;
-    let recorded = of_cell.iter().find(|run| run.run == arguments.run).map(|run| &run.outcome);
+    let of_cell = recorded.of(cell)?;
+    let recorded = of_cell.iter().find(|known| known.run == run).map(|known| &known.outcome);
     let same = recorded.is_none_or(|recorded| *recorded == repeated.outcome);
     let mut text = describe(&repeated.outcome);
     for file in &repeated.files {

@@ -22,8 +22,7 @@ use crate::output::{no_place, shell_word, tell, write_file, write_own};
 use crate::patience::Patience;
 use crate::shell;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed report trackbed-out/vru --open
   trackbed report results --out results.html
@@ -34,7 +33,8 @@ differences, outliers, and how everything was measured. Each figure can be saved
 
 /// The arguments of `trackbed report`.
 #[derive(Debug, Args)]
-pub struct ReportArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,
     /// Write the report to FILE [default: report.html in the run directory]
@@ -49,7 +49,7 @@ pub struct ReportArguments {
 ///
 /// # Errors
 /// If the directory cannot be read, or the report cannot be written.
-pub fn execute(arguments: &ReportArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let path = write(&arguments.directory, arguments.out.as_deref())?;
     if arguments.open {
         open(&path);

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use clap::Args;
-use trackbed_report::summary::{self, Options};
+use trackbed_report::papers;
 
 use super::campaign::{Finished, remote};
 use super::{campaign, report};
@@ -10,8 +10,7 @@ use crate::ending::Ending;
 use crate::options::RunOptions;
 use crate::output;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed run vru                                   the unchanged scenario
   trackbed run vru --set link.loss=0 --set link.delay=20ms
@@ -37,7 +36,8 @@ Ctrl-C or SIGTERM keeps the finished runs; the same command with the same --out 
 
 /// The arguments of `trackbed run`.
 #[derive(Debug, Args)]
-pub struct RunArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub struct RunArguments {
 ///
 /// # Errors
 /// If the scenario is invalid or results cannot be written.
-pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let is_elsewhere = arguments.options.out.as_deref().and_then(remote::address).is_some();
     if arguments.open && is_elsewhere {
         bail!("--open cannot open a report in an object store; use --report, then trackbed fetch");
@@ -70,28 +70,22 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
     let is_json = arguments.options.json;
     finished.warn_of_stranded_senders();
     let text = match is_json {
-        true => output::json(&serde_json::to_value(&finished.document)?),
+        true => output::json(&finished.document)?,
         false => tables(&finished, arguments)?,
     };
-    // Upload the results even if printing fails, and print them even if the upload fails.
-    let kept = finished.keep();
-    output::print(&text)?;
-    kept?;
+    finished.keep_and_print(&text)?;
     finished.tell_where(is_json);
     Ok(finished.ending())
 }
 
 /// The tables of the results, and the comparison with the scenario's paper.
-fn tables(finished: &Finished, arguments: &RunArguments) -> anyhow::Result<String> {
-    let replay = finished.replay_command();
-    let options =
-        Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
-    let mut text = summary::render(&finished.document, options);
+fn tables(finished: &Finished, arguments: &Arguments) -> anyhow::Result<String> {
+    let mut text = finished.tables(arguments.options.verbose);
     if let Some(name) = finished.plan.paper.as_deref()
         && let Some(held) = finished.held(name)?
     {
-        let conclusion = trackbed_report::papers::conclusion(&held);
-        let beside = trackbed_report::papers::beside(&held, output::width().unwrap_or(100));
+        let conclusion = papers::conclusion(&held);
+        let beside = papers::beside(&held, output::width().unwrap_or(100));
         if !beside.is_empty() {
             text.push_str(&format!("\n{beside}"));
         }

@@ -4,18 +4,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
 use trackbed_core::ByteSize;
 use trackbed_lab::live::{DATA_PORT, Limits, PORT, Settings, serve};
-use trackbed_outward::{Signal, listen};
 use trackbed_substrate::Cancel;
 
 use super::phad::LogFormat;
 use crate::ending::Ending;
+use crate::interrupt;
 
-/// The help behind the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed serve                                     on one machine
   scp there:trackbed-ticket.json .                   on the other one
@@ -32,7 +30,8 @@ SIGTERM or Ctrl-C ends it. Exit status: 0 ended by a signal, 2 bad input or some
 
 /// Where to listen, and how much clients may ask.
 #[derive(Debug, Args)]
-pub struct ServeArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0")]
     pub listen: IpAddr,
@@ -63,8 +62,8 @@ pub struct ServeArguments {
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Ending> {
-    let ServeArguments { duration, bytes, requests, .. } = *arguments;
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let Arguments { duration, bytes, requests, .. } = *arguments;
     anyhow::ensure!(
         arguments.data_port == 0 || arguments.data_port != arguments.port,
         "--data-port must be another one than --port"
@@ -81,12 +80,7 @@ pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Ending> {
     let log = arguments.log.log("trackbed serve");
     let cancel = Cancel::new();
     let asked = cancel.clone();
-    listen(move |signal| {
-        if signal == Signal::Stop {
-            asked.cancel();
-        }
-    })
-    .context("cannot listen to signals")?;
+    interrupt::on_stop(move || asked.cancel())?;
     let shown = arguments.ticket.display().to_string();
     serve(settings, log, cancel, |address| {
         let message = format!("runs are asked for at {address}, with the ticket {shown}");

@@ -9,11 +9,11 @@ use clap::{Args, Subcommand};
 use trackbed_v2x::json;
 
 use crate::ending::Ending;
-use crate::output::print_json;
+use crate::output;
 
 /// The arguments of `trackbed v2x`.
 #[derive(Debug, Args)]
-pub struct V2xArguments {
+pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]
     pub command: V2xCommand,
@@ -47,13 +47,13 @@ pub struct DecodeArguments {
 ///
 /// # Errors
 /// If the file cannot be read, or is neither a message nor a certificate.
-pub fn execute(arguments: &V2xArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let V2xCommand::Decode(arguments) = &arguments.command;
     let path = &arguments.file;
     let bytes = read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let shown = json::describe(&unhex(bytes))
         .with_context(|| format!("{} is not a signed message or certificate", path.display()))?;
-    print_json(&shown)?;
+    output::print(&output::json(&shown)?)?;
     Ok(Ending::Success)
 }
 

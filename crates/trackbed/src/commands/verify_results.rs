@@ -6,17 +6,15 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use trackbed_archive::Recorded;
-use trackbed_lab::campaign::{Execution, audit};
-use trackbed_measure::results::VIRTUAL;
+use trackbed_lab::campaign::Execution;
+use trackbed_lab::campaign::audit::{self, Findings};
 
 use crate::ending::Ending;
 use crate::options::{count, jobs, number};
 use crate::output::{self, shell_word, tell};
-use crate::{interrupt, progress};
+use crate::{chosen, interrupt, progress};
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed verify-results results
   trackbed verify-results results --sample 1000 --draw 7
@@ -30,7 +28,8 @@ Exit status: 0 everything matches, 1 something differs, 2 bad input.";
 
 /// The arguments of `trackbed verify-results`.
 #[derive(Debug, Args)]
-pub struct VerifyResultsArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,
     /// Repeat N runs
@@ -51,15 +50,8 @@ pub struct VerifyResultsArguments {
 ///
 /// # Errors
 /// If the directory cannot be used.
-pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Ending> {
-    let recorded = Recorded::read(&arguments.directory)?;
-    if recorded.about.substrate != VIRTUAL {
-        bail!(
-            "{}: these runs were {}, in real time; only runs in virtual time can be repeated",
-            arguments.directory.display(),
-            recorded.about.substrate
-        );
-    }
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let recorded = chosen::repeatable(&arguments.directory)?;
     if recorded.runs.is_empty() {
         bail!("{}: contains no results yet; run its scenario first", arguments.directory.display());
     }
@@ -73,25 +65,23 @@ pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Ending> {
     let findings = audit::audit(&recorded, sample, draw, &execution, || bar.inc(1))?;
     bar.finish_and_clear();
     let directory = shell_word(&arguments.directory);
-    if arguments.json {
-        output::print_json(&serde_json::to_value(&findings)?)?;
-    } else {
-        let mut text = format!(
-            "{} of {} runs repeated (--draw {draw}): {} differ\n",
-            findings.repeated,
-            findings.runs,
-            findings.different.len()
-        );
-        for (cell, run) in &findings.different {
-            text.push_str(&format!("  trackbed replay {directory} {cell} {run}\n"));
-        }
-        text.push_str(match findings.is_summary_right {
-            true => "run.json matches the runs\n",
-            false => "run.json does NOT match the runs: continue the run to write it again\n",
-        });
-        text.push_str(&format!("sha256 of the results: {}\n", findings.digest));
-        output::print(&text)?;
-    }
+    let text = || {
+        let Findings { repeated, runs, different, digest, .. } = &findings;
+        let count = different.len();
+        let replays = different
+            .iter()
+            .map(|(cell, run)| format!("  trackbed replay {directory} {cell} {run}\n"));
+        let replays: String = replays.collect();
+        let summary = match findings.is_summary_right {
+            true => "run.json matches the runs",
+            false => "run.json does NOT match the runs: continue the run to write it again",
+        };
+        format!(
+            "{repeated} of {runs} runs repeated (--draw {draw}): {count} differ\n{replays}{summary}\n\
+             sha256 of the results: {digest}\n"
+        )
+    };
+    output::answer(arguments.json, &findings, text)?;
     Ok(match findings.is_sound() {
         _ if cancel.is_cancelled() => {
             tell("interrupted: only a part of the sample was repeated");

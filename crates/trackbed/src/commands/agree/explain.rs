@@ -15,7 +15,8 @@ use trackbed_report::divergence::{self as report, Pair};
 use trackbed_scenario::Plan;
 
 use super::super::campaign::Campaign;
-use super::AgreeArguments;
+use super::Arguments;
+use crate::chosen;
 use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, spare_results, tell};
@@ -47,11 +48,14 @@ impl FromStr for Unit {
 /// # Errors
 /// If there is no such run, the system allows no namespaces, or captures cannot be written.
 pub fn execute(
-    arguments: &AgreeArguments,
+    arguments: &Arguments,
     unit: Unit,
     (plan, out): (&Plan, &Path),
 ) -> anyhow::Result<Ending> {
-    let (cell, run) = chosen(plan, unit, arguments, out)?;
+    // `--until-decided` may have made more runs than the plan has.
+    chosen::check(plan, unit.cell, unit.run, arguments.options.runs_max)?;
+    let cell = unit.cell;
+    let run = unit.run.or_else(|| most_different(plan, cell, arguments, out)).unwrap_or(0);
     let options = RunOptions {
         substrate: Some(SubstrateArgument::Emulated),
         out: None,
@@ -104,30 +108,8 @@ pub fn execute(
     Ok(Ending::Success)
 }
 
-/// The run to repeat.
-fn chosen(
-    plan: &Plan,
-    Unit { cell, run }: Unit,
-    arguments: &AgreeArguments,
-    out: &Path,
-) -> anyhow::Result<(u32, u32)> {
-    let Some(of_plan) = plan.cells.get(cell as usize) else {
-        let last = plan.cells.len() - 1;
-        bail!("there is no cell {cell}; write a cell from 0 to {last}");
-    };
-    // `--until-decided` may have made more runs than the plan has.
-    let most = of_plan.runs.max(arguments.options.runs_max);
-    match run {
-        Some(run) if run >= most => {
-            bail!("there is no run {run}; write a run from 0 to {}", most - 1)
-        }
-        Some(run) => Ok((cell, run)),
-        None => Ok((cell, most_different(plan, cell, arguments, out).unwrap_or(0))),
-    }
-}
-
 /// The run of a cell that differs most in the first compared metric, if there are results.
-fn most_different(plan: &Plan, cell: u32, arguments: &AgreeArguments, out: &Path) -> Option<u32> {
+fn most_different(plan: &Plan, cell: u32, arguments: &Arguments, out: &Path) -> Option<u32> {
     let read = |name: &str| {
         let recorded = Recorded::read(&out.join(name)).ok()?;
         let runs = (recorded.plan.hash == plan.hash).then(|| recorded.runs.of(cell).ok())??;

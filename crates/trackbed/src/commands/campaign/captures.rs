@@ -4,12 +4,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use trackbed_archive::{CAPTURES, RecordedRuns, Shard};
 use trackbed_lab::emulated::{CapturedRuns, Captures};
 use trackbed_scenario::Plan;
 
 use super::remote;
+use crate::chosen;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
@@ -31,17 +32,9 @@ pub fn wanted(
         bail!("--capture writes to a folder on this machine: give one with --out");
     }
     if let CapturedRuns::One { cell, run } = runs {
-        let Some(planned) = plan.cells.get(cell as usize) else {
-            let last = plan.cells.len() - 1;
-            bail!("--capture: there is no cell {cell}; write a cell from 0 to {last}");
-        };
-        let most = match options.until.is_some() || options.until_decided {
-            true => planned.runs.max(options.runs_max),
-            false => planned.runs,
-        };
-        if run >= most {
-            bail!("--capture: there is no run {run}; write a run from 0 to {}", most - 1);
-        }
+        let is_open = options.until.is_some() || options.until_decided;
+        let runs_max = if is_open { options.runs_max } else { 0 };
+        chosen::check(plan, cell, Some(run), runs_max).context("--capture")?;
         if shard.is_some_and(|shard| !shard.has(plan.cells.len(), (cell, run))) {
             bail!("--capture: run {run} of cell {cell} is in another shard");
         }

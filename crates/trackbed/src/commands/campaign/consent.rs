@@ -7,7 +7,7 @@ use anyhow::bail;
 use rustix::process::geteuid;
 use trackbed_outward::printable_line;
 use trackbed_programs::User;
-use trackbed_scenario::{Home, Plan};
+use trackbed_scenario::Plan;
 
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{tell, tell_error};
@@ -17,12 +17,9 @@ use crate::output::{tell, tell_error};
 /// # Errors
 /// If the user does not agree, or there is no terminal.
 pub fn ask(plan: &Plan, options: &RunOptions) -> anyhow::Result<()> {
-    let is_virtual = match options.substrate {
-        Some(chosen) => chosen == SubstrateArgument::Virtual,
-        None => plan.home == Home::Virtual,
-    };
+    let substrate = options.substrate.unwrap_or(plan.home.into());
     // Runs in virtual time start no programs.
-    if plan.commands.is_empty() || is_virtual {
+    if plan.commands.is_empty() || substrate == SubstrateArgument::Virtual {
         return Ok(());
     }
     let rights = match User::in_place_of_root() {

@@ -20,14 +20,14 @@ use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
 use trackbed_lab::emulated::{Captures, Emulated};
 use trackbed_lab::live::{Live, Ticket};
-use trackbed_measure::results::{Document, EMULATED, LIVE, SCHEMA, VIRTUAL};
+use trackbed_measure::results::{Document, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
 use trackbed_scenario::{self as scenario, Home, Override, Plan, Source};
 
 use crate::ending::Ending;
 use crate::interrupt;
 use crate::options::{RunOptions, SubstrateArgument};
-use crate::output::{shell_word, tell};
+use crate::output::{self, shell_word, tell};
 use remote::Remote;
 use view::{View, replay_command};
 
@@ -83,9 +83,20 @@ impl Finished {
         Ok(paper::hold(name, plan, document, directory, *keep_invalid)?)
     }
 
-    /// The command that replays a run, without the numbers of the cell and the run.
-    pub fn replay_command(&self) -> String {
-        replay_command(self.directory.path())
+    /// The tables of the results.
+    pub fn tables(&self, verbose: bool) -> String {
+        let (replay, width) = (replay_command(self.directory.path()), output::width());
+        summary::render(&self.document, summary::Options { replay: &replay, verbose, width })
+    }
+
+    /// Uploads the directory, as [`Finished::keep`], and prints `text`, each even if the other fails.
+    ///
+    /// # Errors
+    /// If one of them fails.
+    pub fn keep_and_print(&mut self, text: &str) -> anyhow::Result<()> {
+        let kept = self.keep();
+        output::print(text)?;
+        kept
     }
 
     /// Uploads the directory if it belongs in an object store. The directory must not change afterwards.
@@ -105,7 +116,8 @@ impl Finished {
             ));
             return;
         }
-        let (command, directory) = (self.replay_command(), shell_word(self.directory.path()));
+        let path = self.directory.path();
+        let (command, directory) = (replay_command(path), shell_word(path));
         match json {
             true => match summary::failures(&self.document, &command) {
                 failures if failures.is_empty() => {}
@@ -310,17 +322,15 @@ pub fn execution(options: &RunOptions) -> anyhow::Result<Execution> {
 /// time replaces it, whose model of a device needs no runtime. A substrate that the user chose is never
 /// replaced.
 fn home(plan: &Plan) -> SubstrateArgument {
-    match plan.home {
-        Home::Emulated if beside::lacks_runtime(plan) && Virtual::new().check(plan).is_ok() => {
-            tell(
-                "note: this machine has no runtime for the object detector, so the scenario runs in \
-                 virtual time with the model of a device. To measure this machine: `pip install onnxruntime`",
-            );
-            SubstrateArgument::Virtual
-        }
-        Home::Emulated => SubstrateArgument::Emulated,
-        Home::Virtual => SubstrateArgument::Virtual,
+    let is_emulated = plan.home == Home::Emulated;
+    if is_emulated && beside::lacks_runtime(plan) && Virtual::new().check(plan).is_ok() {
+        tell(
+            "note: this machine has no runtime for the object detector, so the scenario runs in \
+             virtual time with the model of a device. To measure this machine: `pip install onnxruntime`",
+        );
+        return SubstrateArgument::Virtual;
     }
+    plan.home.into()
 }
 
 /// The plan of a scenario, which is rejected if virtual time cannot run it: before hours are spent on
@@ -395,11 +405,7 @@ fn about(
         more_runs: BTreeMap::new(),
         folder,
         plan: plan.hash.clone(),
-        substrate: match substrate {
-            SubstrateArgument::Virtual => VIRTUAL.to_owned(),
-            SubstrateArgument::Emulated => EMULATED.to_owned(),
-            SubstrateArgument::Live => LIVE.to_owned(),
-        },
+        substrate: substrate.name().to_owned(),
         shard: None,
     })
 }

@@ -17,8 +17,13 @@ use super::Finding;
 /// to no other.
 pub(super) fn all() -> Vec<Finding> {
     let mut findings = vec![virtual_time(), namespaces()];
-    findings.extend([priority(), lateness(), tun(), mptcp(), sctp(), congestion(), descriptors()]);
-    findings.extend([programs(), detection(), openssl(), vectors()]);
+    findings.extend([priority(), lateness(), tun()]);
+    let remedy = "a kernel with CONFIG_MPTCP, and sysctl net.mptcp.enabled=1";
+    findings.extend([
+        kernel_protocol("the kernel's MPTCP", ipproto::MPTCP, remedy),
+        kernel_protocol("the kernel's SCTP", ipproto::SCTP, "modprobe sctp"),
+    ]);
+    findings.extend([congestion(), descriptors(), programs(), detection(), openssl(), vectors()]);
     findings.extend([
         feature("object stores (s3://, gs://, az://)", cfg!(feature = "store"), "store"),
         feature("Parquet tables", cfg!(feature = "parquet"), "parquet"),
@@ -94,15 +99,6 @@ fn tun() -> Finding {
     }
 }
 
-fn mptcp() -> Finding {
-    let remedy = "a kernel with CONFIG_MPTCP, and sysctl net.mptcp.enabled=1";
-    kernel_protocol("the kernel's MPTCP", ipproto::MPTCP, remedy)
-}
-
-fn sctp() -> Finding {
-    kernel_protocol("the kernel's SCTP", ipproto::SCTP, "modprobe sctp")
-}
-
 fn kernel_protocol(name: &str, protocol: Protocol, remedy: &str) -> Finding {
     match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(protocol)) {
         Ok(_) => finding(name, true, "a socket opens", None),
@@ -130,17 +126,13 @@ fn descriptors() -> Finding {
 const DESCRIPTORS: u64 = 10_200;
 
 fn programs() -> Finding {
-    let servers = trackbed_programs::registry()
-        .iter()
-        .map(|program| (program.name(), program.executables(), program.about().package));
-    let clients = trackbed_programs::clients::registry()
-        .iter()
-        .map(|program| (program.name(), program.executables(), program.about().package));
+    let servers = trackbed_programs::registry().iter().map(|server| server.about());
+    let clients = trackbed_programs::clients::registry().iter().map(|client| client.about());
     let (mut found, mut packages) = (Vec::new(), Vec::new());
-    for (name, executables, package) in servers.chain(clients) {
-        match trackbed_programs::find_executable(&executables, package) {
-            Ok(_) => found.push(name),
-            Err(_) => packages.extend(package),
+    for about in servers.chain(clients) {
+        match trackbed_programs::find_executable(about.executables, about.package) {
+            Ok(_) => found.push(about.name),
+            Err(_) => packages.extend(about.package),
         }
     }
     packages.sort_unstable();

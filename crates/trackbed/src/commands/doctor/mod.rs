@@ -12,8 +12,7 @@ use trackbed_report::{Align, Table};
 use crate::ending::Ending;
 use crate::output;
 
-/// The help behind the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed doctor
   trackbed doctor --json
@@ -22,7 +21,8 @@ Nothing is installed or changed. Exit status 0, whatever is missing: virtual tim
 
 /// How to print.
 #[derive(Debug, Args)]
-pub struct DoctorArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// Print one JSON document in place of a table
     #[arg(long)]
     pub json: bool,
@@ -57,16 +57,10 @@ pub struct Finding {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn execute(arguments: &DoctorArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let findings = checks::all();
-    match arguments.json {
-        true => output::print_json(&serde_json::to_value(DoctorDocument {
-            schema: SCHEMA,
-            trackbed: VERSION.to_owned(),
-            findings,
-        })?)?,
-        false => output::print(&text(&findings))?,
-    }
+    let document = DoctorDocument { schema: SCHEMA, trackbed: VERSION.to_owned(), findings };
+    output::answer(arguments.json, &document, || text(&document.findings))?;
     Ok(Ending::Success)
 }
 

@@ -8,7 +8,7 @@ use trackbed_railway::motion::quantity::parse_length_m;
 
 /// The arguments of `trackbed handover`.
 #[derive(Debug, Args)]
-pub struct HandoverArguments {
+pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]
     pub command: HandoverCommand,

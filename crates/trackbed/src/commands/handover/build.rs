@@ -72,13 +72,15 @@ fn from_model(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<
 
 /// The settings of the model. Reads the files that they name.
 fn given(arguments: &BuildArguments) -> anyhow::Result<Arguments> {
-    let plain = [("profile", &arguments.profile), ("speed", &arguments.speed)];
-    let plain = plain.into_iter().filter_map(|(key, value)| Some((key, value.clone()?)));
-    let files = [("track", &arguments.track), ("stations", &arguments.stations)];
-    let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?)));
-    let files = files.map(|(key, path)| (key, path.to_string_lossy().into_owned()));
-    let mut pairs: Vec<(String, String)> =
-        plain.chain(files).map(|(key, value)| (key.to_owned(), value)).collect();
+    let file = |path: &Option<PathBuf>| Some(path.as_ref()?.to_string_lossy().into_owned());
+    let options = [
+        ("profile", arguments.profile.clone()),
+        ("speed", arguments.speed.clone()),
+        ("track", file(&arguments.track)),
+        ("stations", file(&arguments.stations)),
+    ];
+    let given = options.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    let mut pairs: Vec<(String, String)> = given.collect();
     for setting in &arguments.settings {
         let (key, value) = setting.split_once('=').with_context(|| {
             format!(

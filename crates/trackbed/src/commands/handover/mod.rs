@@ -6,14 +6,14 @@ mod merge;
 mod show;
 
 use crate::ending::Ending;
-pub use arguments::HandoverArguments;
+pub use arguments::Arguments;
 use arguments::HandoverCommand;
 
 /// Builds, shows or merges tables.
 ///
 /// # Errors
 /// If a file cannot be read or written or has a wrong format, or a setting is invalid.
-pub fn execute(arguments: &HandoverArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     match &arguments.command {
         HandoverCommand::Build(arguments) => build::execute(arguments),
         HandoverCommand::Show(arguments) => show::execute(arguments),

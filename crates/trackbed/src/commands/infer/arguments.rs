@@ -11,8 +11,7 @@ use trackbed_inference::runtime::{Provider, RuntimeKind};
 
 use crate::commands::phad::duration;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed infer                                     the generated model on generated frames
   trackbed infer --model yolo11n.onnx --frames MOT17-05-SDP --threads 4 --detections found.txt
@@ -46,7 +45,8 @@ interrupted.";
 
 /// The arguments of `trackbed infer`.
 #[derive(Debug, Args)]
-pub struct InferArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// Run the ONNX model in FILE, or "generated": a model of YOLO11n's size with random weights
     #[arg(long, value_name = "FILE|generated", default_value = "generated")]
     pub model: PathBuf,

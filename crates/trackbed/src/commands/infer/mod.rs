@@ -23,7 +23,7 @@ use trackbed_inference::runtime::{Runtime, RuntimeKind, Search};
 use crate::ending::Ending;
 use crate::output;
 
-pub use arguments::{EXAMPLES, InferArguments};
+pub use arguments::Arguments;
 use outlet::Outlet;
 use session::{Session, Worker};
 use summary::About;
@@ -32,7 +32,7 @@ use summary::About;
 ///
 /// # Errors
 /// If an argument is invalid, or something fails; the message names a remedy.
-pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(path) = &arguments.write_model {
         return write_model(path, arguments.seed);
     }
@@ -46,10 +46,6 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
         true => by_program(arguments, threads)?,
         false => by_model(arguments, threads)?,
     };
-    if worker.is_detecting() == Some(false) && !arguments.exec {
-        let note = "note: the model's output is not in YOLO's format: it is timed, but nothing is detected";
-        output::tell(note);
-    }
     // An unwritable file should fail before an hour of measurement, not after it.
     if let Some(path) = &arguments.durations {
         let file = fs::OpenOptions::new().append(true).create(true).open(path);
@@ -66,10 +62,9 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
         }
         bail!("no frame finished after the warm-up; increase --duration");
     };
-    if arguments.json {
-        output::print_json(&summary::document(&about, &report, &usage, ended))?;
-    } else if !arguments.events {
-        output::print(&summary::table(&about, &report, &usage))?;
+    if !arguments.events {
+        let document = summary::document(&about, &report, &usage, ended);
+        output::answer(arguments.json, &document, || summary::table(&about, &report, &usage))?;
     }
     if let Some(path) = &arguments.durations {
         write_durations(path, &about, timing.frames(), threads)?;
@@ -89,10 +84,7 @@ fn write_model(path: &Path, seed: u64) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-fn by_program(
-    arguments: &InferArguments,
-    threads: NonZeroUsize,
-) -> anyhow::Result<(Worker, About)> {
+fn by_program(arguments: &Arguments, threads: NonZeroUsize) -> anyhow::Result<(Worker, About)> {
     let program = Program::start(&arguments.command)?;
     let words: Vec<String> =
         arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -108,7 +100,7 @@ fn by_program(
     Ok((Worker::Program(program), about))
 }
 
-fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result<(Worker, About)> {
+fn by_model(arguments: &Arguments, threads: NonZeroUsize) -> anyhow::Result<(Worker, About)> {
     // Cheap checks come first.
     let is_generated = |path: &Path| path.as_os_str() == "generated";
     let frames = match is_generated(&arguments.frames) {
@@ -139,7 +131,12 @@ fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result
         process: std::process::id(),
     };
     let thresholds = Thresholds { confidence: arguments.confidence, overlap: arguments.overlap };
-    Ok((Worker::Detector(Box::new(Detector::new(frames, model, thresholds))), about))
+    let detector = Detector::new(frames, model, thresholds);
+    if detector.is_detecting() == Some(false) {
+        let note = "note: the model's output is not in YOLO's format: it is timed, but nothing is detected";
+        output::tell(note);
+    }
+    Ok((Worker::Detector(Box::new(detector)), about))
 }
 
 fn write_durations(
@@ -160,9 +157,6 @@ fn write_durations(
     });
     let threads = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     let durations = Durations { threads, frames: frames.collect() };
-    let text = durations.to_string();
-    // A comment after the first line, which names the format.
-    let (magic, rest) = text.split_once('\n').unwrap_or((&text, ""));
-    let text = format!("{magic}\n# {}, by trackbed infer\n{rest}", about.what.replace('\n', " "));
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    let origin = format!("{}, by trackbed infer", about.what.replace('\n', " "));
+    output::write_with_origin(path, &durations.to_string(), &origin)
 }

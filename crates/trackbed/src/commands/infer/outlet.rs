@@ -5,12 +5,12 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use trackbed_inference::clock::monotonic_nanos;
 use trackbed_inference::detection::{Detection, DetectionWriter, Form};
 use trackbed_inference::detector::Frame;
 
-use super::arguments::InferArguments;
+use super::arguments::Arguments;
 use super::summary::{About, Ended};
 use crate::output;
 
@@ -22,36 +22,38 @@ pub(super) struct Outlet {
 }
 
 impl Outlet {
-    pub(super) fn open(arguments: &InferArguments) -> anyhow::Result<Outlet> {
+    pub(super) fn open(arguments: &Arguments) -> anyhow::Result<Outlet> {
         let detections = arguments.detections.as_deref().map(create).transpose()?;
         Ok(Outlet { events: arguments.events, detections, classes: arguments.classes.clone() })
     }
 
     pub(super) fn begin(&mut self, about: &About) -> anyhow::Result<()> {
-        if self.events {
-            let event = json!({
+        let ready = || {
+            json!({
                 "event": "ready", "monotonic_ns": monotonic_nanos(), "process": about.process,
                 "about": about.document(),
-            });
-            output::stream(&format!("{event}\n"))?;
-        }
-        Ok(())
+            })
+        };
+        self.event(ready)
+    }
+
+    fn event(&self, event: impl FnOnce() -> Value) -> anyhow::Result<()> {
+        if self.events { output::stream(&format!("{}\n", event())) } else { Ok(()) }
     }
 
     pub(super) fn frame(&mut self, frame: &Frame, found: &[Detection]) -> anyhow::Result<()> {
-        if self.events {
+        self.event(|| {
             let stages = frame.stages.map(|stages| {
                 json!({
                     "load_ns": stages.load_ns, "pre_ns": stages.pre_ns,
                     "inference_ns": stages.inference_ns, "post_ns": stages.post_ns,
                 })
             });
-            let event = json!({
+            json!({
                 "event": "frame", "frame": frame.number, "begin_ns": frame.begin_ns,
                 "end_ns": frame.end_ns, "stages": stages, "detections": frame.detections,
-            });
-            output::stream(&format!("{event}\n"))?;
-        }
+            })
+        })?;
         if let Some(writer) = &mut self.detections {
             let wanted = |detection: &&Detection| {
                 self.classes.is_empty() || self.classes.contains(&detection.class)
@@ -63,12 +65,11 @@ impl Outlet {
     }
 
     pub(super) fn end(self, ended: Ended) -> anyhow::Result<()> {
-        if self.events {
-            let event = json!({
+        self.event(|| {
+            json!({
                 "event": "end", "monotonic_ns": monotonic_nanos(), "reason": ended.word(),
-            });
-            output::stream(&format!("{event}\n"))?;
-        }
+            })
+        })?;
         match self.detections {
             Some(writer) => writer.finish().context("cannot write --detections"),
             None => Ok(()),

@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trackbed_inference::clock::monotonic_nanos;
 use trackbed_inference::detection::Detection;
 use trackbed_inference::detector::{Detector, Frame};
 use trackbed_inference::program::{Program, Step};
 use trackbed_inference::timing::{FRAMES_MAX, Timing};
-use trackbed_outward::{Signal, listen};
 
-use super::arguments::InferArguments;
+use super::arguments::Arguments;
 use super::outlet::Outlet;
 use super::summary::Ended;
 use super::usage::{Sums, Watch};
+use crate::interrupt;
 
 /// The detector or the program.
 pub(super) enum Worker {
@@ -37,31 +37,16 @@ pub(super) struct Session {
     progress: ProgressBar,
 }
 
-impl Worker {
-    /// See [`Detector::is_detecting`].
-    pub(super) fn is_detecting(&self) -> Option<bool> {
-        match self {
-            Worker::Detector(detector) => detector.is_detecting(),
-            Worker::Program(_) => Some(false),
-        }
-    }
-}
-
 impl Session {
     /// Creates a session; signals are handled from now on.
     pub(super) fn new(
         worker: Worker,
-        arguments: &InferArguments,
+        arguments: &Arguments,
         process: u32,
     ) -> anyhow::Result<Session> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
-        listen(move |signal| {
-            if signal == Signal::Stop {
-                asked.store(true, Ordering::Relaxed);
-            }
-        })
-        .context("cannot listen to signals")?;
+        interrupt::on_stop(move || asked.store(true, Ordering::Relaxed))?;
         Ok(Session {
             worker,
             duration: arguments.duration,

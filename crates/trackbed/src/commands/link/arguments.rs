@@ -8,8 +8,7 @@ use trackbed_scenario::Override;
 
 use super::changes::TimedSetting;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed link --rate 50mbit --delay 10ms --loss 0.3% -- curl https://example.org/
   trackbed link --delay 30ms -- curl http://100.64.0.1:8000/   a server on this machine
@@ -36,7 +35,8 @@ if the command could not be run. All processes that the command has started end 
 
 /// The arguments of `trackbed link`.
 #[derive(Debug, Args)]
-pub struct LinkArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// Set the rate of both directions, for example 50mbit
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,

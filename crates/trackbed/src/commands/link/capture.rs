@@ -61,11 +61,6 @@ impl Capture {
         }))))
     }
 
-    /// The tap to attach to a link.
-    pub fn tap(&self) -> Box<dyn Tap> {
-        Box::new(self.clone())
-    }
-
     /// Completes the files and returns their paths.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use trackbed_emulator::Remote;
 use trackbed_net::{Change, Direction, Duplex, End, LinkId, Network, NetworkBuilder};
 use trackbed_scenario::Override;
 
-use super::arguments::LinkArguments;
+use super::arguments::Arguments;
 use crate::output::tell;
 
 /// The changes and their times.
@@ -81,7 +81,7 @@ impl Timetable {
     ///
     /// # Errors
     /// If the file cannot be read or is invalid.
-    pub fn read(arguments: &LinkArguments) -> anyhow::Result<Timetable> {
+    pub fn read(arguments: &Arguments) -> anyhow::Result<Timetable> {
         let timed = arguments.at.iter().map(|timed| (timed.at, timed.setting.clone()));
         let mut entries: Vec<_> = timed.collect();
         entries.sort_by_key(|(at, _)| *at);
@@ -95,33 +95,29 @@ impl Timetable {
     /// The models without effect that a link needs besides the settings `said`, so that every change in this
     /// timetable is possible.
     pub fn neutral(&self, said: &[Override]) -> Vec<Override> {
-        let mut needed: Vec<(Direction, &str)> = Vec::new();
-        for (_, setting) in &self.entries {
-            let key = key(setting.change);
-            needed.extend(setting.directions.iter().map(|direction| (*direction, key)));
+        let mut neutral = Vec::new();
+        for (direction, prefix) in [(Direction::Backward, "down"), (Direction::Forward, "up")] {
+            let is_needed = |needed: &str| {
+                let changes = |setting: &Setting| {
+                    key(setting.change) == needed && setting.directions.contains(&direction)
+                };
+                self.file.is_some() || self.entries.iter().any(|(_, setting)| changes(setting))
+            };
+            let is_said = |key: &str| {
+                said.iter().any(|setting| {
+                    let mut words = setting.key.split('.');
+                    let first = words.next();
+                    first == Some(key) || first == Some(prefix) && words.next() == Some(key)
+                })
+            };
+            for (key, value) in NEUTRAL {
+                if is_needed(key) && !is_said(key) {
+                    let key = format!("{prefix}.{key}");
+                    neutral.push(Override { key, value: value.to_owned() });
+                }
+            }
         }
-        if self.file.is_some() {
-            let keys = NEUTRAL.into_iter().map(|(key, _)| key);
-            needed.extend(keys.flat_map(|key| BOTH.map(|direction| (direction, key))));
-        }
-        let is_said = |(direction, key): &(Direction, &str)| {
-            said.iter().any(|setting| {
-                let mut words = setting.key.split('.');
-                let first = words.next();
-                let own = prefix(*direction);
-                first == Some(*key) || first == Some(own) && words.next() == Some(*key)
-            })
-        };
-        needed.retain(|one| !is_said(one));
-        needed.sort_by_key(|(direction, key)| (prefix(*direction), *key));
-        needed.dedup();
-        let value =
-            |key: &str| NEUTRAL.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-        let setting = |(direction, key): (Direction, &str)| {
-            let key_here = format!("{}.{key}", prefix(direction));
-            Some(Override { key: key_here, value: value(key)?.to_owned() })
-        };
-        needed.into_iter().filter_map(setting).collect()
+        neutral
     }
 
     /// Checks that the link accepts every change.
@@ -200,17 +196,10 @@ fn key(change: Change) -> &'static str {
     }
 }
 
-fn prefix(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "up",
-        Direction::Backward => "down",
-    }
-}
-
 const BOTH: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
 /// Settings without noticeable effect: at this rate a packet takes nanoseconds.
-const NEUTRAL: [(&str, &str); 3] = [("rate", "1000 Gbit/s"), ("delay", "0 ms"), ("loss", "0 %")];
+const NEUTRAL: [(&str, &str); 3] = [("delay", "0 ms"), ("loss", "0 %"), ("rate", "1000 Gbit/s")];
 
 fn apply(setting: &Setting, remote: &Remote, link: LinkId) {
     for direction in &setting.directions {

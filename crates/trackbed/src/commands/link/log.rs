@@ -5,7 +5,8 @@
 //! tools can read. One file contains both directions; `up` or `down` is the last word of a line.
 
 use std::collections::HashMap;
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ type Identity = (usize, usize);
 pub struct PacketLog(Arc<Mutex<Lines>>);
 
 struct Lines {
-    sink: BufWriter<Box<dyn Write + Send>>,
+    sink: BufWriter<File>,
     /// The arrival time and the number of remaining copies of each packet inside, by the address of its bytes.
     inside: HashMap<Identity, (Time, u32)>,
     error: Option<io::Error>,
@@ -29,17 +30,12 @@ struct Lines {
 impl PacketLog {
     /// Starts a log. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z; `title`
     /// describes the link.
-    pub fn begin(sink: Box<dyn Write + Send>, title: &str, epoch: Duration) -> PacketLog {
+    pub fn begin(sink: File, title: &str, epoch: Duration) -> PacketLog {
         let mut lines = Lines { sink: BufWriter::new(sink), inside: HashMap::new(), error: None };
         lines.write(format_args!("# trackbed link {title}"));
         lines.write(format_args!("# init timestamp: {}", epoch.as_millis()));
         lines.write(format_args!("# base timestamp: 0"));
         PacketLog(Arc::new(Mutex::new(lines)))
-    }
-
-    /// The tap to attach to a link.
-    pub fn tap(&self) -> Box<dyn Tap> {
-        Box::new(self.clone())
     }
 
     /// Writes all buffered lines.
@@ -61,9 +57,7 @@ impl Lines {
             self.error = writeln!(self.sink, "{line}").err();
         }
     }
-}
 
-impl Lines {
     /// The arrival time of a packet of which one copy leaves now.
     fn leave(&mut self, identity: Identity) -> Option<Time> {
         let (came, copies) = self.inside.get_mut(&identity)?;
@@ -118,40 +112,34 @@ mod tests {
 
     use super::*;
 
-    #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
+    /// The log of packets of 100 bytes that enter at these times, in microseconds, a link like `up`.
+    fn logged(up: &LinkSpec, sent: &[u64]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let log = PacketLog::begin(File::create(&path).unwrap(), "10 ms", Duration::from_secs(5));
+        let mut builder = NetworkBuilder::new();
+        let (near, far) = (builder.edge("near"), builder.edge("far"));
+        let link = Duplex::new(up, &LinkSpec::new(), &Seed::of_run(1, 0));
+        builder.connect(End::new(near, []), End::new(far, []), link);
+        let mut network = builder.build().unwrap();
+        network.set_tap(Some(Box::new(log.clone())));
+        let socket = "10.0.0.1:1".parse().unwrap();
+        for micros in sent {
+            let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[0; 72]);
+            network.send(Time::from_micros(*micros), near, packet);
         }
+        network.advance(Time::from_millis(20));
+        log.finish().unwrap();
+        std::fs::read_to_string(path).unwrap()
+    }
 
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
+    fn late() -> LinkSpec {
+        LinkSpec::new().with(Delay::fixed(Duration::from_millis(10)))
     }
 
     #[test]
     fn every_event_of_a_packet_has_a_line() {
-        let sink = Shared::default();
-        let log = PacketLog::begin(Box::new(sink.clone()), "10 ms", Duration::from_secs(5));
-        let mut builder = NetworkBuilder::new();
-        let (near, far) = (builder.edge("near"), builder.edge("far"));
-        let up = LinkSpec::new()
-            .with(Delay::fixed(Duration::from_millis(10)))
-            .with(Loss::new(Listed::new([2])));
-        let link = Duplex::new(&up, &LinkSpec::new(), &Seed::of_run(1, 0));
-        builder.connect(End::new(near, []), End::new(far, []), link);
-        let mut network = builder.build().unwrap();
-        network.set_tap(Some(log.tap()));
-        let socket = "10.0.0.1:1".parse().unwrap();
-        for _ in 0..2 {
-            let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[0; 72]);
-            network.send(Time::from_micros(1_500), near, packet);
-        }
-        network.advance(Time::from_millis(20));
-        log.finish().unwrap();
-        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        let text = logged(&late().with(Loss::new(Listed::new([2]))), &[1_500, 1_500]);
         let expected = "\
 # trackbed link 10 ms
 # init timestamp: 5000
@@ -167,27 +155,9 @@ mod tests {
     /// Each copy spends the delay inside, whether duplicated or damaged.
     #[test]
     fn copies_and_damaged_packets_have_a_time_inside() {
-        let sink = Shared::default();
-        let log = PacketLog::begin(Box::new(sink.clone()), "10 ms", Duration::from_secs(5));
-        let mut builder = NetworkBuilder::new();
-        let (near, far) = (builder.edge("near"), builder.edge("far"));
         let probability = Ratio::from_parts(1, 1);
-        let up = LinkSpec::new()
-            .with(Delay::fixed(Duration::from_millis(10)))
-            .with(Duplication { probability })
-            .with(Corruption { probability });
-        let link = Duplex::new(&up, &LinkSpec::new(), &Seed::of_run(1, 0));
-        builder.connect(End::new(near, []), End::new(far, []), link);
-        let mut network = builder.build().unwrap();
-        network.set_tap(Some(log.tap()));
-        let socket = "10.0.0.1:1".parse().unwrap();
-        for k in 0..3 {
-            let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[0; 72]);
-            network.send(Time::from_millis(k), near, packet);
-        }
-        network.advance(Time::from_millis(20));
-        log.finish().unwrap();
-        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        let up = late().with(Duplication { probability }).with(Corruption { probability });
+        let text = logged(&up, &[0, 1_000, 2_000]);
         let left: Vec<&str> = text.lines().filter(|line| line.contains(" - ")).collect();
         assert_eq!(left.len(), 6, "{text}");
         assert!(left.iter().all(|line| line.ends_with(" 10.000 up")), "{text}");

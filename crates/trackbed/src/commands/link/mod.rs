@@ -6,7 +6,6 @@ mod changes;
 mod log;
 mod records;
 mod signals;
-mod taps;
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -21,7 +20,7 @@ use trackbed_net::{Counters, DropReason, Duplex};
 use trackbed_scenario::{self as scenario, LinkPlan, Override};
 
 use crate::output::tell;
-pub use arguments::{EXAMPLES, LinkArguments};
+pub use arguments::Arguments;
 use changes::{Probe, Timetable};
 use records::Records;
 
@@ -29,7 +28,7 @@ use records::Records;
 ///
 /// # Errors
 /// If the link is invalid, or the system does not allow it.
-pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let changes = Timetable::read(arguments)?;
     let mut settings = settings(arguments);
     settings.extend(changes.neutral(&settings));
@@ -65,7 +64,7 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
 }
 
 /// The settings of the link from all options. Settings of one direction override settings of both.
-fn settings(arguments: &LinkArguments) -> Vec<Override> {
+fn settings(arguments: &Arguments) -> Vec<Override> {
     let short = [
         ("rate", &arguments.rate),
         ("delay", &arguments.delay),
@@ -92,7 +91,7 @@ fn duplex(plan: &LinkPlan, seed: u64) -> Duplex {
 }
 
 /// The command, by default the user's shell.
-fn command(arguments: &LinkArguments) -> Vec<OsString> {
+fn command(arguments: &Arguments) -> Vec<OsString> {
     match arguments.command.is_empty() {
         false => arguments.command.clone(),
         true => vec![std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())],

@@ -3,30 +3,31 @@
 use std::fs::File;
 
 use anyhow::Context as _;
+use trackbed_core::{Packet, Time};
 use trackbed_emulator::Clock;
-use trackbed_net::Tap;
+use trackbed_net::{Direction, LinkId, Point, Tap};
 
-use super::arguments::LinkArguments;
+use super::arguments::Arguments;
 use super::capture::Capture;
 use super::log::PacketLog;
-use super::taps::Taps;
 use crate::output::tell;
 
-/// The requested log and captures.
+/// The requested log and captures. Clones write to the same files.
+#[derive(Clone)]
 pub struct Records {
     log: Option<PacketLog>,
     capture: Option<Capture>,
 }
 
 impl Records {
-    pub fn begin(arguments: &LinkArguments, clock: Clock) -> anyhow::Result<Records> {
+    pub fn begin(arguments: &Arguments, clock: Clock) -> anyhow::Result<Records> {
         let epoch = clock.calendar().epoch();
         let words: Vec<String> = std::env::args().skip(2).collect();
         let title = words.join(" ");
         let log = arguments.log.as_ref().map(|path| {
             let file = File::create(path)
                 .with_context(|| format!("cannot write the log {}", path.display()))?;
-            anyhow::Ok(PacketLog::begin(Box::new(file), &title, epoch))
+            anyhow::Ok(PacketLog::begin(file, &title, epoch))
         });
         let capture = arguments.pcap.as_ref().map(|directory| {
             Capture::begin(directory, &format!("trackbed link {title}"), epoch)
@@ -36,10 +37,8 @@ impl Records {
     }
 
     pub fn tap(&self) -> Option<Box<dyn Tap>> {
-        let log = self.log.as_ref().map(PacketLog::tap);
-        let capture = self.capture.as_ref().map(Capture::tap);
-        let taps: Vec<Box<dyn Tap>> = log.into_iter().chain(capture).collect();
-        (!taps.is_empty()).then(|| Box::new(Taps(taps)) as Box<dyn Tap>)
+        let is_wanted = self.log.is_some() || self.capture.is_some();
+        is_wanted.then(|| Box::new(self.clone()) as Box<dyn Tap>)
     }
 
     pub fn finish(&self) -> anyhow::Result<()> {
@@ -51,5 +50,16 @@ impl Records {
             files.iter().for_each(|file| tell(format_args!("captured: {}", file.display())));
         }
         Ok(())
+    }
+}
+
+impl Tap for Records {
+    fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        if let Some(log) = &mut self.log {
+            log.see(at, link, direction, point, packet);
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.see(at, link, direction, point, packet);
+        }
     }
 }

@@ -2,18 +2,13 @@
 
 use trackbed_scenario::{self as scenario, Key};
 
-/// Every key, by the table that it belongs to.
-pub fn all() -> String {
-    write(&scenario::reference())
-}
-
 /// The keys of a table, those below a key, or those with a word in their paths; all without one.
 ///
 /// # Errors
 /// If there is no such key.
 pub fn text(of: Option<&str>) -> anyhow::Result<String> {
-    let Some(of) = of else { return Ok(all()) };
     let keys = scenario::reference();
+    let Some(of) = of else { return Ok(write(&keys)) };
     let wanted = of.trim().to_lowercase().replace('_', "-");
     let (path, note) = as_of_link(&wanted);
     let is_below = |key: &&Key| {
@@ -98,7 +93,7 @@ mod tests {
 
     #[test]
     fn keys_fit_a_terminal_and_stand_below_their_tables() {
-        let text = all();
+        let text = text(None).unwrap();
         for line in text.lines() {
             assert!(line.chars().count() <= WIDTH || !line.trim().contains(' '), "{line}");
         }

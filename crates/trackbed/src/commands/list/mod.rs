@@ -3,6 +3,7 @@
 mod keys;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use serde_json::Value;
 use trackbed_analysis::advise::Advice;
 use trackbed_analysis::paper::PaperDocument;
@@ -26,7 +27,7 @@ use crate::output;
 
 /// The arguments of `trackbed list`.
 #[derive(Debug, Args)]
-pub struct ListArguments {
+pub struct Arguments {
     /// Show only KIND, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
@@ -37,33 +38,25 @@ pub struct ListArguments {
     pub of: Option<String>,
 }
 
-/// Files and documents with a JSON Schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaArgument {
-    /// Scenario files
-    Scenario,
-    /// run.json and the output of `run --json`
-    Run,
-    /// A line of runs.jsonl
-    Runs,
-    /// about.json
-    About,
-    /// The output of `compare --json`
-    Compare,
-    /// The output of `agree --json`
-    Agree,
-    /// The output of `advise --json`
-    Advise,
-    /// The output of `paper --json`
-    Paper,
-    /// The output of `plan --json`
-    Plan,
-    /// The output of `verify-results --json`
-    VerifyResults,
-    /// The output of `verify --json`
-    Verify,
-    /// The output of `doctor --json`
-    Doctor,
+/// Files and documents with a JSON Schema: the name, and what makes the schema of that name.
+const SCHEMAS: [(&str, fn(&str) -> Value); 12] = [
+    ("scenario", |_| scenario::json_schema()),
+    ("run", |name| json_schema::<Document>(name, "run.json of Trackbed")),
+    ("runs", |name| json_schema::<RunResult>(name, "A line of runs.jsonl of Trackbed")),
+    ("about", |name| json_schema::<About>(name, "about.json of Trackbed")),
+    ("compare", printed::<Contrast>),
+    ("agree", printed::<AgreementDocument>),
+    ("advise", printed::<Advice>),
+    ("paper", printed::<PaperDocument>),
+    ("plan", printed::<PlanDocument>),
+    ("verify-results", printed::<Findings>),
+    ("verify", printed::<VerifyDocument>),
+    ("doctor", printed::<DoctorDocument>),
+];
+
+/// The schema of what a command prints with `--json`.
+fn printed<T: JsonSchema>(command: &str) -> Value {
+    json_schema::<T>(command, &format!("What trackbed {command} --json prints"))
 }
 
 /// The kinds of things to list.
@@ -99,36 +92,27 @@ pub enum ListKind {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn execute(arguments: &ListArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let of = arguments.of.as_deref();
-    let text = match (arguments.kind, of) {
-        (Some(ListKind::Schema), of) => format!("{:#}\n", schema(file(of)?)),
-        (Some(ListKind::Keys), of) => keys::text(of)?,
-        (Some(_), Some(of)) => {
-            anyhow::bail!(
-                "{of} goes with keys and schema only: trackbed list keys {of}, trackbed list schema {of}"
-            )
-        }
-        (Some(kind), None) => section(kind),
-        (None, _) => overview(),
+    let text = match arguments.kind {
+        Some(kind) => section(kind, of)?,
+        None => overview()?,
     };
     output::print(&text)?;
     Ok(Ending::Success)
 }
 
-/// What a schema is wanted of.
-fn file(of: Option<&str>) -> anyhow::Result<SchemaArgument> {
-    let Some(of) = of else { return Ok(SchemaArgument::Scenario) };
-    SchemaArgument::from_str(of, false).map_err(|_| {
-        let values = SchemaArgument::value_variants().iter();
-        let names =
-            values.filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()));
-        let names = names.collect::<Vec<_>>().join(", ");
-        anyhow::anyhow!("no schema of \"{of}\"\n  help: there are schemas of {names}")
-    })
+/// The schema called `name`, by default that of scenarios.
+fn schema(name: Option<&str>) -> anyhow::Result<String> {
+    let name = name.unwrap_or("scenario");
+    let Some((_, make)) = SCHEMAS.iter().find(|(known, _)| *known == name) else {
+        let names = SCHEMAS.map(|(known, _)| known).join(", ");
+        anyhow::bail!("no schema of \"{name}\"\n  help: there are schemas of {names}");
+    };
+    Ok(format!("{:#}\n", make(name)))
 }
 
-fn overview() -> String {
+fn overview() -> anyhow::Result<String> {
     let kinds = [
         ("scenarios", ListKind::Scenarios),
         ("protocols", ListKind::Protocols),
@@ -140,76 +124,52 @@ fn overview() -> String {
         ("schedulers", ListKind::Schedulers),
         ("presets", ListKind::Presets),
     ];
-    let sections = kinds.map(|(title, kind)| format!("{title}:\n{}", section(kind)));
-    format!("{}\nMore: trackbed list metrics, trackbed list keys\n", sections.join("\n"))
+    let section = |(title, kind)| Ok(format!("{title}:\n{}\n", section(kind, None)?));
+    let sections: String = kinds.into_iter().map(section).collect::<anyhow::Result<_>>()?;
+    Ok(format!("{sections}More: trackbed list metrics, trackbed list keys\n"))
 }
 
-fn section(kind: ListKind) -> String {
-    let table = match kind {
-        ListKind::Scenarios => pairs(
+fn section(kind: ListKind, of: Option<&str>) -> anyhow::Result<String> {
+    let table = match (kind, of) {
+        (ListKind::Keys, of) => return keys::text(of),
+        (ListKind::Schema, of) => return schema(of),
+        (_, Some(of)) => {
+            anyhow::bail!(
+                "{of} goes with keys and schema only: trackbed list keys {of}, trackbed list schema {of}"
+            )
+        }
+        (ListKind::Scenarios, _) => pairs(
             ["scenario", "what it compares"],
             scenario::built_in().iter().map(|entry| (entry.name, entry.summary())),
         ),
-        ListKind::Protocols => protocols(),
-        ListKind::Links => models(|key| key != "link.queue"),
-        ListKind::Queues => models(|key| key == "link.queue"),
-        ListKind::Workloads => pairs(
+        (ListKind::Protocols, _) => protocols(),
+        (ListKind::Links, _) => models(|key| key != "link.queue"),
+        (ListKind::Queues, _) => models(|key| key == "link.queue"),
+        (ListKind::Workloads, _) => pairs(
             ["workload", "what it sends"],
             trackbed_workloads::registry()
                 .iter()
                 .map(|workload| (workload.name, workload.summary.to_owned())),
         ),
-        ListKind::Programs => programs(),
-        ListKind::Congestion => congestion(),
-        ListKind::Schedulers => schedulers(),
-        ListKind::Presets => presets(),
-        ListKind::Metrics => pairs(
+        (ListKind::Programs, _) => programs(),
+        (ListKind::Congestion, _) => congestion(),
+        (ListKind::Schedulers, _) => schedulers(),
+        (ListKind::Presets, _) => presets(),
+        (ListKind::Metrics, _) => pairs(
             ["metric", "what it says"],
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
         ),
-        ListKind::Keys => return keys::all(),
-        ListKind::Schema => return format!("{:#}\n", schema(SchemaArgument::Scenario)),
     };
-    table.to_string()
+    Ok(table.to_string())
 }
 
-fn schema(file: SchemaArgument) -> Value {
-    match file {
-        SchemaArgument::Scenario => scenario::json_schema(),
-        SchemaArgument::Run => json_schema::<Document>("run", "run.json of Trackbed"),
-        SchemaArgument::Runs => {
-            json_schema::<RunResult>("runs", "A line of runs.jsonl of Trackbed")
-        }
-        SchemaArgument::About => json_schema::<About>("about", "about.json of Trackbed"),
-        SchemaArgument::Compare => {
-            json_schema::<Contrast>("compare", "What trackbed compare --json prints")
-        }
-        SchemaArgument::Agree => {
-            json_schema::<AgreementDocument>("agree", "What trackbed agree --json prints")
-        }
-        SchemaArgument::Advise => {
-            json_schema::<Advice>("advise", "What trackbed advise --json prints")
-        }
-        SchemaArgument::Paper => {
-            json_schema::<PaperDocument>("paper", "What trackbed paper --json prints")
-        }
-        SchemaArgument::Plan => {
-            json_schema::<PlanDocument>("plan", "What trackbed plan --json prints")
-        }
-        SchemaArgument::VerifyResults => {
-            json_schema::<Findings>("verify-results", "What trackbed verify-results --json prints")
-        }
-        SchemaArgument::Doctor => {
-            json_schema::<DoctorDocument>("doctor", "What trackbed doctor --json prints")
-        }
-        SchemaArgument::Verify => {
-            json_schema::<VerifyDocument>("verify", "What trackbed verify --json prints")
-        }
-    }
+/// A table of words.
+fn table<const N: usize>(titles: [&str; N]) -> Table {
+    Table::new(titles.map(|title| (title, Align::Left)))
 }
 
 fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -> Table {
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let mut table = table(titles);
     for (name, summary) in rows {
         table.row([name.to_owned(), summary]);
     }
@@ -218,8 +178,7 @@ fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -
 
 /// The schedulers of MPTCP; the multipath QUIC engine also has some of these names.
 fn schedulers() -> Table {
-    let mut table =
-        Table::new(["scheduler", "of", "which path it takes"].map(|title| (title, Align::Left)));
+    let mut table = table(["scheduler", "of", "which path it takes"]);
     for scheduler in trackbed_tcp::schedulers::algorithms() {
         let name = scheduler.name;
         let is_common = quic_schedulers().iter().any(|known| known.name == name);
@@ -230,8 +189,7 @@ fn schedulers() -> Table {
 }
 
 fn protocols() -> Table {
-    let titles = ["protocol", "transport", "tls", "handshake", "what it is"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let mut table = table(["protocol", "transport", "tls", "handshake", "what it is"]);
     for protocol in trackbed_protocols::registry() {
         let Capabilities { transport, tls, handshakes, .. } = protocol.capabilities();
         let transport = match transport {
@@ -258,8 +216,7 @@ fn protocols() -> Table {
 
 /// The keys of a link, each with its plain value or its models.
 fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
-    let titles = ["key", "written as", "what it does"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let mut table = table(["key", "written as", "what it does"]);
     let keys = scenario::reference();
     let below = |path: &str, key: &Key| {
         let rest = key.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.'));
@@ -281,38 +238,27 @@ fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
 }
 
 fn programs() -> Table {
-    let titles = ["program", "end", "speaks", "Debian package", "installed", "what it is"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
-    let installed = |names: &[&str], package| {
-        let found = trackbed_programs::find_executable(names, package);
-        found.map_or_else(|_| "no".to_owned(), |path| path.display().to_string())
-    };
-    for program in trackbed_programs::registry() {
+    let mut table =
+        table(["program", "end", "speaks", "Debian package", "installed", "what it is"]);
+    let servers = trackbed_programs::registry().iter().map(|server| ("server", server.about()));
+    let clients = trackbed_programs::clients::registry().iter();
+    let clients = clients.map(|client| ("client", client.about()));
+    for (end, about) in servers.chain(clients) {
+        let found = trackbed_programs::find_executable(about.executables, about.package);
         table.row([
-            program.name().to_owned(),
-            "server".to_owned(),
-            program.about().speaks.join(" "),
-            program.about().package.unwrap_or("-").to_owned(),
-            installed(&program.executables(), program.about().package),
-            program.about().summary.to_owned(),
-        ]);
-    }
-    for program in trackbed_programs::clients::registry() {
-        table.row([
-            program.name().to_owned(),
-            "client".to_owned(),
-            program.about().speaks.join(" "),
-            program.about().package.unwrap_or("-").to_owned(),
-            installed(&program.executables(), program.about().package),
-            program.about().summary.to_owned(),
+            about.name,
+            end,
+            &about.speaks.join(" "),
+            about.package.unwrap_or("-"),
+            &found.map_or_else(|_| "no".to_owned(), |path| path.display().to_string()),
+            about.summary,
         ]);
     }
     table
 }
 
 fn congestion() -> Table {
-    let titles = ["algorithm", "of", "what it does"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let mut table = table(["algorithm", "of", "what it does"]);
     for algorithm in trackbed_protocols::congestion() {
         table.row([algorithm.name, algorithm.of.transport(), algorithm.summary]);
     }
@@ -320,8 +266,7 @@ fn congestion() -> Table {
 }
 
 fn presets() -> Table {
-    let titles = ["preset", "of", "what it sets", "what it is", "source"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let mut table = table(["preset", "of", "what it sets", "what it is", "source"]);
     for preset in trackbed_protocols::presets() {
         let set = preset.values.iter().map(|(key, value)| format!("{key} = {value}"));
         table.row([

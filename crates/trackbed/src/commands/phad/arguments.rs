@@ -11,8 +11,7 @@ use trackbed_router::phad::paths::Operator;
 
 use crate::output;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed phad --table line.geojson --operator A=wwan0 --operator B=wwan1
   trackbed phad --config /etc/trackbed/phad.toml --log json --metrics 127.0.0.1:9472
@@ -53,7 +52,8 @@ Exit status: 0 ended by a signal or check passed, 2 bad input or something faile
 
 /// The arguments of `trackbed phad`.
 #[derive(Debug, Args)]
-pub struct PhadArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// Read options from FILE (TOML)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

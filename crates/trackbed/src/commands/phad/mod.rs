@@ -15,13 +15,13 @@ use trackbed_router::phad::{Daemon, Message, Plan, flags};
 
 use crate::ending::Ending;
 use crate::output;
-pub use arguments::{EXAMPLES, LogFormat, PhadArguments, duration};
+pub use arguments::{Arguments, LogFormat, duration};
 
 /// Runs the daemon until a signal ends it, or executes the one requested action.
 ///
 /// # Errors
 /// If the configuration is invalid, or something fails; the message names a remedy.
-pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let config = match &arguments.config {
         Some(path) => Config::read(path).map_err(|why| anyhow!("{why}"))?,
         None => Config::default(),
@@ -65,7 +65,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::Result<Plan> {
+fn plan(arguments: &Arguments, config: &Config, state: PathBuf) -> anyhow::Result<Plan> {
     let defaults = Settings::default();
     let time =
         |given: Option<Duration>, text: &Option<String>, name: &str, default| match (given, text) {
@@ -113,7 +113,7 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
     })
 }
 
-fn operators(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Vec<Operator>> {
+fn operators(arguments: &Arguments, config: &Config) -> anyhow::Result<Vec<Operator>> {
     let mut operators = arguments.operators.clone();
     if operators.is_empty() {
         let parsed = config.operators().into_iter().map(|text| text.parse());
@@ -127,7 +127,7 @@ fn operators(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Vec<O
     Ok(operators)
 }
 
-fn source(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Source> {
+fn source(arguments: &Arguments, config: &Config) -> anyhow::Result<Source> {
     let given = (arguments.gpsd.clone(), arguments.nmea.clone());
     let (gpsd, nmea) = match given {
         (None, None) => (config.gpsd.clone(), config.nmea.clone()),

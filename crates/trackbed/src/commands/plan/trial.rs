@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use trackbed_lab::backend::{Backend as _, Virtual};
-use trackbed_scenario::{Home, Plan};
+use trackbed_scenario::Plan;
 
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::tell;
@@ -23,11 +23,7 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     if !console::user_attended_stderr() {
         return;
     }
-    let substrate = options.substrate.unwrap_or(match plan.home {
-        Home::Virtual => SubstrateArgument::Virtual,
-        Home::Emulated => SubstrateArgument::Emulated,
-    });
-    if substrate != SubstrateArgument::Virtual {
+    if options.substrate.unwrap_or(plan.home.into()) != SubstrateArgument::Virtual {
         return tell("time: unknown; on this substrate a run takes as long as what happens in it");
     }
     let patience = Patience::begin(LIMIT);

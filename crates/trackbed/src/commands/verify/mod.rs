@@ -19,7 +19,7 @@ use trackbed_verifier::engine::Split;
 
 use crate::ending::Ending;
 use crate::options::{count, jobs};
-use crate::output::{print, print_json, tell, tell_error};
+use crate::output::{answer, tell, tell_error};
 use crate::progress;
 use cell::{Outcome, Setting};
 use cores::Cores;
@@ -28,8 +28,7 @@ use document::{CellDocument, LibraryDocument};
 use library::{Library, LibraryName};
 use signed::Workload;
 
-/// The help after the options.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   trackbed verify
   trackbed verify --library openssl --count 100000
@@ -50,7 +49,8 @@ Exit status: 0 all verdicts were right, 1 a verdict was wrong, 2 bad input or so
 
 /// The arguments of `trackbed verify`.
 #[derive(Debug, Args)]
-pub struct VerifyArguments {
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
     /// Measure the libraries NAME, separated by commas [default: all available ones]
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub library: Vec<LibraryName>,
@@ -131,7 +131,7 @@ const SIZING_NANOS: u64 = 50_000_000;
 ///
 /// # Errors
 /// If an argument is invalid, or something fails; the message names a remedy.
-pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let cores = match arguments.slow_cores {
         Some(slow) => Cores::unequal(slow as usize, arguments.slowdown as usize)?,
         None => Cores::equal(),
@@ -167,15 +167,12 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
         cells,
         study: document::study(),
     };
-    match arguments.json {
-        true => print_json(&serde_json::to_value(&document)?)?,
-        false => print(&tables::text(&document))?,
-    }
+    answer(arguments.json, &document, || tables::text(&document))?;
     Ok(judge(&document))
 }
 
 /// The measurements of each library, first the single thread that the others are compared with.
-fn plan(arguments: &VerifyArguments) -> Vec<(usize, Split)> {
+fn plan(arguments: &Arguments) -> Vec<(usize, Split)> {
     let threads = arguments.threads.iter().map(|count| *count as usize);
     let threads: BTreeSet<usize> = threads.chain([1]).collect();
     let divisions: BTreeSet<DivisionName> = arguments.division.iter().copied().collect();
@@ -191,7 +188,7 @@ fn plan(arguments: &VerifyArguments) -> Vec<(usize, Split)> {
     cells.collect()
 }
 
-fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result<Vec<Library>> {
+fn libraries(arguments: &Arguments, workload: &Workload) -> anyhow::Result<Vec<Library>> {
     let path = match arguments.path {
         Some(PathName::Portable) => Path::Portable,
         Some(PathName::Ifma) => Path::Ifma,
@@ -227,7 +224,7 @@ fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result
 
 /// Makes the planned measurements. The first one, on one thread, determines how much fits into the time.
 fn measure(
-    arguments: &VerifyArguments,
+    arguments: &Arguments,
     library: &Library,
     workload: &Workload,
     cores: &Cores,

@@ -34,20 +34,16 @@ impl Remote {
     /// If the store cannot be used, or contains other runs.
     pub fn open(address: &str, about: About) -> anyhow::Result<(RunDirectory, Remote)> {
         let store = Store::open(address)?;
+        // Deleted after an error: what is here came from the store, and there is nothing else yet.
         let directory = temporary("run")?;
-        let restored = Mirror::restore(&store, &directory)
-            .inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
-        let opened = RunDirectory::continue_or_create(&directory, about);
-        let opened =
-            opened.with_context(|| format!("the results at {address} cannot be continued"));
-        let opened = opened.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
+        let restored = Mirror::restore(&store, directory.path())?;
+        let opened = RunDirectory::continue_or_create(directory.path(), about)
+            .with_context(|| format!("the results at {address} cannot be continued"))?;
         let tried_again =
             |why: &trackbed_archive::store::StoreError| tell(format_args!("note: {why}; retrying"));
-        let mirror = restored.mirror(PERIOD, tried_again);
-        // What is here came from the store, and there is nothing else yet.
-        let mirror = mirror.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
+        let mirror = Some(restored.mirror(PERIOD, tried_again)?);
         let address = store.address().to_owned();
-        Ok((opened, Remote { address, mirror: Some(mirror), directory }))
+        Ok((opened, Remote { address, mirror, directory: directory.keep() }))
     }
 
     /// The URL of the run directory.

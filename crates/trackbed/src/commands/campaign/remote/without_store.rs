@@ -12,46 +12,27 @@ pub enum Remote {}
 /// The result of a fetch, which never succeeds in this build.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The number of objects.
     pub objects: usize,
-    /// Their total size.
     pub bytes: u64,
 }
 
-/// Copies nothing.
-///
-/// # Errors
-/// Always.
 pub fn fetch(address: &str, _directory: &Path) -> anyhow::Result<Fetched> {
     absent(address)
 }
 
 impl Remote {
-    /// Opens nothing.
-    ///
-    /// # Errors
-    /// Always.
     pub fn open(address: &str, _about: About) -> anyhow::Result<(RunDirectory, Remote)> {
         absent(address)
     }
 
-    /// The URL of the run directory.
     pub fn address(&self) -> &str {
         match *self {}
     }
 
-    /// Sends nothing.
-    ///
-    /// # Errors
-    /// None.
     pub fn stop(&mut self) -> anyhow::Result<()> {
         match *self {}
     }
 
-    /// Sends nothing.
-    ///
-    /// # Errors
-    /// None.
     pub fn finish(&mut self) -> anyhow::Result<()> {
         match *self {}
     }
