@@ -5,14 +5,16 @@ mod outcome;
 mod table;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs};
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::cargo;
+use crate::files::{read, told, write};
 use crate::ledger::Ledger;
 
 use outcome::{Outcome, soonest};
@@ -86,8 +88,8 @@ const LEAST: Duration = Duration::from_secs(20);
 /// If a case cannot be run, or the page cannot be written. A disagreement of the substrates is a
 /// result.
 pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
-    let Cases { case: cases } = toml::from_str(include_str!("agreement.toml"))
-        .map_err(|why| format!("xtask/src/agreement.toml: {why}"))?;
+    let Cases { case: cases } =
+        toml::from_str(include_str!("agreement.toml")).map_err(told("xtask/src/agreement.toml"))?;
     let chosen: Vec<usize> = match extent {
         Extent::Full | Extent::Rest => (0..cases.len()).collect(),
         Extent::Short => SHORT.to_vec(),
@@ -149,10 +151,9 @@ fn program(extent: Extent) -> Result<PathBuf, String> {
         Extent::Rest => return Err(format!("{}: nothing was begun", kept.display())),
         Extent::Full | Extent::Short => {}
     }
-    let target = env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    let copied =
-        fs::create_dir_all(RESULTS).and_then(|()| fs::copy(target.join("release/trackbed"), &kept));
-    copied.map_err(|why| format!("cannot copy the program to {}: {why}", kept.display()))?;
+    let built = cargo::target().join("release/trackbed");
+    let copied = fs::create_dir_all(RESULTS).and_then(|()| fs::copy(built, &kept));
+    copied.map_err(told(format!("cannot copy the program to {}", kept.display())))?;
     Ok(kept)
 }
 
@@ -181,14 +182,14 @@ fn compare<'a>(
     #[expect(clippy::disallowed_methods, reason = "measures how long a case takes")]
     let began = Instant::now();
     let output = command.stderr(Stdio::piped()).output();
-    let output = output.map_err(|why| format!("cannot start {}: {why}", program.display()))?;
+    let output = output.map_err(told(format!("cannot start {}", program.display())))?;
     // 1 means that a cell differs, or a run failed; the document says which.
     if !matches!(output.status.code(), Some(0 | 1)) || output.stdout.is_empty() {
         let why = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{} over {}: {why}", case.traffic, case.path()));
     }
-    let document: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|why| format!("agree printed no JSON: {why}"))?;
+    let document: Value =
+        serde_json::from_slice(&output.stdout).map_err(told("agree printed no JSON"))?;
     if !document["cells"].is_array() {
         return Err(format!("{} over {}: agree printed no cells", case.traffic, case.path()));
     }
@@ -197,14 +198,13 @@ fn compare<'a>(
 
 /// Replaces the table in the page.
 fn replace_in_page(table: &str) -> Result<(), String> {
-    let text = fs::read_to_string(PAGE).map_err(|why| format!("{PAGE}: {why}"))?;
+    let text = read(PAGE)?;
     let split = text.split_once(BEGIN).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(END)?;
         Some((before, after))
     });
     let (before, after) = split.ok_or(format!("{PAGE} has no markers for the table"))?;
-    let text = format!("{before}{BEGIN}\n\n{table}\n{END}{after}");
-    fs::write(PAGE, text).map_err(|why| format!("{PAGE}: {why}"))
+    write(PAGE, format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
 }
 
 /// The message of `trackbed` on a machine without namespaces.

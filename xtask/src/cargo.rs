@@ -1,7 +1,10 @@
 //! Cargo, called by a chore.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use crate::files::told;
 
 /// The features of a released program.
 pub const RELEASE_FEATURES: &str = "store,parquet,rten";
@@ -32,11 +35,18 @@ pub fn said(program: &str, words: &[&str]) -> String {
     }
 }
 
+/// Runs a command that has to succeed.
+pub fn succeed(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(told(format!("cannot start {program}")))?;
+    if status.success() { Ok(()) } else { Err(status.to_string()) }
+}
+
 /// The standard output of a command that has to succeed.
 pub fn printed(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output();
-    let output = output.map_err(|why| format!("cannot start {program}: {why}"))?;
+    let output = output.map_err(told(format!("cannot start {program}")))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     match output.status.success() {
         true => Ok(printed),
@@ -45,4 +55,15 @@ pub fn printed(command: &mut Command) -> Result<String, String> {
             Err(format!("{program}: {}\n{printed}{errors}", output.status))
         }
     }
+}
+
+/// Where Cargo keeps what it has fetched.
+pub fn home() -> PathBuf {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default()
+}
+
+/// Where Cargo puts what it has built.
+pub fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from)
 }

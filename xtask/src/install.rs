@@ -27,7 +27,7 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
     }
     if !python::is_complete() {
         let what =
-            format!("Python packages (1 GB in target/python): {}", python::PACKAGES.join(" "));
+            format!("Python packages (1 GB in target/python): {}", python::packages().join(" "));
         settle(consent, &what, python::install)?;
     }
     Ok(())

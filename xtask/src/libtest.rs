@@ -121,8 +121,8 @@ impl Reader {
 const MARKS: [&str; 3] = ["SKIPPED:", "SKIPPED ", "skipped:"];
 
 /// The number before a word of a summary.
-fn count(counts: &str, word: &str) -> u64 {
-    let words: Vec<&str> = counts.split([' ', ';']).collect();
+pub fn count(counts: &str, word: &str) -> u64 {
+    let words: Vec<&str> = counts.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
     let before = words.windows(2).find(|pair| pair[1] == word).map(|pair| pair[0]);
     before.and_then(|number| number.parse().ok()).unwrap_or(0)
 }

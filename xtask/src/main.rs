@@ -6,6 +6,7 @@ mod cargo;
 mod ci;
 mod dist;
 mod docs;
+mod files;
 mod grid;
 mod install;
 mod ledger;
@@ -108,8 +109,12 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
         ["test", "--thorough", parts @ ..] => tiers::thorough(Consent::Ask, parts)?,
         ["swarm"] => steps::swarm("20000"),
         ["swarm", runs] if is_count(runs) => steps::swarm(runs),
-        ["bench"] => steps::bench(),
-        ["kernel-agreement"] => steps::kernel_agreement(),
+        ["bench"] => {
+            vec![Step::cargo("bench --workspace --features trackbed-verifier/aws-lc")]
+        }
+        ["kernel-agreement"] => {
+            vec![Step::cargo("run --release -p trackbed-tcp --example kernel_grid")]
+        }
         ["agreement"] => steps::agreement(Extent::Full),
         ["agreement", "rest"] => steps::agreement(Extent::Rest),
         ["agreement", "short"] => steps::agreement(Extent::Short),
@@ -120,10 +125,10 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
         ["docs", "run", page] => steps::docs(Mode::Execute((*page).to_owned())),
         ["docs", "bless"] => steps::docs(Mode::Bless(String::new())),
         ["docs", "bless", page] => steps::docs(Mode::Bless((*page).to_owned())),
-        ["vendor"] => steps::vendor(vendor::Mode::Write),
-        ["vendor", "--check"] => steps::vendor(vendor::Mode::Check),
-        ["dist", "test"] => vec![Step::DistTest],
-        ["dist", options @ ..] => vec![Step::Dist(dist::Options::parse(options)?)],
+        ["vendor"] => vec![steps::vendor(vendor::Mode::Write)],
+        ["vendor", "--check"] => vec![steps::vendor(vendor::Mode::Check)],
+        ["dist", "test"] => vec![dist::test_step()],
+        ["dist", options @ ..] => vec![dist::step(dist::Options::parse(options)?)],
         ["fuzz"] => steps::fuzz("60"),
         ["fuzz", seconds] if is_count(seconds) => steps::fuzz(seconds),
         _ => return None,

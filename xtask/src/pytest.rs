@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::ledger::Ledger;
+use crate::libtest::count;
 use crate::python;
 
 /// Runs the tests of `python/` with the program `trackbed`, and counts them.
@@ -44,14 +45,10 @@ fn read(text: &str, ledger: &mut Ledger) -> u64 {
     }
     // ===== 1 failed, 30 passed, 2 skipped in 54.66s =====
     let last = text.lines().last().unwrap_or_default();
-    let words: Vec<&str> = last.split([' ', ',']).filter(|word| !word.is_empty()).collect();
-    let count = |name: &str| -> u64 {
-        let found = words.windows(2).find(|pair| pair[1] == name);
-        found.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
-    };
-    ledger.passed += count("passed");
-    ledger.failed += count("failed") + count("error") + count("errors");
-    count("skipped")
+    ledger.passed += count(last, "passed");
+    ledger.failed +=
+        ["failed", "error", "errors"].map(|word| count(last, word)).iter().sum::<u64>();
+    count(last, "skipped")
 }
 
 #[cfg(test)]

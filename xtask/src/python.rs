@@ -7,51 +7,33 @@ use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 1 GB on disc.
-pub const PACKAGES: [&str; 19] = [
-    "numpy",
-    "onnx",
-    "onnxruntime",
-    "pycrate",
-    "cryptography",
-    "scipy",
-    "kubernetes-validate",
-    "moto[s3]",
-    "flask",
-    "flask-cors",
-    "pandas",
-    "matplotlib",
-    "duckdb",
-    "nbclient",
-    "ipykernel",
-    "pytest",
-    "mypy",
-    "ruff",
-    "pandas-stubs",
+/// The packages, and what they are imported as. About 1 GB on disc.
+const PACKAGES: [(&str, &str); 19] = [
+    ("numpy", "numpy"),
+    ("onnx", "onnx"),
+    ("onnxruntime", "onnxruntime"),
+    ("pycrate", "pycrate_asn1dir"),
+    ("cryptography", "cryptography"),
+    ("scipy", "scipy"),
+    ("kubernetes-validate", "kubernetes_validate"),
+    ("moto[s3]", "moto"),
+    ("flask", "flask"),
+    ("flask-cors", "flask_cors"),
+    ("pandas", "pandas"),
+    ("matplotlib", "matplotlib"),
+    ("duckdb", "duckdb"),
+    ("nbclient", "nbclient"),
+    ("ipykernel", "ipykernel"),
+    ("pytest", "pytest"),
+    ("mypy", "mypy"),
+    ("ruff", "ruff"),
+    ("pandas-stubs", "pandas-stubs"),
 ];
 
-/// What they are imported as.
-const MODULES: [&str; 19] = [
-    "numpy",
-    "onnx",
-    "onnxruntime",
-    "pycrate_asn1dir",
-    "cryptography",
-    "scipy",
-    "kubernetes_validate",
-    "moto",
-    "flask",
-    "flask_cors",
-    "pandas",
-    "matplotlib",
-    "duckdb",
-    "nbclient",
-    "ipykernel",
-    "pytest",
-    "mypy",
-    "ruff",
-    "pandas-stubs",
-];
+/// The names of the packages.
+pub fn packages() -> [&'static str; 19] {
+    PACKAGES.map(|(package, _)| package)
+}
 
 /// Whether `python3`, or our own environment, has all packages.
 pub fn is_complete() -> bool {
@@ -65,7 +47,7 @@ pub fn install() -> bool {
         && succeeds(
             Command::new(folder.join("bin/python3"))
                 .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                .args(PACKAGES),
+                .args(packages()),
         )
 }
 
@@ -76,19 +58,26 @@ pub fn provided() -> Option<PathBuf> {
     wanted.then_some(folder)
 }
 
+/// The environment variable that activates it for a command, if it needs ours.
+pub fn variable() -> Option<(&'static str, PathBuf)> {
+    provided().map(|folder| ("VIRTUAL_ENV", folder))
+}
+
 fn environment() -> PathBuf {
     env::current_dir().unwrap_or_default().join("target/python")
 }
 
 /// Finding is enough: importing takes seconds.
 fn has_packages(python: PathBuf) -> bool {
+    let modules = PACKAGES.map(|(_, module)| module);
     let question = format!(
-        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {MODULES:?})))"
+        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {modules:?})))"
     );
     succeeds(Command::new(python).args(["-c", &question]).stderr(Stdio::null()))
 }
 
-fn succeeds(command: &mut Command) -> bool {
+/// Runs a command without input and output.
+pub fn succeeds(command: &mut Command) -> bool {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }

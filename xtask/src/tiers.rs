@@ -1,12 +1,14 @@
 //! Tests in tiers: a check of one minute, the basic test suite, and tests that need other programs
 //! and hours.
 
+use std::path::Path;
+
 use crate::agreement::Extent;
 use crate::docs::Mode;
-use crate::install::Consent;
+use crate::install::{self, Consent};
 use crate::ledger::Ledger;
 use crate::steps::{self, CHECKED, FEATURES, Step};
-use crate::{dist, vendor};
+use crate::{dist, grid, pytest, vendor};
 
 /// Before each commit: formatting, lints and unit tests.
 pub fn check() -> Vec<Step> {
@@ -30,7 +32,7 @@ pub fn lints() -> Vec<Step> {
 pub fn test() -> Vec<Step> {
     vec![
         Step::tests(&format!("--profile {CHECKED} --workspace --lib --bins --tests")),
-        Step::Docs(Mode::Execute("tutorial".to_owned()), CHECKED),
+        steps::documentation(Mode::Execute("tutorial".to_owned()), CHECKED),
     ]
 }
 
@@ -52,7 +54,10 @@ pub fn thorough(consent: Consent, names: &[&str]) -> Option<Vec<Step>> {
         names => names.iter().map(named).collect(),
     };
     let parts = parts?;
-    let install = parts.iter().any(|part| part.uses_programs).then_some(Step::Install(consent));
+    let install = parts.iter().any(|part| part.uses_programs).then(|| {
+        let about = "programs and packages that some tests use";
+        Step::new(about, move |ledger| install::provide(consent, ledger))
+    });
     Some(install.into_iter().chain(parts.iter().flat_map(|part| (part.steps)())).collect())
 }
 
@@ -65,7 +70,7 @@ pub struct Part {
     pub minutes: u64,
     /// The folders it covers most closely: a change there gives it priority.
     pub watches: &'static [&'static str],
-    /// Whether it uses what [`Step::Install`] installs.
+    /// Whether it uses what [`install::provide`] installs.
     uses_programs: bool,
     steps: fn() -> Vec<Step>,
 }
@@ -99,7 +104,7 @@ pub const PARTS: [Part; 8] = [
             vec![
                 Step::tests(&format!("--profile {CHECKED} --workspace --doc")),
                 Step::cargo(steps::RELEASED),
-                Step::Docs(Mode::Check, "release"),
+                steps::documentation(Mode::Check, "release"),
             ]
         },
     },
@@ -111,7 +116,9 @@ pub const PARTS: [Part; 8] = [
         uses_programs: true,
         steps: || {
             let build = format!("build --profile {CHECKED} --bin trackbed");
-            vec![Step::cargo(&build), Step::Pytest(CHECKED)]
+            let program = format!("target/{CHECKED}/trackbed");
+            let tests = move |ledger: &mut Ledger| pytest::run(Path::new(&program), ledger);
+            vec![Step::cargo(&build), Step::new("the tests of the Python package", tests)]
         },
     },
     Part {
@@ -123,7 +130,7 @@ pub const PARTS: [Part; 8] = [
         uses_programs: false,
         steps: || {
             let results = Step::tests("--release -p trackbed-tests -p trackbed-tcp --lib --tests");
-            vec![Step::Vendor(vendor::Mode::Check), results]
+            vec![steps::vendor(vendor::Mode::Check), results]
         },
     },
     Part {
@@ -132,7 +139,10 @@ pub const PARTS: [Part; 8] = [
         minutes: 8,
         watches: &["crates/tcp"],
         uses_programs: false,
-        steps: || vec![Step::Grid],
+        steps: || {
+            let about = "the TCP engine against the kernel's recorded times";
+            vec![Step::new(about, |_| grid::run())]
+        },
     },
     Part {
         name: "agreement",
@@ -156,6 +166,6 @@ pub const PARTS: [Part; 8] = [
         minutes: 25,
         watches: &["xtask/src/dist", "contrib", "python"],
         uses_programs: false,
-        steps: || vec![Step::Dist(dist::Options::default()), Step::DistTest],
+        steps: || vec![dist::step(dist::Options::default()), dist::test_step()],
     },
 ];

@@ -4,42 +4,35 @@ use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A program and the Debian package that holds it.
-pub struct Tool {
-    /// Its name, or the whole path of a file that is no program.
-    program: &'static str,
-    package: &'static str,
-}
-
-/// The tools that tests use if they are installed: `capinfos` and `tshark` read our captures back,
+/// The programs that tests use if they are installed, each with the Debian package that holds it: `capinfos` and `tshark` read our captures back,
 /// `strace` lets calls fail; the others are servers and clients at the ends of a run, or a library that
-/// is one.
-pub const TOOLS: &[Tool] = &[
-    Tool { program: "strace", package: "strace" },
-    Tool { program: "tshark", package: "tshark" },
-    Tool { program: "nginx", package: "nginx" },
-    Tool { program: "nghttpd", package: "nghttp2-server" },
-    Tool { program: "caddy", package: "caddy" },
-    Tool { program: "mosquitto", package: "mosquitto" },
-    Tool { program: "mosquitto_pub", package: "mosquitto-clients" },
-    Tool { program: "coap-server-openssl", package: "libcoap3-bin" },
-    Tool { program: "openssl", package: "openssl" },
-    Tool { program: "curl", package: "curl" },
-    Tool { program: "ffmpeg", package: "ffmpeg" },
-    Tool { program: "chromium", package: "chromium" },
-    Tool { program: "gpsfake", package: "gpsd-clients" },
-    Tool { program: "gpsd", package: "gpsd" },
-    Tool { program: "nft", package: "nftables" },
-    Tool { program: "ss", package: "iproute2" },
-    Tool { program: "Rscript", package: "r-base-core" },
-    Tool { program: "munged", package: "munge" },
-    Tool { program: "slurmctld", package: "slurm-wlm" },
-    Tool { program: "/usr/include/usrsctp.h", package: "libusrsctp-dev" },
+/// is one, by its whole path.
+const TOOLS: [(&str, &str); 20] = [
+    ("strace", "strace"),
+    ("tshark", "tshark"),
+    ("nginx", "nginx"),
+    ("nghttpd", "nghttp2-server"),
+    ("caddy", "caddy"),
+    ("mosquitto", "mosquitto"),
+    ("mosquitto_pub", "mosquitto-clients"),
+    ("coap-server-openssl", "libcoap3-bin"),
+    ("openssl", "openssl"),
+    ("curl", "curl"),
+    ("ffmpeg", "ffmpeg"),
+    ("chromium", "chromium"),
+    ("gpsfake", "gpsd-clients"),
+    ("gpsd", "gpsd"),
+    ("nft", "nftables"),
+    ("ss", "iproute2"),
+    ("Rscript", "r-base-core"),
+    ("munged", "munge"),
+    ("slurmctld", "slurm-wlm"),
+    ("/usr/include/usrsctp.h", "libusrsctp-dev"),
 ];
 
 /// The Debian packages of missing programs.
 pub fn missing() -> Vec<&'static str> {
-    TOOLS.iter().filter(|tool| !is_there(tool.program)).map(|tool| tool.package).collect()
+    TOOLS.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
 }
 
 /// Installs packages if this is Debian, as root, and returns whether it succeeded.
@@ -51,7 +44,7 @@ pub fn install(packages: &[&str]) -> bool {
 
 /// The Debian package of a program in the list.
 pub fn package(program: &str) -> Option<&'static str> {
-    TOOLS.iter().find(|tool| tool.program == program).map(|tool| tool.package)
+    TOOLS.iter().find(|(known, _)| *known == program).map(|(_, package)| *package)
 }
 
 /// Whether it is in a folder of `PATH`, or of those where Debian keeps servers. Servers are not

@@ -7,13 +7,15 @@
 
 mod trim;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use serde::Deserialize;
 
-use crate::cargo::printed;
+use crate::cargo::{home, printed};
+use crate::dist::root;
+use crate::files::{fresh, read, told};
 
 const THIRD_PARTY: &str = "third_party";
 
@@ -47,7 +49,7 @@ pub enum Mode {
 ///
 /// If a crate cannot be fetched, a patch does not apply, or, when checking, something differs.
 pub fn run(mode: Mode) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let root = root();
     let folders = fs::read_dir(root.join(THIRD_PARTY)).map_err(told(THIRD_PARTY))?;
     for folder in folders {
         let folder = folder.map_err(told(THIRD_PARTY))?;
@@ -74,15 +76,12 @@ pub fn run(mode: Mode) -> Result<(), String> {
 
 /// Makes one engine below `target/vendor`, and returns its path.
 fn make(root: &Path, name: &str, folder: &Path) -> Result<PathBuf, String> {
-    let text = fs::read_to_string(folder.join("vendor.toml")).map_err(told(name))?;
+    let text = read(folder.join("vendor.toml"))?;
     let origin: Origin = toml::from_str(&text).map_err(told(name))?;
     let place = root.join("target/vendor").join(name);
     let [a, b, made] = ["a", "b", "made"].map(|folder| place.join(folder));
     for folder in [&a, &b, &made] {
-        if folder.exists() {
-            fs::remove_dir_all(folder).map_err(told(name))?;
-        }
-        fs::create_dir_all(folder).map_err(told(name))?;
+        fresh(folder)?;
     }
     let archive = archive(&place, name, &origin)?;
     for folder in [&a, &b, &made] {
@@ -103,10 +102,8 @@ fn make(root: &Path, name: &str, folder: &Path) -> Result<PathBuf, String> {
 /// The published archive: cargo's copy, or one fetched before, or a new one.
 fn archive(place: &Path, name: &str, origin: &Origin) -> Result<PathBuf, String> {
     let file = format!("{name}-{}.crate", origin.version);
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
-    let registries = home.and_then(|home| fs::read_dir(home.join("registry/cache")).ok());
-    let cached = registries.into_iter().flatten().flatten().map(|entry| entry.path().join(&file));
+    let registries = fs::read_dir(home().join("registry/cache")).into_iter().flatten().flatten();
+    let cached = registries.map(|entry| entry.path().join(&file));
     let kept = place.join(&file);
     let found = cached.chain([kept.clone()]).find(|path| path.exists());
     let archive = match found {
@@ -141,8 +138,4 @@ fn replace(made: &Path, folder: &Path) -> Result<(), String> {
         removed.map_err(told(&at))?;
     }
     printed(Command::new("cp").arg("-R").arg(made.join(".")).arg(folder)).map(drop)
-}
-
-fn told<E: std::fmt::Display>(place: &str) -> impl Fn(E) -> String {
-    move |why| format!("{place}: {why}")
 }

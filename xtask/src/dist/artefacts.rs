@@ -1,12 +1,11 @@
 //! The artefacts of one target: a tarball, a package for Debian, an image for containers.
 
-use std::io;
-
 use serde_json::{Value, json};
 
 use super::contents::Contents;
 use super::pack::{Tree, ar, gzip, sha256};
 use super::target::Target;
+use crate::files::told;
 
 /// The file name of an artefact, and its bytes.
 pub type Artefact = (String, Vec<u8>);
@@ -25,9 +24,8 @@ pub fn tarball(contents: &Contents) -> Result<Artefact, String> {
     tree.file("completions/trackbed.bash", contents.pages.bash.as_str());
     tree.file("completions/_trackbed", contents.pages.zsh.as_str());
     tree.file("completions/trackbed.fish", contents.pages.fish.as_str());
-    tree.copy("systemd", &contents.units(), false).map_err(|why| format!("contrib: {why}"))?;
-    tree.copy("scenarios", &contents.root.join("scenarios"), false)
-        .map_err(|why| format!("scenarios: {why}"))?;
+    tree.copy("systemd", &contents.units(), false).map_err(told("contrib"))?;
+    tree.copy("scenarios", &contents.root.join("scenarios"), false).map_err(told("scenarios"))?;
     let mut all = Tree::default();
     all.graft(&folder, &tree);
     let packed = all.tar(contents.time).and_then(|tar| gzip(&tar)).map_err(told("the tarball"))?;
@@ -39,8 +37,7 @@ pub fn debian(contents: &Contents) -> Result<Artefact, String> {
     let mut tree = Tree::default();
     tree.program("usr/bin/trackbed", contents.program.as_slice());
     // Where current releases of Debian keep units; /lib is a link to it.
-    tree.copy("usr/lib/systemd/system", &contents.units(), false)
-        .map_err(|why| format!("contrib: {why}"))?;
+    tree.copy("usr/lib/systemd/system", &contents.units(), false).map_err(told("contrib"))?;
     for (path, page) in contents.pages.manual.files() {
         tree.file(format!("usr/share/man/{path}.gz"), gzip(page).map_err(told(path))?);
     }
@@ -175,8 +172,4 @@ fn path_of(descriptor: &Value) -> String {
 
 fn text(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
-}
-
-fn told(place: &str) -> impl Fn(io::Error) -> String {
-    move |why| format!("{place}: {why}")
 }

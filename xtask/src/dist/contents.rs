@@ -7,6 +7,7 @@ use super::crates::Crates;
 use super::pack::Tree;
 use super::target::Target;
 use crate::cargo::{printed, said};
+use crate::files::told;
 
 /// A program of a target, and what is packed with it.
 pub struct Contents<'a> {
@@ -25,7 +26,6 @@ pub struct Contents<'a> {
 }
 
 /// What the program writes about itself.
-#[derive(Default)]
 pub struct Pages {
     /// `trackbed.1` and one page for each command.
     pub manual: Tree,
@@ -52,7 +52,7 @@ impl Pages {
         let _ = fs::remove_dir_all(&manual);
         run(&["man", &manual.display().to_string(), "--quiet"])?;
         let mut pages = Tree::default();
-        pages.copy("man1", &manual, false).map_err(|why| format!("{}: {why}", manual.display()))?;
+        pages.copy("man1", &manual, false).map_err(told(manual.display()))?;
         Ok(Pages {
             manual: pages,
             bash: run(&["completions", "bash"])?,
@@ -70,7 +70,7 @@ impl Contents<'_> {
 
     /// A file of the repository.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        fs::read(self.root.join(path)).map_err(|why| format!("{path}: {why}"))
+        fs::read(self.root.join(path)).map_err(told(path))
     }
 
     /// The licences, for a folder of documentation.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::target::Target;
 use crate::cargo::{RELEASE_FEATURES, cargo, printed};
+use crate::files::{read, told};
 
 /// What `cargo metadata` says about a workspace.
 #[derive(Deserialize)]
@@ -78,14 +79,13 @@ impl Crates {
                 .args(common),
         )?;
         let mut metadata: Metadata = serde_json::from_str(&metadata)
-            .map_err(|why| format!("cannot read the output of cargo metadata: {why}"))?;
+            .map_err(told("cannot read the output of cargo metadata"))?;
         let is_linked =
             |package: &Package| linked.contains(&(package.name.clone(), package.version.clone()));
         metadata.packages.retain(is_linked);
         metadata.packages.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
-        let lock = fs::read_to_string(root.join("Cargo.lock"))
-            .map_err(|why| format!("Cargo.lock: {why}"))?;
-        let lock: Value = toml::from_str(&lock).map_err(|why| format!("Cargo.lock: {why}"))?;
+        let lock = read(root.join("Cargo.lock"))?;
+        let lock: Value = toml::from_str(&lock).map_err(told("Cargo.lock"))?;
         let word = |package: &Value, key| package[key].as_str().map(str::to_owned);
         let checksum = |package: &Value| {
             Some(((word(package, "name")?, word(package, "version")?), word(package, "checksum")?))
@@ -260,8 +260,7 @@ fn c_library(target: &Target, root: &Path) -> Result<(String, String), String> {
         let licence = fs::read_to_string("/usr/share/common-licenses/LGPL-2.1").unwrap_or_default();
         return Ok((name, text.to_owned() + &licence));
     }
-    let mit = fs::read_to_string(root.join("LICENSE-MIT"))
-        .map_err(|why| format!("LICENSE-MIT: {why}"))?;
+    let mit = read(root.join("LICENSE-MIT"))?;
     let ours = mit.lines().find(|line| line.starts_with("Copyright")).unwrap_or_default();
     let text = mit.replace(ours, "Copyright (c) 2005-2020 Rich Felker, et al.");
     Ok(("the C library musl".to_owned(), text))

@@ -19,9 +19,9 @@ use contents::{Contents, Pages};
 use crates::Crates;
 use target::{Missing, Target};
 
-pub use installed::run as test;
-
-use crate::cargo::said;
+use crate::cargo::{self, said};
+use crate::files::{fresh, told, write};
+use crate::steps::Step;
 
 /// What the command line of `cargo xtask dist` asks for.
 #[derive(Clone, Debug, Default)]
@@ -54,11 +54,18 @@ impl Options {
     }
 }
 
-/// Builds and packs.
-///
-/// # Errors
-/// If a build or a file fails, no target can be built, or one of several with `--strict`.
-pub fn run(options: &Options) -> Result<(), String> {
+/// Makes the artefacts of a release.
+pub fn step(options: Options) -> Step {
+    Step::new("the artefacts of a release", move |_| run(&options))
+}
+
+/// Tests them as users install them.
+pub fn test_step() -> Step {
+    Step::new("the artefacts of a release, as installed", installed::run)
+}
+
+/// Builds and packs. Fails if a build or a file fails, no target can be built, or one of several with `--strict`.
+fn run(options: &Options) -> Result<(), String> {
     let root = root();
     let time = time(root)?;
     let (programs, missing) = programs(options, root)?;
@@ -66,16 +73,13 @@ pub fn run(options: &Options) -> Result<(), String> {
         return report(&missing, true);
     }
     let folder = folder();
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(told(&folder))?;
-    }
-    fs::create_dir_all(&folder).map_err(told(&folder))?;
+    fresh(&folder)?;
     let date = said("date", &["--utc", "--date", &format!("@{time}"), "+%FT%TZ"]);
     // The pages are the same on every processor. One that this machine has is faster.
     let at_work = root.join("target/dist-work");
     let writer = programs.iter().find(|(target, _)| target.is_native()).or(programs.first());
-    let pages = writer.map(|(target, program)| Pages::write(target, program, &at_work));
-    let pages = pages.transpose()?.unwrap_or_default();
+    let (target, program) = writer.expect("there are programs");
+    let pages = Pages::write(target, program, &at_work)?;
     let mut sums = Vec::new();
     for (target, program) in &programs {
         let crates = Crates::of(target, root)?;
@@ -86,19 +90,19 @@ pub fn run(options: &Options) -> Result<(), String> {
             time,
             date: date.trim(),
             root,
-            program: fs::read(program).map_err(told(program))?,
+            program: fs::read(program).map_err(told(program.display()))?,
             pages: &pages,
             third_party: crates.licences(target, root)?,
             crates,
         };
         for (name, bytes) in pack(&contents)? {
             let path = folder.join(&name);
-            fs::write(&path, &bytes).map_err(told(&path))?;
+            write(&path, &bytes)?;
             eprintln!("    {:6.2} MB  {}", bytes.len() as f64 / 1e6, path.display());
             sums.push(format!("{}  {name}\n", pack::sha256(&bytes)));
         }
     }
-    fs::write(folder.join("SHA256SUMS"), sums.concat()).map_err(told(&folder))?;
+    write(folder.join("SHA256SUMS"), sums.concat())?;
     report(&missing, options.strict)
 }
 
@@ -122,7 +126,7 @@ fn programs(options: &Options, root: &Path) -> Result<(Programs, Vec<Missing>), 
     if let (Some(binary), [target]) = (&options.binary, options.targets.as_slice()) {
         return Ok((vec![(Target(target.clone()), binary.clone())], Vec::new()));
     }
-    let built = env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let built = root.join(cargo::target());
     let program = |target: &Target| built.join(&target.0).join("release/trackbed");
     // To pack what is built takes neither the target's standard library nor a compiler.
     let not_built = |target: &Target| {
@@ -149,7 +153,7 @@ fn programs(options: &Options, root: &Path) -> Result<(Programs, Vec<Missing>), 
 
 fn pack(contents: &Contents) -> Result<[Artefact; 5], String> {
     let bill = contents.crates.bill(VERSION, contents.date);
-    let bill = serde_json::to_vec_pretty(&bill).map_err(|why| format!("the bill: {why}"))?;
+    let bill = serde_json::to_vec_pretty(&bill).map_err(told("the bill"))?;
     Ok([
         artefacts::tarball(contents)?,
         artefacts::debian(contents)?,
@@ -162,7 +166,8 @@ fn pack(contents: &Contents) -> Result<[Artefact; 5], String> {
 /// The version of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn root() -> &'static Path {
+/// The root of the workspace.
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
@@ -181,8 +186,4 @@ fn time(root: &Path) -> Result<u64, String> {
             text.trim()
         )
     })
-}
-
-fn told(path: &Path) -> impl Fn(std::io::Error) -> String {
-    move |why| format!("{}: {why}", path.display())
 }

@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::cargo::{RELEASE_FEATURES, cargo, said};
+use crate::cargo::{self, RELEASE_FEATURES, cargo, said, succeed};
+use crate::files::told;
 use crate::tools;
 
 /// The targets of a release: static programs for every Linux of their architecture.
@@ -120,11 +121,9 @@ impl Target {
 
     /// Builds the program: static, stripped, without the names of this machine's folders.
     pub fn build(&self, root: &Path) -> Result<(), String> {
-        let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
         let sysroot = said("rustc", &["--print", "sysroot"]);
         let folders = [
-            (home.unwrap_or_default().display().to_string(), "/cargo"),
+            (cargo::home().display().to_string(), "/cargo"),
             (root.display().to_string(), "/trackbed"),
             (sysroot.trim().to_owned(), "/rust"),
         ];
@@ -152,8 +151,7 @@ impl Target {
             build.env(format!("CC_{variable}"), &compiler);
             build.env(format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()), compiler);
         }
-        let status = build.status().map_err(|why| format!("cannot start cargo: {why}"))?;
-        if status.success() { Ok(()) } else { Err(format!("cargo build for {}: {status}", self.0)) }
+        succeed(&mut build).map_err(told(format!("cargo build for {}", self.0)))
     }
 }
 

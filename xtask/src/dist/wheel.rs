@@ -1,7 +1,6 @@
-//! A wheel: the program for `pip install`, with the Python package in `python/` where it is there.
+//! A wheel: the program for `pip install`, with the Python package in `python/`.
 
 use std::fmt::Write as _;
-use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,6 +11,7 @@ use std::collections::BTreeMap;
 use super::artefacts::Artefact;
 use super::contents::Contents;
 use super::pack::Tree;
+use crate::files::{read, told};
 
 /// The part of `pyproject.toml` that a wheel's metadata repeats.
 #[derive(Deserialize)]
@@ -23,48 +23,34 @@ struct PyProject {
 #[serde(rename_all = "kebab-case")]
 struct Project {
     name: String,
-    version: Option<String>,
-    description: Option<String>,
-    requires_python: Option<String>,
-    #[serde(default)]
+    version: String,
+    description: String,
+    requires_python: String,
     classifiers: Vec<String>,
-    #[serde(default)]
     dependencies: Vec<String>,
-    #[serde(default)]
     optional_dependencies: BTreeMap<String, Vec<String>>,
-    #[serde(default)]
     entry_points: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// The wheel. A static program runs with glibc and with musl, of any version.
 pub fn wheel(contents: &Contents) -> Result<Artefact, String> {
     let folder = contents.root.join("python");
-    let project = match fs::read_to_string(folder.join("pyproject.toml")) {
-        Ok(text) => {
-            let read: Result<PyProject, _> = toml::from_str(&text);
-            read.map_err(|why| format!("python/pyproject.toml: {why}"))?.project
-        }
-        Err(_) => Project::without_package(contents),
-    };
-    let version = project.version.as_deref().unwrap_or(contents.version);
+    let read = |name: &str| read(folder.join(name));
+    let PyProject { project } =
+        toml::from_str(&read("pyproject.toml")?).map_err(told("python/pyproject.toml"))?;
+    let version = &project.version;
     let name = project.name.replace('-', "_");
     let mut tree = Tree::default();
-    if folder.join("src").is_dir() {
-        let mut package = Tree::default();
-        package
-            .copy("src", &folder.join("src"), true)
-            .map_err(|why| format!("python/src: {why}"))?;
-        for (path, bytes) in package.files().filter(|(path, _)| !path.contains(".egg-info/")) {
-            tree.file(path.trim_start_matches("src/"), bytes);
-        }
+    let mut package = Tree::default();
+    package.copy("src", &folder.join("src"), true).map_err(told("python/src"))?;
+    for (path, bytes) in package.files().filter(|(path, _)| !path.contains(".egg-info/")) {
+        tree.file(path.trim_start_matches("src/"), bytes);
     }
     tree.program(format!("{name}-{version}.data/scripts/trackbed"), contents.program.as_slice());
     let about = format!("{name}-{version}.dist-info");
     let licences = contents.licences()?;
     tree.graft(&format!("{about}/licenses"), &licences);
-    let readme = [folder.join("README.md"), contents.root.join("README.md")];
-    let readme = readme.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    tree.file(format!("{about}/METADATA"), project.metadata(version, &licences, &readme));
+    tree.file(format!("{about}/METADATA"), project.metadata(&licences, &read("README.md")?));
     let platforms = ["manylinux_2_17", "manylinux2014", "musllinux_1_1"];
     let platforms = platforms.map(|name| format!("{name}_{}", contents.target.processor()));
     let mut kind =
@@ -73,9 +59,7 @@ pub fn wheel(contents: &Contents) -> Result<Artefact, String> {
         let _ = writeln!(kind, "Tag: py3-none-{platform}");
     }
     tree.file(format!("{about}/WHEEL"), kind);
-    if !project.entry_points.is_empty() {
-        tree.file(format!("{about}/entry_points.txt"), project.entry_points());
-    }
+    tree.file(format!("{about}/entry_points.txt"), project.entry_points());
     let mut record = String::new();
     for (path, bytes) in tree.files() {
         let sum = URL_SAFE_NO_PAD.encode(Sha256::digest(bytes));
@@ -83,41 +67,24 @@ pub fn wheel(contents: &Contents) -> Result<Artefact, String> {
     }
     let _ = writeln!(record, "{about}/RECORD,,");
     tree.file(format!("{about}/RECORD"), record);
-    let packed = tree.zip().map_err(|why| format!("the wheel: {why}"))?;
+    let packed = tree.zip().map_err(told("the wheel"))?;
     Ok((format!("{name}-{version}-py3-none-{}.whl", platforms.join(".")), packed))
 }
 
 impl Project {
-    /// A wheel that holds only the program.
-    fn without_package(contents: &Contents) -> Project {
-        Project {
-            name: "trackbed".to_owned(),
-            version: None,
-            description: Some(contents.summary().to_owned()),
-            requires_python: None,
-            classifiers: Vec::new(),
-            dependencies: Vec::new(),
-            optional_dependencies: BTreeMap::new(),
-            entry_points: BTreeMap::new(),
-        }
-    }
-
-    fn metadata(&self, version: &str, licences: &Tree, readme: &str) -> String {
-        let mut text = format!("Metadata-Version: 2.4\nName: {}\nVersion: {version}\n", self.name);
+    fn metadata(&self, licences: &Tree, readme: &str) -> String {
+        let Project { name, version, .. } = self;
+        let mut text = format!("Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n");
         let mut add = |key: &str, value: &str| {
             let _ = writeln!(text, "{key}: {value}");
         };
-        if let Some(summary) = &self.description {
-            add("Summary", summary);
-        }
+        add("Summary", &self.description);
         add("Author", "The Trackbed authors");
         add("License-Expression", "MIT OR Apache-2.0");
         for (name, _) in licences.files() {
             add("License-File", name);
         }
-        if let Some(python) = &self.requires_python {
-            add("Requires-Python", python);
-        }
+        add("Requires-Python", &self.requires_python);
         for classifier in &self.classifiers {
             add("Classifier", classifier);
         }

@@ -1,9 +1,11 @@
 //! The page of the command line: the help texts of the program, as it prints them.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::{pages, read, write};
+use super::pages;
+use crate::cargo::printed;
+use crate::files::{read, write};
 
 const HEAD: &str = "\
 # The command line
@@ -13,8 +15,8 @@ The help text of every command. `cargo xtask docs bless` regenerates this page.
 
 /// An error if the page differs from the output of `trackbed`; with `blesses` it is rewritten
 /// instead.
-pub fn check(root: &Path, trackbed: &Path, blesses: bool) -> Result<(), String> {
-    let path = root.join(pages::SOURCE).join("command-line.md");
+pub fn check(trackbed: &Path, blesses: bool) -> Result<(), String> {
+    let path = Path::new(pages::SOURCE).join("command-line.md");
     let page = page(trackbed)?;
     if blesses {
         return write(&path, &page);
@@ -41,16 +43,7 @@ fn page(trackbed: &Path) -> Result<String, String> {
 }
 
 fn help(trackbed: &Path, words: &[String]) -> Result<String, String> {
-    let output = Command::new(trackbed)
-        .args(words)
-        .arg("--help")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|why| format!("cannot start {}: {why}", trackbed.display()))?;
-    if !output.status.success() {
-        return Err(format!("trackbed {} --help: {}", words.join(" "), output.status));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = printed(Command::new(trackbed).args(words).arg("--help"))?;
     Ok(text.lines().map(|line| format!("{}\n", line.trim_end())).collect())
 }
 

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use super::bless;
 use super::block::{self, Block, Command, Session};
 use super::compare::{Difference, Exactness, compare};
 use super::needs::{self, Needs};
-use super::{bless, fresh, read, write};
+use crate::files::{fresh, read, told, write};
 use crate::ledger::Ledger;
+use crate::python;
 
 /// Executes the commands of all pages whose path contains `part`; with `blesses`, writes changed
 /// output into the pages.
 pub fn execute(
-    root: &Path,
     pages: &[PathBuf],
     part: &str,
     trackbed: &Path,
@@ -32,7 +33,7 @@ pub fn execute(
     for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
         #[expect(clippy::disallowed_methods, reason = "reports how long a page took")]
         let started = Instant::now();
-        let commands = execute_page(root, page, &mut needs, blesses, ledger)?;
+        let commands = execute_page(page, &mut needs, blesses, ledger)?;
         ledger.commands += commands as u64;
         if commands > 0 {
             let seconds = started.elapsed().as_secs_f64();
@@ -44,19 +45,18 @@ pub fn execute(
 
 /// Executes the commands of one page, and returns their number.
 fn execute_page(
-    root: &Path,
     page: &Path,
     needs: &mut Needs,
     blesses: bool,
     ledger: &mut Ledger,
 ) -> Result<usize, String> {
-    let text = read(&root.join(page))?;
+    let text = read(page)?;
     let at = |line: usize| format!("{}:{line}", page.display());
     let blocks = block::blocks(&text).map_err(|(line, why)| format!("{}: {why}", at(line)))?;
     if !blocks.iter().any(|block| matches!(block, Block::Session(_))) {
         return Ok(0);
     }
-    let mut stage = Stage::new(root, page, needs.trackbed())?;
+    let mut stage = Stage::new(page, needs.trackbed())?;
     let mut corrections = Vec::new();
     for block in &blocks {
         match block {
@@ -72,7 +72,7 @@ fn execute_page(
         }
     }
     if !corrections.is_empty() {
-        write(&root.join(page), &bless::replace(&text, &corrections))?;
+        write(page, &bless::replace(&text, &corrections))?;
         eprintln!("    {}: {} outputs updated", page.display(), corrections.len());
     }
     Ok(stage.executed)
@@ -85,27 +85,28 @@ type Correction = (std::ops::Range<usize>, Vec<String>);
 struct Stage {
     folder: PathBuf,
     path: std::ffi::OsString,
-    environment: Vec<(String, String)>,
+    /// Python's packages where the project has its own.
+    environment: Option<(&'static str, PathBuf)>,
     executed: usize,
     /// The process groups of commands, which may have left something in the background.
     groups: Vec<u32>,
 }
 
 impl Stage {
-    fn new(root: &Path, page: &Path, trackbed: &Path) -> Result<Stage, String> {
+    fn new(page: &Path, trackbed: &Path) -> Result<Stage, String> {
         let name = page.with_extension("").to_string_lossy().replace('/', "-");
-        let folder = root.join("target/book-commands").join(name);
+        let folder = Path::new("target/book-commands").join(name);
         fresh(&folder)?;
         // Only `trackbed` itself, whatever else was built beside it.
-        let programs = std::path::absolute(root.join("target/book-programs"));
+        let programs = std::path::absolute("target/book-programs");
         let programs = programs.map_err(|why| why.to_string())?;
         fresh(&programs)?;
         std::os::unix::fs::symlink(trackbed, programs.join("trackbed"))
-            .map_err(|why| format!("{}: {why}", programs.display()))?;
+            .map_err(told(programs.display()))?;
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(programs).chain(std::env::split_paths(&path));
         let path = std::env::join_paths(folders).map_err(|why| why.to_string())?;
-        let environment = needs::environment();
+        let environment = python::variable();
         Ok(Stage { folder, path, environment, executed: 0, groups: Vec::new() })
     }
 
@@ -155,7 +156,7 @@ impl Stage {
             .env("PATH", &self.path)
             .env("LC_ALL", "C.UTF-8")
             .env_remove("CI")
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(self.environment.clone())
             .stdin(Stdio::null())
             .stdout(file.try_clone().map_err(failed)?)
             .stderr(file)

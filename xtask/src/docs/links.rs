@@ -6,8 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
+use super::pages;
 use super::stage::{self, Place};
-use super::{pages, read};
+use crate::files::read;
 
 /// A link of a page.
 #[derive(Debug)]
@@ -24,12 +25,12 @@ pub struct Link {
 }
 
 /// Links of all pages that lead to anchors; an error if one leads to a missing file.
-pub fn targets(root: &Path, pages: &[PathBuf]) -> Result<Vec<Link>, String> {
+pub fn targets(pages: &[PathBuf]) -> Result<Vec<Link>, String> {
     let summary = Path::new(pages::SOURCE).join("SUMMARY.md");
     let mut checked = Vec::new();
-    for page in std::iter::once(&summary).chain(pages).chain(&stage::outside(root, pages)?) {
-        for link in of(page, &read(&root.join(page))?) {
-            if !root.join(&link.target).is_file() {
+    for page in std::iter::once(&summary).chain(pages).chain(&stage::outside(pages)?) {
+        for link in of(page, &read(page)?) {
+            if !link.target.is_file() {
                 let (line, target) = (link.line, link.target.display());
                 return Err(format!("{}:{line}: {target} is not a file", page.display()));
             }

@@ -59,15 +59,7 @@ pub fn skip(place: &str, need: &str, ledger: &mut Ledger) -> Result<(), String> 
     Ok(())
 }
 
-/// The variables that commands are given: Python's packages where the project has its own.
-pub fn environment() -> Vec<(String, String)> {
-    let folder = python::provided().map(|folder| folder.display().to_string());
-    folder.map(|folder| ("VIRTUAL_ENV".to_owned(), folder)).into_iter().collect()
-}
-
 fn succeeds(program: &Path, words: &[&str]) -> bool {
     let mut command = Command::new(program);
-    command.args(words).envs(environment());
-    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    python::succeeds(command.args(words).envs(python::variable()).stderr(Stdio::null()))
 }

@@ -5,24 +5,23 @@ use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use super::read;
+use crate::files::{read, told};
 
 /// The book's sources, from the root of the repository.
 pub const SOURCE: &str = "docs";
 
 /// Pages in the order of the summary, by their paths from the root. Every Markdown file of the
 /// sources must be listed, or readers would not find it.
-pub fn listed(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let summary = read(&root.join(SOURCE).join("SUMMARY.md"))?;
+pub fn listed() -> Result<Vec<PathBuf>, String> {
+    let summary = read(Path::new(SOURCE).join("SUMMARY.md"))?;
     let pages: Vec<PathBuf> = links(&summary)
         .iter()
         .map(|link| Path::new(SOURCE).join(link.split('#').next().unwrap_or_default()))
         .collect();
     let mut files = Vec::new();
-    collect(&root.join(SOURCE), &mut files)?;
+    collect(Path::new(SOURCE), &mut files)?;
     for file in files {
-        let file = file.strip_prefix(root).unwrap_or(&file);
-        if file.ends_with("SUMMARY.md") || pages.iter().any(|page| page == file) {
+        if file.ends_with("SUMMARY.md") || pages.contains(&file) {
             continue;
         }
         return Err(format!("{} is not listed in {SOURCE}/SUMMARY.md", file.display()));
@@ -41,9 +40,8 @@ fn links(text: &str) -> Vec<String> {
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<(), String> {
-    let failed = |why| format!("{}: {why}", folder.display());
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
+    for entry in fs::read_dir(folder).map_err(told(folder.display()))? {
+        let path = entry.map_err(told(folder.display()))?.path();
         if path.is_dir() {
             collect(&path, into)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {

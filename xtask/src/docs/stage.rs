@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::links::{self, Link};
-use super::{fresh, pages, read, write};
+use super::pages;
+use crate::files::{fresh, read, write};
 
 /// What `book.toml` adds to the theme.
 const STYLE: &str = "docs/book.css";
@@ -21,33 +22,33 @@ pub enum Place {
 }
 
 /// Writes the staged book to `target/book-source`, and returns its path.
-pub fn stage(root: &Path, pages: &[PathBuf]) -> Result<PathBuf, String> {
-    let folder = root.join("target/book-source");
+pub fn stage(pages: &[PathBuf]) -> Result<PathBuf, String> {
+    let folder = PathBuf::from("target/book-source");
     let sources = folder.join(pages::SOURCE);
     fresh(&folder)?;
-    let settings = read(&root.join("book.toml"))?;
+    let settings = read("book.toml")?;
     write(&folder.join("book.toml"), &settings.replace("target/book", "../book"))?;
-    write(&folder.join(STYLE), &read(&root.join(STYLE))?)?;
-    let outside = outside(root, pages)?;
+    write(&folder.join(STYLE), &read(STYLE)?)?;
+    let outside = outside(pages)?;
     let mut texts = BTreeSet::new();
     for page in pages.iter().chain(&outside) {
-        let text = read(&root.join(page))?;
+        let text = read(page)?;
         let found = links::of(page, &text);
         let (Place::Chapter(place) | Place::Text(place)) = place(page);
         write(&sources.join(&place), &led(&text, &found, &place))?;
         texts.extend(found.into_iter().map(|link| link.target));
     }
     for text in &texts {
-        let (Place::Text(place), from) = (place(text), root.join(text)) else { continue };
+        let (Place::Text(place), from) = (place(text), text) else { continue };
         if from.is_file() {
             write(&sources.join(place), &read(&from)?)?;
         }
     }
-    let mut summary = read(&root.join(pages::SOURCE).join("SUMMARY.md"))?;
+    let mut summary = read(Path::new(pages::SOURCE).join("SUMMARY.md"))?;
     summary.push_str("\n# The project\n\n");
     for page in &outside {
         let (Place::Chapter(place) | Place::Text(place)) = place(page);
-        let text = read(&root.join(page))?;
+        let text = read(page)?;
         let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("Page");
         summary.push_str(&format!("- [{title}]({})\n", place.display()));
     }
@@ -56,15 +57,15 @@ pub fn stage(root: &Path, pages: &[PathBuf]) -> Result<PathBuf, String> {
 }
 
 /// Pages of the project outside of the book's folder: those that it, or one of them, links to.
-pub fn outside(root: &Path, pages: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+pub fn outside(pages: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut at = 0;
     let mut page = pages.first().cloned();
     while let Some(current) = page {
-        for link in links::of(&current, &read(&root.join(&current))?) {
+        for link in links::of(&current, &read(&current)?) {
             let is_page = link.target.extension().is_some_and(|extension| extension == "md");
             let is_new = !link.target.starts_with(pages::SOURCE) && !found.contains(&link.target);
-            if is_page && is_new && root.join(&link.target).is_file() {
+            if is_page && is_new && link.target.is_file() {
                 found.push(link.target);
             }
         }

@@ -3,11 +3,9 @@
 
 mod api;
 mod circles;
-mod clocks;
-mod floats;
 mod floors;
 mod names;
-mod seeds;
+mod sources;
 mod tree;
 mod words;
 

@@ -74,8 +74,9 @@ fn parent(at: &Names) -> Option<Names> {
 
 #[test]
 fn names_are_followed_through_those_who_hand_them_on() {
-    let folder = std::env::temp_dir().join(format!("trackbed-imports-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("net")).expect("a folder");
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path();
+    std::fs::create_dir(folder.join("net")).expect("a folder");
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).expect("a file");
     };
@@ -83,8 +84,7 @@ fn names_are_followed_through_those_who_hand_them_on() {
     write("net/mod.rs", "mod link; pub use link::Link; pub fn plain() {}");
     write("net/link.rs", "use crate::user::Other; pub struct Link;");
     write("user.rs", "use crate::net::Link; pub struct Other; fn f() { crate::net::plain() }");
-    let imports = imports(&crate::tree::read(&folder));
-    std::fs::remove_dir_all(&folder).expect("removed");
+    let imports = imports(&crate::tree::read(folder));
     let of = |name: &str| -> Vec<PathBuf> { imports[&folder.join(name)].iter().cloned().collect() };
     assert_eq!(of("net/mod.rs"), Vec::<PathBuf>::new());
     assert_eq!(of("net/link.rs"), [folder.join("user.rs")]);

@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, File, Item, ItemUse, UseTree, Visibility};
 
-use crate::root;
-
 /// A path of names, from the crate's root for modules, as written for what code names.
 pub type Names = Vec<String>;
 
@@ -39,28 +37,6 @@ pub fn read(source: &Path) -> Tree {
         }
     }
     tree
-}
-
-/// The files of a crate whose code, without tests, `is` what is looked for.
-pub fn look_into(name: &str, is: &dyn Fn(&str) -> bool, found: &mut Vec<String>) {
-    let crates = root().join("crates");
-    let mut folders = vec![crates.join(name).join("src")];
-    while let Some(folder) = folders.pop() {
-        for entry in folder.read_dir().expect("a folder") {
-            let path = entry.expect("an entry").path();
-            let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
-            if path.is_dir() && !is_test {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && !is_test {
-                let text = fs::read_to_string(&path).expect("a text");
-                let (code, _tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
-                if is(code) {
-                    let place = path.strip_prefix(&crates).expect("below crates");
-                    found.push(place.display().to_string());
-                }
-            }
-        }
-    }
 }
 
 fn parse(file: &Path) -> File {
