@@ -19,7 +19,6 @@ pub struct Arguments {
     /// Print only errors to standard error
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }

@@ -25,9 +25,6 @@ pub fn repeatable(directory: &Path) -> anyhow::Result<Recorded> {
 
 /// Checks that there is such a cell, and such a run of it; there may be `runs_max` runs where the plan has
 /// fewer.
-///
-/// # Errors
-/// If there is none.
 pub fn check(plan: &Plan, cell: u32, run: Option<u32>, runs_max: u32) -> anyhow::Result<()> {
     let Some(planned) = plan.cells.get(cell as usize) else {
         let last = plan.cells.len() - 1;

@@ -13,9 +13,6 @@ use trackbed_substrate::Cancel;
 use crate::output::tell;
 
 /// Calls `stop` when Ctrl-C or SIGTERM ends a service; a second one ends the process at once.
-///
-/// # Errors
-/// If the operating system refuses the handler.
 pub fn on_stop(mut stop: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     listen(move |signal| match signal {
         Signal::Stop => stop(),
@@ -25,9 +22,6 @@ pub fn on_stop(mut stop: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
 }
 
 /// Installs the handler, once per process, and returns the switch that the first Ctrl-C (or SIGTERM) sets.
-///
-/// # Errors
-/// If the operating system refuses the handler.
 pub fn install() -> anyhow::Result<Cancel> {
     static INSTALLED: OnceLock<Cancel> = OnceLock::new();
     if let Some(cancel) = INSTALLED.get() {

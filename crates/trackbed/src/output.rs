@@ -37,17 +37,11 @@ pub fn stream(text: &str) -> anyhow::Result<()> {
 }
 
 /// `value` as one indented JSON document.
-///
-/// # Errors
-/// If it cannot be JSON.
 pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(format!("{:#}\n", serde_json::to_value(value)?))
 }
 
 /// Prints a result as JSON, or as text for people.
-///
-/// # Errors
-/// As [`print()`].
 pub fn answer(
     as_json: bool,
     document: &impl Serialize,
@@ -112,9 +106,6 @@ pub fn spare_results(path: &Path) -> anyhow::Result<()> {
 
 /// Writes the file that the user named. Devices, pipes and symbolic links are opened directly; anything else
 /// is written by [`write_own`].
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut (dyn io::Write + Send)) -> anyhow::Result<()>,
@@ -130,9 +121,6 @@ pub fn write_file(
 
 /// Replaces a file atomically. A full disk or a kill leaves the previous file unchanged. Symbolic links are
 /// not followed.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_own(
     path: &Path,
     write: impl FnOnce(&mut (dyn io::Write + Send)) -> anyhow::Result<()>,
@@ -144,9 +132,6 @@ pub fn write_own(
 }
 
 /// Writes `text` with a comment on its origin after the first line, which names the format.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_with_origin(path: &Path, text: &str, origin: &str) -> anyhow::Result<()> {
     let (magic, rest) = text.split_once('\n').unwrap_or((text, ""));
     fs::write(path, format!("{magic}\n# {origin}\n{rest}"))

@@ -31,7 +31,6 @@ inference=none); --baseline chooses another. Baseline cells are not judged.
 
 Exit status: 0 a cell meets the needs, 1 none certainly does, 2 bad input.";
 
-/// The arguments of `trackbed advise`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -52,7 +52,6 @@ mod explain;
 
 pub use explain::Unit;
 
-/// The arguments of `trackbed agree`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -73,7 +72,6 @@ pub struct Arguments {
     #[arg(long, value_name = "CELL[:RUN]", conflicts_with_all = ["until_decided", "until", "shard", "json", "capture"])]
     pub explain: Option<Unit>,
     #[command(flatten)]
-    /// The options of runs.
     pub options: RunOptions,
 }
 

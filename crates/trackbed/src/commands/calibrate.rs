@@ -28,7 +28,6 @@ substrate does not count packets, so there all costs are attributed to messages.
 
 Exit status: 0 written, 2 bad input.";
 
-/// The arguments of `trackbed calibrate`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -24,7 +24,6 @@ Lower times and higher rates are better. Exit status: 0 nothing is worse; 1 a ce
 more than the margin, fails more often, is missing, or with --no-worse-than is not shown to be no worse;
 2 bad input.";
 
-/// The arguments of `trackbed compare`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

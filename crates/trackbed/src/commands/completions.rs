@@ -34,9 +34,6 @@ pub struct ManArguments {
 }
 
 /// Prints a script that completes the command line.
-///
-/// # Errors
-/// If standard output cannot be written.
 pub fn execute(arguments: &Arguments, mut command: Command) -> anyhow::Result<Ending> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "trackbed", &mut script);
@@ -45,9 +42,6 @@ pub fn execute(arguments: &Arguments, mut command: Command) -> anyhow::Result<En
 }
 
 /// Writes a manual page for each command.
-///
-/// # Errors
-/// If they cannot be written.
 pub fn man(arguments: &ManArguments, command: Command) -> anyhow::Result<Ending> {
     let folder = &arguments.folder;
     let cannot = || format!("cannot write manual pages into {}", shell_word(folder));

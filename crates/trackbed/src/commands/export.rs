@@ -30,7 +30,6 @@ Tables:
 Names of metrics end in their unit. Missing values are empty in CSV and null elsewhere. A factor is a
 DOUBLE in Parquet if it is a number in all cells, and text otherwise.";
 
-/// The arguments of `trackbed export`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -72,9 +71,6 @@ pub enum FormatArgument {
 }
 
 /// Writes a table of a run directory.
-///
-/// # Errors
-/// If the directory cannot be read, or the table cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     // Check the directory before any file is touched.
     let table = Table::read(arguments)?;

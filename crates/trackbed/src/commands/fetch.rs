@@ -28,7 +28,6 @@ In a store, results are split into objects runs/SHA256.jsonl, which are uploaded
 20 seconds after the first minute), so that a process may be killed at any time. Fetching joins them into
 one file.";
 
-/// The arguments of `trackbed fetch`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

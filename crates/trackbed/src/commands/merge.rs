@@ -28,7 +28,6 @@ counted, and a later merge adds them.
 
 Exit status: 0 all runs exist, 1 some are missing or failed, 2 bad input.";
 
-/// The arguments of `trackbed merge`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -20,7 +20,6 @@ relative to one core: 400 % is four full cores. Values that this machine does no
 
 Ctrl-C or SIGTERM ends it. Exit status: 0 ended or all readings taken, 2 bad input or something failed.";
 
-/// The arguments of `trackbed monitor`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

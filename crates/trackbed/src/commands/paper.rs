@@ -27,7 +27,6 @@ Examples:
   trackbed paper vru --runs 100 --json
   trackbed paper all --page papers.md                every paper, in virtual time";
 
-/// The arguments of `trackbed paper`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -38,7 +37,6 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     #[command(flatten)]
-    /// The options of runs.
     pub options: RunOptions,
 }
 

@@ -40,14 +40,12 @@ an object store (s3://, gs://, az://), a shared folder (Slurm), or a volume that
 with entries such as AWS_ACCESS_KEY_ID (Kubernetes). Files named with --set need absolute paths, or paths
 relative to the folder of the submission.";
 
-/// The arguments of `trackbed plan`.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
-    /// The options of runs.
     pub options: RunOptions,
     /// Print a job description for CLUSTER
     #[arg(

@@ -37,7 +37,6 @@ sees the router's address.
 SIGTERM or Ctrl-C: no new connections, and those that are open may finish (--drain); a second one
 ends at once. Exit status: 0 ended by a signal, 2 bad input or something failed.";
 
-/// The arguments of `trackbed relay`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(group(ArgGroup::new("fronts").args(["transparent", "socks"]).required(true).multiple(true)))]
@@ -78,9 +77,6 @@ pub struct Arguments {
 }
 
 /// Relays until a signal ends it.
-///
-/// # Errors
-/// With what to do about it.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(interface) = &arguments.print_rules {
         let fronts = arguments.transparent.iter();

@@ -30,7 +30,6 @@ Files written:
 The repeated run is identical to the original, to the nanosecond, and is compared with the result in the
 directory; exit status 2 if they differ.";
 
-/// The arguments of `trackbed replay`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -31,7 +31,6 @@ Examples:
 The report is one file that needs no network: tables with confidence intervals, distributions, sweeps,
 differences, outliers, and how everything was measured. Each figure can be saved as SVG, PNG and CSV.";
 
-/// The arguments of `trackbed report`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -46,9 +45,6 @@ pub struct Arguments {
 }
 
 /// Writes the report about a run directory.
-///
-/// # Errors
-/// If the directory cannot be read, or the report cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let path = write(&arguments.directory, arguments.out.as_deref())?;
     if arguments.open {
@@ -58,9 +54,6 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 }
 
 /// Writes the report about the run directory `directory` to `out` or into it, and prints and returns its path.
-///
-/// # Errors
-/// As [`execute`].
 pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     let about = read_about(directory)?;
     let document = read_document(directory)?;

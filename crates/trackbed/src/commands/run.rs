@@ -34,14 +34,12 @@ The run directory contains
 
 Ctrl-C or SIGTERM keeps the finished runs; the same command with the same --out continues.";
 
-/// The arguments of `trackbed run`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
-    /// The options of runs.
     pub options: RunOptions,
     /// Write a report with figures too: report.html in the run directory
     #[arg(long)]

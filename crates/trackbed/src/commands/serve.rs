@@ -59,9 +59,6 @@ pub struct Arguments {
 }
 
 /// Serves until a signal ends it.
-///
-/// # Errors
-/// With what to do about it.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let Arguments { duration, bytes, requests, .. } = *arguments;
     anyhow::ensure!(

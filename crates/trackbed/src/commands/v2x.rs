@@ -11,10 +11,8 @@ use trackbed_v2x::json;
 use crate::ending::Ending;
 use crate::output;
 
-/// The arguments of `trackbed v2x`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The subcommand.
     #[command(subcommand)]
     pub command: V2xCommand,
 }
@@ -36,7 +34,6 @@ FILE contains one message or one certificate, binary or in hexadecimal. \"data\"
 the names of the standard (JSON encoding rules), \"payload\" the fields of the CAM, DENM or BSM in it. The
 names of certificates are computed. Signatures are not verified.";
 
-/// The arguments of `trackbed v2x decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArguments {
     /// The file to decode; - is standard input

@@ -26,7 +26,6 @@ directories with equal results have equal digests.
 
 Exit status: 0 everything matches, 1 something differs, 2 bad input.";
 
-/// The arguments of `trackbed verify-results`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -47,9 +46,6 @@ pub struct Arguments {
 }
 
 /// Executes a sample again and prints what differs.
-///
-/// # Errors
-/// If the directory cannot be used.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let recorded = chosen::repeatable(&arguments.directory)?;
     if recorded.runs.is_empty() {

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use super::support::{command, skip};
+use super::support::{command, wireshark};
 use super::{Ended, SCENARIO, Scratch, scenario};
 
 #[test]
@@ -107,27 +106,6 @@ fn a_replay_needs_neither_the_folder_nor_the_scenario_file() {
     scratch.trackbed("replay set 0 0").says(2, &["cannot be repeated"]);
 }
 
-/// The output of `tool`, or `None` if it is not installed, which is an error only in continuous integration
-/// (`CI=true`).
-fn ask(tool: &str, arguments: &[&str], capture: &Path) -> Option<String> {
-    let mut command = Command::new(tool);
-    match tool {
-        "tshark" => command.arg("-r").arg(capture).args(arguments),
-        _ => command.args(arguments).arg(capture),
-    };
-    match command.env("LC_ALL", "C.UTF-8").output() {
-        Ok(output) => {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{tool} refuses {}: {errors}", capture.display());
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
-        Err(why) => {
-            skip(&format!("no {tool} ({why}); install the Debian package tshark"));
-            None
-        }
-    }
-}
-
 /// Replays run 0 of `settings` and returns the capture at the phones' end.
 fn captured(scratch: &Scratch, settings: &str) -> std::path::PathBuf {
     let _ = fs::remove_dir_all(scratch.path("out"));
@@ -146,10 +124,10 @@ fn wireshark_accepts_and_decrypts_http_2_over_every_tls() {
         "--set tls=1.3 --set handshake=early",
     ] {
         let capture = captured(&scratch, &format!("--set protocol=http2 {settings}"));
-        let Some(found) = ask("capinfos", &["-M"], &capture) else { return };
+        let Some(found) = wireshark("capinfos", &["-M"], &capture) else { return };
         assert!(found.contains("Number of decryption secrets in file:"), "{found}");
         let fields = ["-T", "fields", "-e", "http2.headers.path", "-e", "http2.headers.status"];
-        let Some(found) = ask("tshark", &fields, &capture) else { return };
+        let Some(found) = wireshark("tshark", &fields, &capture) else { return };
         for message in 0..10 {
             assert!(found.contains(&format!("/messages/0/{message}")), "{settings}:\n{found}");
         }
@@ -165,7 +143,7 @@ fn wireshark_accepts_and_decrypts_http_3() {
         let settings = format!("--set protocol=http3 --set tls=1.3 --set handshake={handshake}");
         let capture = captured(&scratch, &settings);
         let fields = ["-T", "fields", "-e", "http3.frame_type", "-e", "quic.stream_data"];
-        let Some(found) = ask("tshark", &fields, &capture) else { return };
+        let Some(found) = wireshark("tshark", &fields, &capture) else { return };
         // The messages begin with {"header":; the first one is in 0-RTT where there is early data.
         let messages = found.lines().filter(|line| line.contains("7b22686561646572")).count();
         assert!(messages >= 10, "{handshake}: {messages} messages in\n{found}");
@@ -178,7 +156,7 @@ fn wireshark_accepts_and_decrypts_http_3() {
 
 fn healthy(capture: &Path, complaint: &str) {
     let filter = format!("_ws.malformed || {complaint}");
-    if let Some(found) = ask("tshark", &["-Y", &filter], capture) {
+    if let Some(found) = wireshark("tshark", &["-Y", &filter], capture) {
         assert_eq!(found, "", "{}", capture.display());
     }
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::{Child, Command};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::support::{kill, start, wait_until};
 use super::{Ended, Scratch, scenario};
 
@@ -78,21 +80,19 @@ fn the_default_directory_is_overwritten() {
 
 #[test]
 fn ctrl_c_keeps_the_runs_that_are_done() {
-    keeps_the_runs_that_are_done("INT");
+    keeps_the_runs_that_are_done(Signal::INT);
 }
 
 /// Clusters preempt jobs with SIGTERM.
 #[test]
 fn sigterm_keeps_the_runs_that_are_done() {
-    keeps_the_runs_that_are_done("TERM");
+    keeps_the_runs_that_are_done(Signal::TERM);
 }
 
-fn keeps_the_runs_that_are_done(signal: &str) {
+fn keeps_the_runs_that_are_done(signal: Signal) {
     let scratch = scenario();
     let child = begun(&scratch);
-    // The shell's own `kill`: not every system has a program of that name.
-    let kill = format!("kill -{signal} {}", child.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    kill_process(Pid::from_child(&child), signal).unwrap();
     let ended = Ended::from(child.wait_with_output().unwrap());
     let kept = lines(&scratch);
     ended.says(130, &[&format!("{kept} of 200000 runs are kept; continue with --out out")]);

@@ -41,6 +41,7 @@ fn keys_are_listed_by_table_and_removed_by_name() {
     let scratch = Scratch::new();
     assert!(scratch.succeed("list keys link.loss").stdout.contains("  link.loss = \"0.3 %\""));
     scratch.refuse("list keys link.lss", &["did you mean link.loss?"]);
+    scratch.refuse("list keys bandwidth-of-everything", &["trackbed list keys"]);
     let plain = scratch.succeed("plan vru --set link.loss=0").stdout;
     assert_eq!(scratch.succeed("plan vru --unset link.loss").stdout, plain);
     scratch.refuse("plan vru --unset link.los", &["--unset", "did you mean link.loss?"]);

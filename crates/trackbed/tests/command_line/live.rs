@@ -1,13 +1,12 @@
 //! `trackbed serve` and `run --substrate live`: one machine as two, over its loopback interface.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::support::{Kept, start, wait_until};
+use super::support::{Kept, listening, start, wait_until};
 use super::{Ended, Scratch};
 
 /// A server in a temporary folder; both are removed on drop.
@@ -21,12 +20,10 @@ impl Server {
     pub fn start(more: &[&str]) -> Server {
         let scratch = Scratch::new();
         let words = "serve --listen 127.0.0.1 --port 0 --data-port 0 --log json";
-        let mut process = scratch.command(words).args(more).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let address = told["address"].as_str().unwrap().to_owned();
-        Server { scratch, process: Kept(process), address }
+        let mut command = scratch.command(words);
+        command.args(more);
+        let (process, address) = listening(command);
+        Server { scratch, process, address }
     }
 
     fn command(&self, words: &[&str]) -> Command {

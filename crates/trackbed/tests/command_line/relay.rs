@@ -1,19 +1,17 @@
 //! `trackbed relay` and malicious clients, on loopback.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket, socket_with,
 };
-use serde_json::Value;
 use trackbed_linux::allow_descriptors;
 
 use super::Scratch;
-use super::support::{Kept, resident, wait_until};
+use super::support::{Kept, listening, resident, wait_until};
 
 /// A relay with a SOCKS5 front.
 struct Relay {
@@ -26,12 +24,8 @@ impl Relay {
     fn start(more: &str) -> Relay {
         let scratch = Scratch::new();
         let words = format!("relay --socks 127.0.0.1:0 --log json {more}");
-        let mut process = scratch.command(&words).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let front = told["address"].as_str().unwrap().parse().unwrap();
-        Relay { _scratch: scratch, process: Kept(process), front }
+        let (process, front) = listening(scratch.command(&words));
+        Relay { _scratch: scratch, process, front: front.parse().unwrap() }
     }
 
     /// A client at `source` requests `to`. Returns its stream, and the code of the answer (RFC 1928 section 6).

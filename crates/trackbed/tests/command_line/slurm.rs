@@ -7,21 +7,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::Scratch;
 use super::support::{printed, skip, wait_until};
 use super::sweeps::FILES;
-
-const SCENARIO: &str = "\
-protocol = [\"quic\", \"tcp\"]
-runs = 40
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-loss = [\"0 %\", \"2 %\", \"100 %\"]
-[workload]
-kind = \"messages\"
-count = 2
-";
+use super::{SCENARIO, Scratch};
 
 #[test]
 #[ignore = "thorough: Slurm"]
@@ -34,7 +22,9 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
         fs::create_dir(scratch.path(name)).unwrap();
     }
     let cluster = Cluster::start(scratch.folder());
-    scratch.write("sweep.toml", SCENARIO);
+    let sweep = SCENARIO.replace("\"quic\"\nruns = 2", "[\"quic\", \"tcp\"]\nruns = 40");
+    let sweep = sweep.replace("[link]", "[link]\nloss = [\"0 %\", \"2 %\", \"100 %\"]");
+    scratch.write("sweep.toml", &sweep);
     let script = scratch.succeed("plan sweep.toml --for slurm --shards 8 --out out").stdout;
     scratch.write("sweep.sbatch", &script);
     // As the script itself suggests, including the merge, which also works with failed runs.

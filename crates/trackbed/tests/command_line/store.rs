@@ -9,25 +9,16 @@ use std::process::{Command, Stdio};
 
 use super::support::{Kept, python, wait_until};
 use super::sweeps::FILES;
-use super::{Ended, Scratch};
-
-const SCENARIO: &str = "\
-protocol = [\"quic\", \"tcp\"]
-runs = 400
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-loss = \"2 %\"
-[workload]
-kind = \"messages\"
-count = 20
-";
+use super::{Ended, SCENARIO, Scratch};
 
 #[test]
 fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     let scratch = Scratch::new();
     let Some(server) = Server::start(scratch.folder()) else { return };
-    scratch.write("sweep.toml", SCENARIO);
+    let sweep = SCENARIO.replace("\"quic\"\nruns = 2", "[\"quic\", \"tcp\"]\nruns = 400");
+    let sweep =
+        sweep.replace("[link]", "[link]\nloss = \"2 %\"").replace("count = 2", "count = 20");
+    scratch.write("sweep.toml", &sweep);
     let first = "run sweep.toml --out s3://sweeps/a --shard 1/2";
     let mut killed = server.trackbed(&scratch, first).spawn().unwrap();
     wait_until("the first results", || server.keys("a/shard-1-of-2/runs/") > 0);

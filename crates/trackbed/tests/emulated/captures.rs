@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use super::support::skip;
+use super::support::wireshark;
 use super::{Scratch, least, metric};
 
 const FILES: [&str; 4] = ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tls-keys.log"];
@@ -56,15 +55,7 @@ fn a_failed_run_between_programs_leaves_the_keys_of_its_client() {
 
 /// A field of every packet in a capture; `None` without tshark.
 fn fields(capture: &Path, field: &str) -> Option<String> {
-    let mut command = Command::new("tshark");
-    command.arg("-r").arg(capture).args(["-T", "fields", "-e", field]);
-    match command.output() {
-        Ok(output) => Some(String::from_utf8(output.stdout).unwrap()),
-        Err(why) => {
-            skip(&format!("no tshark ({why}); install the Debian package tshark"));
-            None
-        }
-    }
+    wireshark("tshark", &["-T", "fields", "-e", field], capture)
 }
 
 /// Preparing them takes longer than they start apart: without care they all start at once.

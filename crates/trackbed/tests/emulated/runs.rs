@@ -7,6 +7,7 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::programs::support::{command_line, descendants, is_alive};
 use super::support::{Ended, eventually, kill, start, wait_until};
 use super::{Scratch, factor, least, metric, one_of_two_failed};
 
@@ -277,7 +278,7 @@ fn the_ends_do_not_outlive_a_run_that_is_killed() {
         eventually("both ends are there", || Some(ends_of(&child)).filter(|ends| ends.len() == 2));
     kill(child);
     for end in ends {
-        wait_until("an end is gone", || !is_end(end));
+        wait_until("an end is gone", || !is_alive(end.as_raw_nonzero().get() as u32));
     }
 }
 
@@ -293,22 +294,8 @@ fn real_time_is_not_mixed_with_virtual_and_does_not_come_back() {
 
 /// The processes of ends that `child` has started, the oldest first.
 fn ends_of(child: &Child) -> Vec<Pid> {
-    let parent = child.id();
-    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    // Ends are started by threads that move into their namespace and are gone; the process has
-    // them as children anyway, whichever thread lists them.
-    let mut text = children.unwrap_or_default();
-    for thread in threads {
-        text.push_str(&fs::read_to_string(thread.path().join("children")).unwrap_or_default());
-    }
-    let mut ends: Vec<i32> = text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    let mut ends: Vec<u32> = descendants(child.id()).into_iter().map(|(pid, _)| pid).collect();
+    ends.retain(|pid| command_line(*pid).contains("@endpoint"));
     ends.sort_unstable();
-    ends.dedup();
-    ends.into_iter().filter_map(Pid::from_raw).filter(|pid| is_end(*pid)).collect()
-}
-
-fn is_end(pid: Pid) -> bool {
-    let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-    String::from_utf8_lossy(&line).contains("@endpoint")
+    ends.into_iter().map(|pid| Pid::from_raw(pid as i32).unwrap()).collect()
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::support::{kill, wait_until};
 use crate::{User, link, trackbed, users};
 
 /// The network namespace of a started command, as the command prints it.
@@ -21,17 +21,6 @@ fn namespaces() -> BTreeSet<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let namespace = |process: fs::DirEntry| fs::read_link(process.path().join("ns/net")).ok();
     processes.filter_map(namespace).map(|name| name.display().to_string()).collect()
-}
-
-fn eventually(what: &str, holds: impl Fn() -> bool) {
-    for _ in 0..1_000 {
-        if holds() {
-            return;
-        }
-        #[expect(clippy::disallowed_methods, reason = "the kernel takes its time to clean up")]
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("still not after ten seconds: {what}");
 }
 
 /// A shell that prints its namespace, and children of it that would survive it.
@@ -52,9 +41,8 @@ fn twenty_links_leave_nothing_behind() {
             assert_eq!(status, 0);
             let namespace = text.trim();
             assert!(namespace.starts_with("net:["), "{text}");
-            eventually(&format!("{namespace} is gone, round {round}"), || {
-                !namespaces().contains(namespace)
-            });
+            let what = format!("{namespace} is gone, round {round}");
+            wait_until(&what, || !namespaces().contains(namespace));
         }
     }
 }
@@ -67,9 +55,8 @@ fn nothing_outlives_a_link_that_is_killed() {
             let mut child = start(user);
             let namespace = namespace_of(&mut child);
             assert!(namespaces().contains(&namespace), "{namespace}");
-            kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
-            child.wait().unwrap();
-            eventually(&format!("{namespace} is gone"), || !namespaces().contains(&namespace));
+            kill(child);
+            wait_until(&format!("{namespace} is gone"), || !namespaces().contains(&namespace));
         }
     }
 }

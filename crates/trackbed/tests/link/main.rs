@@ -8,6 +8,8 @@ mod outward;
 mod packets;
 mod roles;
 mod status;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

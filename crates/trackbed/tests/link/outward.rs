@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::guests::{digest, pattern};
 use crate::roles::play;
+use crate::support::kill;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
 
 /// A server on this machine's loopback address, for each user and available family: the user, the server, and the
@@ -247,10 +247,9 @@ fn connections_end_with_a_link_that_is_killed() {
         let (listener, port) = tcp((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let script = play(&format!("connect 100.64.0.1:{port} 0"));
         let mut command = trackbed(user, &["link", "--", "sh", "-c", &script]);
-        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let child = command.stdout(Stdio::null()).spawn().unwrap();
         let (mut stream, _) = listener.accept().unwrap();
-        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
-        child.wait().unwrap();
+        kill(child);
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let ended = stream.read(&mut [0; 1]).map_err(|why| why.kind());
         assert!(matches!(ended, Ok(0) | Err(ErrorKind::ConnectionReset)), "{ended:?}");

@@ -2,6 +2,7 @@
 //! the outside of the inner link is the inside of the outer link.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use crate::roles::play;
@@ -19,6 +20,14 @@ fn between(user: User, outside: &str, options: &str, inside: &str) -> String {
     let (status, text) = link(user, &["--", "sh", "-c", &script]);
     assert_eq!(status, 0, "{text}");
     text
+}
+
+/// A folder that every user may write to.
+fn open_folder() -> tempfile::TempDir {
+    let all = fs::Permissions::from_mode(0o777);
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(&folder, all).unwrap();
+    folder
 }
 
 /// The numbers after a word, line by line.
@@ -86,9 +95,8 @@ fn settings_change_at_their_time() {
 #[ignore = "thorough: real time"]
 fn settings_change_when_a_file_says_so() {
     for user in users() {
-        let folder = std::env::temp_dir().join(format!("trackbed-control-{user:?}"));
-        fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("settings");
+        let folder = open_folder();
+        let file = folder.path().join("settings");
         fs::write(&file, "# slow at first\ndelay = 50ms\n").unwrap();
         let options = format!("--delay 1ms --control {}", file.display());
         let writer = std::thread::spawn(move || {
@@ -101,7 +109,6 @@ fn settings_change_when_a_file_says_so() {
         let times = numbers(&text, "rtt");
         assert!(times[0] >= 100_000, "{}", times[0]);
         assert!(times.last().unwrap() < &100_000, "{times:?}");
-        fs::remove_dir_all(&folder).unwrap();
     }
 }
 
@@ -109,11 +116,8 @@ fn settings_change_when_a_file_says_so() {
 #[ignore = "thorough: real time"]
 fn the_log_and_the_captures_hold_every_packet() {
     for user in users() {
-        let folder = std::env::temp_dir().join(format!("trackbed-records-{user:?}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        std::os::unix::fs::chown(&folder, Some(crate::NOBODY), None).ok();
-        let (log, pcap) = (folder.join("log"), folder.join("pcap"));
+        let folder = open_folder();
+        let (log, pcap) = (folder.path().join("log"), folder.path().join("pcap"));
         let options =
             format!("--up loss={{periodic=5}} --log {} --pcap {}", log.display(), pcap.display());
         between(user, "count 0.0.0.0 500", &options, "flood 100.72.0.1 50 500");
@@ -127,6 +131,5 @@ fn the_log_and_the_captures_hold_every_packet() {
         let size = |name: &str| fs::metadata(pcap.join(format!("{name}.pcapng"))).unwrap().len();
         assert!(size("inside") > 50 * 528 && size("inside") > size("outside"));
         assert!(size("outside") > 40 * 528 && size("dropped") > 10 * 528);
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -156,6 +157,35 @@ impl Drop for Kept {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// Starts a server that logs as JSON, and returns it with the address in its first line.
+pub fn listening(mut command: Command) -> (Kept, String) {
+    let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    (Kept(process), told["address"].as_str().unwrap().to_owned())
+}
+
+/// What a program of Wireshark prints about a capture; `None` if it is not installed.
+pub fn wireshark(tool: &str, arguments: &[&str], capture: &Path) -> Option<String> {
+    let mut command = Command::new(tool);
+    match tool {
+        "tshark" => command.arg("-r").arg(capture).args(arguments),
+        _ => command.args(arguments).arg(capture),
+    };
+    match command.env("LC_ALL", "C.UTF-8").output() {
+        Ok(output) => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{tool} refuses {}: {errors}", capture.display());
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Err(why) => {
+            skip(&format!("no {tool} ({why}); install the Debian package tshark"));
+            None
+        }
     }
 }
 

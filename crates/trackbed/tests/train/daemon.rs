@@ -1,6 +1,6 @@
 //! Failures around the daemon: every flag is cleared.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
@@ -15,7 +15,8 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::Railway;
 use crate::ride::ride;
 use crate::rides::Daemon;
-use crate::{alone, file, path, read, trackbed, until};
+use crate::support::{Ended, wait_until};
+use crate::{alone, file, path, read, trackbed};
 
 /// A railway, and a table with one range of A, which the train reaches after half a second and leaves after a
 /// minute.
@@ -60,22 +61,22 @@ impl Stage {
     }
 
     /// Runs the daemon with an option that makes it exit.
-    fn run(&self, more: &[&str]) -> Output {
+    fn run(&self, more: &[&str]) -> Ended {
         let mut command = trackbed(&["phad", "--operator", "A=10.10.0.1", "--operator", "B=id:2"]);
         command.args(self.arguments()).args(more);
-        self.railway.train.run(|| command.output().unwrap()).unwrap()
+        self.railway.train.run(|| Ended::of(&mut command)).unwrap()
     }
 
     fn restore(&self) -> String {
-        let own = self.arguments();
         let mut command = trackbed(&["phad", "--restore"]);
-        let output = self.railway.train.run(|| command.args(&own[2..]).output().unwrap()).unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
+        command.args(&self.arguments()[2..]);
+        let ended = self.railway.train.run(|| Ended::of(&mut command)).unwrap();
+        ended.says(0, &[]);
+        ended.stdout
     }
 
     fn until_flagged(&self) {
-        until("the flag", || self.railway.backups() == [true, false]);
+        wait_until("the flag", || self.railway.backups() == [true, false]);
     }
 
     fn log(&self) -> String {
@@ -90,7 +91,7 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
     let stage = Stage::new("killed", Behaviour::Honest);
     let daemon = stage.start(&[]);
     stage.until_flagged();
-    daemon.kill();
+    drop(daemon);
     assert_eq!(stage.railway.backups(), [true, false], "nothing can clear a flag after a kill");
     assert_eq!(stage.restore(), "backup flags cleared: 1\n");
     assert_eq!(stage.railway.backups(), [false; 2]);
@@ -98,15 +99,13 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
 
     let daemon = stage.start(&[]);
     stage.until_flagged();
-    daemon.kill();
+    drop(daemon);
     let daemon = stage.start(&[]);
-    until("the restoration", || {
+    wait_until("the restoration", || {
         stage.log().contains("backup flags left by a crash and cleared: 1")
     });
     stage.until_flagged();
-    let second = stage.run(&[]);
-    let message = String::from_utf8_lossy(&second.stderr);
-    assert!(!second.status.success() && message.contains("another phad"), "{message}");
+    stage.run(&[]).says(2, &["another phad"]);
     assert!(daemon.end(), "in good order");
     assert_eq!(stage.railway.backups(), [false; 2]);
 }
@@ -117,7 +116,7 @@ fn a_dry_run_says_what_it_would_do_and_leaves_the_kernel_alone() {
     let Some(_alone) = alone() else { return };
     let stage = Stage::new("dry", Behaviour::Honest);
     let daemon = stage.start(&["--dry-run", "--log", "json"]);
-    until("the dry run", || read("dry.out").contains("\"dry_run\":true"));
+    wait_until("the dry run", || read("dry.out").contains("\"dry_run\":true"));
     let log = read("dry.out");
     let events: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -135,7 +134,7 @@ fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_
     let stage = Stage::new("vanishes", Behaviour::Vanishes(2_500));
     let daemon = stage.start(&["--fix-timeout", "1 s"]);
     stage.until_flagged();
-    until("the end of the flag", || stage.railway.backups() == [false; 2]);
+    wait_until("the end of the flag", || stage.railway.backups() == [false; 2]);
     let log = stage.log();
     assert!(log.contains("operator A is no longer a backup: no position received"), "{log}");
     assert!(log.contains("no positions from gpsd at 127.0.0.1:2947"), "{log}");
@@ -206,7 +205,7 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
         let before = stage.log().matches("still using the previous one").count();
         std::fs::write(&table, damaged).unwrap();
         daemon.signal(Signal::HUP);
-        until("the refusal", || {
+        wait_until("the refusal", || {
             stage.log().matches("still using the previous one").count() > before
         });
     }
@@ -218,7 +217,7 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
     // a signal.
     let before = stage.log().matches("2 ranges along").count();
     std::fs::write(&table, &good).unwrap();
-    until("the new table", || stage.log().matches("2 ranges along").count() > before);
+    wait_until("the new table", || stage.log().matches("2 ranges along").count() > before);
     assert!(daemon.end());
     assert_eq!(stage.railway.backups(), [false; 2]);
 }
@@ -229,26 +228,19 @@ fn what_is_missing_is_said_with_its_remedy() {
     let Some(_alone) = alone() else { return };
     let stage = Stage::new("missing", Behaviour::Honest);
     let good = stage.run(&["--check"]);
-    let text = String::from_utf8(good.stdout).unwrap();
-    assert!(good.status.success(), "{text}");
+    good.says(0, &[]);
+    let text = good.stdout;
     assert!(text.contains("operator A at 10.10.0.1: 10.10.0.1 (id 1) is up"), "{text}");
-    let once = stage.run(&["--once"]);
-    let text = String::from_utf8(once.stdout).unwrap();
+    let text = stage.run(&["--once"]).stdout;
     assert!(text.contains(" m/s, forward") && text.contains("operator B: next range"), "{text}");
 
-    let says = |output: &Output, part: &str| {
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains(part), "{message}");
-    };
-    let refused = |more: &[&str], part: &str| says(&stage.run(more), part);
-    refused(&["--check", "--operator", "C=wwan2"], "no operator \"C\"");
-    refused(&["--check", "--operator", "A=wwan2"], "given twice");
+    stage.run(&["--check", "--operator", "C=wwan2"]).says(2, &["no operator \"C\""]);
+    stage.run(&["--check", "--operator", "A=wwan2"]).says(2, &["given twice"]);
     let own = stage.arguments();
     let elsewhere = |more: &[&str], part: &str| {
         let mut command = trackbed(&["phad", "--check", "--operator", "A=wwan0"]);
         command.args(["--operator", "B=wwan1"]).args(more);
-        says(&stage.railway.train.run(|| command.output().unwrap()).unwrap(), part);
+        stage.railway.train.run(|| Ended::of(&mut command)).unwrap().says(2, &[part]);
     };
     elsewhere(&["--table", "/nowhere", "--state", &own[3]], "/nowhere");
     elsewhere(&["--table", &own[1], "--state", "/proc/state"], "--state");
@@ -260,14 +252,13 @@ fn what_is_missing_is_said_with_its_remedy() {
             remove_capability_from_bounding_set(CapabilitySet::NET_ADMIN).unwrap();
             let own = stage.arguments();
             let operators = ["phad", "--check", "--operator", "A=wwan0", "--operator", "B=wwan1"];
-            trackbed(&operators).args(own).output().unwrap()
+            Ended::of(trackbed(&operators).args(own))
         };
         scope.spawn(run).join().unwrap()
     });
-    let message = String::from_utf8_lossy(&no_right.stderr);
     if rustix::process::getuid().is_root() {
-        assert!(message.contains("CAP_NET_ADMIN"), "{message}");
+        assert!(no_right.stderr.contains("CAP_NET_ADMIN"), "{}", no_right.stderr);
     }
     stage.railway.train.run(|| set_sysctl("mptcp/enabled", "0").unwrap()).unwrap();
-    refused(&["--check"], "net.mptcp.enabled=1");
+    stage.run(&["--check"]).says(2, &["net.mptcp.enabled=1"]);
 }

@@ -9,6 +9,8 @@ mod railway;
 mod relay;
 mod ride;
 mod rides;
+#[path = "../support/mod.rs"]
+mod support;
 mod units;
 
 use std::io;
@@ -20,7 +22,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
-use rustix::time::Timespec;
 use trackbed_emulator::namespace;
 use trackbed_linux::mptcp_pm::PathManager;
 
@@ -61,22 +62,9 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("train-{}-{name}", std::process::id()))
 }
 
-/// Waits until `is_so`, for half a minute at most.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..3_000 {
-        if is_so() {
-            return;
-        }
-        pause(Duration::from_millis(10));
-    }
-    panic!("{what} never came to pass");
-}
-
-/// Sleeps; a park would end with any thread that has been started from here.
+#[expect(clippy::disallowed_methods, reason = "trains drive in real time")]
 fn pause(span: Duration) {
-    let (tv_sec, tv_nsec) = (span.as_secs() as i64, span.subsec_nanos().into());
-    // A signal would only end it early.
-    let _ = rustix::thread::nanosleep(&Timespec { tv_sec, tv_nsec });
+    std::thread::sleep(span);
 }
 
 fn mptcp_listener(address: SocketAddr) -> io::Result<OwnedFd> {

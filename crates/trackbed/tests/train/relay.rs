@@ -15,7 +15,8 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER, WIFI};
 use crate::ride::{play_outages, ride, write_table};
 use crate::rides::{Daemon, receive, serve};
-use crate::{alone, file, read, trackbed, until};
+use crate::support::{Kept, wait_until};
+use crate::{alone, file, read, trackbed};
 
 const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
 const METRICS: &str = "127.0.0.1:9473";
@@ -25,8 +26,8 @@ fn start(railway: &Railway, log: &str) -> Daemon {
     let mut command = trackbed(&["relay", "--socks", &socks, "--metrics", METRICS]);
     command.args(["--transparent", "0.0.0.0:7462", "--drain", "2 s"]);
     command.stderr(File::create(file(log)).unwrap());
-    let relay = Daemon(railway.train.run(|| command.spawn().unwrap()).unwrap());
-    until("the relay", || read(log).contains("SOCKS5 front at"));
+    let relay = Daemon(Kept(railway.train.run(|| command.spawn().unwrap()).unwrap()));
+    wait_until("the relay", || read(log).contains("SOCKS5 front at"));
     relay
 }
 

@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use trackbed_core::Time;
 use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER};
 use crate::ride::{RIDE, play_outages, ride, write_table};
+use crate::support::Kept;
 use crate::{alone, file, mptcp_connect, read, trackbed};
 
 /// A time without any data.
@@ -35,7 +35,7 @@ pub struct Outcome {
 }
 
 /// A running `trackbed phad` or `trackbed relay`, which is killed when it is dropped.
-pub struct Daemon(pub Child);
+pub struct Daemon(pub Kept);
 
 impl Daemon {
     pub fn start(railway: &Railway, arguments: &[&str], log: &str) -> Daemon {
@@ -44,30 +44,18 @@ impl Daemon {
         command.args(operators).args(arguments);
         command.stderr(File::create(file(log)).unwrap());
         command.stdout(File::create(file(&log.replace(".log", ".out"))).unwrap());
-        Daemon(railway.train.run(|| command.spawn().unwrap()).unwrap())
+        Daemon(Kept(railway.train.run(|| command.spawn().unwrap()).unwrap()))
     }
 
     pub fn signal(&self, signal: rustix::process::Signal) {
-        let process = rustix::process::Pid::from_child(&self.0);
+        let process = rustix::process::Pid::from_child(&self.0.0);
         rustix::process::kill_process(process, signal).unwrap();
     }
 
     /// Stops it with a signal; returns whether it exited successfully.
     pub fn end(mut self) -> bool {
         self.signal(rustix::process::Signal::TERM);
-        self.0.wait().unwrap().success()
-    }
-
-    pub fn kill(mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        self.0.0.wait().unwrap().success()
     }
 }
 

@@ -11,9 +11,6 @@ use crate::output::tell;
 
 /// Executes runs of both campaigns until their agreement is decided or the budget is
 /// spent, and returns what was found.
-///
-/// # Errors
-/// If results cannot be read or written.
 pub fn run(
     [mut emulated, mut virtually]: [Campaign; 2],
     options: &RunOptions,

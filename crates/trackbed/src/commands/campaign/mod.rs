@@ -33,11 +33,8 @@ use view::{View, replay_command};
 
 /// A campaign that has finished or was interrupted.
 pub struct Finished {
-    /// The plan.
     pub plan: Plan,
-    /// The summary of the runs.
     pub document: Document,
-    /// The run directory.
     pub directory: RunDirectory,
     /// Ctrl-C ended it early.
     pub interrupted: bool,
@@ -75,9 +72,6 @@ impl Finished {
     }
 
     /// The comparison of the runs with the paper called `name`, if there is such a paper.
-    ///
-    /// # Errors
-    /// If results cannot be read.
     pub fn held(&self, name: &str) -> anyhow::Result<Option<Held>> {
         let Finished { plan, document, directory, keep_invalid, .. } = self;
         Ok(paper::hold(name, plan, document, directory, *keep_invalid)?)
@@ -90,9 +84,6 @@ impl Finished {
     }
 
     /// Uploads the directory, as [`Finished::keep`], and prints `text`, each even if the other fails.
-    ///
-    /// # Errors
-    /// If one of them fails.
     pub fn keep_and_print(&mut self, text: &str) -> anyhow::Result<()> {
         let kept = self.keep();
         output::print(text)?;
@@ -100,9 +91,6 @@ impl Finished {
     }
 
     /// Uploads the directory if it belongs in an object store. The directory must not change afterwards.
-    ///
-    /// # Errors
-    /// If the store does not accept it.
     pub fn keep(&mut self) -> anyhow::Result<()> {
         self.remote.as_mut().map_or(Ok(()), Remote::finish)
     }
@@ -208,9 +196,6 @@ impl Campaign {
     }
 
     /// The plan of a scenario and the emulated substrate for it, without a run directory.
-    ///
-    /// # Errors
-    /// As [`Campaign::prepare`].
     pub fn emulated(scenario: &str, options: &RunOptions) -> anyhow::Result<(Plan, Emulated)> {
         let (source, overrides) = (Source::named(scenario), overrides(options));
         let plan = scenario::load(&source, &overrides)?;
@@ -222,9 +207,6 @@ impl Campaign {
     }
 
     /// Executes the missing runs of the plan, or of this process's shard.
-    ///
-    /// # Errors
-    /// If results cannot be read or written.
     pub fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
         let cells = self.plan.cells.len();
         let shard = self.shard;
@@ -310,9 +292,6 @@ fn keeping<'a>(backend: &'a dyn Backend, options: &RunOptions) -> anyhow::Result
 }
 
 /// How many runs at a time, until Ctrl-C.
-///
-/// # Errors
-/// If the operating system refuses the handler of Ctrl-C.
 pub fn execution(options: &RunOptions) -> anyhow::Result<Execution> {
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     Ok(Execution { jobs, cancel: interrupt::install()? })

@@ -22,9 +22,6 @@ pub fn rounds(plan: &Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds
 
 impl Campaign {
     /// Executes runs until every cell reaches the precision.
-    ///
-    /// # Errors
-    /// If results cannot be read or written.
     pub(super) fn run_until(
         mut self,
         mut rounds: Rounds,

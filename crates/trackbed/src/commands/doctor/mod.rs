@@ -54,9 +54,6 @@ pub struct Finding {
 }
 
 /// Prints what this machine can do, and how to enable the rest.
-///
-/// # Errors
-/// If standard output cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let findings = checks::all();
     let document = DoctorDocument { schema: SCHEMA, trackbed: VERSION.to_owned(), findings };

@@ -6,10 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use trackbed_railway::motion::Direction;
 use trackbed_railway::motion::quantity::parse_length_m;
 
-/// The arguments of `trackbed handover`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The subcommand.
     #[command(subcommand)]
     pub command: HandoverCommand,
 }
@@ -69,7 +67,6 @@ Examples:
 Give the oldest table first: ride numbers continue from each table to the next. All tables must be for
 the same track. The output may be one of the inputs; it is replaced atomically.";
 
-/// The arguments of `trackbed handover build`.
 #[derive(Debug, Args)]
 pub struct BuildArguments {
     /// Write the table to FILE [default: standard output]
@@ -113,7 +110,6 @@ pub struct BuildArguments {
     #[arg(long, value_name = "LENGTH", default_value = "200 m", value_parser = length)]
     pub corridor: f64,
     #[command(flatten)]
-    /// The options of ranges.
     pub ranges: RangeArguments,
 }
 
@@ -132,7 +128,6 @@ pub struct RangeArguments {
     pub max_age: Option<u32>,
 }
 
-/// The arguments of `trackbed handover show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// The table to show
@@ -148,7 +143,6 @@ pub struct ShowArguments {
     pub width: u16,
 }
 
-/// The arguments of `trackbed handover merge`.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
     /// The tables to merge, oldest first
@@ -158,7 +152,6 @@ pub struct MergeArguments {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     #[command(flatten)]
-    /// The options of ranges.
     pub ranges: RangeArguments,
 }
 

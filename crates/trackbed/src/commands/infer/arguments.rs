@@ -43,7 +43,6 @@ SERIAL PARALLEL\" for each frame, in nanoseconds on one thread and on all thread
 SIGTERM or Ctrl-C prints the results so far. Exit status: 0 done, 2 bad input or something failed, 130
 interrupted.";
 
-/// The arguments of `trackbed infer`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

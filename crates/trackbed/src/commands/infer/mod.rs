@@ -29,9 +29,6 @@ use session::{Session, Worker};
 use summary::About;
 
 /// Runs the detector until the time is over, the frames end, or a signal arrives.
-///
-/// # Errors
-/// If an argument is invalid, or something fails; the message names a remedy.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(path) = &arguments.write_model {
         return write_model(path, arguments.seed);

@@ -33,7 +33,6 @@ Delays are one-way and apply to each direction. A rate counts IP packets; the qu
 Exit status: that of the command, or 128 + n if signal n ended it; 125 if the link failed, 126 or 127
 if the command could not be run. All processes that the command has started end with it.";
 
-/// The arguments of `trackbed link`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

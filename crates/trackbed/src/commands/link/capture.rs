@@ -34,9 +34,6 @@ struct Writer {
 impl Capture {
     /// Creates the files in `directory`, and the directory if it does not exist; files of an earlier capture
     /// are replaced. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z.
-    ///
-    /// # Errors
-    /// If the files cannot be written.
     pub fn begin(directory: &Path, command: &str, epoch: Duration) -> io::Result<Capture> {
         fs::create_dir_all(directory)?;
         let section = Section {

@@ -78,9 +78,6 @@ impl FromStr for TimedSetting {
 
 impl Timetable {
     /// Reads the changes from the arguments.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is invalid.
     pub fn read(arguments: &Arguments) -> anyhow::Result<Timetable> {
         let timed = arguments.at.iter().map(|timed| (timed.at, timed.setting.clone()));
         let mut entries: Vec<_> = timed.collect();
@@ -160,9 +157,6 @@ pub struct Probe {
 
 impl Probe {
     /// Creates a probe of `duplex`.
-    ///
-    /// # Errors
-    /// If no network can be built with it.
     pub fn new(duplex: Duplex) -> anyhow::Result<Probe> {
         let mut builder = NetworkBuilder::new();
         let (near, far) = (builder.edge("near"), builder.edge("far"));

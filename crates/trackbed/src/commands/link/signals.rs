@@ -10,9 +10,6 @@ use signal_hook::low_level::siginfo::{Cause, Sent};
 
 /// Forwards signals from other processes to the command. Signals from the terminal reach the command
 /// directly and are ignored here: the command decides how to react.
-///
-/// # Errors
-/// If the handler cannot be installed.
 pub fn pass_on(forward: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT];
     let mut signals = SignalsInfo::<WithOrigin>::new(all).context("cannot listen to signals")?;

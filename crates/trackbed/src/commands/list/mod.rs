@@ -25,7 +25,6 @@ use super::verify::VerifyDocument;
 use crate::ending::Ending;
 use crate::output;
 
-/// The arguments of `trackbed list`.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Show only KIND, in full
@@ -89,9 +88,6 @@ pub enum ListKind {
 }
 
 /// Prints the registries.
-///
-/// # Errors
-/// If standard output cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let of = arguments.of.as_deref();
     let text = match arguments.kind {

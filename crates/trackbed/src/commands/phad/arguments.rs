@@ -50,7 +50,6 @@ Command-line options override the file; --operator replaces all its operators.
 
 Exit status: 0 ended by a signal or check passed, 2 bad input or something failed.";
 
-/// The arguments of `trackbed phad`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -18,9 +18,6 @@ use crate::output;
 pub use arguments::{Arguments, LogFormat, duration};
 
 /// Runs the daemon until a signal ends it, or executes the one requested action.
-///
-/// # Errors
-/// If the configuration is invalid, or something fails; the message names a remedy.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let config = match &arguments.config {
         Some(path) => Config::read(path).map_err(|why| anyhow!("{why}"))?,

@@ -18,7 +18,6 @@ use super::cores::Cores;
 pub struct Setting<'a> {
     /// The cores on which the threads run.
     pub cores: &'a Cores,
-    /// The number of threads.
     pub threads: usize,
     /// How they share the work.
     pub split: Split,
@@ -29,9 +28,7 @@ pub struct Setting<'a> {
 /// The result of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
-    /// Verifications.
     pub verified: usize,
-    /// Wrong verdicts.
     pub wrong: usize,
     /// From the start of the first thread to the end of the last.
     pub wall_nanos: u64,
@@ -49,9 +46,6 @@ struct Account {
 }
 
 /// Verifies `count` signatures. Every thread has created its worker before the first one begins.
-///
-/// # Errors
-/// If a thread cannot be started, or `worker` fails.
 pub fn measure<W: FnMut(Range<usize>) -> usize>(
     setting: Setting<'_>,
     count: usize,

@@ -82,9 +82,6 @@ impl Cores {
     }
 
     /// Pins the calling thread, which verifies, to its core if cores are unequal.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn settle(&self, thread: usize) -> anyhow::Result<()> {
         let place = thread % self.count;
         self.pinned.get(place..=place).map_or(Ok(()), affinity::keep_on)
@@ -93,9 +90,6 @@ impl Cores {
     /// Starts busy threads on the slow cores beside `threads` verifying ones, until `is_over`. The kernel
     /// gives equal threads equal time, so their number sets the share of the core that each verifying thread
     /// gets.
-    ///
-    /// # Errors
-    /// If a thread cannot be started or pinned.
     pub fn slow_down<'scope>(
         &self,
         threads: usize,

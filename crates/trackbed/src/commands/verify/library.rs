@@ -28,7 +28,6 @@ pub enum LibraryName {
 
 /// A library that is ready to verify.
 pub struct Library {
-    /// Its name.
     pub name: LibraryName,
     /// Its version, or the instruction set that it uses.
     pub version: String,
@@ -86,9 +85,6 @@ impl Library {
     }
 
     /// AWS-LC.
-    ///
-    /// # Errors
-    /// If it rejects a key.
     #[cfg(feature = "aws-lc")]
     pub fn aws_lc(workload: &Workload) -> anyhow::Result<Library> {
         let keys = workload.keys.iter().map(|key| AwsLcKey::new(&key.to_sec1()));

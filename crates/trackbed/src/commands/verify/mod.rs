@@ -47,7 +47,6 @@ machine.
 
 Exit status: 0 all verdicts were right, 1 a verdict was wrong, 2 bad input or something failed.";
 
-/// The arguments of `trackbed verify`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -128,9 +127,6 @@ const CONTEXTS_MAX: usize = 1_000_000;
 const SIZING_NANOS: u64 = 50_000_000;
 
 /// Measures and prints the results.
-///
-/// # Errors
-/// If an argument is invalid, or something fails; the message names a remedy.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let cores = match arguments.slow_cores {
         Some(slow) => Cores::unequal(slow as usize, arguments.slowdown as usize)?,

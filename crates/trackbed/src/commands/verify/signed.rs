@@ -14,9 +14,7 @@ const FORGED: usize = 20;
 pub struct Signed {
     /// The index of the key in [`Workload::keys`].
     pub key: usize,
-    /// The signed digest.
     pub digest: Digest,
-    /// The signature.
     pub signature: Signature,
     /// The same in DER.
     pub der: Vec<u8>,
@@ -26,17 +24,12 @@ pub struct Signed {
 
 /// Keys, and signatures by each of them in turn.
 pub struct Workload {
-    /// The keys.
     pub keys: Vec<PublicKey>,
-    /// The signatures.
     pub signed: Vec<Signed>,
 }
 
 impl Workload {
     /// Signs with `keys` keys. Keys and digests are consecutive numbers; their values do not matter.
-    ///
-    /// # Errors
-    /// If p256 fails to sign.
     pub fn new(keys: usize) -> anyhow::Result<Workload> {
         let secrets: Vec<SigningKey> =
             (1..=keys as u64).map(secret).collect::<anyhow::Result<_>>()?;

@@ -3,9 +3,7 @@
 /// A board of the study; OpenSSL 1.1.0h, 100,000 verifications.
 #[derive(Debug)]
 pub struct Board {
-    /// Its name.
     pub name: &'static str,
-    /// Its cores.
     pub cores: usize,
     /// Microseconds per verification, verifications per second and percent of one thread, as printed, by the
     /// number of POSIX threads.

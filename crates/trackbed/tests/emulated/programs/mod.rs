@@ -4,6 +4,6 @@ mod browsers;
 mod clients;
 mod http;
 mod mqtt;
-mod support;
+pub mod support;
 mod trouble;
 mod unprivileged;

@@ -20,9 +20,6 @@ use tempfile::TempDir;
 use crate::output::is_url;
 
 /// Creates a temporary folder, which only this user can read.
-///
-/// # Errors
-/// If it cannot be created.
 pub fn temporary(purpose: &str) -> anyhow::Result<TempDir> {
     let prefix = format!("trackbed-{purpose}-");
     let private = Permissions::from_mode(0o700);

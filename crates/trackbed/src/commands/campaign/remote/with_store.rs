@@ -52,9 +52,6 @@ impl Remote {
     }
 
     /// Uploads all results; afterwards the file may be sorted.
-    ///
-    /// # Errors
-    /// If the store does not accept them.
     pub fn stop(&mut self) -> anyhow::Result<()> {
         let stopped = self.mirror.as_mut().map_or(Ok(()), Mirror::stop);
         // The error is reported once.
@@ -62,9 +59,6 @@ impl Remote {
     }
 
     /// Uploads the other files too.
-    ///
-    /// # Errors
-    /// If the store does not accept them.
     pub fn finish(&mut self) -> anyhow::Result<()> {
         if let Some(mirror) = self.mirror.take() {
             mirror.finish().with_context(|| self.what_is_here())?;
