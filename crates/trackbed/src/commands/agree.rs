@@ -8,13 +8,14 @@ use clap::Args;
 use trackbed_analysis::agreement::CONFIDENCE;
 use trackbed_archive::{DirectoryError, Results as _};
 use trackbed_core::units::parse_duration;
-use trackbed_lab::backend::Virtual;
+use trackbed_lab::backend::{Backend as _, Virtual};
 use trackbed_lab::campaign::computed::Computed;
 use trackbed_lab::campaign::decided::Terms;
 use trackbed_measure::agreement::{Agreement, AgreementDocument, AgreementVerdict, sentence};
 use trackbed_measure::metrics;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::agreement as table;
+use trackbed_scenario::{self as scenario, Plan, Source};
 
 use super::campaign::{self, Campaign, Finished, decided};
 use crate::ending::Ending;
@@ -86,7 +87,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
                remove --substrate and --server"
         );
     }
-    let plan = campaign::planned_for_both(&arguments.scenario, &arguments.options)?;
+    let plan = planned_for_both(&arguments.scenario, &arguments.options)?;
     let folder = || PathBuf::from("trackbed-out").join(format!("{}-agree", plan.name));
     let out = arguments.options.out.clone().unwrap_or_else(folder);
     if let Some(unit) = arguments.explain {
@@ -133,6 +134,20 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         false if different => Ending::CheckFailed,
         false => Ending::Success,
     })
+}
+
+/// The plan of a scenario, which is rejected if virtual time cannot run it: before hours are spent on
+/// another substrate.
+///
+/// # Errors
+/// If `scenario` names third-party programs, or an inference without measured durations.
+fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<Plan> {
+    let plan = scenario::load(&Source::named(scenario), &campaign::overrides(options))?;
+    let why = Virtual::new().check(&plan).err().unwrap_or_default();
+    match why.lines().next() {
+        Some(why) => bail!("{why}: nothing to compare"),
+        None => Ok(plan),
+    }
 }
 
 /// The campaigns on both substrates, how they agree, and whether Ctrl-C ended the comparison early.

@@ -8,7 +8,7 @@ use super::campaign::{Finished, remote};
 use super::{campaign, report};
 use crate::ending::Ending;
 use crate::options::RunOptions;
-use crate::output;
+use crate::output::{self, tell};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,7 +66,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         }
     }
     let is_json = arguments.options.json;
-    finished.warn_of_stranded_senders();
+    warn_of_stranded_senders(&finished);
     let text = match is_json {
         true => output::json(&finished.document)?,
         false => tables(&finished, arguments)?,
@@ -91,4 +91,19 @@ fn tables(finished: &Finished, arguments: &Arguments) -> anyhow::Result<String> 
         finished.tell_changed(&arguments.options);
     }
     Ok(text)
+}
+
+/// Warns if runs failed on links whose loss model can strand a sender.
+fn warn_of_stranded_senders(finished: &Finished) {
+    let cells = finished.document.cells.iter().zip(&finished.plan.cells);
+    let failed =
+        cells.filter(|(_, cell)| cell.network.waits_for_packets()).map(|(cell, _)| cell.failed);
+    let failed: u32 = failed.sum();
+    if failed > 0 {
+        tell(format_args!(
+            "warning: {failed} runs failed on a link with gilbert-elliott loss by p and r. That chain \
+             changes its state only with packets, so a sender that backs off can meet the bad state for \
+             minutes. Use good and bad, which are times: trackbed list keys link.loss"
+        ));
+    }
 }

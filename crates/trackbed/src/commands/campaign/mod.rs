@@ -49,21 +49,6 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Warns if runs failed on links whose loss model can strand a sender.
-    pub fn warn_of_stranded_senders(&self) {
-        let cells = self.document.cells.iter().zip(&self.plan.cells);
-        let failed =
-            cells.filter(|(_, cell)| cell.network.waits_for_packets()).map(|(cell, _)| cell.failed);
-        let failed: u32 = failed.sum();
-        if failed > 0 {
-            tell(format_args!(
-                "warning: {failed} runs failed on a link with gilbert-elliott loss by p and r. That chain \
-                 changes its state only with packets, so a sender that backs off can meet the bad state for \
-                 minutes. Use good and bad, which are times: trackbed list keys link.loss"
-            ));
-        }
-    }
-
     /// Prints a note if the scenario compared with a paper is not the paper's.
     pub fn tell_changed(&self, options: &RunOptions) {
         if !(options.overrides.is_empty() && options.removed.is_empty()) || options.quick {
@@ -310,20 +295,6 @@ fn home(plan: &Plan) -> SubstrateArgument {
         return SubstrateArgument::Virtual;
     }
     plan.home.into()
-}
-
-/// The plan of a scenario, which is rejected if virtual time cannot run it: before hours are spent on
-/// another substrate.
-///
-/// # Errors
-/// If `scenario` names third-party programs, or an inference without measured durations.
-pub fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<Plan> {
-    let plan = scenario::load(&Source::named(scenario), &overrides(options))?;
-    let why = Virtual::new().check(&plan).err().unwrap_or_default();
-    match why.lines().next() {
-        Some(why) => Err(anyhow::anyhow!("{why}: nothing to compare")),
-        None => Ok(plan),
-    }
 }
 
 fn substrate(

@@ -26,7 +26,7 @@ use crate::output;
 pub use arguments::Arguments;
 use outlet::Outlet;
 use session::{Session, Worker};
-use summary::About;
+use summary::{About, ModelAbout};
 
 /// Runs the detector until the time is over, the frames end, or a signal arrives.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
@@ -40,7 +40,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let threads = threads.unwrap_or(NonZeroUsize::MIN);
     let mut outlet = Outlet::open(arguments)?;
     let (worker, about) = match arguments.exec {
-        true => by_program(arguments, threads)?,
+        true => by_program(arguments)?,
         false => by_model(arguments, threads)?,
     };
     // An unwritable file should fail before an hour of measurement, not after it.
@@ -81,19 +81,11 @@ fn write_model(path: &Path, seed: u64) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-fn by_program(arguments: &Arguments, threads: NonZeroUsize) -> anyhow::Result<(Worker, About)> {
+fn by_program(arguments: &Arguments) -> anyhow::Result<(Worker, About)> {
     let program = Program::start(&arguments.command)?;
     let words: Vec<String> =
         arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let about = About {
-        what: words.join(" "),
-        frames: None,
-        threads: threads.get(),
-        provider: None,
-        runtime: None,
-        input: None,
-        process: program.process(),
-    };
+    let about = About { what: words.join(" "), model: None, process: program.process() };
     Ok((Worker::Program(program), about))
 }
 
@@ -118,15 +110,14 @@ fn by_model(arguments: &Arguments, threads: NonZeroUsize) -> anyhow::Result<(Wor
     let provider = arguments.provider.into();
     let options = ModelOptions { threads, provider, input: arguments.input_size };
     let model = Model::load(&runtime, &source, options)?;
-    let about = About {
-        what: source.to_string(),
-        frames: Some(arguments.frames.display().to_string()),
+    let about = ModelAbout {
+        frames: arguments.frames.display().to_string(),
         threads: threads.get(),
-        provider: Some(provider),
-        runtime: Some(runtime),
-        input: Some(model.input()),
-        process: std::process::id(),
+        provider,
+        runtime,
+        input: model.input(),
     };
+    let about = About { what: source.to_string(), model: Some(about), process: std::process::id() };
     let thresholds = Thresholds { confidence: arguments.confidence, overlap: arguments.overlap };
     let detector = Detector::new(frames, model, thresholds);
     if detector.is_detecting() == Some(false) {

@@ -40,29 +40,34 @@ impl Ended {
 pub(super) struct About {
     /// The model, or the program's command.
     pub(super) what: String,
-    pub(super) frames: Option<String>,
-    pub(super) threads: usize,
-    pub(super) provider: Option<Provider>,
-    pub(super) runtime: Option<Runtime>,
-    pub(super) input: Option<(u32, u32)>,
+    /// None for a program.
+    pub(super) model: Option<ModelAbout>,
     /// The process that runs the detection.
     pub(super) process: u32,
 }
 
+/// How a model is run.
+pub(super) struct ModelAbout {
+    pub(super) frames: String,
+    pub(super) threads: usize,
+    pub(super) provider: Provider,
+    pub(super) runtime: Runtime,
+    pub(super) input: (u32, u32),
+}
+
 impl About {
     pub(super) fn document(&self) -> Value {
-        let (Some(runtime), Some((width, height))) = (&self.runtime, self.input) else {
-            return json!({ "command": self.what });
-        };
+        let Some(model) = &self.model else { return json!({ "command": self.what }) };
+        let (width, height) = model.input;
         let mut document = json!({
             "model": self.what,
-            "frames": self.frames,
+            "frames": model.frames,
             "input": [width, height],
-            "threads": self.threads,
-            "provider": self.provider.map(|provider| provider.to_string()),
-            "runtime": runtime.kind().name(),
+            "threads": model.threads,
+            "provider": model.provider.to_string(),
+            "runtime": model.runtime.kind().name(),
         });
-        if let Some(library) = runtime.library() {
+        if let Some(library) = model.runtime.library() {
             document["library"] = json!(library.path().display().to_string());
             document["library_build"] = json!(library.build());
         }
@@ -70,13 +75,12 @@ impl About {
     }
 
     fn headline(&self) -> String {
-        match (&self.frames, self.input, self.provider, &self.runtime) {
-            (Some(frames), Some((width, height)), Some(provider), Some(runtime)) => format!(
-                "{} on {frames} frames, input {width} x {height}, {runtime}, {provider}, threads: {}",
-                self.what, self.threads
-            ),
-            _ => self.what.clone(),
-        }
+        let Some(model) = &self.model else { return self.what.clone() };
+        let ModelAbout { frames, threads, provider, runtime, input: (width, height) } = model;
+        format!(
+            "{} on {frames} frames, input {width} x {height}, {runtime}, {provider}, threads: {threads}",
+            self.what
+        )
     }
 }
 

@@ -37,8 +37,11 @@ pub struct Arguments {
     pub of: Option<String>,
 }
 
-/// Files and documents with a JSON Schema: the name, and what makes the schema of that name.
-const SCHEMAS: [(&str, fn(&str) -> Value); 12] = [
+/// Makes the schema of this name.
+type Make = fn(&str) -> Value;
+
+/// Files and documents with a JSON Schema.
+const SCHEMAS: [(&str, Make); 12] = [
     ("scenario", |_| scenario::json_schema()),
     ("run", |name| json_schema::<Document>(name, "run.json of Trackbed")),
     ("runs", |name| json_schema::<RunResult>(name, "A line of runs.jsonl of Trackbed")),
