@@ -26,9 +26,10 @@ fn main() {
     shards();
 }
 
-fn plan(scenario: &str, settings: &[&str]) -> Plan {
+/// The plan of a scenario with settings, separated by spaces.
+fn plan(scenario: &str, settings: &str) -> Plan {
     let overrides: Vec<Override> =
-        settings.iter().map(|text| text.parse().expect("a setting")).collect();
+        settings.split_whitespace().map(|text| text.parse().expect("a setting")).collect();
     scenario::load(&Source::named(scenario), &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -46,13 +47,9 @@ fn time(plan: &Plan, workers: usize) -> Duration {
 /// Ten messages of each of 100 and of 10,000 phones over one shared link.
 fn phones(protocol: &str) {
     let plan = |phones: u32, runs: u32| {
-        let protocol = format!("protocol={protocol}");
-        let phones = format!("workload.phones={phones}");
-        let runs = format!("runs={runs}");
-        let common = ["tls=1.3", "handshake=new", "link.rate=1gbit"];
-        let mut settings = vec![protocol.as_str(), phones.as_str(), runs.as_str()];
-        settings.extend(common);
-        plan("vru", &settings)
+        let common = "tls=1.3 handshake=new link.rate=1gbit";
+        let own = format!("protocol={protocol} workload.phones={phones} runs={runs}");
+        plan("vru", &format!("{own} {common}"))
     };
     let (few, many) = (plan(100, 20), plan(10_000, 1));
     let mut ratios = Vec::new();
@@ -74,7 +71,7 @@ fn phones(protocol: &str) {
 
 /// The whole `vru` scenario with one worker and with two, in turns.
 fn workers() {
-    let plan = plan("vru", &["runs=60"]);
+    let plan = plan("vru", "runs=60");
     time(&plan, 2);
     let ratios = (0..5).map(|_| {
         let one = time(&plan, 1).as_secs_f64();
@@ -82,17 +79,10 @@ fn workers() {
     });
     println!("two workers are {:.2} times as fast as one", median(ratios.collect()));
 }
+
 /// The smallest possible runs: two messages, no losses.
-const TINY: [&str; 8] = [
-    "protocol=quic",
-    "tls=1.3",
-    "handshake=new",
-    "link.rate=50mbit",
-    "link.delay=5ms",
-    "link.loss=0%",
-    "workload.count=2",
-    "seed=1",
-];
+const TINY: &str = "protocol=quic tls=1.3 handshake=new link.rate=50mbit link.delay=5ms link.loss=0% \
+                    workload.count=2 seed=1";
 
 /// An empty folder.
 fn empty() -> PathBuf {
@@ -108,7 +98,7 @@ fn empty() -> PathBuf {
 fn process(folder: &Path, runs: u32, more: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
     command.args(["run", "vru", "--quiet", "--runs", &runs.to_string(), "--jobs", "1"]);
-    TINY.iter().for_each(|setting| _ = command.args(["--set", setting]));
+    command.args(TINY.split_whitespace().flat_map(|setting| ["--set", setting]));
     command.args(more).args(["--out", "out"]).current_dir(folder).stdout(Stdio::null());
     command.spawn().expect("the program starts")
 }
@@ -127,7 +117,7 @@ fn until_done(start: impl FnOnce() -> Vec<Child>) -> Duration {
 fn overhead() {
     const RUNS: u32 = 4_000;
     let runner = Runner::new(Cancel::new());
-    let plan = plan("vru", &TINY);
+    let plan = plan("vru", TINY);
     let rounds = (0..5).map(|_| {
         let begun = Instant::now();
         for run in 0..RUNS {

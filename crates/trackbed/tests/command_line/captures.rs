@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::support::{command, wireshark};
+use super::support::{command, number, packets, wireshark};
 use super::{Ended, SCENARIO, Scratch, scenario};
 
 #[test]
@@ -49,8 +49,10 @@ fn a_replay_of_a_train_shows_both_paths_and_writes_the_drive() {
     let capture = fs::read(scratch.path("one/phone.pcapng")).unwrap();
     let names = |name: &[u8]| capture.windows(name.len()).filter(|window| *window == name).count();
     assert_eq!((names(b"phone-second"), names(b"the same on the second link")), (1, 1));
-    let by_second = interface_packets(&capture, 1);
-    assert!(by_second > 100 && interface_packets(&capture, 0) > 100, "{by_second}");
+    let packets = packets(&capture);
+    let of =
+        |interface: u32| packets.iter().filter(|packet| number(packet, 8) == interface).count();
+    assert!(of(1) > 100 && of(0) > 100, "{} {}", of(0), of(1));
     let timeline = scratch.read("one/radio-timeline.csv");
     assert!(timeline.contains("at,operator,direction,change,value"), "{timeline}");
     assert!(scratch.read("one/radio-signal.csv").lines().count() > 10);
@@ -58,18 +60,6 @@ fn a_replay_of_a_train_shows_both_paths_and_writes_the_drive() {
                     [workload]\nkind = \"flow\"\nduration = \"3 s\"\n";
     scratch.write("again.toml", scenario);
     scratch.succeed("run again.toml --out again");
-}
-
-/// The number of packets of an interface in a pcapng file, in the byte order of this machine
-/// (Enhanced Packet Blocks, draft-ietf-opsawg-pcapng section 4.3).
-fn interface_packets(file: &[u8], interface: u32) -> usize {
-    let number = |at: usize| u32::from_ne_bytes(file[at..at + 4].try_into().unwrap());
-    let (mut at, mut count) = (0, 0);
-    while at + 12 <= file.len() {
-        count += usize::from(number(at) == 6 && number(at + 8) == interface);
-        at += number(at + 4) as usize;
-    }
-    count
 }
 
 #[test]

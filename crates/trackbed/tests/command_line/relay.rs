@@ -1,7 +1,7 @@
 //! `trackbed relay` and malicious clients, on loopback.
 
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rustix::net::{
 use trackbed_linux::allow_descriptors;
 
 use super::Scratch;
-use super::support::{Kept, listening, resident, wait_until};
+use super::support::{Kept, ask_socks, listening, resident, socks_request, wait_until};
 
 /// A relay with a SOCKS5 front.
 struct Relay {
@@ -34,20 +34,12 @@ impl Relay {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&socket, &own).unwrap();
         connect(&socket, &self.front).unwrap();
-        let mut stream = TcpStream::from(socket);
+        let stream = TcpStream::from(socket);
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let SocketAddr::V4(to) = to else { panic!("IPv4") };
-        stream.write_all(&request(to)).unwrap();
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer).unwrap();
-        (stream, answer[3])
+        let code = ask_socks(&stream, to);
+        (stream, code)
     }
-}
-
-/// The messages of a client that connects to `to` (RFC 1928 sections 3 and 4).
-fn request(to: SocketAddrV4) -> Vec<u8> {
-    let (ip, port) = (to.ip().octets(), to.port().to_be_bytes());
-    [b"\x05\x01\x00\x05\x01\x00\x01", &ip[..], &port].concat()
 }
 
 #[test]
@@ -135,7 +127,7 @@ fn half_open(count: usize) {
     for number in 0..3 * count {
         let mut stream = TcpStream::connect(relay.front).unwrap();
         let SocketAddr::V4(to) = silent else { panic!("IPv4") };
-        let whole = request(to);
+        let whole = socks_request(to);
         let said: &[u8] = match number % 3 {
             0 => b"",
             1 => &whole[..7],

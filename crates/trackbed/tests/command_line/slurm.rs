@@ -7,6 +7,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use trackbed_programs::find_executable;
+
 use super::support::{printed, skip, wait_until};
 use super::sweeps::FILES;
 use super::{SCENARIO, Scratch};
@@ -49,7 +51,7 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
 fn is_possible() -> bool {
     let missing: Vec<&str> = ["munged", "slurmctld", "slurmd", "sbatch"]
         .into_iter()
-        .filter(|name| program(name).is_none())
+        .filter(|name| find_executable(&[name], None).is_err())
         .collect();
     let is_root = rustix::process::geteuid().is_root();
     if missing.is_empty() && is_root {
@@ -57,14 +59,6 @@ fn is_possible() -> bool {
     }
     skip(&format!("{missing:?} missing, root: {is_root}; install slurm-wlm and munge"));
     false
-}
-
-/// The path of a program; servers are in folders outside of users' PATH.
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    let folders = std::env::split_paths(&path).chain(servers);
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// A cluster of only this machine, with separate keys, ports and files.
@@ -102,7 +96,7 @@ impl Cluster {
     }
 
     fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(program(name).unwrap());
+        let mut command = Command::new(find_executable(&[name], None).unwrap());
         let folder = Path::new(env!("CARGO_BIN_EXE_trackbed")).parent().unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [folder.to_owned()].into_iter().chain(std::env::split_paths(&path));

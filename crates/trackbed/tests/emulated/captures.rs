@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::support::wireshark;
+use super::support::{number, packets, wireshark};
 use super::{Scratch, least, metric};
 
 const FILES: [&str; 4] = ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tls-keys.log"];
@@ -77,20 +77,15 @@ fn many_phones_start_one_after_the_other() {
     assert!(early < 200, "{early} of 250 phones started in the first half of the time");
 }
 
-/// When each address in 10.1.0.0/16 sent its first packet, in nanoseconds, by the Enhanced Packet Blocks of a
-/// pcapng file in the byte order of this machine (draft-ietf-opsawg-pcapng, section 4.3).
+/// When each address in 10.1.0.0/16 sent its first packet, in nanoseconds.
 fn first_packets(file: &[u8]) -> BTreeMap<[u8; 4], u64> {
-    let number = |at: usize| u32::from_ne_bytes(file[at..at + 4].try_into().unwrap());
-    let (mut at, mut found) = (0, BTreeMap::new());
-    while at + 12 <= file.len() {
-        let source: Option<[u8; 4]> = file.get(at + 40..at + 44).map(|it| it.try_into().unwrap());
-        if number(at) == 6
-            && let Some(source) = source.filter(|source| source.starts_with(&[10, 1]))
-        {
-            let time = u64::from(number(at + 12)) << 32 | u64::from(number(at + 16));
+    let mut found = BTreeMap::new();
+    for packet in packets(file) {
+        let source: [u8; 4] = packet[40..44].try_into().unwrap();
+        if source.starts_with(&[10, 1]) {
+            let time = u64::from(number(packet, 12)) << 32 | u64::from(number(packet, 16));
             found.entry(source).or_insert(time);
         }
-        at += number(at + 4) as usize;
     }
     found
 }

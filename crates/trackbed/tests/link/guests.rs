@@ -1,30 +1,17 @@
-//! Programs behind a link that connect to the servers in `outward`.
+//! Programs behind a link that connect to the servers in `outward`, whose address they are given.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read, Write as _};
-use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, TcpStream, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
 
-use crate::roles::now;
-
-/// The actions of a program behind a link that connects to `address`; `number` depends on the role.
-pub fn take_part(role: &str, address: SocketAddr, number: &str) {
-    match role {
-        "exchange" => exchange(address, number.parse().unwrap()),
-        "many" => many(address, number.parse().unwrap()),
-        "connect" => connect(address),
-        "abort" => abort(address),
-        "datagrams" => datagrams(address),
-        "leave" => leave(address, number.parse().unwrap()),
-        _ => panic!("there is no role \"{role}\""),
-    }
-}
+use crate::roles::{now, unspecified};
 
 /// Sends that many bytes, ends, reads the answer, and prints the time to connect and the digest of the answer.
-fn exchange(address: SocketAddr, bytes: usize) {
+pub fn exchange(address: SocketAddr, bytes: usize) {
     let begun = now();
     let mut stream = TcpStream::connect(address).unwrap();
     println!("connected {}", begun.elapsed().as_micros());
@@ -34,7 +21,7 @@ fn exchange(address: SocketAddr, bytes: usize) {
 }
 
 /// That many connections at once, each with different bytes that must be returned.
-fn many(address: SocketAddr, count: u64) {
+pub fn many(address: SocketAddr, count: u64) {
     let one = move |seed| {
         let mut stream = TcpStream::connect(address).unwrap();
         let sent = pattern(seed, 100_000);
@@ -54,13 +41,13 @@ fn many(address: SocketAddr, count: u64) {
     println!("all came back");
 }
 
-fn connect(address: SocketAddr) {
+pub fn connect(address: SocketAddr) {
     let ended = TcpStream::connect(address).and_then(|mut stream| stream.read(&mut [0; 10]));
     println!("{:?}", ended.map_err(|why| why.kind()));
 }
 
 /// Sends a byte, waits for one, and resets the connection.
-fn abort(address: SocketAddr) {
+pub fn abort(address: SocketAddr) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"x").unwrap();
     stream.read_exact(&mut [0; 1]).unwrap();
@@ -68,8 +55,8 @@ fn abort(address: SocketAddr) {
 }
 
 /// Datagrams of many sizes must be returned unchanged and in order.
-fn datagrams(address: SocketAddr) {
-    let socket = UdpSocket::bind(any(address)).unwrap();
+pub fn datagrams(address: SocketAddr) {
+    let socket = UdpSocket::bind((unspecified(address.ip()), 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     socket.connect(address).unwrap();
     let sizes = [1, 0, 1_200, 1_200, 1_200, 7, 1_452, 1_453, 5_000, 20_000];
@@ -87,19 +74,11 @@ fn datagrams(address: SocketAddr) {
 }
 
 /// Sends a datagram, and that many bytes on a connection, and waits for nothing.
-fn leave(address: SocketAddr, bytes: usize) {
-    let socket = UdpSocket::bind(any(address)).unwrap();
+pub fn leave(address: SocketAddr, bytes: usize) {
+    let socket = UdpSocket::bind((unspecified(address.ip()), 0)).unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(&pattern(1, bytes)).unwrap();
     socket.send_to(b"bye", address).unwrap();
-}
-
-/// A local address of the same family.
-fn any(like: SocketAddr) -> SocketAddr {
-    match like.is_ipv4() {
-        true => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        false => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    }
 }
 
 /// Bytes that no program sends by accident.

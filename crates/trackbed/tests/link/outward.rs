@@ -121,11 +121,11 @@ fn refusals_and_resets_are_carried_over() {
             stream.write_all(b"y").unwrap();
             stream.read(&mut [0; 1]).map_err(|why| why.kind())
         });
-        let text = behind(user, &[], &format!("connect {address} 0"));
+        let text = behind(user, &[], &format!("connect {address}"));
         assert!(text.contains("Err(ConnectionReset)"), "{text}");
-        behind(user, &[], &format!("abort {address} 0"));
+        behind(user, &[], &format!("abort {address}"));
         assert_eq!(server.join().unwrap(), Err(ErrorKind::ConnectionReset));
-        let text = behind(user, &[], &format!("connect {address} 0"));
+        let text = behind(user, &[], &format!("connect {address}"));
         assert!(text.contains("Err(ConnectionRefused)"), "{text}");
     }
 }
@@ -136,7 +136,7 @@ fn what_this_machine_cannot_reach_is_unreachable() {
     for user in users() {
         // A machine without a network.
         let program = PROGRAM.display();
-        let script = format!("{program} link -- {}", play("connect 192.0.2.1:80 0"));
+        let script = format!("{program} link -- {}", play("connect 192.0.2.1:80"));
         let output = in_a_machine_of_its_own(user, &script);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("Err(NetworkUnreachable)"), "{output:?}");
@@ -203,11 +203,11 @@ fn datagrams_come_back_whole_and_in_order() {
                 echo.send_to(&buffer[..length], from).unwrap();
             }
         });
-        let text = behind(user, &["--delay", "5ms"], &format!("datagrams {address} 0"));
+        let text = behind(user, &["--delay", "5ms"], &format!("datagrams {address}"));
         assert!(text.contains("all came back"), "{text}");
         echoing.join().unwrap();
         drop(socket);
-        let text = behind(user, &[], &format!("datagrams {address} 0"));
+        let text = behind(user, &[], &format!("datagrams {address}"));
         assert!(text.contains("ConnectionRefused"), "{text}");
     }
 }
@@ -235,7 +235,7 @@ fn what_a_command_has_left_to_the_kernel_arrives() {
 #[ignore = "thorough: real time"]
 fn an_isolated_command_reaches_no_host() {
     for (user, _listener, address) in everywhere(tcp) {
-        let text = behind(user, &["--isolated"], &format!("connect {address} 0"));
+        let text = behind(user, &["--isolated"], &format!("connect {address}"));
         assert!(text.contains("Err(ConnectionRefused)"), "{text}");
     }
 }
@@ -245,7 +245,7 @@ fn an_isolated_command_reaches_no_host() {
 fn connections_end_with_a_link_that_is_killed() {
     for user in users() {
         let (listener, port) = tcp((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-        let script = play(&format!("connect 100.64.0.1:{port} 0"));
+        let script = play(&format!("connect 100.64.0.1:{port}"));
         let mut command = trackbed(user, &["link", "--", "sh", "-c", &script]);
         let child = command.stdout(Stdio::null()).spawn().unwrap();
         let (mut stream, _) = listener.accept().unwrap();

@@ -26,7 +26,18 @@ fn a_role_is_played() {
         }
         ["names", address] => names::serve(address.parse().unwrap()),
         ["lookup", name] => names::look_up(name),
-        [role, address, number] => guests::take_part(role, address.parse().unwrap(), number),
+        ["exchange", address, bytes] => {
+            guests::exchange(address.parse().unwrap(), bytes.parse().unwrap());
+        }
+        ["many", address, count] => {
+            guests::many(address.parse().unwrap(), count.parse().unwrap());
+        }
+        ["connect", address] => guests::connect(address.parse().unwrap()),
+        ["abort", address] => guests::abort(address.parse().unwrap()),
+        ["datagrams", address] => guests::datagrams(address.parse().unwrap()),
+        ["leave", address, bytes] => {
+            guests::leave(address.parse().unwrap(), bytes.parse().unwrap());
+        }
         _ => panic!("there is no role \"{role}\""),
     }
 }
@@ -83,7 +94,8 @@ fn flood(address: IpAddr, count: u32, bytes: usize) {
     std::thread::sleep(Duration::from_secs(2));
 }
 
-fn unspecified(like: IpAddr) -> IpAddr {
+/// The address that stands for all of the same family.
+pub fn unspecified(like: IpAddr) -> IpAddr {
     let (v4, v6) = ("0.0.0.0", "::");
     if like.is_ipv4() { v4 } else { v6 }.parse().unwrap()
 }

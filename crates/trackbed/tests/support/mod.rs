@@ -4,7 +4,8 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddrV4, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -187,6 +188,38 @@ pub fn wireshark(tool: &str, arguments: &[&str], capture: &Path) -> Option<Strin
             None
         }
     }
+}
+
+/// The packets of a pcapng file in the byte order of this machine, each as its Enhanced Packet Block
+/// (draft-ietf-opsawg-pcapng section 4.3).
+pub fn packets(mut file: &[u8]) -> Vec<&[u8]> {
+    let mut packets = Vec::new();
+    while file.len() >= 12 {
+        let (block, rest) = file.split_at(number(file, 4) as usize);
+        packets.extend((number(block, 0) == 6).then_some(block));
+        file = rest;
+    }
+    packets
+}
+
+/// The number at a place of a block.
+pub fn number(block: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(block[at..at + 4].try_into().unwrap())
+}
+
+/// Asks a SOCKS5 server for a connection to `to`, and returns the code of its answer.
+pub fn ask_socks(mut server: &TcpStream, to: SocketAddrV4) -> u8 {
+    server.write_all(&socks_request(to)).unwrap();
+    let mut answer = [0; 12];
+    server.read_exact(&mut answer).unwrap();
+    assert_eq!(answer[..3], [5, 0, 5], "{answer:?}");
+    answer[3]
+}
+
+/// The messages of a client that connects to `to` (RFC 1928 sections 3 and 4).
+pub fn socks_request(to: SocketAddrV4) -> Vec<u8> {
+    let (ip, port) = (to.ip().octets(), to.port().to_be_bytes());
+    [b"\x05\x01\x00\x05\x01\x00\x01", &ip[..], &port].concat()
 }
 
 /// Waits until `look` finds something, for a minute at most.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER, WIFI};
 use crate::ride::{play_outages, ride, write_table};
 use crate::rides::{Daemon, receive, serve};
-use crate::support::{Kept, wait_until};
+use crate::support::{Kept, ask_socks, wait_until};
 use crate::{alone, file, read, trackbed};
 
 const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
@@ -33,18 +33,9 @@ fn start(railway: &Railway, log: &str) -> Daemon {
 
 /// A passenger asks for a connection to the server by SOCKS5. Returns it, and the code of the answer.
 fn ask(railway: &Railway, port: u16) -> (TcpStream, u8) {
-    let connect = || {
-        let mut stream = TcpStream::connect(SOCKS).unwrap();
-        let mut request = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
-        request.extend(SERVER.octets());
-        request.extend(port.to_be_bytes());
-        stream.write_all(&request).unwrap();
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer).unwrap();
-        assert_eq!(answer[..3], [5, 0, 5], "{answer:?}");
-        (stream, answer[3])
-    };
-    railway.passenger.run(connect).unwrap()
+    let stream = railway.passenger.run(|| TcpStream::connect(SOCKS).unwrap()).unwrap();
+    let code = ask_socks(&stream, SocketAddrV4::new(SERVER, port));
+    (stream, code)
 }
 
 fn by_socks(railway: &Railway, port: u16) -> TcpStream {
