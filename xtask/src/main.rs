@@ -138,10 +138,10 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
 /// Runs the steps in order and stops at the first that fails.
 fn run(steps: &[Step], ledger: &mut Ledger) -> Result<(), String> {
     for step in steps {
-        eprintln!("==> {step}");
+        eprintln!("==> {}", step.about);
         #[expect(clippy::disallowed_methods, reason = "reports how long a chore took")]
         let started = Instant::now();
-        step.run(ledger).map_err(|why| format!("{step}\n    {why}"))?;
+        step.run(ledger).map_err(|why| format!("{}\n    {why}", step.about))?;
         eprintln!("==> done in {:.0} s", started.elapsed().as_secs_f64());
     }
     Ok(())

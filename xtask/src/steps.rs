@@ -1,6 +1,5 @@
 //! The steps that chores consist of.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use crate::agreement::{self, Extent};
@@ -12,96 +11,82 @@ use crate::{libtest, python, vendor};
 /// The profile of tests and of the program that they start.
 pub const CHECKED: &str = "checked";
 
-/// One command, or another piece of work.
-pub enum Step {
-    /// `cargo` with these words and environment variables.
-    Cargo(Vec<String>, Vec<(String, String)>),
-    /// `cargo test` with these words and environment variables, its tests and skips counted.
-    Tests(Vec<String>, Vec<(String, String)>),
-    /// Any other work, with what it is about.
-    Work(String, Box<Work>),
+/// One command, or another piece of work, and what it is about.
+pub struct Step {
+    pub about: String,
+    work: Box<Work>,
 }
 
 type Work = dyn Fn(&mut Ledger) -> Result<(), String>;
 
+/// Environment variables of a command.
+type Variables = Vec<(&'static str, String)>;
+
 impl Step {
-    /// `cargo` with these words.
-    pub fn cargo(words: &str) -> Step {
-        Step::Cargo(split(words), Vec::new())
-    }
-
-    /// `cargo test` with these words: those before ` -- ` for Cargo, those after it for the tests.
-    pub fn tests(words: &str) -> Step {
-        Step::Tests(split(words), Vec::new())
-    }
-
-    /// Other work.
     pub fn new(
         about: impl Into<String>,
         work: impl Fn(&mut Ledger) -> Result<(), String> + 'static,
     ) -> Step {
-        Step::Work(about.into(), Box::new(work))
+        Step { about: about.into(), work: Box::new(work) }
     }
 
-    /// The same step with an environment variable.
-    pub fn with(mut self, name: &str, value: &str) -> Step {
-        if let Step::Cargo(_, variables) | Step::Tests(_, variables) = &mut self {
-            variables.push((name.to_owned(), value.to_owned()));
-        }
-        self
+    /// `cargo` with these words.
+    pub fn cargo(words: &str) -> Step {
+        Step::cargo_with(Vec::new(), words)
+    }
+
+    /// `cargo` with these variables and words.
+    pub fn cargo_with(variables: Variables, words: &str) -> Step {
+        let about = about(&variables, &format!("cargo {words}"));
+        let words = words.to_owned();
+        Step::new(about, move |_| {
+            let mut cargo = cargo();
+            cargo.envs(python::variable()).envs(variables.iter().cloned());
+            succeed(cargo.args(words.split_whitespace()))
+        })
+    }
+
+    /// `cargo test` with these words: those before ` -- ` for Cargo, those after it for the tests, which are
+    /// counted.
+    pub fn tests(words: &str) -> Step {
+        Step::tests_with(Vec::new(), words)
+    }
+
+    /// As [`Step::tests`], with these variables.
+    pub fn tests_with(variables: Variables, words: &str) -> Step {
+        let about = about(&variables, &format!("cargo test {words}"));
+        let (words, of_tests) = words.split_once(" -- ").unwrap_or((words, ""));
+        let (words, of_tests) = (words.to_owned(), of_tests.to_owned());
+        Step::new(about, move |ledger| {
+            let mut cargo = cargo();
+            cargo.envs(python::variable()).envs(variables.iter().cloned());
+            cargo.arg("test").args(words.split_whitespace()).args(["--", "--show-output"]);
+            cargo.args(of_tests.split_whitespace());
+            // With this variable, tests fail instead of skipping.
+            if ledger.strict {
+                cargo.env("CI", "true")
+            } else {
+                cargo.env_remove("CI")
+            };
+            libtest::run(cargo, ledger)
+        })
     }
 
     /// Does it.
     pub fn run(&self, ledger: &mut Ledger) -> Result<(), String> {
-        match self {
-            Step::Work(_, work) => work(ledger),
-            Step::Tests(words, variables) => {
-                let (words, of_tests) = match words.iter().position(|word| word == "--") {
-                    Some(at) => (&words[..at], &words[at + 1..]),
-                    None => (&words[..], &[][..]),
-                };
-                let mut cargo = cargo();
-                cargo.arg("test").args(words).args(["--", "--show-output"]).args(of_tests);
-                cargo.envs(python::variable()).envs(variables.iter().cloned());
-                // With this variable, tests fail instead of skipping.
-                if ledger.strict {
-                    cargo.env("CI", "true")
-                } else {
-                    cargo.env_remove("CI")
-                };
-                libtest::run(cargo, ledger)
-            }
-            Step::Cargo(words, variables) => {
-                let mut cargo = cargo();
-                cargo.args(words).envs(python::variable()).envs(variables.iter().cloned());
-                succeed(&mut cargo)
-            }
-        }
+        (self.work)(ledger)
     }
 }
 
-fn split(words: &str) -> Vec<String> {
-    words.split_whitespace().map(str::to_owned).collect()
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (words, variables, chore) = match self {
-            Step::Work(about, _) => return f.write_str(about),
-            Step::Cargo(words, variables) => (words, variables, ""),
-            Step::Tests(words, variables) => (words, variables, "test "),
-        };
-        for (name, value) in variables {
-            write!(f, "{name}={value} ")?;
-        }
-        write!(f, "cargo {chore}{}", words.join(" "))
-    }
+fn about(variables: &Variables, command: &str) -> String {
+    let variables = variables.iter().map(|(name, value)| format!("{name}={value} "));
+    variables.collect::<String>() + command
 }
 
 /// The long swarm.
 pub fn swarm(runs: &str) -> Vec<Step> {
     let words = format!("--profile {CHECKED} -p trackbed-tests --test virtual_time -- swarm::");
-    vec![Step::tests(&words).with("TRACKBED_SWARM_RUNS", runs)]
+    vec![Step::tests_with(vec![("TRACKBED_SWARM_RUNS", runs.to_owned())], &words)]
 }
 
 /// The virtual substrate against the emulated one.
@@ -115,7 +100,8 @@ pub fn agreement(extent: Extent) -> Vec<Step> {
 pub fn reference() -> Vec<Step> {
     let words = format!("test --profile {CHECKED} -p trackbed --test command_line");
     let tests = "the_page_is_what_the_registries_say the_committed_schemas";
-    vec![Step::cargo(&format!("{words} -- {tests}")).with("TRACKBED_BLESS", "1")]
+    let bless = vec![("TRACKBED_BLESS", "1".to_owned())];
+    vec![Step::cargo_with(bless, &format!("{words} -- {tests}"))]
 }
 
 /// The documentation, with the program as built.

@@ -24,7 +24,7 @@ pub fn lints() -> Vec<Step> {
     vec![
         Step::cargo("fmt --all --check"),
         Step::cargo(&clippy),
-        Step::cargo(&doc).with("RUSTDOCFLAGS", "-D warnings"),
+        Step::cargo_with(vec![("RUSTDOCFLAGS", "-D warnings".to_owned())], &doc),
     ]
 }
 

@@ -88,13 +88,12 @@ fn control_file(contents: &Contents, kilobytes: usize) -> String {
     format!(
         "Package: trackbed\nVersion: {}\nArchitecture: {}\nMaintainer: The Trackbed authors\n\
          Installed-Size: {kilobytes}\nSection: net\nPriority: optional\nHomepage: {REPOSITORY}\n\
-         Description: {}\n \
+         Description: A test track for transport and security protocols on the move\n \
          Runs real protocol stacks through slow, lossy and changing links: in repeatable virtual\n \
          time, on the kernel in network namespaces, or between two machines. Compares protocols\n \
          with confidence intervals. Has daemons for the MPTCP router of a train.\n",
         contents.version,
         contents.target.architecture(),
-        contents.summary(),
     )
 }
 

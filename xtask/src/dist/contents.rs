@@ -97,9 +97,4 @@ impl Contents<'_> {
     pub fn units(&self) -> PathBuf {
         self.root.join("contrib/systemd")
     }
-
-    /// One line about the project.
-    pub fn summary(&self) -> &'static str {
-        "A test track for transport and security protocols on the move"
-    }
 }

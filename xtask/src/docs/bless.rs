@@ -30,21 +30,14 @@ pub fn fit(shown: &[String], said: &[String]) -> Option<Vec<String>> {
 /// their line numbers (from 0).
 pub fn replace(page: &str, places: &[(std::ops::Range<usize>, Vec<String>)]) -> String {
     let lines: Vec<&str> = page.lines().collect();
-    let mut text = String::new();
-    let mut at = 0;
+    let (mut replaced, mut at) = (Vec::new(), 0);
     for (range, with) in places {
-        let before = lines[at..range.start].iter().copied();
-        for line in before.chain(with.iter().map(|line| line.trim_end())) {
-            text.push_str(line);
-            text.push('\n');
-        }
+        replaced.extend(&lines[at..range.start]);
+        replaced.extend(with.iter().map(|line| line.trim_end()));
         at = range.end;
     }
-    for line in &lines[at..] {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
+    replaced.extend(&lines[at..]);
+    replaced.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn elision(shown: &[String]) -> String {

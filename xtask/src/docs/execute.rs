@@ -1,5 +1,6 @@
 //! Executes a page's commands in a separate folder, in their order.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::bless;
 use super::block::{self, Block, Command, Session};
 use super::compare::{Difference, Exactness, compare};
-use super::needs::{self, Needs};
+use super::needs;
 use crate::files::{fresh, read, told, write};
 use crate::ledger::Ledger;
 use crate::python;
@@ -29,11 +30,11 @@ pub fn execute(
             trackbed.display()
         ));
     }
-    let mut needs = Needs::new(trackbed);
+    let mut needs = BTreeMap::new();
     for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
         #[expect(clippy::disallowed_methods, reason = "reports how long a page took")]
         let started = Instant::now();
-        let commands = execute_page(page, &mut needs, blesses, ledger)?;
+        let commands = execute_page(page, (trackbed, &mut needs), blesses, ledger)?;
         ledger.commands += commands as u64;
         if commands > 0 {
             let seconds = started.elapsed().as_secs_f64();
@@ -46,7 +47,7 @@ pub fn execute(
 /// Executes the commands of one page, and returns their number.
 fn execute_page(
     page: &Path,
-    needs: &mut Needs,
+    (trackbed, needs): (&Path, &mut BTreeMap<String, bool>),
     blesses: bool,
     ledger: &mut Ledger,
 ) -> Result<usize, String> {
@@ -56,15 +57,15 @@ fn execute_page(
     if !blocks.iter().any(|block| matches!(block, Block::Session(_))) {
         return Ok(0);
     }
-    let mut stage = Stage::new(page, needs.trackbed())?;
+    let mut stage = Stage::new(page, trackbed)?;
     let mut corrections = Vec::new();
     for block in &blocks {
         match block {
             Block::Quote(_) => {}
-            Block::File(file) => write(&stage.folder.join(&file.name), &file.text)?,
+            Block::File(file) => write(stage.folder.join(&file.name), &file.text)?,
             Block::Session(session) if session.illustration => {}
             Block::Session(session) => {
-                match session.needs.iter().find(|need| !needs.is_met(need)) {
+                match session.needs.iter().find(|need| !needs::is_met(need, trackbed, needs)) {
                     Some(need) => needs::skip(&at(session.line), need, ledger)?,
                     None => stage.session(session, page, blesses, &mut corrections)?,
                 }
@@ -72,7 +73,7 @@ fn execute_page(
         }
     }
     if !corrections.is_empty() {
-        write(page, &bless::replace(&text, &corrections))?;
+        write(page, bless::replace(&text, &corrections))?;
         eprintln!("    {}: {} outputs updated", page.display(), corrections.len());
     }
     Ok(stage.executed)

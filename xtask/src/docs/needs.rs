@@ -12,38 +12,16 @@ pub fn program_or(built: &Path) -> PathBuf {
     std::env::var_os("TRACKBED").map_or_else(|| built.to_owned(), PathBuf::from)
 }
 
-/// The known needs: each is checked once.
-#[derive(Debug)]
-pub struct Needs<'a> {
-    trackbed: &'a Path,
-    known: BTreeMap<String, bool>,
-}
-
-impl<'a> Needs<'a> {
-    pub fn new(trackbed: &'a Path) -> Needs<'a> {
-        Needs { trackbed, known: BTreeMap::new() }
-    }
-
-    pub fn trackbed(&self) -> &'a Path {
-        self.trackbed
-    }
-
-    /// Whether a need is met; for needs other than programs, checked as by the tool itself.
-    pub fn is_met(&mut self, need: &str) -> bool {
-        if let Some(known) = self.known.get(need) {
-            return *known;
+/// Whether a need is met, checked once; for needs other than programs as by the tool itself.
+pub fn is_met(need: &str, trackbed: &Path, known: &mut BTreeMap<String, bool>) -> bool {
+    *known.entry(need.to_owned()).or_insert_with(|| match need {
+        "namespaces" => succeeds(trackbed, &["link", "--", "true"]),
+        "onnxruntime" => {
+            succeeds(trackbed, &["infer", "--duration", "500ms", "--warm-up", "100ms"])
         }
-        let met = match need {
-            "namespaces" => succeeds(self.trackbed, &["link", "--", "true"]),
-            "onnxruntime" => {
-                succeeds(self.trackbed, &["infer", "--duration", "500ms", "--warm-up", "100ms"])
-            }
-            "mptcp" => Path::new("/proc/sys/net/mptcp/enabled").is_file(),
-            program => tools::is_there(program),
-        };
-        self.known.insert(need.to_owned(), met);
-        met
-    }
+        "mptcp" => Path::new("/proc/sys/net/mptcp/enabled").is_file(),
+        program => tools::is_there(program),
+    })
 }
 
 /// Reports a skip because of an unmet need; in strict mode it is a failure.

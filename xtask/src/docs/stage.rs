@@ -27,21 +27,21 @@ pub fn stage(pages: &[PathBuf]) -> Result<PathBuf, String> {
     let sources = folder.join(pages::SOURCE);
     fresh(&folder)?;
     let settings = read("book.toml")?;
-    write(&folder.join("book.toml"), &settings.replace("target/book", "../book"))?;
-    write(&folder.join(STYLE), &read(STYLE)?)?;
+    write(folder.join("book.toml"), settings.replace("target/book", "../book"))?;
+    write(folder.join(STYLE), &read(STYLE)?)?;
     let outside = outside(pages)?;
     let mut texts = BTreeSet::new();
     for page in pages.iter().chain(&outside) {
         let text = read(page)?;
         let found = links::of(page, &text);
         let (Place::Chapter(place) | Place::Text(place)) = place(page);
-        write(&sources.join(&place), &led(&text, &found, &place))?;
+        write(sources.join(&place), led(&text, &found, &place))?;
         texts.extend(found.into_iter().map(|link| link.target));
     }
     for text in &texts {
         let (Place::Text(place), from) = (place(text), text) else { continue };
         if from.is_file() {
-            write(&sources.join(place), &read(&from)?)?;
+            write(sources.join(place), &read(from)?)?;
         }
     }
     let mut summary = read(Path::new(pages::SOURCE).join("SUMMARY.md"))?;
@@ -52,25 +52,23 @@ pub fn stage(pages: &[PathBuf]) -> Result<PathBuf, String> {
         let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("Page");
         summary.push_str(&format!("- [{title}]({})\n", place.display()));
     }
-    write(&sources.join("SUMMARY.md"), &summary)?;
+    write(sources.join("SUMMARY.md"), &summary)?;
     Ok(folder)
 }
 
 /// Pages of the project outside of the book's folder: those that it, or one of them, links to.
 pub fn outside(pages: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found: Vec<PathBuf> = Vec::new();
-    let mut at = 0;
-    let mut page = pages.first().cloned();
-    while let Some(current) = page {
-        for link in links::of(&current, &read(&current)?) {
-            let is_page = link.target.extension().is_some_and(|extension| extension == "md");
-            let is_new = !link.target.starts_with(pages::SOURCE) && !found.contains(&link.target);
-            if is_page && is_new && link.target.is_file() {
-                found.push(link.target);
+    let mut next = pages.to_vec();
+    while let Some(page) = next.pop() {
+        for Link { target, .. } in links::of(&page, &read(&page)?) {
+            let is_page = target.extension().is_some_and(|extension| extension == "md");
+            let is_new = !target.starts_with(pages::SOURCE) && !found.contains(&target);
+            if is_page && is_new && target.is_file() {
+                next.push(target.clone());
+                found.push(target);
             }
         }
-        at += 1;
-        page = pages.get(at).or_else(|| found.get(at - pages.len())).cloned();
     }
     found.sort();
     Ok(found)

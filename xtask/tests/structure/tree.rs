@@ -27,15 +27,10 @@ pub type Tree = BTreeMap<Names, Module>;
 
 /// Reads the crate whose `lib.rs` or `main.rs` lies in `source`.
 pub fn read(source: &Path) -> Tree {
+    let [lib, main] = ["lib.rs", "main.rs"].map(|name| source.join(name));
+    let file = if lib.is_file() { lib } else { main };
     let mut tree = Tree::new();
-    for name in ["lib.rs", "main.rs"] {
-        if source.join(name).is_file() {
-            let file = source.join(name);
-            let parsed = parse(&file);
-            add(&mut tree, Vec::new(), &file, source, parsed.items);
-            break;
-        }
-    }
+    add(&mut tree, Vec::new(), &file, source, parse(&file).items);
     tree
 }
 
