@@ -39,9 +39,6 @@ fn main() -> ExitCode {
     if arguments.quiet {
         output::be_quiet();
     }
-    if let Command::Link(arguments) = &arguments.command {
-        return link(arguments);
-    }
     let ended = match arguments.command {
         Command::List(arguments) => commands::list::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
@@ -70,7 +67,7 @@ fn main() -> ExitCode {
             commands::completions::execute(&arguments, Arguments::described())
         }
         Command::Man(arguments) => commands::completions::man(&arguments, Arguments::described()),
-        Command::Link(_) => unreachable!("its exit status is the command's"),
+        Command::Link(arguments) => return link(&arguments),
     };
     match ended {
         Ok(Ending::Success) => ExitCode::SUCCESS,

@@ -37,28 +37,21 @@ pub struct Arguments {
     pub json: bool,
 }
 
-/// Messages to the printing thread.
-enum News {
-    Reading(Box<Reading>),
-    Stop,
-}
-
 /// Prints readings until a signal arrives or `--count` is reached.
 ///
 /// # Errors
 /// If a process cannot be watched; the message names a remedy.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    // A reading to print, or nothing if a signal has arrived.
     let (news, inbox) = channel();
     let stop = news.clone();
-    interrupt::on_stop(move || drop(stop.send(News::Stop)))?;
+    interrupt::on_stop(move || drop(stop.send(None)))?;
     let roles: Vec<(&str, u32)> =
         arguments.roles.iter().map(|(name, pid)| (name.as_str(), *pid)).collect();
-    let take = move |reading| {
-        let _ = news.send(News::Reading(Box::new(reading)));
-    };
+    let take = move |reading| drop(news.send(Some(reading)));
     let _monitor = Monitor::start(arguments.interval, &roles, take)?;
     let mut count = 0;
-    while let Ok(News::Reading(reading)) = inbox.recv() {
+    while let Ok(Some(reading)) = inbox.recv() {
         let line = match arguments.json {
             true => serde_json::to_string(&reading)?,
             false => line(&reading),

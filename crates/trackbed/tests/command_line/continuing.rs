@@ -78,15 +78,12 @@ fn the_default_directory_is_overwritten() {
     assert_eq!(scratch.read("trackbed-out/a/runs.jsonl").lines().count(), 1);
 }
 
-#[test]
-fn ctrl_c_keeps_the_runs_that_are_done() {
-    keeps_the_runs_that_are_done(Signal::INT);
-}
-
 /// Clusters preempt jobs with SIGTERM.
 #[test]
-fn sigterm_keeps_the_runs_that_are_done() {
-    keeps_the_runs_that_are_done(Signal::TERM);
+fn ctrl_c_and_sigterm_keep_the_runs_that_are_done() {
+    for signal in [Signal::INT, Signal::TERM] {
+        keeps_the_runs_that_are_done(signal);
+    }
 }
 
 fn keeps_the_runs_that_are_done(signal: Signal) {

@@ -31,7 +31,12 @@ pub(super) fn all() -> Vec<Finding> {
     findings
 }
 
-fn finding(name: &str, works: bool, detail: impl Into<String>, remedy: Option<&str>) -> Finding {
+pub(super) fn finding(
+    name: &str,
+    works: bool,
+    detail: impl Into<String>,
+    remedy: Option<&str>,
+) -> Finding {
     let remedy = remedy.map(str::to_owned);
     Finding { name: name.to_owned(), works, detail: detail.into(), remedy }
 }

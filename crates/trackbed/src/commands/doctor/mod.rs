@@ -90,18 +90,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_comes_first_and_with_its_remedy() {
-        let finding = |name: &str, works: bool, remedy: Option<&str>| Finding {
-            name: name.to_owned(),
-            works,
-            detail: "detail".to_owned(),
-            remedy: remedy.map(str::to_owned),
-        };
+        let good = checks::finding("TUN", true, "detail", None);
         let found =
-            text(&[finding("TUN", true, None), finding("SCTP", false, Some("modprobe sctp"))]);
+            text(&[good.clone(), checks::finding("SCTP", false, "detail", Some("modprobe sctp"))]);
         assert!(found.starts_with("This machine can do everything but: SCTP.\n\n"), "{found}");
         assert!(found.ends_with("\nTo get the rest:\n  SCTP: modprobe sctp\n"), "{found}");
-        assert!(
-            text(&[finding("TUN", true, None)]).starts_with("This machine can do everything that")
-        );
+        assert!(text(&[good]).starts_with("This machine can do everything that"));
     }
 }

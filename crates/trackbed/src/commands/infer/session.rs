@@ -74,9 +74,11 @@ impl Session {
             if now >= end {
                 break Ended::Duration;
             }
+            let left = Duration::from_nanos(end - now);
             let found = match &mut self.worker {
                 Worker::Detector(detector) => detector.step(!self.once)?,
-                Worker::Program(program) => match step(program, end - now)? {
+                // In short steps, so that signals are noticed.
+                Worker::Program(program) => match program.step(left.min(PERIOD))? {
                     Step::Nothing => continue,
                     Step::Frame(frame) => Some((frame, Vec::new())),
                     Step::End => None,
@@ -134,11 +136,6 @@ impl Session {
         self.progress.set_message(format!("frame {}, {millis:.0} ms", frame.number));
         Ok(self.timing.add(frame))
     }
-}
-
-/// Waits for a program in short steps, so that signals are noticed.
-fn step(program: &mut Program, left: u64) -> anyhow::Result<Step> {
-    Ok(program.step(Duration::from_nanos(left).min(PERIOD))?)
 }
 
 fn progress(duration: Duration) -> ProgressBar {
