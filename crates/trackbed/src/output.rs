@@ -145,7 +145,7 @@ pub fn no_place(path: &Path) -> String {
 
 /// The command line of this process, quoted for a shell.
 pub fn command_line() -> String {
-    let words = std::env::args_os().map(|word| shell_word(Path::new(&word)));
+    let words = std::env::args_os().map(|word| shell::word(&word.to_string_lossy()));
     words.collect::<Vec<_>>().join(" ")
 }
 
