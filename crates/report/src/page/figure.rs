@@ -6,12 +6,11 @@ use serde::Serialize;
 
 /// What an axis shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// The quantity: `completion`.
     pub name: String,
     /// Its unit: `ms`. Empty for categories.
     pub unit: String,
-    /// How values are spaced.
     pub scale: Scale,
 }
 
@@ -22,13 +21,13 @@ impl Axis {
     }
 
     /// An axis of names.
-    pub(crate) fn categories(name: impl Into<String>) -> Axis {
+    pub fn categories(name: impl Into<String>) -> Axis {
         Axis { name: name.into(), unit: String::new(), scale: Scale::Category }
     }
 
     /// With a scale that is logarithmic on both sides of zero, if the magnitudes of `values` differ
     /// enough.
-    pub(crate) fn for_differences(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
+    pub fn for_differences(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
         let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
         let (low, high) =
             sizes.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
@@ -38,7 +37,7 @@ impl Axis {
 
     /// With a logarithmic scale if positive `values` differ so much that the small ones would
     /// merge.
-    pub(crate) fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
+    pub fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (low, high) =
             finite.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
@@ -55,7 +54,7 @@ const DECADES_MIN: f64 = 50.0;
 /// How values are spaced along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Equal differences have equal lengths.
     Linear,
     /// Equal ratios have equal lengths.

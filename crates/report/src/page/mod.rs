@@ -32,16 +32,15 @@ mod material;
 mod origin;
 mod palette;
 mod ranks;
-mod run;
 mod thin;
-mod trace;
 mod words;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use trackbed_analysis::paper::Held;
-use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::results::{CellResult, Document, RunResult};
+use trackbed_measure::timeline::Timeline;
 use trackbed_measure::waterfall::Bar;
 
 use crate::section::Section;
@@ -51,10 +50,20 @@ use figure::Figure;
 use material::Material;
 use ranks::Ranks;
 
-pub use figure::{Axis, Scale};
 pub use origin::{Limit, Origin};
-pub use run::Watched;
-pub use trace::{Happening, Line, Map, Panel, Places, Timeline};
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// The index of its cell in the document.
+    pub cell: u32,
+    /// Its number in the cell.
+    pub run: u32,
+    /// Its timeline.
+    pub timeline: Timeline,
+    /// Its page loads.
+    pub bars: Vec<Bar>,
+}
 
 /// Builds a page, cell by cell.
 #[derive(Debug)]
@@ -110,9 +119,7 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// If the document has no such cell.
     pub fn cell(&mut self, index: u32, runs: &[RunResult]) -> Result<(), PageError> {
-        let Some(cell) = self.document.cells.get(index as usize) else {
-            return Err(PageError::NoSuchCell { index, cells: self.document.cells.len() });
-        };
+        let cell = self.result(index)?;
         let metrics = &self.metrics[self.section_of[index as usize]];
         let only_valid = cell.invalid > 0;
         let gathered = distribution::gather(metrics, only_valid, runs.iter());
@@ -137,67 +144,35 @@ impl<'a> Builder<'a> {
         self.study = Some(held);
     }
 
-    /// Adds the timeline of a run. Long lines are thinned; peaks are kept.
-    ///
-    /// # Errors
-    /// If a line's `x` and `y` differ in length.
-    pub fn timeline(&mut self, timeline: &Timeline) -> Result<(), PageError> {
-        let lines = timeline.panels.iter().flat_map(|panel| &panel.lines);
-        check_lines(&timeline.title, lines)?;
-        self.traces.push(figures::timeline::figure(timeline, self.traces.len(), RUNS));
-        Ok(())
-    }
-
-    /// Adds a map.
-    ///
-    /// # Errors
-    /// If a line's `x` and `y`, or the lists of a set of places, differ in length.
-    pub fn map(&mut self, map: &Map) -> Result<(), PageError> {
-        check_lines(&map.title, &map.lines)?;
-        for Places { name, labels, x, y } in &map.places {
-            if x.len() != y.len() || x.len() != labels.len() {
-                return Err(PageError::uneven(&map.title, name));
-            }
-        }
-        self.traces.push(figures::map::figure(map, self.traces.len(), RUNS));
-        Ok(())
-    }
-
-    /// Adds the waterfall of one page: the objects that one phone loaded in one run.
-    pub fn waterfall(&mut self, title: &str, bars: &[Bar]) {
-        self.traces.push(figures::waterfall::figure(title, bars, self.traces.len(), RUNS));
-    }
-
     /// A few typical runs: the median runs of the best and the worst cell of each section, as cell
     /// and run numbers. Call this after all cells were added.
     pub fn typical_runs(&self) -> Vec<(u32, u32)> {
         self.ranks.typical(&self.sections)
     }
 
-    /// Adds the figures of a single run.
+    /// Adds the figures of a single run. Long lines are thinned; peaks are kept.
     ///
     /// # Errors
     /// If the document has no such cell.
     pub fn run(&mut self, watched: &Watched) -> Result<(), PageError> {
         let Watched { cell: index, run, timeline, bars } = watched;
-        let Some(cell) = self.document.cells.get(*index as usize) else {
-            return Err(PageError::NoSuchCell { index: *index, cells: self.document.cells.len() });
-        };
+        let cell = self.result(*index)?;
         let section = &self.sections[self.section_of[*index as usize]];
         let part = section.title().map_or_else(String::new, |title| format!("{title}, "));
         let name =
             format!("{part}{}, run {run}", material::label(cell, &section.telling_factors()));
-        for timeline in run::timelines(&name, timeline) {
-            self.timeline(&timeline)?;
-        }
-        if let Some(map) = run::map(&name, timeline) {
-            self.map(&map)?;
-        }
-        let bars = run::page_of(bars);
-        if !bars.is_empty() {
-            self.waterfall(&format!("{name}: a page"), &bars);
+        let map = timeline.map.as_ref().map(|map| figures::map::figure(&name, map));
+        let drawn = figures::timeline::figures(&name, timeline).chain(map);
+        for figure in drawn.chain(figures::waterfall::figure(&name, bars)) {
+            let id = format!("{}-{}", figure.id, self.traces.len());
+            self.traces.push(Figure { id, ..figure });
         }
         Ok(())
+    }
+
+    fn result(&self, index: u32) -> Result<&'a CellResult, PageError> {
+        let cells = &self.document.cells;
+        cells.get(index as usize).ok_or(PageError::NoSuchCell { index, cells: cells.len() })
     }
 
     /// The page as HTML.
@@ -251,9 +226,6 @@ fn source(document: &Document) -> String {
     format!("trackbed {trackbed}, {scenario}, {runs} runs, {substrate} substrate, seed {seed}")
 }
 
-/// The element that contains the figures of single runs.
-const RUNS: &str = "figures-runs";
-
 /// How much of a document fits into a page that opens quickly.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
@@ -280,14 +252,6 @@ const POINTS_MAX: usize = 40_000;
 /// Minimum number of points of a distribution function.
 const POINTS_LEAST: usize = 19;
 
-fn check_lines<'l>(
-    title: &str,
-    lines: impl IntoIterator<Item = &'l Line>,
-) -> Result<(), PageError> {
-    let uneven = lines.into_iter().find(|line| line.x.len() != line.y.len());
-    uneven.map_or(Ok(()), |line| Err(PageError::uneven(title, &line.name)))
-}
-
 /// Why something cannot be added to a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -295,14 +259,6 @@ fn check_lines<'l>(
 pub enum PageError {
     #[error("there is no cell {index}: the document has {cells}, counted from 0")]
     NoSuchCell { index: u32, cells: usize },
-    #[error("{title}, {name}: x and y (and labels) differ in length")]
-    Uneven { title: String, name: String },
-}
-
-impl PageError {
-    fn uneven(title: &str, name: &str) -> PageError {
-        PageError::Uneven { title: title.to_owned(), name: name.to_owned() }
-    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! The page in a real browser: it draws everything without errors or network requests; keys read
 //! values; choices and switches work.
 
+#[path = "../../src/page/tests/fixture.rs"]
+mod fixture;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use std::{env, fs};
 
 use serde_json::{Value, json};
-use trackbed_measure::results::{Document, Outcome, RunResult};
-use trackbed_measure::waterfall::Bar;
-use trackbed_report::page::{
-    Axis, Builder, Happening, Limit, Line, Map, Origin, Panel, Places, Timeline,
-};
+use trackbed_report::page::{Builder, Limit, Origin, Watched};
 
 /// The names under which Debian and others install it.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -92,108 +90,13 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes.collect()
 }
 
-fn summary(mean: f64) -> Value {
-    json!({ "mean": mean, "ci95": [mean * 0.9, mean * 1.2], "p50": mean * 0.8, "p50_ci95": [mean * 0.7, mean * 0.9], "p95": mean * 2.0,
-            "p99": mean * 3.0, "min": mean * 0.5, "max": mean * 4.0, "n": 30, "samples": 300 })
-}
-
 const HOSTILE: &str = "</script><img src=x onerror=document.title=1>";
 
 /// Three protocols, one with HTML in its name, at four loads.
-fn document() -> Document {
-    let mut cells = Vec::new();
-    let mut differences = Vec::new();
-    for (number, protocol) in ["quic", "http2", HOSTILE].iter().enumerate() {
-        for load in 0..4 {
-            let mean = f64::from(load + 1) * (number + 1) as f64;
-            let metrics = json!({ "rtt_ms": summary(mean), "fps": summary(60.0 - mean) });
-            cells.push(json!({ "factors": { "protocol": protocol, "rate_hz": load },
-                               "metrics": metrics, "failed": 0, "failures": [] }));
-            if number > 0 {
-                differences.push(json!({
-                    "metric": "rtt_ms", "cell": cells.len() - 1, "against": load, "mean": mean,
-                    "ci95": [mean / 3.0, mean * 2.0], "percent": 50.0, "n": 30, "verdict": "higher",
-                }));
-            }
-        }
-    }
-    serde_json::from_value(json!({
-        "trackbed": "0.1.0", "scenario": HOSTILE, "substrate": "virtual", "seed": 7, "runs": 30,
-        "plan": "abc", "cells": cells, "differences": differences, "checks": [],
-    }))
-    .unwrap()
-}
-
-fn runs(cell: u32) -> Vec<RunResult> {
-    let run = |run: u32| {
-        let values: Vec<f64> = (0..10).map(|at| f64::from((run * 37 + at * 11) % 101)).collect();
-        let samples = [("rtt_ms".to_owned(), values), ("fps".to_owned(), vec![f64::from(run)])];
-        RunResult { cell, run, outcome: Outcome::Samples(samples.into()), certificate: None }
-    };
-    (0..30).map(run).collect()
-}
-
-fn line(name: &str, value: impl Fn(f64) -> f64) -> Line {
-    let x: Vec<f64> = (0..500).map(|step| f64::from(step) / 10.0).collect();
-    Line { name: name.to_owned(), y: x.iter().map(|x| value(*x)).collect(), x }
-}
-
-fn bar(object: u32) -> Bar {
-    let at = |ms: u64| Duration::from_millis(ms + 10 * u64::from(object));
-    Bar {
-        phone: 0,
-        object,
-        path: format!("/{object}.css"),
-        kind: "css".to_owned(),
-        bytes: 1_000,
-        connection: Some(0),
-        requests: 1,
-        found: at(0),
-        requested: Some(at(20)),
-        begun: Some(at(60)),
-        done: Some(at(90)),
-        ready: (object > 0).then(|| at(95)),
-    }
-}
-
-/// A page with a figure of every kind.
 fn page() -> String {
-    let document = document();
-    let origin = Origin { command: "trackbed run edge".to_owned(), ..Origin::default() };
-    let mut builder = Builder::new(&document, origin);
-    for cell in 0..document.cells.len() as u32 {
-        builder.cell(cell, &runs(cell)).unwrap();
-    }
-    let panel = |name: &str, unit: &str, lines| Panel { y: Axis::linear(name, unit), lines };
-    let timeline = Timeline {
-        title: "cell 0, run 0".to_owned(),
-        note: "A train between two cities.".to_owned(),
-        x: Axis::linear("time", "s"),
-        panels: vec![
-            panel("throughput", "Mbit/s", vec![line("A", |x| 20.0 + x.sin() * 5.0)]),
-            panel("RSRP", "dBm", vec![line("A", |x| -90.0 + x), line("B", |x| -60.0 - x)]),
-        ],
-        marks: vec![Happening { from: 20.0, until: Some(21.5), label: "handover".to_owned() }],
-    };
-    builder.timeline(&timeline).unwrap();
-    let places = Places {
-        name: "base stations".to_owned(),
-        labels: vec!["A1".to_owned(), "A2".to_owned()],
-        x: vec![5.0, 30.0],
-        y: vec![1.0, -1.0],
-    };
-    let map = Map {
-        title: "The line".to_owned(),
-        note: String::new(),
-        x: Axis::linear("east", "km"),
-        y: Axis::linear("north", "km"),
-        lines: vec![line("track", |x| (x / 9.0).sin())],
-        places: vec![places],
-    };
-    builder.map(&map).unwrap();
-    builder.waterfall("A page", &[bar(0), bar(1), bar(2)]);
-    builder.limit(Limit { metric: "rtt_ms".to_owned(), value: 10.0, label: "deadline".to_owned() });
-    builder.finish()
+    let mut document = fixture::document(&["quic", "http2", HOSTILE], 4, 30);
+    document.scenario = HOSTILE.to_owned();
+    fixture::complete(&document).finish()
 }
 
 /// Counts of drawn figures, and signs of one that was not drawn.

@@ -1,57 +1,104 @@
 //! Timelines of single runs.
 
-use crate::page::figure::{Along, Figure, Mark, Series, Shape, View};
+use trackbed_measure::timeline::{Chart, Curve, Span, Timeline};
+
+use super::of_run;
+use crate::page::figure::{Along, Axis, Figure, Mark, Series, Shape, View};
 use crate::page::palette::SERIES;
 use crate::page::thin;
-use crate::page::trace::Timeline;
 
 /// Buckets of a line whose extremes are kept: about one for every second pixel.
-pub(in crate::page) const BUCKETS: usize = 400;
+pub(super) const BUCKETS: usize = 400;
 
-pub(in crate::page) fn figure(timeline: &Timeline, number: usize, place: &str) -> Figure {
-    let mut series = Vec::new();
-    // Lines of the same name have the same colour in all panels.
+/// Panels that share an axis.
+struct Layout {
+    /// What the figure shows.
+    title: &'static str,
+    note: &'static str,
+    x: (&'static str, &'static str),
+    panels: &'static [(Chart, &'static str, &'static str)],
+    /// Events along that axis.
+    marks: fn(&Timeline) -> &[Span],
+}
+
+const LAYOUTS: [Layout; 3] = [
+    Layout {
+        title: "over time",
+        note: "Throughput is measured at the far end of the link, including headers. A round-trip time \
+               runs from a message's scheduled send time to its reply. Shaded: handovers, rebuffering.",
+        x: ("time", "s"),
+        panels: &[
+            (Chart::Throughput, "throughput", "Mbit/s"),
+            (Chart::RoundTrips, "round-trip time", "ms"),
+            (Chart::Processor, "processor time", "% of a core"),
+        ],
+        marks: |timeline| &timeline.spans,
+    },
+    Layout {
+        title: "transport state",
+        note: "Congestion window and smoothed round-trip time of each side's first connection (per path \
+               if it has several), as the transport (QUIC or TCP) reports them.",
+        x: ("time since the connection began", "s"),
+        panels: &[
+            (Chart::CongestionWindow, "congestion window", "B"),
+            (Chart::SmoothedRtt, "smoothed round-trip time", "ms"),
+        ],
+        marks: |_| &[],
+    },
+    Layout {
+        title: "along the track",
+        note: "Power that the train receives from its serving base station. Shaded: handovers.",
+        x: ("position", "m"),
+        panels: &[(Chart::Power, "RSRP", "dBm")],
+        marks: |timeline| &timeline.places,
+    },
+];
+
+/// The timelines of a run under `name`; none without curves.
+pub(in crate::page) fn figures(name: &str, timeline: &Timeline) -> impl Iterator<Item = Figure> {
+    LAYOUTS.iter().filter_map(move |layout| figure(layout, name, timeline))
+}
+
+fn figure(layout: &Layout, name: &str, timeline: &Timeline) -> Option<Figure> {
+    let (mut panels, mut series) = (Vec::new(), Vec::new());
+    // Curves of the same name have the same colour in all panels.
     let mut names: Vec<&str> = Vec::new();
-    for (panel, content) in timeline.panels.iter().enumerate() {
-        for line in &content.lines {
-            let known = names.iter().position(|name| *name == line.name);
+    for (chart, quantity, unit) in layout.panels {
+        let curves = || timeline.curves.iter().filter(|curve| curve.chart == *chart);
+        for Curve { name, points, .. } in curves() {
+            let known = names.iter().position(|other| other == name);
             let colour = known.unwrap_or_else(|| {
-                names.push(&line.name);
+                names.push(name);
                 names.len() - 1
             });
-            let (x, y) = thin::line(&line.x, &line.y, BUCKETS);
+            let (x, y) = thin::line(points, BUCKETS);
             series.push(Series {
-                name: line.name.clone(),
+                name: name.clone(),
                 colour: colour % SERIES,
                 dash: colour / SERIES,
-                panel,
+                panel: panels.len(),
                 x,
                 y,
                 ..Series::default()
             });
         }
+        panels.extend(curves().next().map(|_| Axis::linear(*quantity, *unit)));
     }
-    let marks = timeline.marks.iter().map(|mark| Mark {
+    let marks = (layout.marks)(timeline).iter().map(|span| Mark {
         axis: Along::X,
-        from: mark.from,
-        until: mark.until,
-        label: mark.label.clone(),
+        from: span.from,
+        until: Some(span.until),
+        label: span.name.clone(),
     });
-    let view = View {
-        choice: Vec::new(),
-        x: timeline.x.clone(),
-        y: timeline.panels.iter().map(|panel| panel.y.clone()).collect(),
-        series,
-        marks: marks.collect(),
-        caption: "One run (n = 1): an example, not an average.".to_owned(),
-    };
-    Figure {
-        id: format!("timeline-{number}"),
-        place: place.to_owned(),
-        shape: Shape::Panels,
-        title: timeline.title.clone(),
-        note: timeline.note.clone(),
-        choosers: Vec::new(),
-        views: vec![view],
-    }
+    (!panels.is_empty()).then(|| {
+        let view = View {
+            choice: Vec::new(),
+            x: Axis::linear(layout.x.0, layout.x.1),
+            y: panels,
+            series,
+            marks: marks.collect(),
+            caption: "One run (n = 1): an example, not an average.".to_owned(),
+        };
+        of_run("timeline", Shape::Panels, format!("{name}: {}", layout.title), layout.note, view)
+    })
 }

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use trackbed_measure::waterfall::Bar;
 
+use super::of_run;
 use crate::page::figure::{Axis, Figure, Series, Shape, View};
 
 /// Rows of one figure; further objects are only counted.
 const ROWS_MAX: usize = 150;
 
-pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &str) -> Figure {
+/// The objects of the first phone that loaded a page in the run called `name`; `None` without one.
+pub(in crate::page) fn figure(name: &str, bars: &[Bar]) -> Option<Figure> {
+    let first = bars.iter().map(|bar| bar.phone).min()?;
+    let bars: Vec<&Bar> = bars.iter().filter(|bar| bar.phone == first).collect();
     let mut series = Series { name: "objects".to_owned(), ..Series::default() };
     for bar in bars.iter().take(ROWS_MAX) {
         let Bar { object, path, connection, .. } = bar;
@@ -45,17 +49,9 @@ pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &
         marks: Vec::new(),
         caption,
     };
-    Figure {
-        id: format!("waterfall-{number}"),
-        place: place.to_owned(),
-        shape: Shape::Bars,
-        title: title.to_owned(),
-        note: "Phases of each object from its discovery: until the request, until the response began, \
-               until the last byte arrived, until it was parsed or executed."
-            .to_owned(),
-        choosers: Vec::new(),
-        views: vec![view],
-    }
+    let note = "Phases of each object from its discovery: until the request, until the response began, \
+                until the last byte arrived, until it was parsed or executed.";
+    Some(of_run("waterfall", Shape::Bars, format!("{name}: a page"), note, view))
 }
 
 fn ms(span: Duration) -> f64 {
