@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
+use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{
     CellResult, Check, Difference, Failure, MIN_RUNS, MedianDifference, MetricSummary, Outcome,
@@ -163,24 +164,18 @@ fn verdict(pairs: &PairedDifference) -> Verdict {
 /// Groups cells by the values of the factors called `conditions`, in the order of the plan; by part
 /// if no two cells share these values.
 fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
-    let groups = grouped(conditions, cells);
+    let of_same = |factors: &[String]| -> Vec<Vec<usize>> {
+        let values = |cell: &CellResult| -> Vec<String> {
+            factors.iter().map(|name| cell.factor_text(name)).collect()
+        };
+        let groups = grouped(cells.iter().map(values).zip(0..));
+        groups.into_iter().map(|(_, group)| group).collect()
+    };
+    let groups = of_same(conditions);
     match groups.iter().any(|group| group.len() > 1) {
         true => groups,
-        false => grouped(&[PART.to_owned()], cells),
+        false => of_same(&[PART.to_owned()]),
     }
-}
-
-/// Cells that have the same values of these factors.
-fn grouped(factors: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-    for (index, cell) in cells.iter().enumerate() {
-        let key: Vec<String> = factors.iter().map(|name| cell.factor_text(name)).collect();
-        match groups.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, group)) => group.push(index),
-            None => groups.push((key, vec![index])),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is missing.
@@ -323,15 +318,16 @@ fn median_interval(runs: &[&[f64]]) -> Option<[f64; 2]> {
 const CONFIDENCE: f64 = 0.95;
 
 fn failures(runs: &[RunResult]) -> Vec<Failure> {
-    let mut failures: Vec<Failure> = Vec::new();
-    for run in runs {
-        let Outcome::Failed(reason) = &run.outcome else { continue };
-        match failures.iter_mut().find(|failure| failure.reason == *reason) {
-            Some(failure) => failure.count += 1,
-            None => failures.push(Failure { run: run.run, count: 1, reason: reason.clone() }),
-        }
-    }
-    failures
+    let failed = runs.iter().filter_map(|run| match &run.outcome {
+        Outcome::Failed(reason) => Some((reason, run.run)),
+        Outcome::Samples(_) => None,
+    });
+    let failure = |(reason, runs): (&String, Vec<u32>)| Failure {
+        run: runs[0],
+        count: runs.len() as u32,
+        reason: reason.clone(),
+    };
+    grouped(failed).into_iter().map(failure).collect()
 }
 
 #[cfg(test)]

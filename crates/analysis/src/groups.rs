@@ -1,5 +1,6 @@
 //! Which cells are compared with one another: those of one part, under one condition.
 
+use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{CellResult, Difference};
 pub use trackbed_scenario::PART;
@@ -16,15 +17,9 @@ pub struct Section {
 impl Section {
     /// The sections in the order of their first cells.
     pub fn all(cells: &[CellResult]) -> Vec<Section> {
-        let mut sections: Vec<Section> = Vec::new();
-        for (index, cell) in cells.iter().enumerate() {
-            let part = Some(cell.factor_text(PART)).filter(|part| !part.is_empty());
-            match sections.iter_mut().find(|section| section.part == part) {
-                Some(section) => section.cells.push(index as u32),
-                None => sections.push(Section { part, cells: vec![index as u32] }),
-            }
-        }
-        sections
+        let part = |cell: &CellResult| Some(cell.factor_text(PART)).filter(|part| !part.is_empty());
+        let parts = grouped(cells.iter().map(part).zip(0..));
+        parts.into_iter().map(|(part, cells)| Section { part, cells }).collect()
     }
 
     /// The results of its cells; `cells` are all cells.
@@ -52,25 +47,18 @@ impl Section {
 
     /// The differences of `metric` by the cell that the others are compared with.
     pub fn groups<'a>(&self, all: &'a [Difference], metric: &str) -> Vec<Group<'a>> {
-        let mut groups: Vec<Group<'a>> = Vec::new();
-        for difference in self.differences(all, metric) {
-            match groups.iter_mut().find(|group| group.best == difference.against) {
-                Some(group) => group.differences.push(difference),
-                None => {
-                    groups.push(Group { best: difference.against, differences: vec![difference] })
-                }
-            }
-        }
         let less_is_better =
             metrics::compared(metric).is_none_or(|compared| compared.less_is_better);
         let cost = |difference: &Difference| {
             let value = difference.headline().value;
             if less_is_better { value } else { -value }
         };
-        for group in &mut groups {
-            group.differences.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-        }
-        groups
+        let differences = self.differences(all, metric).map(|one| (one.against, one));
+        let group = |(best, mut differences): (u32, Vec<&'a Difference>)| {
+            differences.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+            Group { best, differences }
+        };
+        grouped(differences).into_iter().map(group).collect()
     }
 }
 

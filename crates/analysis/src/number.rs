@@ -63,6 +63,20 @@ pub fn significant(value: f64) -> String {
     Decimals::of([value]).text(value)
 }
 
+/// The same without zeros at the end; whole numbers in full.
+pub fn short(value: f64) -> String {
+    let text = format!("{value:.*}", decimals(value.abs().max(1e-9), 4));
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// A count with its noun: `1 cell`, `3 cells`.
+pub fn plural(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// Stands for a missing value.
 pub fn dash() -> String {
     "-".to_owned()
@@ -87,6 +101,14 @@ mod tests {
         assert_eq!(significant(0.0), "0");
         assert_eq!(significant(f64::NAN), "-");
         assert_eq!(significant(f64::INFINITY), "-");
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_a_reader_can_use() {
+        let values = [31.2345, 0.97, 50.0, 0.0, 1_234.56, 0.000_123_456, 123_456.7, 2.0e9];
+        let texts = ["31.23", "0.97", "50", "0", "1235", "0.0001235", "123457", "2000000000"];
+        assert_eq!(values.map(short), texts);
+        assert_eq!([0.05, 10.0, -5.0, 1_000.0].map(short), ["0.05", "10", "-5", "1000"]);
     }
 
     #[test]

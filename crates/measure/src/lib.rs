@@ -5,6 +5,7 @@
 pub mod agreement;
 pub mod contrast;
 pub mod keylog;
+pub mod lists;
 pub mod metrics;
 pub mod pcapng;
 pub mod planned;

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::lists::distinct;
+
 /// The version of the results format: of `run.json`, and of the directory around it. It increases when
 /// a field is removed, renamed or changes its meaning. A new field does not increase it.
 pub const SCHEMA: u32 = 1;
@@ -218,23 +220,30 @@ impl CellResult {
     pub fn left_out(&self) -> String {
         let late: Vec<String> =
             self.late.iter().map(|(part, runs)| format!("{part} {runs}")).collect();
-        let runs = match self.invalid {
-            1 => "1 run".to_owned(),
-            runs => format!("{runs} runs"),
-        };
+        let runs = if self.invalid == 1 { "run" } else { "runs" };
         match late.is_empty() {
-            true => runs,
-            false => format!("{runs} ({})", late.join(", ")),
+            true => format!("{} {runs}", self.invalid),
+            false => format!("{} {runs} ({})", self.invalid, late.join(", ")),
         }
     }
 
     /// A factor's value as text; empty where the cell has no such factor.
     pub fn factor_text(&self, name: &str) -> String {
-        match self.factors.get(name) {
-            None => String::new(),
-            Some(serde_json::Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        }
+        self.factors.get(name).map(plain).unwrap_or_default()
+    }
+
+    /// The values of the factors `names` in one line: `http2 1.2 new`.
+    pub fn name(&self, names: &[String]) -> String {
+        let texts = names.iter().map(|name| self.factor_text(name));
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A factor's value as text.
+pub fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
@@ -253,13 +262,8 @@ fn is_false(value: &bool) -> bool {
 
 /// The names of all factors, in the order in which the cells list them.
 pub fn factor_names<'a>(cells: impl IntoIterator<Item = &'a CellResult>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in cells.into_iter().flat_map(|cell| cell.factors.keys()) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
+    let names = distinct(cells.into_iter().flat_map(|cell| cell.factors.keys()));
+    names.into_iter().cloned().collect()
 }
 
 /// A reason for which runs failed.

@@ -11,8 +11,9 @@ use crate::advise::baseline::Baseline;
 use crate::advise::cells::Cells;
 use crate::advise::front::{Cost, front};
 use crate::advise::judge::{Judgement, Verdict, judge};
-use crate::advise::need::{Comparison, Names, Need, NeedError, Relation};
+use crate::advise::need::{Bound, Comparison, Names, Need, NeedError, Relation};
 use crate::advise::{conditions, words};
+use crate::number::plural;
 
 /// A question about results.
 #[derive(Clone, Debug, Default)]
@@ -239,7 +240,7 @@ impl Asked<'_> {
         let mut found: Vec<(Comparison, Objective)> = Vec::new();
         for comparison in self.needs.comparisons() {
             // A need for zero means that less is better.
-            let nothing = comparison.bound == crate::advise::need::Bound::Value(0.0);
+            let nothing = comparison.bound == Bound::Value(0.0);
             let direction = comparison.relation.less_is_better();
             let Some(less_is_better) = direction.or(nothing.then_some(true)) else { continue };
             let quantity = words::quantity(comparison);
@@ -274,7 +275,7 @@ impl Asked<'_> {
         let mut why = why.join("; ");
         if result.failed > 0 && verdict == Verdict::Meets {
             verdict = Verdict::CannotTell;
-            let failed = words::plural(u64::from(result.failed), "run");
+            let failed = plural(u64::from(result.failed), "run");
             why = format!("{failed} failed, so the others are only a selection; of these {why}");
         }
         let says = match verdict {

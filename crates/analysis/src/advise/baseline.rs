@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use trackbed_measure::lists::distinct;
+
 use crate::advise::cells::Cells;
 
 /// Marks baseline cells: a factor with a certain value.
@@ -103,14 +105,8 @@ impl fmt::Display for Baseline {
 
 /// The distinct values of a factor.
 fn values(cells: &Cells<'_>, factor: &str) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for cell in 0..cells.len() {
-        let text = cells.get(cell).factor_text(factor);
-        if !text.is_empty() && !values.contains(&text) {
-            values.push(text);
-        }
-    }
-    values
+    let texts = cells.document.cells.iter().map(|cell| cell.factor_text(factor));
+    distinct(texts.filter(|text| !text.is_empty()))
 }
 
 const NONE: &str = "none";

@@ -60,8 +60,7 @@ impl<'a> Cells<'a> {
 
     /// The name of a cell: the values of its factors.
     pub(crate) fn name(&self, cell: usize) -> String {
-        let texts = self.factors.iter().map(|factor| self.get(cell).factor_text(factor));
-        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
-        if texts.is_empty() { format!("cell {cell}") } else { texts.join(" ") }
+        let name = self.get(cell).name(&self.factors);
+        if name.is_empty() { format!("cell {cell}") } else { name }
     }
 }

@@ -4,6 +4,7 @@ use trackbed_stats::{Estimate, Statistic};
 
 use crate::advise::judge::{Doubt, Judgement, Verdict};
 use crate::advise::need::{Bound, Comparison, Relation, split_unit};
+use crate::number::{dash, plural, short};
 
 /// A comparison in the usual notation: `p99 rtt < 50 ms`.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
@@ -11,7 +12,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
     let bound = match bound {
         Bound::Value(value) => with_unit(*value, metric),
         Bound::Baseline(1.0) => "baseline".to_owned(),
-        Bound::Baseline(factor) => format!("{} baseline", number(*factor)),
+        Bound::Baseline(factor) => format!("{} baseline", short(*factor)),
     };
     format!("{} {relation} {bound}", quantity(comparison))
 }
@@ -47,7 +48,7 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
         (Bound::Baseline(factor), Some((_, value))) => {
             let value = with_unit(value, &comparison.metric);
             let share =
-                if factor == 1.0 { String::new() } else { format!("{} of ", number(factor)) };
+                if factor == 1.0 { String::new() } else { format!("{} of ", short(factor)) };
             format!("{share}the {value} of {baseline}")
         }
         _ => with_unit(bound, &comparison.metric),
@@ -105,20 +106,16 @@ fn reason(doubt: &Doubt, measured: &Estimate) -> String {
     }
 }
 
-pub(crate) fn plural(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 /// `31.2 ms [30.1, 33.0]`; an open end is a dash.
 fn estimate(estimate: &Estimate, metric: &str) -> String {
-    let end = |end: Option<f64>| end.map_or("-".to_owned(), number);
+    let end = |end: Option<f64>| end.map_or_else(dash, short);
     let [low, high] = [estimate.interval.low, estimate.interval.high].map(end);
     format!("{} [{low}, {high}]", with_unit(estimate.value, metric))
 }
 
 /// A number with the metric's unit, as usually written.
 fn with_unit(value: f64, metric: &str) -> String {
-    let number = number(value);
+    let number = short(value);
     match split_unit(metric).1 {
         "percent" => format!("{number} %"),
         "mbps" => format!("{number} Mbit/s"),
@@ -132,32 +129,12 @@ fn with_unit(value: f64, metric: &str) -> String {
     }
 }
 
-/// Four significant digits; whole numbers in full.
-pub(crate) fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    if magnitude == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
-        return format!("{value:.0}");
-    }
-    let decimals = 3 - (libm::log10(magnitude).floor() as i32).clamp(-6, 3);
-    let text = format!("{value:.*}", decimals.max(0) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_a_reader_can_use() {
-        let shown =
-            [31.2345, 0.97, 50.0, 0.0, 1_234.56, 0.000_123_456, 123_456.7, 2.0e9].map(number);
-        assert_eq!(
-            shown,
-            ["31.23", "0.97", "50", "0", "1235", "0.0001235", "123457", "2000000000"]
-        );
+    fn quantiles_are_named_by_their_percent() {
         let names = [0.5, 0.99, 0.999, 0.29].map(|p| statistic(Statistic::Quantile(p)));
         assert_eq!(names, ["p50", "p99", "p99.9", "p29"]);
     }

@@ -6,7 +6,7 @@ use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, MedianDifferen
 use super::names::Names;
 use super::{scale, unit};
 use crate::groups::{Group, Section};
-use crate::number::Decimals;
+use crate::number::{Decimals, plural};
 
 pub(super) struct Sentence<'a> {
     cells: &'a [CellResult],
@@ -288,7 +288,7 @@ impl<'a> Sentence<'a> {
             // The medians of the cells and that of the pairs need not agree.
             return format!("But paired by run, {}.", self.paired_distance(difference));
         }
-        let runs = if failed == 1 { "1 run".to_owned() } else { format!("{failed} runs") };
+        let runs = plural(failed.into(), "run");
         format!(
             "In the runs that succeeded, {}; but {runs} failed.",
             self.paired_distance(difference)

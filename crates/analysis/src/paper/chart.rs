@@ -1,6 +1,7 @@
 //! A figure of a study, with our values on its axes.
 
 use trackbed_archive::DirectoryError;
+use trackbed_measure::lists::distinct;
 use trackbed_measure::results::CellResult;
 
 use super::estimate::{Ours, value};
@@ -11,7 +12,8 @@ use super::verdict::Found;
 /// The chart of a figure.
 pub(super) fn chart(figure: ReferenceFigure, ours: &Ours<'_>) -> Result<Chart, DirectoryError> {
     let cells: Vec<&CellResult> = ours.cells.iter().filter(|cell| figure.cell.fits(cell)).collect();
-    let names = distinct(cells.iter().map(|cell| cell.factor_text(&figure.curves)));
+    let mut names = distinct(cells.iter().map(|cell| cell.factor_text(&figure.curves)));
+    names.retain(|name| !name.is_empty());
     let mut curves = Vec::new();
     for name in names {
         let on_it = Selector::of(&figure.curves, &name).with(&figure.cell);
@@ -42,6 +44,7 @@ fn of_cells(
     ours: &Ours<'_>,
 ) -> Result<Vec<(String, Option<Found>)>, DirectoryError> {
     let xs = cells.iter().filter(|cell| on_it.fits(cell)).map(|cell| cell.factor_text(&figure.x));
+    let xs = distinct(xs.filter(|x| !x.is_empty()));
     let found = |x: String| {
         let place = Selector::of(&figure.x, &x);
         let cell = on_it.with(&place);
@@ -54,7 +57,7 @@ fn of_cells(
         };
         Ok((x, found))
     };
-    distinct(xs).into_iter().map(found).collect()
+    xs.into_iter().map(found).collect()
 }
 
 /// A point for each sample number: the statistic over the k-th samples of all runs.
@@ -72,15 +75,4 @@ fn of_samples(
         ((place + 1).to_string(), found)
     };
     Ok((0..most).map(of_place).collect())
-}
-
-/// The distinct values, in order of appearance.
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut once = Vec::new();
-    for value in values.filter(|value| !value.is_empty()) {
-        if !once.contains(&value) {
-            once.push(value);
-        }
-    }
-    once
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use trackbed_measure::results::{Check, Document};
 
 use super::statement::{Held, Setting, Statement, Verdict};
+use crate::number::short;
 
 /// The output of `trackbed paper --json`: the results of the runs, with the comparison with the
 /// paper among the checks.
@@ -56,7 +57,7 @@ impl Statement {
         let ours = self.ours?;
         let number = |value: f64| match self.is_difference() {
             true => format!("{value:+.1}"),
-            false => super::verdict::short(value),
+            false => short(value),
         };
         let unit = if self.is_difference() { " %" } else { "" };
         Some(match self.ci95 {

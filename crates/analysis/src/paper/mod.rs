@@ -11,6 +11,7 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
+use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Document;
 use trackbed_measure::timeline::Timeline;
@@ -65,13 +66,7 @@ pub fn parts(name: &str) -> Vec<String> {
     let of_figures = figure.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
     let of_runs = over_time.iter().flat_map(|one| &one.curve).map(|curve| Some(&curve.cell));
     let cells = of_statements.chain(of_figures).chain(of_runs).flatten();
-    let mut parts: Vec<String> = Vec::new();
-    for part in cells.filter_map(|cell| cell.factor(PART)) {
-        if !parts.contains(&part) {
-            parts.push(part);
-        }
-    }
-    parts
+    distinct(cells.filter_map(|cell| cell.factor(PART)))
 }
 
 /// The cells of `plan` to which statements of the paper called `name` need more runs than it gives them, and

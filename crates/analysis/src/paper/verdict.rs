@@ -3,6 +3,7 @@
 use trackbed_stats::MIN_PAIRS;
 
 use super::statement::Verdict;
+use crate::number::short;
 
 /// What runs gave for a statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,16 +144,6 @@ pub(super) const SAME: f64 = 5.0;
 
 /// Beyond it, a number of runs is not useful advice.
 const RUNS_MAX: f64 = 1e6;
-
-/// Four significant digits, without noughts at the end.
-pub(super) fn short(value: f64) -> String {
-    let digits = 3 - libm::log10(value.abs().max(1e-9)).floor() as i32;
-    let text = format!("{value:.*}", digits.clamp(0, 9) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use trackbed_stats::Statistic;
 use super::super::statement::Verdict;
 use super::figure::{Observation, Place};
 use crate::advise::words;
+use crate::number::{dash, short};
 
 /// A recommendation, and the verdict of observations on it.
 pub(super) struct Advice {
@@ -184,7 +185,7 @@ impl Claim {
     fn words(&self, one: &Observation, other: &Observation) -> String {
         let side = |observation: &Observation| {
             let Place { protocol, cipher, .. } = &observation.place;
-            let end = |end: Option<f64>| end.map_or("-".to_owned(), words::number);
+            let end = |end: Option<f64>| end.map_or_else(dash, short);
             let (low, high) = (end(observation.low), end(observation.high));
             let range = if low == high { low } else { format!("[{low}, {high}]") };
             format!("{range} with {protocol} {cipher}")

@@ -9,6 +9,7 @@ mod published;
 #[cfg(test)]
 mod tests;
 
+use trackbed_measure::lists::distinct;
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 
@@ -123,13 +124,12 @@ fn observe(
 
 /// The distinct quantities that the study printed, and the requests answered.
 fn quantities() -> Vec<(String, Statistic)> {
-    let mut once: Vec<(String, Statistic)> = vec![(ANSWERED.to_owned(), Statistic::Mean)];
-    for figure in devices().iter().flat_map(|device| published(device)) {
+    let figures = devices().into_iter().flat_map(|device| published(&device));
+    let printed = figures.filter_map(|figure| {
         let is = |statistic: &Statistic| words::statistic(*statistic) == figure.statistic;
-        let quantity = STATISTICS.into_iter().find(is).map(|found| (figure.metric.clone(), found));
-        once.extend(quantity.filter(|quantity| !once.contains(quantity)));
-    }
-    once
+        Some((figure.metric, STATISTICS.into_iter().find(is)?))
+    });
+    distinct([(ANSWERED.to_owned(), Statistic::Mean)].into_iter().chain(printed))
 }
 
 /// A recommendation as a statement about the runs of `machine`, with the verdict of the study's own

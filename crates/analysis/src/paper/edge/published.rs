@@ -3,20 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use trackbed_measure::lists::distinct;
 
 use super::figure::{Observation, Place};
 
 /// The devices of the study, in the order of its tables.
 pub fn devices() -> Vec<String> {
     let file = File::read();
-    let tables = file.table.iter().map(|table| &table.device);
-    let mut devices: Vec<String> = Vec::new();
-    for device in tables.chain(file.range.iter().map(|range| &range.device)) {
-        if !devices.contains(device) {
-            devices.push(device.clone());
-        }
-    }
-    devices
+    let tables = file.table.into_iter().map(|table| table.device);
+    distinct(tables.chain(file.range.into_iter().map(|range| range.device)))
 }
 
 /// The values the study printed for `device`: points from its tables, ranges over ciphers where its
