@@ -6,13 +6,11 @@ use trackbed_analysis::advise::{Advice, CellAdvice, Finding, Verdict};
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
+use crate::words::written;
 
 /// Renders an answer for the terminal.
 pub fn render(advice: &Advice) -> String {
-    let mut text = String::new();
-    let written = write_all(advice, &mut text);
-    written.expect("a String takes everything");
-    text
+    written(|out| write_all(advice, out))
 }
 
 fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {

@@ -6,32 +6,24 @@ use serde_json::{Map, Value};
 use trackbed_measure::contrast::{
     CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression,
 };
+use trackbed_measure::lists::{distinct, grouped};
+use trackbed_measure::results::plain;
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
-use crate::words::title;
+use crate::words::{title, written};
 
 /// Renders the comparison for the terminal.
 pub fn render(contrast: &Contrast) -> String {
-    let mut text = String::new();
-    write_all(contrast, &mut text).expect("a String takes everything");
-    text
+    written(|out| write_all(contrast, out))
 }
 
 fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     let Contrast { first, second, .. } = contrast;
     writeln!(out, "{}\n", contrast.answer)?;
     writeln!(out, "{} compared with {}\n", second.directory, first.directory)?;
-    let metrics = contrast.cells.iter().fold(Vec::new(), |mut names, cell| {
-        if !names.contains(&cell.metric.as_str()) {
-            names.push(&cell.metric);
-        }
-        names
-    });
-    for metric in metrics {
+    for (metric, cells) in grouped(contrast.cells.iter().map(|cell| (&cell.metric, cell))) {
         writeln!(out, "{metric}, {}:\n", how(contrast))?;
-        let cells: Vec<&CellContrast> =
-            contrast.cells.iter().filter(|cell| cell.metric == metric).collect();
         writeln!(out, "{}", table(metric, &cells))?;
     }
     write_unmatched("only in the first", &contrast.missing, out)?;
@@ -63,12 +55,7 @@ fn how(contrast: &Contrast) -> String {
 }
 
 fn table(metric: &str, cells: &[&CellContrast]) -> Table {
-    let mut factors: Vec<&String> = Vec::new();
-    for name in cells.iter().flat_map(|cell| cell.factors.keys()) {
-        if !factors.contains(&name) {
-            factors.push(name);
-        }
-    }
+    let factors = distinct(cells.iter().flat_map(|cell| cell.factors.keys()));
     let before = format!("before\n{}", title(metric).split('\n').next_back().unwrap_or_default());
     let columns = [("cell".to_owned(), Align::Right)]
         .into_iter()
@@ -148,11 +135,4 @@ fn write_changes(changes: &[Change], out: &mut String) -> fmt::Result {
 fn words(factors: &Map<String, Value>) -> String {
     let words: Vec<String> = factors.values().map(plain).collect();
     if words.is_empty() { "the only cell".to_owned() } else { words.join(" ") }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

@@ -5,7 +5,9 @@ use std::fmt::{self, Write as _};
 use trackbed_analysis::divergence::{Divergence, Sent, Window, windows_at};
 use trackbed_net::Direction;
 
-use crate::axis::{Axis, escaped, tick_text};
+use crate::axis::{Axis, escaped};
+use crate::number::short;
+use crate::words::written;
 
 /// The packets of a run in virtual time and of one on the kernel, and what was found about them.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +65,11 @@ pub fn sentence(pair: &Pair<'_>) -> String {
 
 /// The answer about the run called `title`, and the packets around the divergence.
 pub fn render(title: &str, pair: &Pair<'_>) -> String {
-    let mut text = format!("{}\n\n{title}\n", sentence(pair));
-    let written = write_packets(pair, &mut text).and_then(|()| write_windows(pair, &mut text));
-    written.expect("a String takes everything");
-    text
+    written(|out| {
+        writeln!(out, "{}\n\n{title}", sentence(pair))?;
+        write_packets(pair, out)?;
+        write_windows(pair, out)
+    })
 }
 
 fn write_packets(pair: &Pair<'_>, out: &mut String) -> fmt::Result {
@@ -212,12 +215,8 @@ pub fn svg(title: &str, pair: &Pair<'_>) -> Option<String> {
         false => Direction::Backward,
     };
     let curves = pair.sent.map(|sent| curve(sent, direction));
-    curves.iter().any(|curve| !curve.is_empty()).then(|| {
-        let mut text = String::new();
-        write_picture((title, direction), pair, &curves, &mut text)
-            .expect("a String takes everything");
-        text
-    })
+    let picture = |out: &mut String| write_picture((title, direction), pair, &curves, out);
+    curves.iter().any(|curve| !curve.is_empty()).then(|| written(picture))
 }
 
 /// A packet in the picture.
@@ -267,7 +266,7 @@ fn write_picture(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             x.place(tick),
             BOTTOM + 16.0,
-            tick_text(tick)
+            short(tick)
         )?;
     }
     for (points, colour) in curves.iter().zip(COLOURS) {

@@ -4,8 +4,9 @@ use std::fmt::{self, Write as _};
 
 use trackbed_measure::results::{CellResult, Document, RUNTIME};
 
+use crate::number::plural;
 use crate::section::Section;
-use crate::words::numbered;
+use crate::words::{numbered, written};
 use crate::{cells, details, differences};
 
 /// How to print.
@@ -22,19 +23,13 @@ pub struct Options<'a> {
 
 /// Renders a whole document for the terminal.
 pub fn render(document: &Document, options: Options<'_>) -> String {
-    let mut text = String::new();
-    let written = write_all(document, options, &mut text);
-    written.expect("a String takes everything");
-    text
+    written(|out| write_all(document, options, out))
 }
 
 /// The command that replays a run of each cell that has failed runs, below why it failed; empty
 /// where none has.
 pub fn failures(document: &Document, replay: &str) -> String {
-    let mut text = String::new();
-    let written = write_failures(document, replay, &mut text);
-    written.expect("a String takes everything");
-    text
+    written(|out| write_failures(document, replay, out))
 }
 
 /// How much was run and where: `11 cells, 30 runs each, virtual substrate, seed 1`
@@ -42,7 +37,8 @@ pub(crate) fn extent(document: &Document) -> String {
     let Document { substrate, seed, runs, .. } = document;
     let has_fewer = |cell: &CellResult| cells::ran(cell) + cell.failed + cell.invalid < *runs;
     let most = if document.cells.iter().any(has_fewer) { "at most " } else { "" };
-    let (cells, runs) = (plural(document.cells.len(), "cell"), plural(*runs as usize, "run"));
+    let cells = plural(document.cells.len() as u64, "cell");
+    let runs = plural((*runs).into(), "run");
     format!("{cells}, {most}{runs} each, {substrate} substrate, seed {seed}")
 }
 
@@ -105,7 +101,7 @@ fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) 
 
 fn write_failures(document: &Document, replay: &str, out: &mut String) -> fmt::Result {
     for (index, cell) in document.cells.iter().enumerate().filter(|(_, cell)| cell.failed > 0) {
-        let runs = if cell.failed == 1 { "1 run" } else { &format!("{} runs", cell.failed) };
+        let runs = plural(cell.failed.into(), "run");
         writeln!(out, "failed: {runs} of {}", numbered(document, index as u32))?;
         for failure in cell.failures.iter().take(REASONS_MAX) {
             let times = if failure.count == 1 { "" } else { &format!("{} x ", failure.count) };
@@ -155,11 +151,6 @@ fn write_checks(document: &Document, verbose: bool, out: &mut String) -> fmt::Re
         writeln!(out, "  {mark}  {}: {}", check.name, check.detail)?;
     }
     Ok(())
-}
-
-/// A count with its noun: `1 cell`, `3 cells`.
-pub(crate) fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The maximum number of reasons for failures printed for each cell; all of them are in the

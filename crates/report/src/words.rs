@@ -1,6 +1,8 @@
 //! Display names of cells and metrics.
 
-use trackbed_measure::results::{CellResult, Document, factor_names};
+use std::fmt;
+
+use trackbed_measure::results::{Document, factor_names};
 
 /// A metric's name and unit: `completion` and `ms`.
 pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
@@ -15,18 +17,19 @@ pub(crate) fn title(metric: &str) -> String {
     format!("{}\n{unit}", name.replace('_', " "))
 }
 
-/// The values of a cell's factors `names` in one line: `http2 1.2 new`.
-pub(crate) fn cell_name(cell: &CellResult, names: &[String]) -> String {
-    let texts = names.iter().map(|name| cell.factor_text(name));
-    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
 /// The index of a cell and its factors.
 pub(crate) fn numbered(document: &Document, index: u32) -> String {
     match document.cells.get(index as usize) {
-        Some(cell) => format!("cell {index}, {}", cell_name(cell, &factor_names(&document.cells))),
+        Some(cell) => format!("cell {index}, {}", cell.name(&factor_names(&document.cells))),
         None => format!("cell {index}"),
     }
+}
+
+/// What `write` writes.
+pub(crate) fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+    let mut text = String::new();
+    write(&mut text).expect("a String takes everything");
+    text
 }
 
 /// Wraps a text into lines of `width` characters.

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use trackbed_outward::printable_line;
 use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
 use trackbed_railway::motion::Direction;
+
+use crate::axis::escaped;
 
 const WIDTH: f64 = 1_000.0;
 const LEFT: f64 = 90.0;
@@ -112,10 +113,6 @@ fn curve(text: &mut String, signal: &Signal, x: impl Fn(f64) -> f64, y: impl Fn(
         pen_is_down = power.is_some();
     }
     let _ = writeln!(text, "<path d=\"{path}\" fill=\"none\" stroke=\"#333\"/>");
-}
-
-fn escaped(name: &str) -> String {
-    printable_line(name).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

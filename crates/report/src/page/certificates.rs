@@ -30,16 +30,6 @@ impl Certificates {
         self.late_max_us = self.late_max_us.max(certificate.late_max_us);
     }
 
-    /// Adds the certificates of another cell.
-    pub fn merge(&mut self, other: &Certificates) {
-        self.valid += other.valid;
-        self.suspect += other.suspect;
-        self.invalid += other.invalid;
-        self.overflowed += other.overflowed;
-        self.late_p99_us = self.late_p99_us.max(other.late_p99_us);
-        self.late_max_us = self.late_max_us.max(other.late_max_us);
-    }
-
     /// As a sentence; `None` where no run has a certificate.
     pub fn text(&self) -> Option<String> {
         let Certificates { valid, suspect, invalid, overflowed, .. } = self;

@@ -1,7 +1,5 @@
 //! Distribution functions with as many points as a figure can show.
 
-use trackbed_measure::results::RunResult;
-
 /// The empirical distribution function of a cell's samples: each point has the share of all samples
 /// that are at most its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,37 +66,6 @@ const TAILS: [f64; 17] = [
     0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999,
     0.9995, 0.9999,
 ];
-
-/// Samples of several metrics, gathered from the runs of a cell.
-#[derive(Debug)]
-pub(crate) struct Gathered {
-    /// The samples of each requested metric, in the order requested.
-    pub samples: Vec<Vec<f64>>,
-    /// Certificates of real-time runs.
-    pub certificates: super::certificates::Certificates,
-}
-
-/// Gathers `metrics` from a cell's runs. With `only_valid`, invalid runs are left out, as in the
-/// document.
-pub(crate) fn gather<'r>(
-    metrics: &[&str],
-    only_valid: bool,
-    runs: impl Iterator<Item = &'r RunResult>,
-) -> Gathered {
-    let mut gathered =
-        Gathered { samples: vec![Vec::new(); metrics.len()], certificates: Default::default() };
-    for run in runs {
-        gathered.certificates.add(run);
-        if only_valid && run.is_invalid() {
-            continue;
-        }
-        let Some(samples) = run.outcome.samples() else { continue };
-        for (metric, list) in metrics.iter().zip(&mut gathered.samples) {
-            list.extend(samples.get(*metric).into_iter().flatten());
-        }
-    }
-    gathered
-}
 
 #[cfg(test)]
 mod tests {

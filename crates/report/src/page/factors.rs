@@ -1,11 +1,11 @@
 //! Factors as axes: which ones are numbers and in which unit, and how cells map to colours, dashes
 //! and choices.
 
+use trackbed_measure::lists::distinct;
 use trackbed_measure::results::CellResult;
 
 use super::figure::Axis;
 use super::palette::SERIES;
-use crate::words::cell_name;
 
 /// A factor's value as a number, with its unit if the text has one: `100 m` is 100 in `m`.
 pub(crate) fn number(cell: &CellResult, factor: &str) -> Option<(f64, String)> {
@@ -82,14 +82,7 @@ const UNITS: [(&str, &str); 14] = [
 
 /// The values of a factor in `cells`, in order of appearance.
 pub(crate) fn values(cells: &[&CellResult], factor: &str) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for cell in cells {
-        let text = cell.factor_text(factor);
-        if !values.contains(&text) {
-            values.push(text);
-        }
-    }
-    values
+    distinct(cells.iter().map(|cell| cell.factor_text(factor)))
 }
 
 /// How a figure distinguishes cells: by the reader's choices, and by series.
@@ -117,14 +110,7 @@ impl Split {
 
 /// The distinct names of cells by these factors, in order of appearance.
 pub(crate) fn names(cells: &[&CellResult], factors: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for cell in cells {
-        let name = cell_name(cell, factors);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    distinct(cells.iter().map(|cell| cell.name(factors)))
 }
 
 /// Colour and dash of each cell. Each value of the first non-numeric factor has the same colour in
@@ -159,7 +145,7 @@ impl Looks {
         let Some(coloured) = &self.coloured else { return (0, 0) };
         let place = |list: &[String], text: &str| list.iter().position(|one| one == text);
         let colour = place(&self.colours, &cell.factor_text(coloured)).unwrap_or(0);
-        let dash = place(&self.dashes, &cell_name(cell, &self.dashed)).unwrap_or(0);
+        let dash = place(&self.dashes, &cell.name(&self.dashed)).unwrap_or(0);
         (colour % SERIES, dash + colour / SERIES)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
-use trackbed_measure::results::{CellResult, MetricSummary};
+use trackbed_measure::results::CellResult;
 
 use super::distribution::Distribution;
 use super::factors::{self, Looks, Split};
@@ -73,10 +74,11 @@ impl<'a> Material<'a> {
         }
     }
 
-    /// The metrics for which `has` holds in at least one cell.
-    pub fn metrics_with(&self, has: impl Fn(u32, &'static str) -> bool) -> Vec<&'static str> {
-        let any = |name: &'static str| self.cells.iter().any(|(index, _)| has(*index, name));
-        self.metrics.iter().copied().filter(|name| any(name)).collect()
+    /// The factors that are numbers with at least `values_min` values.
+    pub fn numeric_factors(&self, values_min: usize) -> Vec<&String> {
+        let results = self.results();
+        let names = self.factors.iter();
+        names.filter(|name| factors::is_numeric(&results, name, values_min)).collect()
     }
 
     /// Marks on an axis of `metric`.
@@ -125,17 +127,12 @@ impl<'a> Material<'a> {
     /// Choosers of the metric, if there are several, and of values of the chosen factors.
     pub fn choosers(&self, metrics: &[&str], split: &Split) -> Vec<Chooser> {
         let results = self.results();
-        let metric = Chooser {
-            name: "metric".to_owned(),
-            options: metrics.iter().map(|name| words::metric(name)).collect(),
-            help: metrics.iter().map(|name| words::help(name)).collect(),
-        };
         let others = split.chosen.iter().map(|name| Chooser {
             name: factors::axis(&results, name).name,
             options: factors::values(&results, name).iter().map(|t| words::value(t)).collect(),
             help: Vec::new(),
         });
-        std::iter::once(metric).chain(others).collect()
+        std::iter::once(metric_chooser(metrics)).chain(others).collect()
     }
 
     /// The number of runs behind `metric`, what failed, and which direction is better.
@@ -164,6 +161,15 @@ impl<'a> Material<'a> {
     }
 }
 
+/// The choice of one of these metrics.
+pub(crate) fn metric_chooser(metrics: &[&str]) -> Chooser {
+    Chooser {
+        name: "metric".to_owned(),
+        options: metrics.iter().map(|name| words::metric(name)).collect(),
+        help: metrics.iter().map(|name| words::help(name)).collect(),
+    }
+}
+
 /// The axis of a metric for these values.
 pub(crate) fn axis(metric: &str, values: impl IntoIterator<Item = f64>) -> Axis {
     let (name, unit) = words::name_and_unit(metric);
@@ -180,15 +186,12 @@ pub(crate) fn series(name: String, cell: &CellResult, looks: &Looks) -> Series {
 pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
     let compared = metrics::COMPARED.iter().map(|compared| compared.name);
     let all = compared.chain(metrics::registry().iter().map(|metric| metric.name));
-    let mut names: Vec<&str> = Vec::new();
-    for name in all {
-        let mut found = section.results().filter_map(|cell| cell.metrics.get(name));
-        let Some(first) = found.next() else { continue };
-        let differs = |other: &MetricSummary| other.min < other.max || other.mean != first.mean;
-        if (differs(first) || found.any(differs)) && !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let differ = |name: &&str| {
+        let mut found = section.results().filter_map(|cell| cell.metrics.get(*name));
+        let first = found.clone().next().map(|summary| summary.mean);
+        found.any(|other| other.min < other.max || Some(other.mean) != first)
+    };
+    let mut names = distinct(all.filter(differ));
     if let Some(headline) = section.headline().filter(|headline| !names.contains(headline)) {
         names.insert(0, headline);
     }

@@ -120,13 +120,14 @@ impl<'a> Builder<'a> {
     /// If the document has no such cell.
     pub fn cell(&mut self, index: u32, runs: &[RunResult]) -> Result<(), PageError> {
         let cell = self.result(index)?;
-        let metrics = &self.metrics[self.section_of[index as usize]];
-        let only_valid = cell.invalid > 0;
-        let gathered = distribution::gather(metrics, only_valid, runs.iter());
-        self.certificates.merge(&gathered.certificates);
-        let counted = runs.iter().filter(|run| !(only_valid && run.is_invalid()));
-        self.ranks.add(index, &counted.collect::<Vec<_>>());
-        for (metric, samples) in metrics.iter().copied().zip(gathered.samples) {
+        runs.iter().for_each(|run| self.certificates.add(run));
+        // Invalid runs are left out, as in the document.
+        let counted = runs.iter().filter(|run| !(cell.invalid > 0 && run.is_invalid()));
+        let counted: Vec<&RunResult> = counted.collect();
+        self.ranks.add(index, &counted);
+        for metric in &self.metrics[self.section_of[index as usize]] {
+            let samples = counted.iter().filter_map(|run| run.outcome.samples()?.get(*metric));
+            let samples = samples.flatten().copied().collect();
             if let Some(distribution) = Distribution::of(samples, self.points) {
                 self.distributions.insert((index, metric), distribution);
             }
@@ -204,6 +205,7 @@ impl<'a> Builder<'a> {
                 Material::new(section, number, metrics, &self.distributions, &self.limits);
             drawn.extend(figures::registry().iter().flat_map(|kind| kind(&material)));
         }
+        drawn.retain(|figure| !figure.views.is_empty());
         drawn.extend(self.traces.iter().cloned());
         drawn
     }

@@ -3,8 +3,10 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Chart, Curve};
+use trackbed_measure::lists::distinct;
 
 use crate::axis::{Axis, escaped};
+use crate::words::written;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
@@ -26,9 +28,7 @@ const POINTS_MAX: usize = 40;
 
 /// The picture.
 pub(crate) fn svg(chart: &Chart) -> String {
-    let mut text = String::new();
-    write_picture(chart, &mut text).expect("a String takes everything");
-    text
+    written(|out| write_picture(chart, out))
 }
 
 fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
@@ -151,12 +151,8 @@ struct Places {
 
 impl Places {
     fn of(chart: &Chart) -> Places {
-        let mut names: Vec<String> = Vec::new();
-        for point in chart.curves.iter().flat_map(|curve| &curve.points) {
-            if !names.contains(&point.x) {
-                names.push(point.x.clone());
-            }
-        }
+        let points = chart.curves.iter().flat_map(|curve| &curve.points);
+        let names = distinct(points.map(|point| point.x.clone()));
         let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
         let shares: Vec<f64> = match numbers {
             Some(numbers) => {

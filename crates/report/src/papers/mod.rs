@@ -7,9 +7,11 @@ mod statements;
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Chart, Held, MANY, Setting, Statement, Verdict};
+use trackbed_measure::lists::{distinct, grouped};
 
 use crate::guidance;
 use crate::table::{Align, Table};
+use crate::words::written;
 pub(crate) use chart::svg;
 pub use statements::{beside, conclusion, render};
 pub(crate) use statements::{is_drawn, statements, table};
@@ -68,9 +70,7 @@ impl Chapter {
 /// The page; `command` regenerates it. With `folder`, the path of the pictures relative to the
 /// page, it shows them.
 pub fn page(chapters: &[Chapter], command: &str, folder: Option<&str>) -> String {
-    let mut text = String::new();
-    write_page(chapters, command, folder, &mut text).expect("a String takes everything");
-    text
+    written(|out| write_page(chapters, command, folder, out))
 }
 
 /// The number of statements per verdict of each study, in its own setting and in ours.
@@ -154,22 +154,15 @@ fn write_chapter(chapter: &Chapter, folder: Option<&str>, out: &mut String) -> f
 
 /// The reasons why statements came out differently, each once.
 fn write_reasons(statements: &[Statement], out: &mut String) -> fmt::Result {
-    let mut reasons: Vec<(Vec<&str>, &str, Option<&String>)> = Vec::new();
-    for statement in statements {
-        let Some(why) = &statement.why else { continue };
-        match reasons.iter_mut().find(|(_, known, _)| known == why) {
-            Some((ids, ..)) if ids.contains(&statement.id.as_str()) => {}
-            Some((ids, ..)) => ids.push(&statement.id),
-            None => reasons.push((vec![&statement.id], why, statement.evidence.as_ref())),
-        }
-    }
+    let reasons = grouped(statements.iter().filter_map(|one| Some((one.why.as_deref()?, one))));
     if reasons.is_empty() {
         return Ok(());
     }
     writeln!(out, "### Reasons for differences\n")?;
-    for (ids, why, evidence) in reasons {
+    for (why, statements) in reasons {
+        let ids = distinct(statements.iter().map(|statement| statement.id.as_str()));
         writeln!(out, "**{}**: {}", ids.join(", "), why.trim())?;
-        match evidence {
+        match &statements[0].evidence {
             Some(command) => writeln!(out, "\n```console,illustration\n$ {command}\n```\n")?,
             None => writeln!(out)?,
         }

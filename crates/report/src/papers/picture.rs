@@ -3,8 +3,11 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Figure, Held, Statement, Verdict};
+use trackbed_measure::lists;
 
-use crate::axis::{Axis, escaped, tick_text};
+use crate::axis::{Axis, escaped};
+use crate::number::short;
+use crate::words::written;
 
 /// Rows of one quantity with a shared axis.
 struct Panel {
@@ -29,12 +32,7 @@ pub(super) fn svg(name: &str, held: &Held) -> Option<String> {
     let mut panels = of_tables(&held.tables);
     panels.extend(of_statements(&held.statements));
     panels.retain(|panel| panel.rows.iter().any(|row| row.ours.is_some()));
-    if panels.is_empty() {
-        return None;
-    }
-    let mut text = String::new();
-    write_picture(name, &panels, &mut text).expect("a String takes everything");
-    Some(text)
+    (!panels.is_empty()).then(|| written(|out| write_picture(name, &panels, out)))
 }
 
 fn of_statements(statements: &[Statement]) -> Vec<Panel> {
@@ -76,14 +74,8 @@ fn of_tables(figures: &[Figure]) -> Vec<Panel> {
 
 /// A panel for each name, in order of appearance.
 fn grouped(rows: impl Iterator<Item = (String, Row)>) -> Vec<Panel> {
-    let mut panels: Vec<Panel> = Vec::new();
-    for (title, row) in rows {
-        match panels.iter_mut().find(|panel| panel.title == title) {
-            Some(panel) => panel.rows.push(row),
-            None => panels.push(Panel { title, rows: vec![row], is_difference: false }),
-        }
-    }
-    panels
+    let panels = lists::grouped(rows).into_iter();
+    panels.map(|(title, rows)| Panel { title, rows, is_difference: false }).collect()
 }
 
 const WIDTH: f64 = 1_000.0;
@@ -134,7 +126,7 @@ fn write_panel(panel: &Panel, top: f64, out: &mut String) -> fmt::Result {
             "<path d=\"M{x:.1} {first}V{last}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{:.1}\" \
              text-anchor=\"middle\">{}</text>",
             last + 14.0,
-            tick_text(tick)
+            short(tick)
         )?;
     }
     if panel.is_difference {

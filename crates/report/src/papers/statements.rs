@@ -3,28 +3,26 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{Chart, Curve, Held, Setting, Statement, Verdict};
+use trackbed_measure::lists::distinct;
 
 use crate::guidance;
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
-use crate::words::lines;
+use crate::words::{lines, written};
 
 /// A study's statements compared with our runs, for a terminal of `width` characters. With `all`,
 /// also the statements without runs.
 pub fn render(held: &Held, width: usize) -> String {
-    let mut text = format!("{}\nstudy: {}\n", conclusion(held), held.title);
-    write_all(held, width, &mut text).expect("a String takes everything");
-    text
+    written(|out| write_all(held, width, out))
 }
 
 /// A study's tables beside our runs, and its recommendations; empty if it has no tables, or none of
 /// our values are in them.
 pub fn beside(held: &Held, width: usize) -> String {
-    let mut text = String::new();
-    if !held.tables.is_empty() {
-        write_beside(held, width, &mut text).expect("a String takes everything");
+    match held.tables.is_empty() {
+        true => String::new(),
+        false => written(|out| write_beside(held, width, out)),
     }
-    text
 }
 
 /// The number of statements per verdict, in a sentence.
@@ -41,6 +39,7 @@ pub fn conclusion(held: &Held) -> String {
 }
 
 fn write_all(held: &Held, width: usize, out: &mut String) -> fmt::Result {
+    writeln!(out, "{}\nstudy: {}", conclusion(held), held.title)?;
     if let Some(model) = &held.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
     }
@@ -129,16 +128,11 @@ pub(crate) fn table(chart: &Chart) -> Table {
         }
     }
     let mut table = Table::new(titles);
-    let mut places: Vec<&str> = Vec::new();
-    for point in chart.curves.iter().flat_map(|curve| &curve.points) {
-        if !places.contains(&point.x.as_str()) {
-            places.push(&point.x);
-        }
-    }
-    for x in places {
-        let mut row = vec![x.to_owned()];
+    let points = chart.curves.iter().flat_map(|curve| &curve.points);
+    for x in distinct(points.map(|point| &point.x)) {
+        let mut row = vec![x.clone()];
         for (number, curve) in chart.curves.iter().enumerate() {
-            let point = curve.points.iter().find(|point| point.x == x);
+            let point = curve.points.iter().find(|point| point.x == *x);
             let ours = point.and_then(|point| point.ours);
             let decimals = Decimals::of(ours);
             let text = |value: Option<f64>| value.map_or_else(dash, |value| decimals.text(value));

@@ -3,9 +3,9 @@
 use trackbed_analysis::groups::Group;
 use trackbed_measure::results::{CellResult, Verdict};
 
+use crate::page::factors;
 use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Series, Shape, View};
-use crate::page::material::{Material, axis, label};
-use crate::page::{factors, words};
+use crate::page::material::{Material, axis, label, metric_chooser};
 
 /// With more rows, the reader chooses a condition.
 const ROWS_MAX: usize = 24;
@@ -36,16 +36,8 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
             views.extend(view(material, metric, vec![place, option], &[group], &varying));
         }
     }
-    if views.is_empty() {
-        return Vec::new();
-    }
-    let metric = Chooser {
-        name: "metric".to_owned(),
-        options: metrics.iter().map(|name| words::metric(name)).collect(),
-        help: metrics.iter().map(|name| words::help(name)).collect(),
-    };
     let condition = Chooser { name: "condition".to_owned(), options, help: Vec::new() };
-    let choosers = [metric].into_iter().chain(apart.then_some(condition)).collect();
+    let choosers = [metric_chooser(&metrics)].into_iter().chain(apart.then_some(condition));
     vec![Figure {
         id: material.id("difference"),
         place: material.place(),
@@ -55,7 +47,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
                number, with the 95 % interval: of the median for times, else of the mean. If the interval \
                touches zero, the difference is not significant."
             .to_owned(),
-        choosers,
+        choosers: choosers.collect(),
         views,
     }]
 }

@@ -9,11 +9,13 @@ use crate::page::material::{Material, axis, label, series};
 const CURVES_MAX: usize = 12;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let results = material.results();
-    let split = Split::new(&results, &material.factors, CURVES_MAX);
+    let split = Split::new(&material.results(), &material.factors, CURVES_MAX);
     let groups = material.chosen(&split);
-    let has = |cell, metric| distribution(material, cell, metric).is_some();
-    let metrics = material.metrics_with(has);
+    let has = |metric: &'static str| {
+        material.cells.iter().any(|(cell, _)| distribution(material, *cell, metric).is_some())
+    };
+    let mut metrics = material.metrics.clone();
+    metrics.retain(|metric| has(metric));
     let looks = material.looks(&split.series);
     let mut views = Vec::new();
     for (place, metric) in metrics.iter().enumerate() {
@@ -43,9 +45,6 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
                 caption: format!("{} {samples} samples.", material.caption(cells, metric)),
             });
         }
-    }
-    if views.is_empty() {
-        return Vec::new();
     }
     vec![Figure {
         id: material.id("distribution"),

@@ -11,12 +11,10 @@ use crate::page::material::{Material, axis, label};
 const ROWS_MAX: usize = 36;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let results = material.results();
-    let split = Split::new(&results, &material.factors, ROWS_MAX);
+    let split = Split::new(&material.results(), &material.factors, ROWS_MAX);
     let groups = material.chosen(&split);
-    let metrics = material.metrics_with(|_, _| true);
     let mut views = Vec::new();
-    for (place, metric) in metrics.iter().enumerate() {
+    for (place, metric) in material.metrics.iter().enumerate() {
         for (choice, cells) in &groups {
             let series = rows(material, metric, cells, &split.series);
             if series.is_empty() {
@@ -36,9 +34,6 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
             });
         }
     }
-    if views.is_empty() {
-        return Vec::new();
-    }
     vec![Figure {
         id: material.id("overview"),
         place: material.first_place(),
@@ -48,7 +43,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
                is its 95 % confidence interval. p50, p95 and p99 are quantiles over all samples: 50 %, 95 % \
                and 99 % of the samples are at or below them. p95 needs 20 samples, p99 368."
             .to_owned(),
-        choosers: material.choosers(&metrics, &split),
+        choosers: material.choosers(&material.metrics, &split),
         views,
     }]
 }

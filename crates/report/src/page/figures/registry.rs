@@ -4,8 +4,8 @@ use super::{difference, distribution, front, load, overview, sweep, tails};
 use crate::page::figure::Figure;
 use crate::page::material::Material;
 
-/// A kind of figure: returns the figures it can make of a section, none if the section lacks the
-/// data.
+/// A kind of figure: returns the figures it can make of a section, without views if the section lacks
+/// the data.
 pub(crate) type Kind = fn(&Material<'_>) -> Vec<Figure>;
 
 /// Every kind, in page order.

@@ -9,28 +9,20 @@ use crate::page::figure::{Along, Figure, Series, Shape, View};
 use crate::page::material::{Material, axis};
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let results = material.results();
     let is_latency = |name: &str| {
         let limited = material.limits.iter().any(|limit| limit.metric == name);
         limited || COMPARED.iter().any(|one| one.name == name && one.less_is_better)
     };
     let mut metrics = material.metrics.clone();
     metrics.retain(|name| is_latency(name));
-    let numeric = material.factors.iter();
-    let numeric = numeric.filter(|name| factors::is_numeric(&results, name, VALUES_MIN));
-    numeric.enumerate().filter_map(|(n, name)| figure(material, n, name, &metrics)).collect()
+    let numeric = material.numeric_factors(VALUES_MIN).into_iter().enumerate();
+    numeric.map(|(number, name)| figure(material, number, name, &metrics)).collect()
 }
 
-fn figure(
-    material: &Material<'_>,
-    number: usize,
-    factor: &str,
-    metrics: &[&str],
-) -> Option<Figure> {
-    let results = material.results();
+fn figure(material: &Material<'_>, number: usize, factor: &str, metrics: &[&str]) -> Figure {
     let chosen = material.factors.iter().filter(|name| *name != factor).cloned().collect();
     let split = Split { chosen, series: Vec::new() };
-    let x = factors::axis(&results, factor);
+    let x = factors::axis(&material.results(), factor);
     let mut views = Vec::new();
     for (place, metric) in metrics.iter().enumerate() {
         for (choice, cells) in material.chosen(&split) {
@@ -49,7 +41,7 @@ fn figure(
             });
         }
     }
-    (!views.is_empty()).then(|| Figure {
+    Figure {
         id: format!("{}-{number}", material.id("tails")),
         place: material.place(),
         shape: Shape::Bands,
@@ -61,7 +53,7 @@ fn figure(
         ),
         choosers: material.choosers(metrics, &split),
         views,
-    })
+    }
 }
 
 fn quantiles(factor: &str, metric: &str, cells: &[(u32, &CellResult)]) -> Vec<Series> {

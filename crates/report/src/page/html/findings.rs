@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use trackbed_measure::results::{CellResult, Document};
 
 use super::{Page, tables};
-use crate::number::significant;
+use crate::number::{plural, significant};
 use crate::page::ranks::Outlying;
-use crate::summary::{REPEATABLE, plural};
+use crate::summary::REPEATABLE;
 use crate::table::{Align, Table};
 use crate::words::numbered;
 
@@ -32,7 +32,7 @@ pub(super) fn problems(page: &Page<'_>) -> Markup {
             h2 #failures-title { "Failed runs" }
             @for (index, cell) in failed.iter().take(CELLS_MAX) { (failures(page, *index, cell)) }
             @if failed.len() > CELLS_MAX {
-                p { "... and " (plural(failed.len() - CELLS_MAX, "more cell")) " with failed runs." }
+                p { "... and " (plural((failed.len() - CELLS_MAX) as u64, "more cell")) " with failed runs." }
             }
             @if !invalid.is_empty() {
                 h3 { "Left out because this machine was too slow" }
@@ -51,7 +51,7 @@ pub(super) fn problems(page: &Page<'_>) -> Markup {
 fn failures(page: &Page<'_>, index: usize, cell: &CellResult) -> Markup {
     let can_replay = page.document.substrate == REPEATABLE && !page.origin.replay.is_empty();
     html! {
-        h3.bad { (plural(cell.failed as usize, "run")) " of " (numbered(page.document, index as u32)) }
+        h3.bad { (plural(cell.failed.into(), "run")) " of " (numbered(page.document, index as u32)) }
         ul {
             @for failure in cell.failures.iter().take(REASONS_MAX) {
                 li {
