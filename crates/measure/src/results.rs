@@ -43,7 +43,7 @@ impl RunResult {
 }
 
 /// How exactly a run in real time went by: when packets were let go, against when their time was.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// What to think of the run.
     pub verdict: Reliability,
@@ -77,11 +77,12 @@ pub struct Certificate {
 
 /// What to think of a run in real time.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Reliability {
     /// The machine kept up.
+    #[default]
     Valid,
     /// It was late now and then: medians hold, tails may not.
     Suspect,
@@ -110,7 +111,7 @@ impl Outcome {
 }
 
 /// Everything that `run` found out: the document of `--json` and of `run.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// The version of this form.
     #[serde(default = "first_schema")]
@@ -184,7 +185,7 @@ pub const EMULATED: &str = "emulated";
 pub const RUNTIME: &str = "inference runtime";
 
 /// One combination of factors and what its runs say together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {
     /// The factors by name, in the order of the scenario: numbers, or words.
     #[schemars(schema_with = "factors")]
@@ -211,7 +212,7 @@ pub struct CellResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_completion_ms: Option<f64>,
     /// The cell is a bound that nothing real reaches: it knows the future (`foresight = "oracle"`).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
 }
 
@@ -220,11 +221,8 @@ impl CellResult {
     pub fn left_out(&self) -> String {
         let late: Vec<String> =
             self.late.iter().map(|(part, runs)| format!("{part} {runs}")).collect();
-        let runs = if self.invalid == 1 { "run" } else { "runs" };
-        match late.is_empty() {
-            true => format!("{} {runs}", self.invalid),
-            false => format!("{} {runs} ({})", self.invalid, late.join(", ")),
-        }
+        let runs = format!("{} {}", self.invalid, if self.invalid == 1 { "run" } else { "runs" });
+        if late.is_empty() { runs } else { format!("{runs} ({})", late.join(", ")) }
     }
 
     /// A factor's value as text; empty where the cell has no such factor.
@@ -256,10 +254,6 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
 /// The names of all factors, in the order in which the cells list them.
 pub fn factor_names<'a>(cells: impl IntoIterator<Item = &'a CellResult>) -> Vec<String> {
     let names = distinct(cells.into_iter().flat_map(|cell| cell.factors.keys()));
@@ -278,7 +272,7 @@ pub struct Failure {
 }
 
 /// A metric's distribution over a cell's runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricSummary {
     /// The mean of the runs' means.
     pub mean: f64,
@@ -368,13 +362,12 @@ pub struct MedianDifference {
 impl Difference {
     /// What is shown of it first: the median where there is one, else the mean.
     pub fn headline(&self) -> MedianDifference {
-        let mean = MedianDifference {
+        self.median.unwrap_or(MedianDifference {
             value: self.mean,
             ci95: (self.n >= MIN_RUNS).then_some(self.ci95),
             percent: self.percent,
             verdict: self.verdict,
-        };
-        self.median.unwrap_or(mean)
+        })
     }
 }
 

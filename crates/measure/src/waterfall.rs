@@ -6,9 +6,9 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::json;
-use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
+use crate::metrics::time_of;
 use crate::samples::cell;
 
 /// An object of a phone's page. Times count from the start of the measured part.
@@ -42,8 +42,7 @@ pub struct Bar {
 
 /// The objects of all pages of a run, by phone and index on the page; empty if no page was loaded.
 pub fn bars(records: &[Record]) -> Vec<Bar> {
-    let started = records.iter().find(|record| record.event == Event::Started);
-    let start = started.map_or(Time::ZERO, |record| record.at);
+    let start = time_of(records, &Event::Started).unwrap_or_default();
     let mut bars: BTreeMap<(u32, u32), Bar> = BTreeMap::new();
     for Record { at, event } in records {
         let at = *at - start;
@@ -200,6 +199,8 @@ fn instant(since: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use trackbed_core::Time;
+
     use super::*;
 
     fn records() -> Vec<Record> {

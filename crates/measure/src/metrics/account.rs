@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use trackbed_core::Time;
 use trackbed_core::event::{Event, Loss, Record};
 
 use super::Metric;
@@ -21,10 +22,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
         "lost messages that were never sent, because there was no connection or too many messages \
          were waiting for answers";
     "answer_rate_hz", |records| {
-        let (Some(account), Some(window)) = (account(records), window(records)) else {
-            return Vec::new();
-        };
-        vec![(account.in_time + account.late) as f64 / window.as_secs_f64()]
+        let rate = account(records).zip(window(records)).map(|(account, window)| {
+            (account.in_time + account.late) as f64 / window.as_secs_f64()
+        });
+        rate.into_iter().collect()
     } => "messages of the measured window that were answered, in time or late, divided by its \
           length";
 };
@@ -75,8 +76,13 @@ pub fn account(records: &[Record]) -> Option<Account> {
 
 /// The length of the measured window of a schedule, if there is one.
 pub(super) fn window(records: &[Record]) -> Option<Duration> {
+    bounds(records).map(|[from, until]| until - from).filter(|window| !window.is_zero())
+}
+
+/// The start and end of that window.
+pub(super) fn bounds(records: &[Record]) -> Option<[Time; 2]> {
     records.iter().find_map(|record| match record.event {
-        Event::WindowSet { from, until } => Some(until - from).filter(|window| !window.is_zero()),
+        Event::WindowSet { from, until } => Some([from, until]),
         _ => None,
     })
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
 use super::account::window;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "completion_ms",
-        |records| spans(records).values().map(|span| span.as_secs_f64() * 1e3).collect() =>
+        |records| spans(records).values().copied().map(ms).collect() =>
         "time of each phone from the start of the measured part (with several phones: from its first \
          attempt to connect), connection set-up included, to its last answer, the last byte of its \
          transfer or the end of a third-party client";

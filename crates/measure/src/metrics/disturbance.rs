@@ -6,7 +6,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Disturbance, Event, Record};
 
-use super::Metric;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "reconnect_ms", |records| millis(&gather(records), |spell| spell.reconnected) =>
@@ -71,7 +71,7 @@ fn gather(records: &[Record]) -> Vec<Spell> {
 }
 
 fn millis(spells: &[Spell], span: impl Fn(&Spell) -> Option<Duration>) -> Vec<f64> {
-    spells.iter().filter_map(span).map(|span| span.as_secs_f64() * 1e3).collect()
+    spells.iter().filter_map(span).map(ms).collect()
 }
 
 /// One sample for every run with disturbances, also if it is zero.

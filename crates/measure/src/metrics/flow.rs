@@ -5,7 +5,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
+use super::{Metric, ms, time_of};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "goodput_mbps", |records| {
@@ -29,7 +29,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
     } =>
         "payload bytes that arrive at all phones in the one-second window centred on each \
          handover's outage, on any path, in 10^6 bit/s; only windows within the measured part";
-    "gap_ms", |records| flows(records).map(|(_, gap)| gap.as_secs_f64() * 1e3).collect() =>
+    "gap_ms", |records| flows(records).map(|(_, gap)| ms(gap)).collect() =>
         "longest gap between arrivals at each phone, from the first byte of its flow to the end";
     "handover_count", |records| {
         let Some((start, end)) = span(records) else { return Vec::new() };
@@ -46,8 +46,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 /// The start and end of the measured part.
 fn span(records: &[Record]) -> Option<(Time, Time)> {
-    let at = |event: Event| records.iter().find(|record| record.event == event);
-    let (start, end) = (at(Event::Started)?.at, at(Event::Finished)?.at);
+    let start = time_of(records, &Event::Started)?;
+    let end = time_of(records, &Event::Finished)?;
     (end > start).then_some((start, end))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "handshake_ms", durations =>
@@ -28,7 +28,7 @@ fn durations(records: &[Record]) -> Vec<f64> {
             }
             Event::Connected { phone, connection } => {
                 if let Some(start) = attempts.remove(&(phone, connection)) {
-                    durations.push((record.at - start).as_secs_f64() * 1e3);
+                    durations.push(ms(record.at - start));
                 }
             }
             _ => {}

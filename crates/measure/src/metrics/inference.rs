@@ -3,8 +3,8 @@
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
 use super::load::measured;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "fps", |records| {
@@ -16,7 +16,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
         }
     } => "inference frames completed in the measured part, divided by its length";
     "frame_ms", |records| {
-        frames(records).map(|[begin, end]| (end - begin).as_secs_f64() * 1e3).collect()
+        frames(records).map(|[begin, end]| ms(end - begin)).collect()
     } => "duration of each of these frames; the next one follows immediately";
 };
 

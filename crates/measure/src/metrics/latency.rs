@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
 use super::messages::gather;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "rtt_ms", |records| {
         let latencies = gather(records).into_values().filter_map(|message| message.latency());
-        latencies.map(|latency| latency.as_secs_f64() * 1e3).collect()
+        latencies.map(ms).collect()
     } =>
         "time of each answered message from its intended time to the end of the answer; in a \
          closed loop it is intended when it is sent";

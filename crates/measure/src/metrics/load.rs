@@ -3,7 +3,8 @@
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Load, Record, RoleLoad};
 
-use super::Metric;
+use super::account::bounds;
+use super::{Metric, time_of};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "cpu_percent", |records| {
@@ -43,16 +44,9 @@ pub(super) const METRICS: &[Metric] = metrics! {
 /// The measured part of a run: the window of its schedule if it has one, until the run's end at the
 /// latest (the last answer may come before the window is over), else all from its start to its end.
 pub(super) fn measured(records: &[Record]) -> Option<[Time; 2]> {
-    let window = records.iter().find_map(|record| match record.event {
-        Event::WindowSet { from, until } => Some([from, until]),
-        _ => None,
-    });
-    let time_of = |event: &Event| {
-        let found = records.iter().find(|record| record.event == *event);
-        found.map(|record| record.at)
-    };
-    let finished = time_of(&Event::Finished);
-    let whole = || Some([time_of(&Event::Started)?, finished?]);
+    let finished = time_of(records, &Event::Finished);
+    let whole = || Some([time_of(records, &Event::Started)?, finished?]);
+    let window = bounds(records);
     let window = window.map(|[from, until]| [from, finished.map_or(until, |end| end.min(until))]);
     window.or_else(whole).filter(|[from, until]| from < until)
 }

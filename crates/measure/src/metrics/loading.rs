@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Playback, Record};
 
-use super::Metric;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "loading_delay_ms", loading_delays =>
@@ -42,10 +42,8 @@ fn loading_delays(records: &[Record]) -> Vec<f64> {
             }
             Playback::Stalled | Playback::Sought { .. } => viewer.needs_since = Some(record.at),
             Playback::Loaded { .. } => {
-                if let (Some((_, asked)), Some(needed)) = (viewer.asked, viewer.needs_since.take())
-                {
-                    delays.push((record.at - needed.max(asked)).as_secs_f64() * 1e3);
-                }
+                let needed = viewer.asked.zip(viewer.needs_since.take());
+                delays.extend(needed.map(|((_, asked), needed)| ms(record.at - needed.max(asked))));
             }
             _ => {}
         }
@@ -87,7 +85,7 @@ fn until_playing(
         if let Event::Playback { phone, step: Playback::Playing } = record.event
             && let Some(start) = begun.remove(&phone)
         {
-            spans.push((record.at - start).as_secs_f64() * 1e3);
+            spans.push(ms(record.at - start));
         }
     }
     spans

@@ -37,7 +37,10 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
-use trackbed_core::event::Record;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
 
 use crate::results::{CellResult, MIN_RUNS, MetricSummary};
 
@@ -131,6 +134,21 @@ pub fn headline<'a>(
     };
     let has = |compared: &&Compared| !centers(compared).is_empty();
     COMPARED.iter().find(differs).or_else(|| COMPARED.iter().find(has))
+}
+
+/// A metric's name and its unit: `completion` and `ms`.
+pub fn split_unit(metric: &str) -> (&str, &str) {
+    metric.rsplit_once('_').unwrap_or((metric, ""))
+}
+
+/// A span in milliseconds.
+fn ms(span: Duration) -> f64 {
+    span.as_secs_f64() * 1e3
+}
+
+/// When the first such event happened.
+pub(crate) fn time_of(records: &[Record], event: &Event) -> Option<Time> {
+    records.iter().find(|record| record.event == *event).map(|record| record.at)
 }
 
 const fn less(name: &'static str, title: &'static str) -> Compared {

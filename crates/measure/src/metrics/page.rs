@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
+use super::{Metric, ms, time_of};
 
 pub(super) const TIMES: &[Metric] = metrics! {
     "plt_ms", |records| each(records, |page| page.loaded) =>
@@ -107,20 +107,15 @@ fn pages(records: &[Record]) -> BTreeMap<u32, Page> {
 
 /// A time of each phone's page, in milliseconds after the start of the measured part.
 fn each(records: &[Record], time: impl Fn(&Page) -> Option<Time>) -> Vec<f64> {
-    let Some(start) = start(records) else { return Vec::new() };
+    let Some(start) = time_of(records, &Event::Started) else { return Vec::new() };
     let times = pages(records).into_values().filter_map(|page| time(&page));
-    times.map(|at| (at - start).as_secs_f64() * 1e3).collect()
+    times.map(|at| ms(at - start)).collect()
 }
 
 fn waterfall(records: &[Record], time: impl Fn(&Object) -> Option<Time>) -> Vec<f64> {
-    let Some(start) = start(records) else { return Vec::new() };
+    let Some(start) = time_of(records, &Event::Started) else { return Vec::new() };
     let objects = pages(records).into_values().flat_map(|page| page.objects.into_values());
-    objects.filter_map(|object| Some((time(&object)? - start).as_secs_f64() * 1e3)).collect()
-}
-
-fn start(records: &[Record]) -> Option<Time> {
-    let started = records.iter().find(|record| record.event == Event::Started);
-    started.map(|record| record.at)
+    objects.filter_map(|object| Some(ms(time(&object)? - start))).collect()
 }
 
 /// When the last blocking object was ready.

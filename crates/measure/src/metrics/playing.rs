@@ -6,12 +6,12 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Playback, Record};
 
-use super::Metric;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "rebuffering_ms", |records| {
         let players = gather(records).into_values();
-        players.map(|player| player.stalled.as_secs_f64() * 1e3).collect()
+        players.map(|player| ms(player.stalled)).collect()
     } =>
         "total time that each player stalled because its buffer was empty; waits at the start and \
          after a jump do not count";

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
 use super::account::window;
 use super::completion::spans;
 use super::messages::gather;
+use super::{Metric, time_of};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "throughput_mbps", |records| {
@@ -34,12 +34,12 @@ pub(super) const METRICS: &[Metric] = metrics! {
         if let Some(window) = window(records) {
             return mbps(bytes, window).into_iter().collect();
         }
-        let started = records.iter().find(|record| record.event == Event::Started);
+        let started = time_of(records, &Event::Started);
         let last = records.iter().rev().find(|record| {
             matches!(record.event, Event::Answered { .. } | Event::Transferred { .. })
         });
         let (Some(started), Some(last)) = (started, last) else { return Vec::new() };
-        mbps(bytes, last.at - started.at).into_iter().collect()
+        mbps(bytes, last.at - started).into_iter().collect()
     } =>
         "the same bytes of all phones together, over the time from the start of the measured part \
          to the last answer or last byte of all, or over the measured window";

@@ -2,7 +2,7 @@
 
 use trackbed_core::event::{Event, Record, Role};
 
-use super::Metric;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "client_cpu_ms", |records| processor(records, Role::Client) =>
@@ -17,10 +17,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
 
 fn processor(records: &[Record], whose: Role) -> Vec<f64> {
     let used = records.iter().filter_map(|record| match record.event {
-        Event::Used { role, processor, .. } if role == whose => Some(processor),
+        Event::Used { role, processor, .. } if role == whose => Some(ms(processor)),
         _ => None,
     });
-    used.map(|processor| processor.as_secs_f64() * 1e3).collect()
+    used.collect()
 }
 
 fn memory(records: &[Record], whose: Role) -> Vec<f64> {

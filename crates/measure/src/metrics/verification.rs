@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use trackbed_core::event::{Event, Judgement, Record, UnitAccount, Verification};
 
-use super::Metric;
+use super::account::bounds;
 use super::latency::deadline;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "verdict_ms", |records| {
         let verdicts = judged(records).filter(Judged::is_verified);
-        verdicts.map(|judged| judged.latency.as_secs_f64() * 1e3).collect()
+        verdicts.map(|judged| ms(judged.latency)).collect()
     } =>
         "time from arrival to verdict of each message in the measured window whose signature was \
          verified";
@@ -99,10 +100,7 @@ impl Judged {
 }
 
 fn judged(records: &[Record]) -> impl Iterator<Item = Judged> {
-    let window = records.iter().find_map(|record| match record.event {
-        Event::WindowSet { from, until } => Some(from..until),
-        _ => None,
-    });
+    let window = bounds(records).map(|[from, until]| from..until);
     records.iter().filter_map(move |record| match record.event {
         Event::Verification(Verification::Judged { heard, genuine, judgement })
             if window.as_ref().is_none_or(|window| window.contains(&heard)) =>

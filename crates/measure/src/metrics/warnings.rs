@@ -2,8 +2,8 @@
 
 use trackbed_core::event::{Event, Record};
 
-use super::Metric;
 use super::messages::gather;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "warning_ms", |records| {
@@ -11,7 +11,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
         let told = |record: &Record| match record.event {
             Event::Warned { phone, message, .. } => {
                 let intended = messages.get(&(phone, message))?.intended;
-                Some(record.at.since(intended).as_secs_f64() * 1e3)
+                Some(ms(record.at.since(intended)))
             }
             _ => None,
         };

@@ -113,7 +113,8 @@ impl<W: Write> PcapngWriter<W> {
         self.keys = Some(keys.cursor());
     }
 
-    /// Writes a packet that passed `tap`, with a comment if it is not empty.
+    /// Writes a packet that passed `tap`, with a comment if it is not empty: an Enhanced Packet Block
+    /// (section 4.3), after the secrets that may decrypt it.
     ///
     /// # Errors
     /// Those of the sink; `InvalidInput` for a tap that this writer does not have.
@@ -124,8 +125,15 @@ impl<W: Write> PcapngWriter<W> {
         packet: &Packet,
         comment: &str,
     ) -> io::Result<()> {
-        self.state(tap)?.received += 1;
-        self.write_packet(at, tap, packet, comment)
+        let state = self.state(tap)?;
+        state.received += 1;
+        let kept = &packet.bytes()[..packet.len().min(state.snap_len)];
+        self.write_new_secrets()?;
+        let block = &mut Block::new(ENHANCED_PACKET);
+        block.u32(tap.0).timestamp(self.timestamp(at));
+        block.u32(kept.len() as u32).u32(packet.len() as u32);
+        block.padded(kept).text_option(OPT_COMMENT, comment);
+        self.sink.write_all(block.finish())
     }
 
     /// Writes a packet that was lost at `tap`. It carries the comment `dropped: ` and `why`, so
@@ -134,10 +142,8 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// As [`PcapngWriter::packet`].
     pub fn dropped(&mut self, at: Time, tap: TapId, packet: &Packet, why: &str) -> io::Result<()> {
-        let state = self.state(tap)?;
-        state.received += 1;
-        state.dropped += 1;
-        self.write_packet(at, tap, packet, &format!("dropped: {why}"))
+        self.state(tap)?.dropped += 1;
+        self.packet(at, tap, packet, &format!("dropped: {why}"))
     }
 
     /// Writes an Interface Statistics Block for each tap point (section 4.6), with its numbers of
@@ -159,23 +165,6 @@ impl<W: Write> PcapngWriter<W> {
         }
         self.sink.flush()?;
         Ok(self.sink)
-    }
-
-    /// An Enhanced Packet Block (section 4.3), after the secrets that may decrypt it.
-    fn write_packet(
-        &mut self,
-        at: Time,
-        tap: TapId,
-        packet: &Packet,
-        comment: &str,
-    ) -> io::Result<()> {
-        self.write_new_secrets()?;
-        let nanos = self.timestamp(at);
-        let kept = &packet.bytes()[..packet.len().min(self.state(tap)?.snap_len)];
-        let block = &mut Block::new(ENHANCED_PACKET);
-        block.u32(tap.0).timestamp(nanos).u32(kept.len() as u32).u32(packet.len() as u32);
-        block.padded(kept).text_option(OPT_COMMENT, comment);
-        self.sink.write_all(block.finish())
     }
 
     /// A Decryption Secrets Block (section 4.7) with the new lines of the key log.

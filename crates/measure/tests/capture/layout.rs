@@ -4,7 +4,7 @@ use trackbed_core::Time;
 use trackbed_measure::keylog::KeyLog;
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapPoint};
 
-use crate::{EPOCH, packet};
+use crate::{EPOCH, bytes, packet};
 
 #[test]
 fn every_block_has_the_bytes_of_the_specification() {
@@ -64,12 +64,7 @@ fn expect_section_header(rest: &mut &[u8]) {
 }
 
 fn expect(rest: &mut &[u8], hex: &str) {
-    let digits: String = hex.split_whitespace().collect();
-    let bytes: Vec<u8> = (0..digits.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
-        .collect();
-    expect_bytes(rest, &bytes);
+    expect_bytes(rest, &bytes(&hex.replace(' ', "")));
 }
 
 fn expect_bytes(rest: &mut &[u8], bytes: &[u8]) {

@@ -44,6 +44,11 @@ fn packet(len: usize) -> Packet {
     Packet::build(&header, len - 20, |out| out.fill(0xaa))
 }
 
+/// The bytes that these hexadecimal digits are.
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
 /// A file of this test, in the build folder.
 fn scratch_file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)

@@ -10,7 +10,7 @@ use trackbed_core::{Packet, Time};
 use trackbed_measure::keylog::KeyLog;
 use trackbed_measure::pcapng::PcapngWriter;
 
-use crate::{CLIENT, SERVER, packet, scratch_file, section, tap_point};
+use crate::{CLIENT, SERVER, bytes, packet, scratch_file, section, tap_point};
 
 const SESSION: &str = include_str!("../data/tls13-session.txt");
 
@@ -156,8 +156,4 @@ fn tcp_segment(
         let checksum = transport_checksum(&header, out);
         out[16..18].copy_from_slice(&checksum.to_be_bytes());
     })
-}
-
-fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
