@@ -11,7 +11,7 @@ use trackbed_measure::results::{
     RunResult, Verdict,
 };
 use trackbed_stats::{
-    PairedDifference, Runs, Sample, Statistic, mean_interval, paired, paired_median,
+    ComparisonVerdict, Runs, Sample, Statistic, mean_interval, paired, paired_median,
 };
 
 use trackbed_archive::{Counted, DirectoryError};
@@ -110,7 +110,7 @@ fn difference(
         ci95: pairs.ci95,
         percent: pairs.relative.map(|relative| relative.mean * 100.0),
         n: pairs.n as u32,
-        verdict: verdict(&pairs),
+        verdict: verdict(pairs.verdict, pairs.ci95 == [0.0; 2]),
         median: None,
     })
 }
@@ -127,12 +127,7 @@ fn median(
         value: found.value,
         ci95: found.ci95,
         percent: (base > 0.0).then(|| found.value / base * 100.0),
-        verdict: match found.verdict {
-            trackbed_stats::Verdict::Faster => Verdict::Lower,
-            trackbed_stats::Verdict::Slower => Verdict::Higher,
-            _ if difference.verdict == Verdict::Equal => Verdict::Equal,
-            trackbed_stats::Verdict::Undecided => Verdict::Undecided,
-        },
+        verdict: verdict(found.verdict, difference.verdict == Verdict::Equal),
     })
 }
 
@@ -152,12 +147,12 @@ fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) ->
     })
 }
 
-fn verdict(pairs: &PairedDifference) -> Verdict {
-    match pairs.verdict {
-        trackbed_stats::Verdict::Faster => Verdict::Lower,
-        trackbed_stats::Verdict::Slower => Verdict::Higher,
-        trackbed_stats::Verdict::Undecided if pairs.ci95 == [0.0, 0.0] => Verdict::Equal,
-        trackbed_stats::Verdict::Undecided => Verdict::Undecided,
+fn verdict(found: ComparisonVerdict, is_equal: bool) -> Verdict {
+    match found {
+        ComparisonVerdict::Lower => Verdict::Lower,
+        ComparisonVerdict::Higher => Verdict::Higher,
+        _ if is_equal => Verdict::Equal,
+        _ => Verdict::Undecided,
     }
 }
 
@@ -246,12 +241,11 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
         factors: cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
         metrics: metrics.collect(),
         failed: runs.iter().filter(|run| run.outcome.samples().is_none()).count() as u32,
-        invalid: 0,
-        late: BTreeMap::new(),
         failures: failures(runs),
         expected_round_trips: expected.map(|expected| expected.round_trips),
         expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),
         is_bound: cell.radio.as_ref().is_some_and(|radio| radio.foresight().is_bound()),
+        ..CellResult::default()
     }
 }
 

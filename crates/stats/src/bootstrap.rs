@@ -6,10 +6,10 @@ use crate::sample::{check_range, mean, quantile_of_sorted};
 use crate::{Sample, StatsError, normal};
 
 /// The number of resamples behind an interval.
-pub const DEFAULT_RESAMPLES: usize = 10_000;
+pub(crate) const DEFAULT_RESAMPLES: usize = 10_000;
 
-/// The default seed of the resampling: the year of Efron's paper. Any fixed number would do.
-pub const DEFAULT_SEED: u64 = 1987;
+/// The seed of the resampling: the year of Efron's paper. Any fixed number would do.
+const SEED: u64 = 1987;
 
 /// Computes 95 % confidence intervals with the BCa bootstrap (B. Efron, "Better bootstrap
 /// confidence intervals", J. Amer. Statist. Assoc. 82, 1987; B. Efron and R. J. Tibshirani, "An
@@ -28,30 +28,24 @@ pub const DEFAULT_SEED: u64 = 1987;
 /// With fewer than about ten values, a bootstrap interval is too narrow, including this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    seed: u64,
     resamples: usize,
 }
 
 impl Default for Bootstrap {
-    /// [`DEFAULT_RESAMPLES`] resamples drawn from [`DEFAULT_SEED`].
+    /// 10,000 resamples.
     fn default() -> Bootstrap {
-        Bootstrap::new(DEFAULT_SEED)
+        Bootstrap { resamples: DEFAULT_RESAMPLES }
     }
 }
 
 impl Bootstrap {
-    /// [`DEFAULT_RESAMPLES`] resamples drawn from `seed`.
-    pub fn new(seed: u64) -> Bootstrap {
-        Bootstrap { seed, resamples: DEFAULT_RESAMPLES }
-    }
-
     /// Draws `resamples` resamples instead, at least 1,000. More of them make the ends of the
     /// interval depend less on the seed, but do not make it narrower.
     ///
     /// Draws fewer (down to 1,000) if this number would need more than 20 million values in total:
     /// with the default, for samples of more than 2,000.
     pub fn with_resamples(self, resamples: usize) -> Bootstrap {
-        Bootstrap { resamples: resamples.max(MIN_RESAMPLES), ..self }
+        Bootstrap { resamples: resamples.max(MIN_RESAMPLES) }
     }
 
     /// The 95 % confidence interval for any `statistic`, which receives selections of the values in
@@ -88,7 +82,7 @@ impl Bootstrap {
         items: &[T],
         statistic: impl Fn(&[T]) -> f64,
     ) -> Vec<f64> {
-        let mut rng: Rng = Seed::of_run(self.seed, 0).stream("stats/bootstrap");
+        let mut rng: Rng = Seed::of_run(SEED, 0).stream("stats/bootstrap");
         let count = items.len() as u64;
         let mut resample = items.to_vec();
         (0..self.resamples.min((MAX_WORK / items.len()).max(MIN_RESAMPLES)))

@@ -1,6 +1,7 @@
 //! Confidence intervals of quantiles, for values that are grouped in runs and correlated within a
 //! run.
 
+use crate::bisection::bisect;
 use crate::sample::quantile_of_sorted;
 use crate::{Interval, Sample, beta, student};
 
@@ -59,15 +60,7 @@ fn rank(n: f64, p: f64, tail: f64) -> Option<f64> {
     if n <= 0.0 || above(0.0) > tail {
         return None;
     }
-    let (mut low, mut high) = (0.0, n);
-    for _ in 0..STEPS {
-        let middle = 0.5 * (low + high);
-        match above(middle) > tail {
-            true => high = middle,
-            false => low = middle,
-        }
-    }
-    Some(low)
+    Some(bisect([0.0, n], STEPS, |k| above(k) > tail)[0])
 }
 
 const TAIL: f64 = 0.025;

@@ -68,9 +68,6 @@ pub struct Comparison {
     pub regression: Option<Regression>,
     /// The number of values behind each mean, at least 1; if paired, both are the number of pairs.
     pub n: [usize; 2],
-    /// The number of entries left out on each side: because the run failed or, if paired, its
-    /// partner.
-    pub dropped: [usize; 2],
     /// Whether all values of both sides are equal: within each pair if paired, otherwise all of
     /// them.
     identical: bool,
@@ -188,9 +185,8 @@ pub fn compare_paired(
     let mut pairs: Vec<(f64, f64)> = both.map(|(x, y)| (x + 0.0, y + 0.0)).collect();
     // The order of the input must not matter.
     pairs.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
-    let sides: (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-    let dropped = first.len() - sides.0.len();
-    Sides { first: sides.0, second: sides.1, paired: true, dropped: [dropped; 2] }.compare(terms)
+    let (first, second) = pairs.into_iter().unzip();
+    Sides { first, second, paired: true }.compare(terms)
 }
 
 /// Compares two sets of runs without common seeds; `None` is a failed run. The order on each side
@@ -212,10 +208,7 @@ pub fn compare_unpaired(
         values.sort_unstable_by(f64::total_cmp);
         values
     };
-    let sides = [first, second].map(sorted);
-    let dropped = [first.len() - sides[0].len(), second.len() - sides[1].len()];
-    let [first, second] = sides;
-    Sides { first, second, paired: false, dropped }.compare(terms)
+    Sides { first: sorted(first), second: sorted(second), paired: false }.compare(terms)
 }
 
 /// Sorted values; paired values have the same index.
@@ -223,7 +216,6 @@ struct Sides {
     first: Vec<f64>,
     second: Vec<f64>,
     paired: bool,
-    dropped: [usize; 2],
 }
 
 impl Sides {
@@ -261,7 +253,6 @@ impl Sides {
                 Regression { p_no_worse, p_worse, verdict }
             }),
             n: [self.first.len(), self.second.len()],
-            dropped: self.dropped,
             identical,
             confidence: terms.confidence,
         };
@@ -309,7 +300,8 @@ impl Sides {
     }
 }
 
-fn check(list: &[Option<f64>]) -> Result<(), StatsError> {
+/// Rejects values that [`Sample`](crate::Sample) does not allow.
+pub(crate) fn check(list: &[Option<f64>]) -> Result<(), StatsError> {
     list.iter().enumerate().try_for_each(|(index, value)| check_range(index, value.unwrap_or(0.0)))
 }
 

@@ -8,6 +8,7 @@
 
 mod beta;
 mod binomial;
+mod bisection;
 mod bootstrap;
 mod clustered;
 mod compare;
@@ -23,12 +24,11 @@ mod runs;
 mod sample;
 mod stopping;
 mod student;
-mod summary;
 #[cfg(test)]
 mod testing;
 mod warm_up;
 
-pub use bootstrap::{Bootstrap, DEFAULT_RESAMPLES, DEFAULT_SEED};
+pub use bootstrap::Bootstrap;
 pub use compare::{
     Better, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression, RegressionVerdict, Terms,
     compare_paired, compare_unpaired,
@@ -40,12 +40,11 @@ pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
 pub use median::{MedianDifference, paired_median};
 pub use multiple::holm;
 pub use outliers::outliers;
-pub use paired::{PairedDifference, RelativeDifference, Verdict, paired};
+pub use paired::{PairedDifference, RelativeDifference, paired};
 pub use pivot::mean_interval;
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
 };
 pub use sample::Sample;
 pub use stopping::{Criterion, Decision, Looks, Precision, Stopping};
-pub use summary::Summary;
 pub use warm_up::warm_up;

@@ -1,7 +1,6 @@
 //! Differences between medians: of pairs of runs, by order statistics.
 
-use crate::paired::Verdict;
-use crate::{Sample, StatsError, order_statistics};
+use crate::{ComparisonVerdict, Sample, StatsError, order_statistics};
 
 /// How a second configuration typically differs from a first one when run k of both had the same seed.
 /// Every number is finite.
@@ -14,8 +13,8 @@ pub struct MedianDifference {
     pub ci95: Option<[f64; 2]>,
     /// The number of pairs in which both succeeded, at least 1.
     pub n: usize,
-    /// Which of the two is lower: the sign test at 5 %.
-    pub verdict: Verdict,
+    /// Whether the second is lower, higher or undecided: the sign test at 5 %.
+    pub verdict: ComparisonVerdict,
 }
 
 /// Compares medians pair by pair; `None` is a failed run. The order of the pairs has no influence.
@@ -42,9 +41,9 @@ pub fn paired_median(
         ci95,
         n: differences.len(),
         verdict: match ci95 {
-            Some([_, high]) if high < 0.0 => Verdict::Faster,
-            Some([low, _]) if low > 0.0 => Verdict::Slower,
-            _ => Verdict::Undecided,
+            Some([_, high]) if high < 0.0 => ComparisonVerdict::Lower,
+            Some([low, _]) if low > 0.0 => ComparisonVerdict::Higher,
+            _ => ComparisonVerdict::Undecided,
         },
     })
 }
@@ -53,6 +52,7 @@ pub fn paired_median(
 mod tests {
     use super::*;
     use crate::testing::all;
+    use ComparisonVerdict::{Higher, Lower, Undecided};
 
     /// Of 30 values the 10th and the 21st enclose the median in 95.7 % (binomial tables).
     #[test]
@@ -60,7 +60,7 @@ mod tests {
         let second: Vec<f64> = (1..=30).map(f64::from).collect();
         let found = paired_median(&all(&[0.0; 30]), &all(&second)).unwrap();
         assert_eq!((found.value, found.ci95), (15.5, Some([10.0, 21.0])));
-        assert_eq!((found.n, found.verdict), (30, Verdict::Slower));
+        assert_eq!((found.n, found.verdict), (30, Higher));
     }
 
     /// One run in ten takes a second longer: the median does not notice, a mean's interval would.
@@ -71,7 +71,7 @@ mod tests {
         (second[3], second[11]) = (1090.0, 1100.0);
         let found = paired_median(&first, &all(&second)).unwrap();
         assert_eq!((found.value, found.ci95), (-10.0, Some([-10.0, -10.0])));
-        assert_eq!(found.verdict, Verdict::Faster);
+        assert_eq!(found.verdict, Lower);
     }
 
     /// 2 * 0.5^5 is 6.25 %, 2 * 0.5^6 3.1 %.
@@ -82,8 +82,8 @@ mod tests {
             second.push(None);
             paired_median(&all(&vec![1.0; n + 1]), &second).unwrap()
         };
-        assert_eq!((of(5).ci95, of(5).verdict, of(5).n), (None, Verdict::Undecided, 5));
-        assert_eq!((of(6).ci95, of(6).verdict), (Some([1.0, 1.0]), Verdict::Slower));
+        assert_eq!((of(5).ci95, of(5).verdict, of(5).n), (None, Undecided, 5));
+        assert_eq!((of(6).ci95, of(6).verdict), (Some([1.0, 1.0]), Higher));
     }
 
     #[test]

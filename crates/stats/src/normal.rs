@@ -5,6 +5,8 @@
 
 use std::f64::consts::SQRT_2;
 
+use crate::bisection::bisect;
+
 /// The 97.5 % point of the standard normal distribution.
 pub const Z_975: f64 = 1.959_963_984_540_054;
 
@@ -21,16 +23,7 @@ pub fn quantile(p: f64) -> f64 {
         // The lower tail keeps its relative precision; the upper one is its mirror image.
         return -quantile(1.0 - p);
     }
-    let (mut low, mut high) = (-39.0, 0.0);
-    for _ in 0..STEPS {
-        let middle = 0.5 * (low + high);
-        if cdf(middle) < p {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
+    bisect([-39.0, 0.0], STEPS, |z| cdf(z) >= p)[1]
 }
 
 /// Enough to reach neighbouring floating-point numbers.

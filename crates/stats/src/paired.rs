@@ -13,14 +13,11 @@ pub struct PairedDifference {
     /// The difference as a fraction of the first mean. `None` unless every first value is above
     /// zero, and their mean significantly so.
     pub relative: Option<RelativeDifference>,
-    /// The number of pairs in which both succeeded, at least 1.
+    /// The number of pairs in which both succeeded, at least 1. If it is not nearly all, they are a
+    /// selection of easier runs, and the difference favours the configuration that failed more often.
     pub n: usize,
-    /// The number of pairs left out because the first failed, the second, or both. If it is not
-    /// small, the rest is a selection of easier runs, and the difference favours the configuration
-    /// that failed more often.
-    pub dropped: usize,
     /// Which of the two is significantly lower, if any.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
 }
 
 /// A difference as a fraction of the first configuration's mean; -0.1 is "10 % less".
@@ -31,19 +28,6 @@ pub struct RelativeDifference {
     /// Its 95 % confidence interval, in which both means vary together; see
     /// [`MeanRatio`](crate::MeanRatio).
     pub ci95: [f64; 2],
-}
-
-/// Which of two configurations is faster, for values that are times.
-///
-/// For values of which more is better (a rate), swap the two lists or the meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The second takes less: the interval of the difference lies below zero.
-    Faster,
-    /// The second takes more: the interval lies above zero.
-    Slower,
-    /// The interval includes zero, or there are fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) pairs.
-    Undecided,
 }
 
 /// Compares paired by run: `first[k]` and `second[k]` come from the same seed, and `None` is a
@@ -71,14 +55,7 @@ pub fn paired(
             RelativeDifference { mean, ci95: ratio.interval.map(|end| mean + (end - ratio.value)) }
         }),
         n: found.n[0],
-        dropped: found.dropped[0],
-        verdict: match found.verdict {
-            ComparisonVerdict::Lower => Verdict::Faster,
-            ComparisonVerdict::Higher => Verdict::Slower,
-            ComparisonVerdict::Equal
-            | ComparisonVerdict::Equivalent
-            | ComparisonVerdict::Undecided => Verdict::Undecided,
-        },
+        verdict: found.verdict,
     })
 }
 

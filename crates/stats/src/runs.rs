@@ -1,6 +1,6 @@
 //! Samples that are grouped in runs, and estimates from them.
 
-use crate::bootstrap::{acceleration, bca, jackknife_influence};
+use crate::bootstrap::{DEFAULT_RESAMPLES, acceleration, bca, jackknife_influence};
 use crate::pivot::{interval_of_mean, largest, without_rounding};
 use crate::sample::{check_range, mean};
 use crate::{Bootstrap, MIN_PAIRS, Sample, StatsError, binomial, clustered, student};
@@ -144,7 +144,7 @@ impl Runs {
         let log = |len: usize| (usize::BITS - len.leading_zeros()) as usize;
         let longest = self.runs.iter().map(Vec::len).max().unwrap_or(1);
         let steps = 2 * self.runs.len() * log(self.pooled.len()) * log(longest);
-        (STEPS_MAX / steps).min(crate::DEFAULT_RESAMPLES)
+        (STEPS_MAX / steps).min(DEFAULT_RESAMPLES)
     }
 
     /// The statistic of the `chosen` runs, each as often as it occurs there.

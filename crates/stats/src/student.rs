@@ -1,5 +1,6 @@
 //! Student's t distribution.
 
+use crate::bisection::bisect;
 use crate::{beta, normal};
 
 /// The probability that a value of Student's distribution with `freedom` degrees of freedom (above
@@ -21,14 +22,7 @@ pub(crate) fn upper_point(tail: f64, freedom: f64) -> f64 {
     while above(high, freedom) > tail && high < LARGEST {
         (low, high) = (high, 2.0 * high);
     }
-    for _ in 0..STEPS {
-        let middle = 0.5 * (low + high);
-        match above(middle, freedom) > tail {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    high
+    bisect([low, high], STEPS, |t| above(t, freedom) <= tail)[1]
 }
 
 /// From this value on, the difference from the normal distribution is below 1e-8.

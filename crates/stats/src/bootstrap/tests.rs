@@ -87,12 +87,11 @@ fn a_statistic_out_of_range_is_an_error() {
 }
 
 #[test]
-fn the_seed_decides_and_the_order_does_not() {
+fn the_order_does_not_matter() {
     let mut reversed = AIR_CONDITIONING;
     reversed.reverse();
-    let ends = Bootstrap::new(1).ci95(&sample(&AIR_CONDITIONING), mean);
-    assert_eq!(Bootstrap::new(1).ci95(&sample(&reversed), mean), ends);
-    assert_ne!(Bootstrap::new(2).ci95(&sample(&AIR_CONDITIONING), mean), ends);
+    let ends = Bootstrap::default().ci95(&sample(&AIR_CONDITIONING), mean);
+    assert_eq!(Bootstrap::default().ci95(&sample(&reversed), mean), ends);
 }
 
 /// Work is bounded for large samples.

@@ -1,11 +1,13 @@
 //! The confidence interval of a ratio of two means.
 
 use super::{MeanRatio, Sides};
+use crate::bisection::bisect;
 use crate::pivot::{Pivot, largest};
 use crate::sample::mean;
 
 /// The ratio of means and its interval: from the estimate outwards, up to where the test of second minus
-/// ratio x first rejects. `None` if the interval of the first mean includes zero, since the interval of the ratio is then unbounded, or if one end exceeds any ordinary ratio.
+/// ratio x first rejects. `None` if the interval of the first mean includes zero, since the interval of the
+/// ratio is then unbounded, or if one end exceeds any ordinary ratio.
 pub(super) fn ratio(sides: &Sides, confidence: f64) -> Option<MeanRatio> {
     if !Pivot::of_mean(&sides.first, largest(&sides.first)).excludes_zero(confidence) {
         return None;
@@ -34,14 +36,7 @@ fn reach(value: f64, direction: f64, rejected: impl Fn(f64) -> bool) -> Option<f
             return None;
         }
     }
-    for _ in 0..STEPS {
-        let middle = 0.5 * (inside + outside);
-        match rejected(middle) {
-            true => outside = middle,
-            false => inside = middle,
-        }
-    }
-    Some(inside)
+    Some(bisect([inside, outside], STEPS, rejected)[0])
 }
 
 /// A larger ratio only means that the first mean is close to zero.
