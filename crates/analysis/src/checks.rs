@@ -24,10 +24,8 @@ pub(crate) fn accounts(cell: &Cell, runs: &[RunResult]) -> Vec<Check> {
 /// was wrong.
 fn judged(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     let of_run = |run: &RunResult| {
-        let samples = run.outcome.samples()?;
-        let one = |metric: &str| samples.get(metric)?.first().copied();
-        let decided = DECISIONS.iter().map(|metric| one(metric)).sum::<Option<f64>>()?;
-        Some((run.run, one("heard_count")?, decided, one("wrong_verdict_count")?))
+        let decided = DECISIONS.iter().map(|metric| first(run, metric)).sum::<Option<f64>>()?;
+        Some((run.run, first(run, "heard_count")?, decided, first(run, "wrong_verdict_count")?))
     };
     let runs: Vec<(u32, f64, f64, f64)> = runs.iter().filter_map(of_run).collect();
     let fault = runs.iter().find(|(_, heard, decided, wrong)| heard != decided || *wrong > 0.0);
@@ -44,6 +42,11 @@ fn judged(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     })
 }
 
+/// The first sample of a metric.
+fn first(run: &RunResult, metric: &str) -> Option<f64> {
+    run.outcome.samples()?.get(metric)?.first().copied()
+}
+
 /// The possible fates of a received message.
 const DECISIONS: [&str; 5] = [
     "accepted_count",
@@ -57,10 +60,8 @@ const DECISIONS: [&str; 5] = [
 /// the schedule.
 fn closed_account(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     let accounts = runs.iter().filter_map(|run| {
-        let samples = run.outcome.samples()?;
-        let one = |metric: &str| samples.get(metric)?.first().copied();
-        let parts = ["sent_count", "in_time_count", "late_count", "lost_count"].map(one);
-        let [sent, in_time, late, lost] = parts;
+        let parts = ["sent_count", "in_time_count", "late_count", "lost_count"];
+        let [sent, in_time, late, lost] = parts.map(|metric| first(run, metric));
         Some((run.run, [sent?, in_time?, late?, lost?]))
     });
     let accounts: Vec<(u32, [f64; 4])> = accounts.collect();

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
 use trackbed_measure::contrast::{
     CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression, Side,
 };
@@ -127,7 +128,10 @@ impl Opened {
 
 /// A comparison, not yet seen beside the others.
 struct Single {
-    contrast: CellContrast,
+    factors: Map<String, Value>,
+    cells: [u32; 2],
+    metric: String,
+    failed: [u32; 2],
     comparison: Comparison,
 }
 
@@ -164,25 +168,7 @@ fn of_cell(
             n: means.each_ref().map(|means| means.iter().flatten().count() as u32),
             failed,
         })?;
-        let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-        let contrast = CellContrast {
-            factors: factors(),
-            cells,
-            metric: metric.to_owned(),
-            means: comparison.means,
-            difference: comparison.difference,
-            interval: comparison.difference_interval,
-            percent: comparison.ratio.map(|ratio| {
-                [percent(ratio.value), percent(ratio.interval[0]), percent(ratio.interval[1])]
-            }),
-            p_value: comparison.p_value,
-            p_adjusted: comparison.p_value,
-            n: comparison.n.map(|n| n as u32),
-            failed,
-            verdict: ContrastVerdict::Undecided,
-            regression: None,
-        };
-        Ok(Single { contrast, comparison })
+        Ok(Single { factors: factors(), cells, metric: metric.to_owned(), failed, comparison })
     };
     let chosen = chosen(results, question);
     if chosen.is_empty() && question.metrics.is_empty() {
@@ -216,13 +202,27 @@ fn judged(found: Vec<Single>) -> Vec<CellContrast> {
     let differ = adjusted(found.iter().map(|one| one.comparison.p_value).collect());
     let p_worse = |one: &Single| one.comparison.regression.map(|regression| regression.p_worse);
     let mut worse = adjusted(found.iter().filter_map(p_worse).collect()).into_iter();
-    let judge = |(Single { contrast, comparison }, p_adjusted): (Single, f64)| {
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let judge = |(single, p_adjusted): (Single, f64)| {
+        let Single { factors, cells, metric, failed, comparison } = single;
         let regression = comparison.regression.and_then(|_| {
             let p_worse = worse.next().expect("there is one for each that may get worse");
             comparison.regression_judged_by(p_worse)
         });
         CellContrast {
+            factors,
+            cells,
+            metric,
+            means: comparison.means,
+            difference: comparison.difference,
+            interval: comparison.difference_interval,
+            percent: comparison.ratio.map(|ratio| {
+                [percent(ratio.value), percent(ratio.interval[0]), percent(ratio.interval[1])]
+            }),
+            p_value: comparison.p_value,
             p_adjusted,
+            n: comparison.n.map(|n| n as u32),
+            failed,
             verdict: match comparison.judged_by(p_adjusted) {
                 ComparisonVerdict::Equal => ContrastVerdict::Equal,
                 ComparisonVerdict::Equivalent => ContrastVerdict::Equivalent,
@@ -235,7 +235,6 @@ fn judged(found: Vec<Single>) -> Vec<CellContrast> {
                 RegressionVerdict::Worse => Regression::Worse,
                 RegressionVerdict::Undecided => Regression::Undecided,
             }),
-            ..contrast
         }
     };
     found.into_iter().zip(differ).map(judge).collect()
@@ -331,11 +330,8 @@ fn sentence(contrast: &Contrast) -> String {
         (ContrastVerdict::Undecided, "undecided"),
     ];
     let counted = parts.map(|(verdict, word)| (count(verdict), word));
-    let told: Vec<String> = counted
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let counted = counted.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = counted.map(|(count, word)| format!("{count} {word}")).collect();
     let worse = contrast.count_worse();
     let end = match worse {
         0 if contrast.is_no_worse() => format!("no result is worse by more than {margin} %"),

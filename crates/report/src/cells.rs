@@ -1,13 +1,13 @@
 //! The table of cells.
 
-use trackbed_measure::metrics::{self, Compared};
+use trackbed_measure::metrics::{self, Compared, split_unit};
 use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::number::{Decimals, dash, significant};
 use crate::section::Section;
 use crate::spread::Scale;
 use crate::table::{Align, Table};
-use crate::words::{split_unit, title};
+use crate::words::title;
 
 /// A column of the table: its title, and a text for each cell.
 struct Column {

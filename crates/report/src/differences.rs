@@ -3,13 +3,13 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::groups::Group;
-use trackbed_measure::metrics;
+use trackbed_measure::metrics::{self, split_unit};
 use trackbed_measure::results::Verdict;
 
 use crate::number::{Decimals, dash};
 use crate::section::Section;
 use crate::table::{Align, Table};
-use crate::words::{numbered, split_unit};
+use crate::words::numbered;
 
 /// One table for all groups, if anything was compared.
 pub(crate) fn of(section: &Section<'_>, metric: &str) -> Option<Table> {

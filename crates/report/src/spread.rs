@@ -58,18 +58,7 @@ mod tests {
     use super::*;
 
     fn summary([min, p50, p95, max]: [f64; 4]) -> MetricSummary {
-        MetricSummary {
-            mean: p50,
-            ci95: [min, max],
-            p50,
-            p50_ci95: None,
-            p95,
-            p99: max,
-            min,
-            max,
-            n: 9,
-            samples: 9,
-        }
+        MetricSummary { min, p50, p95, max, ..MetricSummary::default() }
     }
 
     #[test]

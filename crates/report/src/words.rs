@@ -2,12 +2,8 @@
 
 use std::fmt;
 
+use trackbed_measure::metrics::split_unit;
 use trackbed_measure::results::{Document, factor_names};
-
-/// A metric's name and unit: `completion` and `ms`.
-pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
-    metric.rsplit_once('_').unwrap_or((metric, ""))
-}
 
 /// A metric's name above its unit.
 pub(crate) fn title(metric: &str) -> String {

@@ -1,9 +1,10 @@
 //! Verdicts as sentences.
 
+use trackbed_measure::metrics::split_unit;
 use trackbed_stats::{Estimate, Statistic};
 
 use crate::advise::judge::{Doubt, Judgement, Verdict};
-use crate::advise::need::{Bound, Comparison, Relation, split_unit};
+use crate::advise::need::{Bound, Comparison, Relation};
 use crate::number::{dash, plural, short};
 
 /// A comparison in the usual notation: `p99 rtt < 50 ms`.

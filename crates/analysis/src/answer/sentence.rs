@@ -42,11 +42,10 @@ impl<'a> Sentence<'a> {
         let members: Vec<&CellResult> = std::iter::once(best).chain(others).collect();
         let all: Vec<&CellResult> = section.results(cells).collect();
         let names = Names::new(&members, &all);
-        let (bounds, real): (Vec<&Difference>, Vec<&Difference>) = group
-            .differences
-            .iter()
-            .copied()
-            .partition(|one| cells.get(one.cell as usize).is_some_and(|cell| cell.is_bound));
+        let is_bound =
+            |one: &&Difference| cells.get(one.cell as usize).is_some_and(|cell| cell.is_bound);
+        let (bounds, real): (Vec<&Difference>, Vec<&Difference>) =
+            group.differences.iter().copied().partition(is_bound);
         let is_worse = if compared.less_is_better { Verdict::Higher } else { Verdict::Lower };
         let of = |wanted: &dyn Fn(Verdict) -> bool| -> Vec<&'a Difference> {
             real.iter().copied().filter(|one| wanted(one.headline().verdict)).collect()
@@ -56,9 +55,9 @@ impl<'a> Sentence<'a> {
             false => one.headline().percent.is_some_and(|percent| percent.abs() < NEAR_PERCENT),
         };
         let (near, worse) = of(&|verdict| verdict == is_worse).into_iter().partition(is_near);
-        let center = |cell: &CellResult| Some(compared.center(cell.metrics.get(compared.name)?));
         let is_open = |one: &&Difference| {
-            let center_of = cells.get(one.cell as usize).and_then(center).zip(center(best));
+            let here = cells.get(one.cell as usize).and_then(|cell| center(compared, cell));
+            let center_of = here.zip(center(compared, best));
             let is_far = center_of.is_some_and(|(here, best)| {
                 let whole = if compared.is_share() { 1.0 } else { best.abs() };
                 (here - best).abs() > OPEN_SHARE * whole
@@ -160,15 +159,12 @@ impl<'a> Sentence<'a> {
     /// How far the tails of those are apart that are level in the middle: `Tails: p99 261.0 ms (QUIC) to 461.2 ms
     /// (HTTP/2).`
     fn tails(&self) -> Option<String> {
-        let level = self.level.iter().chain(&self.near);
-        let level = level.filter_map(|one| self.cells.get(one.cell as usize)).chain([self.best]);
-        let summary = |cell: &'a CellResult| cell.metrics.get(self.compared.name);
-        let tails: Vec<(&str, f64, &CellResult)> = level
-            .filter_map(|cell| {
-                let (name, value) = summary(cell)?.tail().filter(|_| self.compared.by_median())?;
-                Some((name, value, cell))
-            })
-            .collect();
+        let tail = |cell: &'a CellResult| {
+            let summary = cell.metrics.get(self.compared.name)?;
+            let (name, value) = summary.tail().filter(|_| self.compared.by_median())?;
+            Some((name, value, cell))
+        };
+        let tails: Vec<(&str, f64, &CellResult)> = self.level_cells().filter_map(tail).collect();
         let by_value =
             |a: &&(&str, f64, &CellResult), b: &&(&str, f64, &CellResult)| a.1.total_cmp(&b.1);
         let (least, most) = (tails.iter().min_by(by_value)?, tails.iter().max_by(by_value)?);
@@ -184,9 +180,7 @@ impl<'a> Sentence<'a> {
     /// round-trip time 20.5 ms, p99 87.0 ms.`
     fn fastest_of_level(&self) -> Option<String> {
         let rtt = |cell: &'a CellResult| Some((cell, cell.metrics.get("rtt_ms")?));
-        let level = self.level.iter().chain(&self.near);
-        let level = level.filter_map(|one| self.cells.get(one.cell as usize)).chain([self.best]);
-        let known = level.filter_map(rtt).filter(|_| self.compared.is_share());
+        let known = self.level_cells().filter_map(rtt).filter(|_| self.compared.is_share());
         let (cell, rtt) = known.min_by(|a, b| a.1.p50.total_cmp(&b.1.p50))?;
         let tail = rtt
             .tail()
@@ -211,10 +205,8 @@ impl<'a> Sentence<'a> {
 
     /// `HTTP/2, median 226.2 ms`
     fn center_of(&self, difference: &Difference) -> String {
-        let cell = self.cells.get(difference.cell as usize);
-        let summary = cell.and_then(|cell| cell.metrics.get(self.compared.name));
-        let value = summary.map_or(f64::NAN, |summary| self.compared.center(summary))
-            * scale(self.compared);
+        let center = self.cell(difference).and_then(|cell| center(self.compared, cell));
+        let value = center.unwrap_or(f64::NAN) * scale(self.compared);
         let statistic = if self.compared.by_median() { "median " } else { "" };
         let (name, unit) = (self.name_of(difference), unit(self.compared));
         format!("{name}: {statistic}{} {unit}", digits(value))
@@ -274,16 +266,15 @@ impl<'a> Sentence<'a> {
     /// Whether the median of the pairs' differences is far from the difference of the medians: then it does not
     /// add up with what the table shows.
     fn is_unlike(&self, difference: &Difference) -> bool {
-        let of =
-            |cell: &CellResult| Some(self.compared.center(cell.metrics.get(self.compared.name)?));
-        let cell = self.cells.get(difference.cell as usize);
-        let apart = cell.and_then(of).zip(of(self.best)).map(|(here, best)| here - best);
+        let of = |cell: &CellResult| center(self.compared, cell);
+        let here = self.cell(difference).and_then(of);
+        let apart = here.zip(of(self.best)).map(|(here, best)| here - best);
         let paired = difference.headline().value;
         apart.is_some_and(|apart| (apart - paired).abs() > UNLIKE_SHARE * paired.abs())
     }
 
     fn failing(&self, difference: &Difference) -> String {
-        let failed = self.cells.get(difference.cell as usize).map_or(0, |cell| cell.failed);
+        let failed = self.cell(difference).map_or(0, |cell| cell.failed);
         if failed == 0 {
             // The medians of the cells and that of the pairs need not agree.
             return format!("But paired by run, {}.", self.paired_distance(difference));
@@ -298,9 +289,8 @@ impl<'a> Sentence<'a> {
     /// How much of the way from nothing to a bound the best cell goes, where there is a cell that has
     /// neither.
     fn bound(&self, difference: &Difference) -> Option<String> {
-        let bound = self.cells.get(difference.cell as usize)?;
-        let of =
-            |cell: &CellResult| Some(self.compared.center(cell.metrics.get(self.compared.name)?));
+        let bound = self.cell(difference)?;
+        let of = |cell: &CellResult| center(self.compared, cell);
         let [here, there] = [of(self.best)?, of(bound)?];
         let decimals = Decimals::of([there]);
         let (name, value) = (self.name(bound), decimals.text(there));
@@ -338,9 +328,23 @@ impl<'a> Sentence<'a> {
     }
 
     fn name_of(&self, difference: &Difference) -> String {
-        let cell = self.cells.get(difference.cell as usize);
-        cell.map_or_else(String::new, |cell| self.name(cell))
+        self.cell(difference).map_or_else(String::new, |cell| self.name(cell))
     }
+
+    fn cell(&self, difference: &Difference) -> Option<&'a CellResult> {
+        self.cells.get(difference.cell as usize)
+    }
+
+    /// The best cell, and those that are as good or nearly so.
+    fn level_cells(&self) -> impl Iterator<Item = &'a CellResult> {
+        let level = self.level.iter().chain(&self.near);
+        level.filter_map(|one| self.cell(one)).chain([self.best])
+    }
+}
+
+/// The value that ranks a cell.
+fn center(compared: &Compared, cell: &CellResult) -> Option<f64> {
+    Some(compared.center(cell.metrics.get(compared.name)?))
 }
 
 /// ` (95 % CI 104.2 to 109.0)`; nothing where both ends are the value, as far as it is shown.

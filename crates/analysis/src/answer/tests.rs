@@ -25,6 +25,10 @@ fn time(factors: Value, center: f64) -> CellResult {
     cell(factors, "completion_ms", center, [center - 1.0, center + 1.0])
 }
 
+fn protocol(protocol: &str, center: f64) -> CellResult {
+    time(json!({ "protocol": protocol }), center)
+}
+
 /// The difference of the medians of `cell` and `against`, with the verdict of its interval.
 fn difference(cell: u32, against: u32, value: f64, reach: f64) -> Difference {
     let verdict = match () {
@@ -72,8 +76,7 @@ fn the_best_comes_first_then_what_may_be_as_good_then_the_rest() {
 /// Certain, and of no consequence.
 #[test]
 fn less_than_a_percent_is_not_behind() {
-    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
-    let cells = [of("quic", 100.0), of("http3", 100.2), of("http2", 120.0)];
+    let cells = [protocol("quic", 100.0), protocol("http3", 100.2), protocol("http2", 120.0)];
     let found = texts(&cells, &[difference(1, 0, 0.2, 0.0), difference(2, 0, 20.0, 0.0)]);
     let expected = "Less than 1 % behind: HTTP/3. Then HTTP/2: 20.0 ms (20 %) more.";
     assert!(found[0].ends_with(expected), "{found:?}");
@@ -119,34 +122,17 @@ fn parts_have_answers_of_their_own() {
     };
     let cells =
         [of("a", "tcp", 1.0), of("a", "quic", 2.0), of("b", "tcp", 4.0), of("b", "quic", 3.0)];
-    let found = of_parts(&cells, &[difference(1, 0, 1.0, 0.1), difference(2, 3, 1.0, 0.1)]);
-    assert_eq!(found, [("a", "Fastest: TCP"), ("b", "Fastest: QUIC")]);
-}
-
-fn of_parts<'a>(
-    cells: &'a [CellResult],
-    differences: &[Difference],
-) -> Vec<(&'a str, &'static str)> {
-    let name = |text: &str| {
-        if text.starts_with("Fastest: TCP") { "Fastest: TCP" } else { "Fastest: QUIC" }
-    };
-    let part =
-        |name: &str| cells[if name == "a" { 0 } else { 2 }].factors["part"].as_str().unwrap();
-    of(cells, differences)
-        .iter()
-        .map(|answer| (part(answer.part.as_deref().unwrap()), name(&answer.text)))
-        .collect()
+    let answers = super::of(&cells, &[difference(1, 0, 1.0, 0.1), difference(2, 3, 1.0, 0.1)]);
+    let found: Vec<(Option<&str>, &str)> =
+        answers.iter().map(|one| (one.part.as_deref(), &one.text[..14])).collect();
+    assert_eq!(found, [(Some("a"), "Fastest: TCP: "), (Some("b"), "Fastest: QUIC:")]);
 }
 
 #[test]
 fn rates_are_better_when_higher() {
     let of = |scheduler: &str, center| {
-        cell(
-            json!({ "scheduler": scheduler }),
-            "goodput_mbps",
-            center,
-            [center - 1.0, center + 1.0],
-        )
+        let ends = [center - 1.0, center + 1.0];
+        cell(json!({ "scheduler": scheduler }), "goodput_mbps", center, ends)
     };
     let mut less = difference(1, 0, -5.0, 1.0);
     (less.metric, less.median) = ("goodput_mbps".to_owned(), None);
@@ -182,8 +168,7 @@ fn a_bound_is_no_answer() {
 
 #[test]
 fn failed_runs_are_counted() {
-    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
-    let mut cells = [of("tcp", 100.0), of("quic", 90.0)];
+    let mut cells = [protocol("tcp", 100.0), protocol("quic", 90.0)];
     cells[1].failed = 3;
     let [found] = &texts(&cells, &[difference(1, 0, -10.0, 1.0)])[..] else {
         panic!("one sentence")
@@ -239,8 +224,8 @@ fn missed_deadlines_rank_messages_on_a_schedule() {
 
 #[test]
 fn what_too_few_runs_tell_is_undecided_and_not_equal() {
-    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
-    let found = texts(&[of("quic", 100.0), of("coap", 200.0)], &[difference(1, 0, 50.0, 60.0)]);
+    let found =
+        texts(&[protocol("quic", 100.0), protocol("coap", 200.0)], &[difference(1, 0, 50.0, 60.0)]);
     assert!(found[0].ends_with("Undecided after 40 runs: CoAP: median 200.0 ms."), "{found:?}");
     assert!(!found[0].contains("No significant difference"), "{found:?}");
 }
@@ -248,23 +233,22 @@ fn what_too_few_runs_tell_is_undecided_and_not_equal() {
 /// A median of differences of 20 does not add up with medians of 100 and 200.
 #[test]
 fn a_distance_that_does_not_add_up_is_not_shown() {
-    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
-    let found = texts(&[of("quic", 100.0), of("coap", 200.0)], &[difference(1, 0, 20.0, 1.0)]);
+    let found =
+        texts(&[protocol("quic", 100.0), protocol("coap", 200.0)], &[difference(1, 0, 20.0, 1.0)]);
     assert!(found[0].ends_with("Then CoAP: median 200.0 ms."), "{found:?}");
 }
 
 /// The medians of two cells may stand the other way round than that of their pairs.
 #[test]
 fn a_cell_that_is_ahead_pair_by_pair_is_named() {
-    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
-    let found = texts(&[of("tcp", 100.0), of("quic", 110.0)], &[difference(1, 0, -5.0, 1.0)]);
+    let found =
+        texts(&[protocol("tcp", 100.0), protocol("quic", 110.0)], &[difference(1, 0, -5.0, 1.0)]);
     assert!(found[0].contains("But paired by run, QUIC: 5.00 ms (5.0 %) less"), "{found:?}");
     assert!(!found[0].contains("failed"), "{found:?}");
 }
 
 #[test]
 fn few_runs_compare_nothing() {
-    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
     let mut few = difference(1, 0, 10.0, 1.0);
     few.n = 2;
     few.median = few.median.map(|one| trackbed_measure::results::MedianDifference {
@@ -272,7 +256,7 @@ fn few_runs_compare_nothing() {
         verdict: Verdict::Undecided,
         ..one
     });
-    let found = texts(&[of("tcp", 100.0), of("quic", 110.0)], &[few]);
+    let found = texts(&[protocol("tcp", 100.0), protocol("quic", 110.0)], &[few]);
     assert!(
         found[0].starts_with("Fastest so far: TCP: median completion time 100.0 ms"),
         "{found:?}"

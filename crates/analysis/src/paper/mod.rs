@@ -41,10 +41,10 @@ pub fn hold(
     results: &dyn Results,
     keep_invalid: bool,
 ) -> Result<Option<Held>, DirectoryError> {
-    let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else { return Ok(None) };
+    let Some(reference) = reference(name) else { return Ok(None) };
     let counted = Counted { plan, results, keep_invalid };
     let ours = Ours { cells: &document.cells, counted };
-    let mut held = compare(Reference::parse(text), &ours)?;
+    let mut held = compare(reference, &ours)?;
     held.model = document.model.clone();
     if name == papers::EDGE {
         edge::add(&mut held, document, &ours.counted.all()?);
@@ -58,10 +58,8 @@ pub fn hold(
 /// # Panics
 /// If the built-in reference file is invalid.
 pub fn parts(name: &str) -> Vec<String> {
-    let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else {
-        return Vec::new();
-    };
-    let Reference { statement, figure, over_time, .. } = Reference::parse(text);
+    let Some(reference) = reference(name) else { return Vec::new() };
+    let Reference { statement, figure, over_time, .. } = reference;
     let of_statements = statement.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
     let of_figures = figure.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
     let of_runs = over_time.iter().flat_map(|one| &one.curve).map(|curve| Some(&curve.cell));
@@ -75,8 +73,7 @@ pub fn parts(name: &str) -> Vec<String> {
 /// # Panics
 /// If the built-in reference file is invalid.
 pub fn more_runs(name: &str, plan: &Plan) -> BTreeMap<u32, u32> {
-    let paper = PAPERS.iter().find(|(paper, _)| *paper == name);
-    let needs = paper.map(|(_, text)| Reference::parse(text).runs).unwrap_or_default();
+    let needs = reference(name).map(|reference| reference.runs).unwrap_or_default();
     let least = |cell: &Cell| {
         let needs = needs.iter().filter(|need| need.cell.fits_planned(cell));
         needs.map(|need| need.least).max().filter(|least| *least > cell.runs)
@@ -94,9 +91,12 @@ pub fn over_time(
     document: &Document,
     repeat: impl Fn(usize, u32) -> Option<Timeline>,
 ) -> Vec<Chart> {
-    let paper = PAPERS.iter().find(|(paper, _)| *paper == name);
-    let figures = paper.map(|(_, text)| Reference::parse(text).over_time).unwrap_or_default();
+    let figures = reference(name).map(|reference| reference.over_time).unwrap_or_default();
     over_time::charts(figures, &document.cells, repeat)
+}
+
+fn reference(name: &str) -> Option<Reference> {
+    PAPERS.iter().find(|(paper, _)| *paper == name).map(|(_, text)| Reference::parse(text))
 }
 
 fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError> {
@@ -158,10 +158,15 @@ mod tests {
     use trackbed_measure::results::VIRTUAL;
     use trackbed_scenario::{self as scenario, Override, Source};
 
+    /// The runs of a plan in virtual time.
+    pub(super) fn document_of(plan: &Plan, runs: &Vec<RunResult>) -> Document {
+        let origin = crate::Origin { substrate: VIRTUAL.to_owned(), ..crate::Origin::default() };
+        crate::document(plan, &origin, runs, false).unwrap()
+    }
+
     /// The cells of a plan without any runs.
     pub(super) fn document_of_nothing(plan: &Plan) -> Document {
-        let origin = crate::Origin { substrate: VIRTUAL.to_owned(), ..crate::Origin::default() };
-        crate::document(plan, &origin, &Vec::<RunResult>::new(), false).unwrap()
+        document_of(plan, &Vec::new())
     }
 
     /// Every statement and figure refers to a cell of its scenario and to an existing metric, so
@@ -271,20 +276,8 @@ mod tests {
             };
             let value = (100.0 + f64::from(run)) * factor;
             let samples = BTreeMap::from([(claim.metric.clone().unwrap(), vec![value])]);
-            let certificate = is_late.then(|| Certificate {
-                verdict: Reliability::Invalid,
-                late: Vec::new(),
-                packets: 1,
-                late_p50_us: 9e3,
-                late_p99_us: 9e3,
-                late_max_us: 9e3,
-                late_percent: 100.0,
-                client_wait_percent: 0.0,
-                server_wait_percent: 0.0,
-                overflowed: 0,
-                processor_ms: 0.0,
-                histogram: Vec::new(),
-            });
+            let verdict = Reliability::Invalid;
+            let certificate = is_late.then(|| Certificate { verdict, ..Certificate::default() });
             RunResult { cell: cell as u32, run, outcome: Outcome::Samples(samples), certificate }
         };
         let cells = 0..document.cells.len();

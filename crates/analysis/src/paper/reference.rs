@@ -45,35 +45,26 @@ pub(super) struct ReferenceStatement {
     pub text: String,
     #[serde(default)]
     pub setting: Setting,
-    #[serde(default)]
     pub metric: Option<String>,
     #[serde(default)]
     pub statistic: Statistics,
     #[serde(default)]
     pub cell: Selector,
-    #[serde(default)]
     pub against: Option<Selector>,
     /// The metric of `against`, if it is a different one.
-    #[serde(default)]
     pub against_metric: Option<String>,
     /// What the study says: one of the following.
-    #[serde(default)]
     pub value: Option<f64>,
     /// The difference in percent of `against`; 0 if they are equal.
-    #[serde(default)]
     pub percent: Option<f64>,
-    #[serde(default)]
     pub direction: Option<Direction>,
-    #[serde(default)]
     pub not_testable: Option<String>,
     /// The allowed deviation: in percentage points, or in the unit of a value. Required for
     /// equality.
-    #[serde(default)]
     pub margin: Option<f64>,
     /// If set, the statement compares relative differences: this one is larger than the one at
     /// these values of factors, so the gap widens. The tested value is then the change of the ratio
     /// of the two.
-    #[serde(default)]
     pub beyond: Option<Selector>,
     /// If set, the statement is about the two cells overall: the mean logarithm of their ratio over
     /// these places.
@@ -83,9 +74,7 @@ pub(super) struct ReferenceStatement {
     #[serde(default)]
     pub at: Vec<Selector>,
     /// Why our result differs, and the command that shows it.
-    #[serde(default)]
     pub why: Option<String>,
-    #[serde(default)]
     pub evidence: Option<String>,
 }
 
@@ -106,7 +95,6 @@ pub(super) struct ReferenceFigure {
     #[serde(default)]
     pub cell: Selector,
     /// If set, the curves are the difference from this cell at the same place, in percent.
-    #[serde(default)]
     pub against: Option<Selector>,
     /// The values that the study prints.
     #[serde(default)]

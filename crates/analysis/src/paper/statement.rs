@@ -1,11 +1,10 @@
 //! A study's statements, and the verdicts of runs on them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
+use strum::{Display, VariantArray};
 
 use super::edge::figure::Figure;
 
@@ -86,14 +85,16 @@ pub enum Setting {
 
 /// The verdict of runs on a statement.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, VariantArray,
+    Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
     /// The whole interval lies within the margin around the study's value, or on its side of zero
     /// if it gives only a direction.
     Confirmed,
     /// The whole interval lies on the study's side of zero, but outside the margin.
+    #[strum(serialize = "same direction, other size")]
     OtherSize,
     /// The whole interval lies on the other side of zero; or there is a difference where the study
     /// has none; or none (less than 5 % either way) where the study has a direction.
@@ -101,8 +102,10 @@ pub enum Verdict {
     /// The interval crosses one of these limits, or there are too few runs.
     Undecided,
     /// It cannot be tested here.
+    #[strum(serialize = "not testable here")]
     NotTestable,
     /// A cell that it refers to was not run.
+    #[strum(serialize = "not run")]
     NotRun,
 }
 
@@ -110,27 +113,9 @@ impl Verdict {
     /// All of them, from the best to the worst.
     pub const ALL: &'static [Verdict] = Verdict::VARIANTS;
 
-    /// One or two words, for a column.
-    pub fn label(self) -> &'static str {
-        match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::OtherSize => "same direction, other size",
-            Verdict::Opposite => "opposite",
-            Verdict::Undecided => "undecided",
-            Verdict::NotTestable => "not testable here",
-            Verdict::NotRun => "not run",
-        }
-    }
-
     /// Whether it needs an explanation.
     pub fn differs(self) -> bool {
         matches!(self, Verdict::OtherSize | Verdict::Opposite | Verdict::Undecided)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.label())
     }
 }
 

@@ -26,17 +26,8 @@ impl Results {
     ) -> Results {
         let cell = self.cells.len() as u32;
         let text = |(name, value): &(&str, &str)| ((*name).to_owned(), Value::from(*value));
-        self.cells.push(CellResult {
-            factors: factors.iter().map(text).collect::<Map<_, _>>(),
-            metrics: BTreeMap::new(),
-            failed: 0,
-            invalid: 0,
-            late: BTreeMap::new(),
-            failures: Vec::new(),
-            expected_round_trips: None,
-            expected_completion_ms: None,
-            is_bound: false,
-        });
+        let factors = factors.iter().map(text).collect::<Map<_, _>>();
+        self.cells.push(CellResult { factors, ..CellResult::default() });
         for run in 0..count {
             let outcome = Outcome::Samples(named(&of(run)));
             self.runs.push(RunResult { cell, run, outcome, certificate: None });
@@ -45,22 +36,7 @@ impl Results {
     }
 
     fn document(&self) -> Document {
-        Document {
-            schema: trackbed_measure::results::SCHEMA,
-            trackbed: "0.1.0".to_owned(),
-            results_version: 1,
-            scenario: "test".to_owned(),
-            substrate: "virtual".to_owned(),
-            environment: BTreeMap::new(),
-            model: None,
-            seed: 1,
-            runs: 30,
-            plan: String::new(),
-            answer: Vec::new(),
-            cells: self.cells.clone(),
-            differences: Vec::new(),
-            checks: Vec::new(),
-        }
+        Document { runs: 30, cells: self.cells.clone(), ..Document::default() }
     }
 
     fn ask(&self, needs: &[&str]) -> Advice {

@@ -6,35 +6,20 @@ use std::time::Duration;
 use serde_json::json;
 use trackbed_analysis::calibration;
 use trackbed_device::processor::durations::FrameTime;
-use trackbed_measure::results::{Certificate, Document, Outcome, Reliability, RunResult};
+use trackbed_measure::results::{CellResult, Certificate, Document, Outcome, RunResult};
 
 /// Cells with these factors.
 fn document(cells: &[serde_json::Value]) -> Document {
-    let cell = |factors: &serde_json::Value| json!({ "factors": factors, "metrics": {}, "failed": 0, "failures": [] });
-    let cells: Vec<_> = cells.iter().map(cell).collect();
-    let value = json!({
-        "trackbed": "0.1.0", "scenario": "costs", "substrate": "emulated", "seed": 1, "runs": 1,
-        "plan": "abc", "cells": cells, "differences": [], "checks": []
-    });
-    serde_json::from_value(value).unwrap()
+    let cell = |factors: &serde_json::Value| CellResult {
+        factors: factors.as_object().unwrap().clone(),
+        ..CellResult::default()
+    };
+    Document { cells: cells.iter().map(cell).collect(), ..Document::default() }
 }
 
 fn run(cell: u32, packets: u64, samples: &[(&str, Vec<f64>)]) -> RunResult {
     let samples = samples.iter().map(|(name, values)| ((*name).to_owned(), values.clone()));
-    let certificate = Certificate {
-        verdict: Reliability::Valid,
-        late: Vec::new(),
-        packets,
-        late_p50_us: 0.0,
-        late_p99_us: 0.0,
-        late_max_us: 0.0,
-        late_percent: 0.0,
-        client_wait_percent: 0.0,
-        server_wait_percent: 0.0,
-        overflowed: 0,
-        processor_ms: 0.0,
-        histogram: Vec::new(),
-    };
+    let certificate = Certificate { packets, ..Certificate::default() };
     let outcome = Outcome::Samples(samples.collect::<BTreeMap<_, _>>());
     RunResult { cell, run: 0, outcome, certificate: Some(certificate) }
 }

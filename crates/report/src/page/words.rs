@@ -1,8 +1,6 @@
 //! Display names of metrics and values.
 
-use trackbed_measure::metrics;
-
-use crate::words::split_unit;
+use trackbed_measure::metrics::{self, split_unit};
 
 /// A metric's display name and unit: `handover goodput` and `Mbit/s`.
 pub(crate) fn name_and_unit(metric: &str) -> (String, &'static str) {
@@ -34,7 +32,7 @@ pub(crate) fn value(text: &str) -> String {
 }
 
 /// Suffixes of metric names, and how the units are written.
-const UNITS: [(&str, &str); 11] = [
+const UNITS: [(&str, &str); 9] = [
     ("ms", "ms"),
     ("mbps", "Mbit/s"),
     ("percent", "%"),
@@ -44,8 +42,6 @@ const UNITS: [(&str, &str); 11] = [
     ("hz", "1/s"),
     ("celsius", "°C"),
     ("watts", "W"),
-    ("us", "µs"),
-    ("s", "s"),
 ];
 
 #[cfg(test)]

@@ -75,8 +75,9 @@ pub fn page(chapters: &[Chapter], command: &str, folder: Option<&str>) -> String
 
 /// The number of statements per verdict of each study, in its own setting and in ours.
 pub fn tallies(chapters: &[Chapter]) -> Table {
-    let verdicts = Verdict::ALL.iter().map(|verdict| (verdict.label(), Align::Right));
+    let verdicts = Verdict::ALL.iter().map(|verdict| (verdict.to_string(), Align::Right));
     let words = [("study", Align::Left), ("setting", Align::Left), ("statements", Align::Right)];
+    let words = words.map(|(title, align)| (title.to_owned(), align));
     let mut table = Table::new(words.into_iter().chain(verdicts));
     let settings = [(Setting::Study, "its own"), (Setting::Ours, "ours")];
     for (chapter, (setting, whose)) in chapters.iter().flat_map(|c| settings.map(|s| (c, s))) {

@@ -1,7 +1,5 @@
 //! The syntax tree of a need.
 
-use std::fmt;
-
 use trackbed_stats::Statistic;
 
 /// An expression over metrics.
@@ -29,17 +27,22 @@ pub struct Comparison {
 }
 
 /// A relation between a value and a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, strum::Display, PartialEq, Eq)]
 pub enum Relation {
     /// `<`
+    #[strum(serialize = "<")]
     Below,
     /// `<=`
+    #[strum(serialize = "<=")]
     AtMost,
     /// `>`
+    #[strum(serialize = ">")]
     Above,
     /// `>=`
+    #[strum(serialize = ">=")]
     AtLeast,
     /// `=`
+    #[strum(serialize = "=")]
     Equal,
 }
 
@@ -60,17 +63,5 @@ impl Relation {
             Relation::Above | Relation::AtLeast => Some(false),
             Relation::Equal => None,
         }
-    }
-}
-
-impl fmt::Display for Relation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Relation::Below => "<",
-            Relation::AtMost => "<=",
-            Relation::Above => ">",
-            Relation::AtLeast => ">=",
-            Relation::Equal => "=",
-        })
     }
 }

@@ -23,7 +23,6 @@ mod unit;
 pub use error::NeedError;
 pub use expression::{Bound, Comparison, Need, Relation};
 pub use names::Names;
-pub(crate) use unit::split_unit;
 
 impl Need {
     /// Parses a need over the metrics in `names`.

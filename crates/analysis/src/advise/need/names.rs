@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::unit::split_unit;
+use trackbed_measure::metrics::split_unit;
 
 /// The measured metrics, and other known ones.
 #[derive(Clone, Debug, Default)]

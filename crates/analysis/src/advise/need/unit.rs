@@ -1,5 +1,7 @@
 //! Units: how users write them, and how results store them.
 
+use trackbed_measure::metrics::split_unit;
+
 /// A spelling, and its value in the metric's unit.
 type Unit = (&'static str, f64);
 
@@ -37,11 +39,6 @@ impl Units {
     pub(super) fn names(&self) -> String {
         self.known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     }
-}
-
-/// A metric's name and its unit suffix: `rtt` and `ms`.
-pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
-    metric.rsplit_once('_').unwrap_or((metric, ""))
 }
 
 const PLAIN: Units = Units { what: "a number", known: &[], bare: true, example: "3" };

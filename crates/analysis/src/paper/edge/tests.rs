@@ -7,7 +7,7 @@ use trackbed_measure::results::Outcome;
 use trackbed_scenario::papers::EDGE;
 use trackbed_scenario::{self as scenario, Source};
 
-use super::super::tests::document_of_nothing;
+use super::super::tests::{document_of, document_of_nothing};
 use super::*;
 use Verdict::{Confirmed, NotRun, Opposite, Undecided};
 
@@ -49,11 +49,7 @@ fn figures_stand_beside_ours_and_guidance_is_derived_from_ours() {
     let cells = document_of_nothing(&plan).cells;
     let runs = (0..8).flat_map(|number| (0..).zip(&cells).map(move |cell| run(cell, number)));
     let runs: Vec<RunResult> = runs.collect();
-    let origin = crate::Origin {
-        substrate: trackbed_measure::results::VIRTUAL.to_owned(),
-        ..crate::Origin::default()
-    };
-    let document = crate::document(&plan, &origin, &runs, false).unwrap();
+    let document = document_of(&plan, &runs);
     let mut held = Held::default();
     add(&mut held, &document, &runs);
     let passes: Vec<bool> = held.checks().iter().map(|check| check.pass).collect();
