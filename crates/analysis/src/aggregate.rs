@@ -304,8 +304,7 @@ fn median_interval(runs: &[&[f64]]) -> Option<[f64; 2]> {
         return None;
     }
     let runs = Runs::new(runs.iter().copied()).ok()?;
-    let interval = runs.estimate(Statistic::Quantile(0.5)).ok()?.interval;
-    Some([interval.low?, interval.high?])
+    runs.estimate(Statistic::Quantile(0.5)).ok()?.interval.closed()
 }
 
 /// The confidence level of intervals such as `ci95`.

@@ -2,58 +2,78 @@
 
 use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
-use trackbed_measure::results::{CellResult, Difference};
-pub use trackbed_scenario::PART;
+use trackbed_measure::results::{CellResult, Difference, Document, factor_names};
+use trackbed_scenario::PART;
 
 /// The cells of one part of a scenario, or all where it has no parts.
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct Section<'a> {
+    /// The whole document, in which cells are numbered.
+    pub document: &'a Document,
     /// The part's name.
     pub part: Option<String>,
     /// The numbers of its cells, ascending.
     pub cells: Vec<u32>,
 }
 
-impl Section {
+impl<'a> Section<'a> {
     /// The sections in the order of their first cells.
-    pub fn all(cells: &[CellResult]) -> Vec<Section> {
+    pub fn all(document: &'a Document) -> Vec<Section<'a>> {
         let part = |cell: &CellResult| Some(cell.factor_text(PART)).filter(|part| !part.is_empty());
-        let parts = grouped(cells.iter().map(part).zip(0..));
-        parts.into_iter().map(|(part, cells)| Section { part, cells }).collect()
+        let parts = grouped(document.cells.iter().map(part).zip(0..)).into_iter();
+        parts.map(|(part, cells)| Section { document, part, cells }).collect()
     }
 
-    /// The results of its cells; `cells` are all cells.
-    pub fn results<'a>(
-        &self,
-        cells: &'a [CellResult],
-    ) -> impl Iterator<Item = &'a CellResult> + Clone {
-        self.cells.iter().map(|cell| &cells[*cell as usize])
+    /// The results of its cells.
+    pub fn results(&self) -> impl Iterator<Item = &'a CellResult> + Clone {
+        let all = &self.document.cells;
+        self.cells.iter().map(|cell| &all[*cell as usize])
+    }
+
+    /// A summary of its results, one sentence for each condition.
+    pub fn answer(&self) -> impl Iterator<Item = &'a str> {
+        let all = self.document.answer.iter();
+        all.filter(|answer| answer.part == self.part).map(|answer| answer.text.as_str())
+    }
+
+    /// The factors of its cells, without the part, which is the same in all.
+    pub fn factors(&self) -> Vec<String> {
+        let mut names = factor_names(self.results());
+        names.retain(|name| name != PART);
+        names
+    }
+
+    /// The factors that distinguish its cells.
+    pub fn telling_factors(&self) -> Vec<String> {
+        let mut names = self.factors();
+        names.retain(|name| {
+            let mut texts = self.results().map(|cell| cell.factor_text(name));
+            let first = texts.next();
+            texts.any(|text| Some(&text) != first.as_ref())
+        });
+        names
     }
 
     /// The metric by which its cells are ranked.
-    pub fn headline(&self, cells: &[CellResult]) -> Option<&'static Compared> {
-        metrics::headline(self.results(cells))
+    pub fn headline(&self) -> Option<&'static Compared> {
+        metrics::headline(self.results())
     }
 
     /// The differences of `metric` between its cells.
-    pub fn differences<'a>(
-        &self,
-        all: &'a [Difference],
-        metric: &str,
-    ) -> impl Iterator<Item = &'a Difference> {
-        all.iter()
-            .filter(move |one| one.metric == metric && self.cells.binary_search(&one.cell).is_ok())
+    pub fn differences(&self, metric: &str) -> impl Iterator<Item = &'a Difference> {
+        let all = self.document.differences.iter();
+        all.filter(move |one| one.metric == metric && self.cells.binary_search(&one.cell).is_ok())
     }
 
     /// The differences of `metric` by the cell that the others are compared with.
-    pub fn groups<'a>(&self, all: &'a [Difference], metric: &str) -> Vec<Group<'a>> {
+    pub fn groups(&self, metric: &str) -> Vec<Group<'a>> {
         let less_is_better =
             metrics::compared(metric).is_none_or(|compared| compared.less_is_better);
         let cost = |difference: &Difference| {
             let value = difference.headline().value;
             if less_is_better { value } else { -value }
         };
-        let differences = self.differences(all, metric).map(|one| (one.against, one));
+        let differences = self.differences(metric).map(|one| (one.against, one));
         let group = |(best, mut differences): (u32, Vec<&'a Difference>)| {
             differences.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
             Group { best, differences }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -63,21 +63,14 @@ impl KeyLog {
         KeyLogCursor { log: self.clone(), next: 0 }
     }
 
-    /// Writes all lines, each with its newline: a complete key log file.
-    ///
-    /// # Errors
-    /// Those of `sink`.
-    pub fn write_to(&self, mut sink: impl Write) -> io::Result<()> {
-        sink.write_all(self.cursor().take_new().as_bytes())
-    }
-
-    /// Writes the key log file `path`, replacing an older one. A new file is readable only by its
+    /// Writes all lines, each with its newline, to the key log file `path`, replacing an older one. A new file is readable only by its
     /// owner, because on a real network the secrets decrypt real connections.
     ///
     /// # Errors
     /// If the file cannot be created or written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        self.write_to(trackbed_outward::files::create_private(path)?)
+        let mut file = trackbed_outward::files::create_private(path)?;
+        file.write_all(self.cursor().take_new().as_bytes())
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
@@ -127,9 +120,7 @@ mod tests {
     fn a_secret_becomes_a_line_of_the_format() {
         let log = KeyLog::new();
         log.log("CLIENT_TRAFFIC_SECRET_0", &[0x01, 0xab], &[0xff, 0x00, 0x10]);
-        let mut file = Vec::new();
-        log.write_to(&mut file).unwrap();
-        assert_eq!(file, b"CLIENT_TRAFFIC_SECRET_0 01ab ff0010\n");
+        assert_eq!(log.cursor().take_new(), "CLIENT_TRAFFIC_SECRET_0 01ab ff0010\n");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::metrics::time_of;
 use crate::samples::cell;
 
 /// An object of a phone's page. Times count from the start of the measured part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bar {
     /// The client.
     pub phone: u32,
@@ -57,13 +57,8 @@ pub fn bars(records: &[Record]) -> Vec<Bar> {
                     path: path.clone(),
                     kind: kind.clone(),
                     bytes: *bytes,
-                    connection: None,
-                    requests: 0,
                     found: at,
-                    requested: None,
-                    begun: None,
-                    done: None,
-                    ready: None,
+                    ..Bar::default()
                 };
                 bars.insert((*phone, *object), bar);
             }

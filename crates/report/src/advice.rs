@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::advise::{Advice, CellAdvice, Finding, Verdict};
+use trackbed_analysis::advise::{Advice, CellAdvice, Finding};
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
@@ -76,14 +76,7 @@ fn row(cell: &CellAdvice, decimals: &[Decimals]) -> Vec<String> {
         }
     }
     row.push(cell.margin.map_or_else(dash, |margin| format!("{:+.0} %", margin * 100.0)));
-    row.push(
-        match cell.verdict {
-            Verdict::Meets => "meets",
-            Verdict::CannotTell => "undecided",
-            Verdict::Fails => "fails",
-        }
-        .to_owned(),
-    );
+    row.push(cell.verdict.to_string());
     row
 }
 

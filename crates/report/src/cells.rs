@@ -4,10 +4,10 @@ use trackbed_measure::metrics::{self, Compared, split_unit};
 use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::number::{Decimals, dash, significant};
-use crate::section::Section;
 use crate::spread::Scale;
 use crate::table::{Align, Table};
 use crate::words::title;
+use trackbed_analysis::groups::Section;
 
 /// A column of the table: its title, and a text for each cell.
 struct Column {
@@ -25,7 +25,7 @@ pub(crate) fn table(section: &Section<'_>, width: Option<usize>) -> String {
     if gone.is_empty() {
         return table.to_string();
     }
-    let shown: Vec<String> = COLUMNS.iter().map(|metric| title(metric.name)).collect();
+    let shown: Vec<String> = COLUMNS.iter().map(|(name, _)| title(name)).collect();
     let (table, gone) = table.fit(width, |title| shown.iter().any(|name| name == title));
     match gone.as_slice() {
         [] => table.to_string(),
@@ -38,7 +38,7 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
     let cells: &[&CellResult] = &section.results().collect::<Vec<_>>();
     let headline = section.headline();
     let left = |title: String, texts| Column { title, align: Align::Left, texts };
-    let mut columns = vec![right("cell", section.cells().iter().map(|index| index.to_string()))];
+    let mut columns = vec![right("cell", section.cells.iter().map(|index| index.to_string()))];
     for name in section.factors() {
         let texts = cells.iter().map(|cell| cell.factor_text(&name)).collect();
         columns.push(left(name, texts));
@@ -50,7 +50,7 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
         columns.push(right("expected\nRTTs", cells.iter().map(|c| count(c).unwrap_or_else(dash))));
         columns.push(right("\n= ms", cells.iter().map(|c| time(c).unwrap_or_else(dash))));
     }
-    if let Some(compared) = headline.and_then(metrics::compared) {
+    if let Some(compared) = headline {
         let metric = compared.name;
         columns.extend(with_interval(cells, compared));
         let summaries = cells.iter().filter_map(|cell| cell.metrics.get(metric));
@@ -61,14 +61,14 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
         }
     }
     // Next to missed deadlines, the times show how soon the others were met.
-    let second = headline.and_then(metrics::compared).filter(|compared| compared.is_share());
+    let second = headline.filter(|compared| compared.is_share());
     let second = second.and_then(|_| metrics::compared("rtt_ms"));
     columns.extend(second.into_iter().flat_map(|compared| with_interval(cells, compared)));
-    let is_told = |name: &str| Some(name) == headline || second.is_some_and(|it| it.name == name);
-    for metric in COLUMNS {
-        if !is_told(metric.name) && metric.is_shown(cells, expected) {
-            let mean = |cell: &CellResult| Some(cell.metrics.get(metric.name)?.mean);
-            columns.push(numbers(cells, &title(metric.name), mean));
+    let is_told = |name: &str| headline.into_iter().chain(second).any(|it| it.name == name);
+    for (name, when) in COLUMNS {
+        if !is_told(name) && when.holds(name, cells, expected) {
+            let mean = |cell: &CellResult| Some(cell.metrics.get(name)?.mean);
+            columns.push(numbers(cells, &title(name), mean));
         }
     }
     columns.push(right("n", cells.iter().map(|cell| ran(cell).to_string())));
@@ -95,12 +95,7 @@ pub(crate) fn interval(
     }
 }
 
-/// A metric of the table besides the first one.
-struct Shown {
-    name: &'static str,
-    when: When,
-}
-
+/// When a metric is shown besides the first one.
 enum When {
     Always,
     /// Where arithmetic does not already give the result.
@@ -113,14 +108,15 @@ enum When {
     Beside(&'static str),
 }
 
-impl Shown {
-    fn is_shown(&self, cells: &[&CellResult], expected: bool) -> bool {
-        let mut means = cells.iter().filter_map(|cell| Some(cell.metrics.get(self.name)?.mean));
-        match self.when {
+impl When {
+    /// Whether the metric called `name` is shown.
+    fn holds(&self, name: &str, cells: &[&CellResult], expected: bool) -> bool {
+        let mut means = cells.iter().filter_map(|cell| Some(cell.metrics.get(name)?.mean));
+        match self {
             When::Always => means.next().is_some(),
             When::NotExpected => !expected && means.next().is_some(),
             When::Beside(other) => {
-                cells.iter().any(|cell| cell.metrics.contains_key(other)) && means.next().is_some()
+                cells.iter().any(|cell| cell.metrics.contains_key(*other)) && means.next().is_some()
             }
             When::NotZero => means.any(|mean| mean > 0.0),
             When::Differs => {
@@ -132,36 +128,35 @@ impl Shown {
     }
 }
 
-const COLUMNS: [Shown; 19] = [
-    Shown { name: "first_paint_ms", when: When::Always },
-    Shown { name: "ttfb_ms", when: When::Always },
-    Shown { name: "rtt_ms", when: When::Always },
-    Shown { name: "startup_delay_ms", when: When::Always },
-    Shown { name: "seek_delay_ms", when: When::Always },
-    Shown { name: "rebuffering_ms", when: When::NotZero },
-    Shown { name: "media_bitrate_mbps", when: When::Always },
-    Shown { name: "throughput_mbps", when: When::Differs },
-    Shown { name: "handover_goodput_mbps", when: When::Always },
-    Shown { name: "gap_ms", when: When::Always },
-    Shown { name: "retransmission_percent", when: When::NotExpected },
-    Shown { name: "deadline_miss_ratio", when: When::NotZero },
-    Shown { name: "late_verdict_ratio", when: When::NotZero },
-    Shown { name: "dropped_count", when: When::NotZero },
-    Shown { name: "wrong_verdict_count", when: When::NotZero },
-    Shown { name: "verification_cpu_percent", when: When::Always },
-    Shown { name: "fps", when: When::Always },
+const COLUMNS: [(&str, When); 19] = [
+    ("first_paint_ms", When::Always),
+    ("ttfb_ms", When::Always),
+    ("rtt_ms", When::Always),
+    ("startup_delay_ms", When::Always),
+    ("seek_delay_ms", When::Always),
+    ("rebuffering_ms", When::NotZero),
+    ("media_bitrate_mbps", When::Always),
+    ("throughput_mbps", When::Differs),
+    ("handover_goodput_mbps", When::Always),
+    ("gap_ms", When::Always),
+    ("retransmission_percent", When::NotExpected),
+    ("deadline_miss_ratio", When::NotZero),
+    ("late_verdict_ratio", When::NotZero),
+    ("dropped_count", When::NotZero),
+    ("wrong_verdict_count", When::NotZero),
+    ("verification_cpu_percent", When::Always),
+    ("fps", When::Always),
     // What the frames are paid for with.
-    Shown { name: "answer_rate_hz", when: When::Beside("fps") },
-    Shown { name: "cpu_percent", when: When::Always },
+    ("answer_rate_hz", When::Beside("fps")),
+    ("cpu_percent", When::Always),
 ];
 
 /// The value that ranks cells, its interval and, for times, the highest percentile that the samples of
 /// every cell can estimate.
 fn with_interval(cells: &[&CellResult], compared: &Compared) -> Vec<Column> {
     let summary = |cell: &CellResult| cell.metrics.get(compared.name).cloned();
-    let center = |cell: &CellResult| Some(compared.center(&summary(cell)?));
-    let decimals = Decimals::of(cells.iter().filter_map(|cell| center(cell)));
-    let value = |cell| center(cell).map_or_else(dash, |value| decimals.text(value));
+    let decimals = Decimals::of(cells.iter().filter_map(|cell| compared.of(cell)));
+    let value = |cell| compared.of(cell).map_or_else(dash, |value| decimals.text(value));
     let span =
         |cell| summary(cell).map_or_else(dash, |s| interval(&s, compared.interval(&s), decimals));
     let (name, unit) = split_unit(compared.name);

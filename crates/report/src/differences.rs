@@ -3,13 +3,13 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::groups::Group;
-use trackbed_measure::metrics::{self, split_unit};
+use trackbed_measure::metrics::{Compared, split_unit};
 use trackbed_measure::results::Verdict;
 
 use crate::number::{Decimals, dash};
-use crate::section::Section;
 use crate::table::{Align, Table};
 use crate::words::numbered;
+use trackbed_analysis::groups::Section;
 
 /// One table for all groups, if anything was compared.
 pub(crate) fn of(section: &Section<'_>, metric: &str) -> Option<Table> {
@@ -18,7 +18,8 @@ pub(crate) fn of(section: &Section<'_>, metric: &str) -> Option<Table> {
 }
 
 /// Writes one table for all groups.
-pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fmt::Result {
+pub(crate) fn write(section: &Section<'_>, compared: &Compared, out: &mut String) -> fmt::Result {
+    let Compared { name: metric, title, .. } = compared;
     let groups = section.groups(metric);
     let against = match groups.as_slice() {
         [] => return Ok(()),
@@ -29,7 +30,6 @@ pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fm
         true => "same seeds, same losses",
         false => "in turn over the same network",
     };
-    let title = metrics::compared(metric).map_or(metric, |compared| compared.title);
     let statistic = if is_median(&groups) { "median" } else { "mean" };
     writeln!(
         out,

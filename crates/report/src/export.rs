@@ -115,7 +115,7 @@ impl<'a> Exporter<'a> {
             for (index, value) in values.iter().enumerate() {
                 let mut row = head.clone();
                 row.extend([json!(run.run), json!(metric), json!(index), json!(value)]);
-                self.row(row)?;
+                self.sink.row(row)?;
             }
         }
         Ok(())
@@ -135,7 +135,7 @@ impl<'a> Exporter<'a> {
         let mut row = self.head(run.cell);
         row.extend([json!(run.run), json!(outcome), reason]);
         row.extend(means);
-        self.row(row)
+        self.sink.row(row)
     }
 
     fn cells(&mut self) -> io::Result<()> {
@@ -147,7 +147,7 @@ impl<'a> Exporter<'a> {
                 row.extend([s.p50, s.p95, s.p99, s.min, s.max].map(|value| json!(value)));
                 row.extend([json!(s.n), json!(s.samples), json!(cell.failed), json!(cell.invalid)]);
                 row.extend([0, 1].map(|end| json!(s.p50_ci95.map(|ends| ends[end]))));
-                self.row(row)?;
+                self.sink.row(row)?;
             }
         }
         Ok(())
@@ -163,7 +163,7 @@ impl<'a> Exporter<'a> {
             row.extend([json!(median.map(|it| it.value)), json!(ends.map(|it| it[0]))]);
             row.extend([json!(ends.map(|it| it[1])), json!(median.and_then(|it| it.percent))]);
             row.push(json!(median.map(|it| it.verdict)));
-            self.row(row)?;
+            self.sink.row(row)?;
         }
         Ok(())
     }
@@ -174,10 +174,6 @@ impl<'a> Exporter<'a> {
         let factor = |name: &String| known.and_then(|cell| cell.factors.get(name).cloned());
         let factors = self.factors.iter().map(|name| factor(name).unwrap_or(Value::Null));
         std::iter::once(json!(cell)).chain(factors).collect()
-    }
-
-    fn row(&mut self, row: Vec<Value>) -> io::Result<()> {
-        self.sink.row(row)
     }
 }
 

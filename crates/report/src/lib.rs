@@ -18,7 +18,6 @@ mod guidance;
 pub mod handover;
 pub mod page;
 pub mod papers;
-mod section;
 mod spread;
 pub mod summary;
 mod table;

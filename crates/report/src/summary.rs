@@ -5,9 +5,9 @@ use std::fmt::{self, Write as _};
 use trackbed_measure::results::{CellResult, Document, RUNTIME};
 
 use crate::number::plural;
-use crate::section::Section;
 use crate::words::{numbered, written};
 use crate::{cells, details, differences};
+use trackbed_analysis::groups::Section;
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(crate) fn extent(document: &Document) -> String {
 
 fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
     let sections = Section::all(document);
-    let is_whole = sections.iter().all(|section| section.title().is_none());
+    let is_whole = sections.iter().all(|section| section.part.as_deref().is_none());
     for line in sections.iter().filter(|_| is_whole).flat_map(Section::answer) {
         writeln!(out, "{line}")?;
     }
@@ -79,13 +79,13 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
 /// Writes the results of one part of the scenario.
 fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) -> fmt::Result {
     let model = section.document.model.as_ref().map(|_| "model of a device");
-    match (section.title(), model) {
+    match (section.part.as_deref(), model) {
         (Some(title), Some(model)) => writeln!(out, "== {title} ({model})\n")?,
         (Some(title), None) => writeln!(out, "== {title}\n")?,
         (None, Some(model)) => writeln!(out, "== {model}\n")?,
         (None, None) => {}
     }
-    if section.title().is_some() {
+    if section.part.as_deref().is_some() {
         let lines: Vec<&str> = section.answer().collect();
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         if !lines.is_empty() {
@@ -94,7 +94,7 @@ fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) 
     }
     out.push_str(&cells::table(section, width));
     match section.headline() {
-        Some(metric) => differences::write(section, metric, out),
+        Some(compared) => differences::write(section, compared, out),
         None => Ok(()),
     }
 }

@@ -34,8 +34,7 @@ pub fn paired_median(
     }
     let pairs = first.iter().zip(second).filter_map(|(first, second)| Some((*second)? - (*first)?));
     let differences = Sample::new(&pairs.collect::<Vec<_>>())?;
-    let interval = order_statistics(&differences, 0.5)?;
-    let ci95 = interval.low.zip(interval.high).map(|(low, high)| [low, high]);
+    let ci95 = order_statistics(&differences, 0.5)?.closed();
     Ok(MedianDifference {
         value: differences.quantile(0.5)?,
         ci95,

@@ -48,12 +48,23 @@ pub struct Estimate {
 
 /// A confidence interval. An end is `None` if the values leave it open: for 30 values, none need be
 /// above the 99th percentile.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     /// The lower end.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
+}
+
+impl Interval {
+    fn of([low, high]: [f64; 2]) -> Interval {
+        Interval { low: Some(low), high: Some(high) }
+    }
+
+    /// Both ends, if neither is open.
+    pub fn closed(&self) -> Option<[f64; 2]> {
+        Some([self.low?, self.high?])
+    }
 }
 
 impl Runs {
@@ -96,11 +107,8 @@ impl Runs {
         let all: Vec<usize> = (0..self.runs.len()).collect();
         let value = self.of(statistic, &all)?;
         let interval = match statistic {
-            Statistic::Mean => {
-                let [low, high] = interval_of_mean(&Sample::new(&self.means())?, 0.95);
-                Interval { low: Some(low), high: Some(high) }
-            }
-            Statistic::Min | Statistic::Max => Interval { low: Some(value), high: Some(value) },
+            Statistic::Mean => Interval::of(interval_of_mean(&Sample::new(&self.means())?, 0.95)),
+            Statistic::Min | Statistic::Max => Interval::of([value; 2]),
             Statistic::Quantile(p) => self.quantile_interval(p),
         };
         let (runs, samples) = (self.runs.len(), self.pooled.len());
@@ -116,7 +124,7 @@ impl Runs {
 
     fn quantile_interval(&self, p: f64) -> Interval {
         match self.runs.len() {
-            1 => Interval { low: None, high: None },
+            1 => Interval::default(),
             runs if runs == self.pooled.len() => order_statistics_of(&self.pooled, p),
             _ => clustered::interval(&self.runs, &self.pooled, p),
         }
@@ -236,15 +244,14 @@ pub fn scaled_difference(
     };
     let value = difference(&all)?;
     let (runs, samples) = (all.len(), cell.pooled.len());
-    let closed = |[low, high]: [f64; 2]| Interval { low: Some(low), high: Some(high) };
     let interval = match statistic {
         Statistic::Mean => {
             let means = cell.means().into_iter().zip(against.means());
             let differences: Vec<f64> = means.map(|(x, y)| x - factor * y).collect();
-            closed(interval_of_mean(&Sample::new(&differences)?, 0.95))
+            Interval::of(interval_of_mean(&Sample::new(&differences)?, 0.95))
         }
-        Statistic::Min | Statistic::Max => closed([value; 2]),
-        Statistic::Quantile(_) if runs == 1 => Interval { low: None, high: None },
+        Statistic::Min | Statistic::Max => Interval::of([value; 2]),
+        Statistic::Quantile(_) if runs == 1 => Interval::default(),
         Statistic::Quantile(p) => quantile_difference([&cell, &against], p, factor, value),
     };
     let independent = if statistic == Statistic::Mean { runs } else { samples } as f64;
@@ -268,12 +275,11 @@ fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> In
         side.runs.iter().map(|run| run.partition_point(|x| *x <= quantile)).collect::<Vec<_>>()
     });
     let unlike = below[0].iter().zip(&below[1]).filter(|(x, y)| x != y).count();
-    let closed = |interval: Interval| interval.low.is_some() && interval.high.is_some();
+    let have_intervals = || sides.iter().all(|side| side.quantile_interval(p).closed().is_some());
     let scale = largest(cell.pooled.sorted()).max(factor * largest(against.pooled.sorted()));
     let cancels = without_rounding(high - low, scale) == 0.0;
-    if !cancels && unlike < MIN_PAIRS && !sides.iter().all(|side| closed(side.quantile_interval(p)))
-    {
-        return Interval { low: None, high: None };
+    if !cancels && unlike < MIN_PAIRS && !have_intervals() {
+        return Interval::default();
     }
     let [x, y] = sides.map(|side| order_statistics_of(&side.pooled, p));
     Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }

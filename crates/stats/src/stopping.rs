@@ -106,9 +106,7 @@ impl Criterion {
             Ok(_) | Err(StatsError::Empty) => return Ok(false),
             Err(error) => return Err(error),
         };
-        let (Some(low), Some(high)) = (found.interval.low, found.interval.high) else {
-            return Ok(false);
-        };
+        let Some([low, high]) = found.interval.closed() else { return Ok(false) };
         let half_width_max = match self.precision {
             Precision::Absolute(width) => width,
             Precision::Relative(share) => share * found.value.abs(),

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::Display;
 use trackbed_measure::metrics;
 use trackbed_stats::{
     Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, samples_to_bound, scaled_difference,
@@ -12,12 +13,14 @@ use crate::advise::cells::Cells;
 use crate::advise::need::{Bound, Comparison, Relation};
 
 /// The verdict of runs on a need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
     /// The whole interval meets the need.
     Meets,
     /// The bound lies within the interval, or there are too few data.
+    #[strum(serialize = "undecided")]
     CannotTell,
     /// None of the interval meets the need.
     Fails,

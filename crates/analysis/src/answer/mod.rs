@@ -4,22 +4,21 @@ mod names;
 mod sentence;
 
 use trackbed_measure::metrics::Compared;
-use trackbed_measure::results::{Answer, CellResult, Difference};
+use trackbed_measure::results::{Answer, Document};
 
 use crate::groups::Section;
 use sentence::Sentence;
 
-/// Summarises `differences` between `cells`: for each part and condition which cell is best, which ones do
+/// Summarises the differences between cells: for each part and condition which cell is best, which ones do
 /// not differ significantly from it, and how far the others are behind. Empty where nothing was compared.
-pub(crate) fn of(cells: &[CellResult], differences: &[Difference]) -> Vec<Answer> {
-    let sections = Section::all(cells);
-    sections.iter().flat_map(|section| of_section(cells, differences, section)).collect()
+pub(crate) fn of(document: &Document) -> Vec<Answer> {
+    Section::all(document).iter().flat_map(of_section).collect()
 }
 
-fn of_section(cells: &[CellResult], all: &[Difference], section: &Section) -> Vec<Answer> {
-    let Some(compared) = section.headline(cells) else { return Vec::new() };
-    let groups = section.groups(all, compared.name);
-    let text = |group| Sentence::new(cells, section, compared, group).map(|one| one.text());
+fn of_section(section: &Section<'_>) -> Vec<Answer> {
+    let Some(compared) = section.headline() else { return Vec::new() };
+    let groups = section.groups(compared.name);
+    let text = |group| Sentence::new(section, compared, group).map(|one| one.text());
     let mut texts: Vec<String> = groups.iter().take(SENTENCES_MAX).filter_map(text).collect();
     if groups.len() > SENTENCES_MAX {
         texts.push(format!("{} more conditions are in the table.", groups.len() - SENTENCES_MAX));

@@ -31,16 +31,12 @@ pub(super) struct Sentence<'a> {
 
 impl<'a> Sentence<'a> {
     /// `None` where a difference names a cell that does not exist.
-    pub fn new(
-        cells: &'a [CellResult],
-        section: &Section,
-        compared: &'a Compared,
-        group: &Group<'a>,
-    ) -> Option<Self> {
+    pub fn new(section: &Section<'a>, compared: &'a Compared, group: &Group<'a>) -> Option<Self> {
+        let cells = &section.document.cells;
         let best = cells.get(group.best as usize)?;
         let others = group.differences.iter().filter_map(|one| cells.get(one.cell as usize));
         let members: Vec<&CellResult> = std::iter::once(best).chain(others).collect();
-        let all: Vec<&CellResult> = section.results(cells).collect();
+        let all: Vec<&CellResult> = section.results().collect();
         let names = Names::new(&members, &all);
         let is_bound =
             |one: &&Difference| cells.get(one.cell as usize).is_some_and(|cell| cell.is_bound);
@@ -56,8 +52,8 @@ impl<'a> Sentence<'a> {
         };
         let (near, worse) = of(&|verdict| verdict == is_worse).into_iter().partition(is_near);
         let is_open = |one: &&Difference| {
-            let here = cells.get(one.cell as usize).and_then(|cell| center(compared, cell));
-            let center_of = here.zip(center(compared, best));
+            let here = cells.get(one.cell as usize).and_then(|cell| compared.of(cell));
+            let center_of = here.zip(compared.of(best));
             let is_far = center_of.is_some_and(|(here, best)| {
                 let whole = if compared.is_share() { 1.0 } else { best.abs() };
                 (here - best).abs() > OPEN_SHARE * whole
@@ -205,7 +201,7 @@ impl<'a> Sentence<'a> {
 
     /// `HTTP/2, median 226.2 ms`
     fn center_of(&self, difference: &Difference) -> String {
-        let center = self.cell(difference).and_then(|cell| center(self.compared, cell));
+        let center = self.cell(difference).and_then(|cell| self.compared.of(cell));
         let value = center.unwrap_or(f64::NAN) * scale(self.compared);
         let statistic = if self.compared.by_median() { "median " } else { "" };
         let (name, unit) = (self.name_of(difference), unit(self.compared));
@@ -266,9 +262,8 @@ impl<'a> Sentence<'a> {
     /// Whether the median of the pairs' differences is far from the difference of the medians: then it does not
     /// add up with what the table shows.
     fn is_unlike(&self, difference: &Difference) -> bool {
-        let of = |cell: &CellResult| center(self.compared, cell);
-        let here = self.cell(difference).and_then(of);
-        let apart = here.zip(of(self.best)).map(|(here, best)| here - best);
+        let here = self.cell(difference).and_then(|cell| self.compared.of(cell));
+        let apart = here.zip(self.compared.of(self.best)).map(|(here, best)| here - best);
         let paired = difference.headline().value;
         apart.is_some_and(|apart| (apart - paired).abs() > UNLIKE_SHARE * paired.abs())
     }
@@ -290,8 +285,7 @@ impl<'a> Sentence<'a> {
     /// neither.
     fn bound(&self, difference: &Difference) -> Option<String> {
         let bound = self.cell(difference)?;
-        let of = |cell: &CellResult| center(self.compared, cell);
-        let [here, there] = [of(self.best)?, of(bound)?];
+        let [here, there] = [self.compared.of(self.best)?, self.compared.of(bound)?];
         let decimals = Decimals::of([there]);
         let (name, value) = (self.name(bound), decimals.text(there));
         let text =
@@ -305,7 +299,7 @@ impl<'a> Sentence<'a> {
             _ => false,
         };
         let way = self.members.iter().find(is_base).and_then(|base| {
-            let start = of(base)?;
+            let start = self.compared.of(base)?;
             let share = (here - start) / (there - start) * 100.0;
             let is_told = share.is_finite() && (0.0..=100.0).contains(&share);
             is_told.then(|| {
@@ -340,11 +334,6 @@ impl<'a> Sentence<'a> {
         let level = self.level.iter().chain(&self.near);
         level.filter_map(|one| self.cell(one)).chain([self.best])
     }
-}
-
-/// The value that ranks a cell.
-fn center(compared: &Compared, cell: &CellResult) -> Option<f64> {
-    Some(compared.center(cell.metrics.get(compared.name)?))
 }
 
 /// ` (95 % CI 104.2 to 109.0)`; nothing where both ends are the value, as far as it is shown.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use trackbed_measure::results::Verdict;
+use trackbed_measure::results::{CellResult, Difference, Verdict};
 
 use super::*;
 
@@ -44,8 +44,13 @@ fn difference(cell: u32, against: u32, value: f64, reach: f64) -> Difference {
     serde_json::from_value(difference).unwrap()
 }
 
+fn answers(cells: &[CellResult], differences: &[Difference]) -> Vec<Answer> {
+    let (cells, differences) = (cells.to_vec(), differences.to_vec());
+    of(&Document { cells, differences, ..Document::default() })
+}
+
 fn texts(cells: &[CellResult], differences: &[Difference]) -> Vec<String> {
-    of(cells, differences).into_iter().map(|answer| answer.text).collect()
+    answers(cells, differences).into_iter().map(|answer| answer.text).collect()
 }
 
 #[test]
@@ -122,7 +127,7 @@ fn parts_have_answers_of_their_own() {
     };
     let cells =
         [of("a", "tcp", 1.0), of("a", "quic", 2.0), of("b", "tcp", 4.0), of("b", "quic", 3.0)];
-    let answers = super::of(&cells, &[difference(1, 0, 1.0, 0.1), difference(2, 3, 1.0, 0.1)]);
+    let answers = answers(&cells, &[difference(1, 0, 1.0, 0.1), difference(2, 3, 1.0, 0.1)]);
     let found: Vec<(Option<&str>, &str)> =
         answers.iter().map(|one| (one.part.as_deref(), &one.text[..14])).collect();
     assert_eq!(found, [(Some("a"), "Fastest: TCP: "), (Some("b"), "Fastest: QUIC:")]);
@@ -219,7 +224,7 @@ fn missed_deadlines_rank_messages_on_a_schedule() {
                     Fastest of these: HTTP/2: median round-trip time 20.00 ms, p95 21.00 ms. Then CoAP: \
                     38.6 percentage points more (95 % CI 14.0 to 67.0).";
     assert_eq!(texts(&cells, &differences), [expected]);
-    assert_eq!(of(&cells, &differences)[0].metric, "deadline_miss_ratio");
+    assert_eq!(answers(&cells, &differences)[0].metric, "deadline_miss_ratio");
 }
 
 #[test]
@@ -269,6 +274,6 @@ fn few_runs_compare_nothing() {
 
 #[test]
 fn nothing_compared_has_no_answer() {
-    assert!(of(&[], &[]).is_empty());
-    assert!(of(&[time(json!({ "protocol": "tcp" }), 1.0)], &[]).is_empty());
+    assert!(answers(&[], &[]).is_empty());
+    assert!(answers(&[time(json!({ "protocol": "tcp" }), 1.0)], &[]).is_empty());
 }

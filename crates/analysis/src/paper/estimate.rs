@@ -2,7 +2,7 @@
 
 use trackbed_archive::{Counted, DirectoryError};
 use trackbed_measure::results::CellResult;
-use trackbed_stats::{Interval, Runs, Statistic, paired, scaled_difference};
+use trackbed_stats::{Runs, Statistic, paired, scaled_difference};
 
 use super::reference::{ReferenceStatement, Selector};
 use super::verdict::Found;
@@ -80,11 +80,7 @@ impl Ours<'_> {
 pub(super) fn value(samples: &[Option<Vec<f64>>], statistic: Statistic) -> Option<Found> {
     let runs = Runs::new(samples.iter().flatten().map(Vec::as_slice)).ok()?;
     let estimate = runs.estimate(statistic).ok()?;
-    Some(Found { value: estimate.value, ci95: closed(estimate.interval), runs: estimate.runs })
-}
-
-fn closed(interval: Interval) -> Option<[f64; 2]> {
-    Some([interval.low?, interval.high?])
+    Some(Found { value: estimate.value, ci95: estimate.interval.closed(), runs: estimate.runs })
 }
 
 /// With at least this number of pairs, a direction is judged by means, which the studies print; with
@@ -130,7 +126,7 @@ impl Sides<'_> {
         };
         let found = scaled_difference(&first, &second, statistic, 1.0).ok().map(|estimate| {
             let percent = |difference: f64| difference / base.value * 100.0;
-            let ci95 = closed(estimate.interval).map(|ends| ends.map(percent));
+            let ci95 = estimate.interval.closed().map(|ends| ends.map(percent));
             Found { value: percent(estimate.value), ci95, runs: estimate.runs }
         });
         Ok(found)

@@ -10,7 +10,7 @@ use trackbed_core::event::{Event, Record};
 pub(super) type MessageId = (u32, u32);
 
 /// The intended time of a message, and the time of its answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Message {
     /// Zero only if the message was given up before it could be sent.
     pub(super) intended: Time,
@@ -40,15 +40,12 @@ pub(super) struct Answer {
 /// Every message that was sent or given up, by phone and number. A message that was sent again, on
 /// another connection, counts from its first sending.
 pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
-    let mut messages = BTreeMap::new();
+    let mut messages: BTreeMap<MessageId, Message> = BTreeMap::new();
     for record in records {
         match record.event {
             Event::Sent { phone, message, intended, bytes } => {
-                messages.entry((phone, message)).or_insert(Message {
-                    intended,
-                    bytes,
-                    answer: None,
-                });
+                let new = Message { intended, bytes, answer: None };
+                messages.entry((phone, message)).or_insert(new);
             }
             Event::Answered { phone, message, status } => {
                 if let Some(message) = messages.get_mut(&(phone, message)) {
@@ -56,11 +53,7 @@ pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
                 }
             }
             Event::Failed { phone, message, .. } | Event::Lost { phone, message, .. } => {
-                messages.entry((phone, message)).or_insert(Message {
-                    intended: Time::ZERO,
-                    bytes: 0,
-                    answer: None,
-                });
+                messages.entry((phone, message)).or_default();
             }
             _ => {}
         }

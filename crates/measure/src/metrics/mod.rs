@@ -87,6 +87,11 @@ impl Compared {
         if self.by_median() { summary.p50 } else { summary.mean }
     }
 
+    /// This value of a cell.
+    pub fn of(&self, cell: &CellResult) -> Option<f64> {
+        Some(self.center(cell.metrics.get(self.name)?))
+    }
+
     /// Its 95 % interval; none below six runs.
     pub fn interval(&self, summary: &MetricSummary) -> Option<[f64; 2]> {
         match self.by_median() {
@@ -123,8 +128,7 @@ pub fn headline<'a>(
     cells: impl Iterator<Item = &'a CellResult> + Clone,
 ) -> Option<&'static Compared> {
     let centers = |compared: &Compared| -> Vec<f64> {
-        let summaries = cells.clone().filter_map(|cell| cell.metrics.get(compared.name));
-        summaries.map(|summary| compared.center(summary)).collect()
+        cells.clone().filter_map(|cell| compared.of(cell)).collect()
     };
     let differs = |compared: &&Compared| {
         let centers = centers(compared);

@@ -11,7 +11,7 @@ use super::factors::{self, Looks, Split};
 use super::figure::{Along, Axis, Chooser, Mark, Series};
 use super::origin::Limit;
 use super::words;
-use crate::section::Section;
+use trackbed_analysis::groups::Section;
 
 /// Cells, each with its index in the document.
 pub(crate) type Numbered<'a> = Vec<(u32, &'a CellResult)>;
@@ -44,7 +44,7 @@ impl<'a> Material<'a> {
         distributions: &'a BTreeMap<(u32, &'static str), Distribution>,
         limits: &'a [Limit],
     ) -> Material<'a> {
-        let cells: Numbered<'a> = section.cells().iter().copied().zip(section.results()).collect();
+        let cells: Numbered<'a> = section.cells.iter().copied().zip(section.results()).collect();
         let results: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
         let factors = section.telling_factors();
         let looks = Looks::new(&results, &factors);
@@ -68,7 +68,7 @@ impl<'a> Material<'a> {
     /// The element that contains the figure of the answer: the page's first card, where the page has one
     /// section.
     pub fn first_place(&self) -> String {
-        match self.section.title() {
+        match self.section.part.as_deref() {
             None => ANSWER.to_owned(),
             Some(_) => self.place(),
         }
@@ -192,7 +192,8 @@ pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
         found.any(|other| other.min < other.max || Some(other.mean) != first)
     };
     let mut names = distinct(all.filter(differ));
-    if let Some(headline) = section.headline().filter(|headline| !names.contains(headline)) {
+    let headline = section.headline().map(|compared| compared.name);
+    if let Some(headline) = headline.filter(|headline| !names.contains(headline)) {
         names.insert(0, headline);
     }
     names.truncate(most);

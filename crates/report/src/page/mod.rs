@@ -43,12 +43,12 @@ use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_measure::timeline::Timeline;
 use trackbed_measure::waterfall::Bar;
 
-use crate::section::Section;
 use certificates::Certificates;
 use distribution::Distribution;
 use figure::Figure;
 use material::Material;
 use ranks::Ranks;
+use trackbed_analysis::groups::Section;
 
 pub use origin::{Limit, Origin};
 
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
         let metrics = sections.iter().map(|section| material::telling(section, budget.metrics));
         let mut section_of = vec![0; document.cells.len()];
         for (number, section) in sections.iter().enumerate() {
-            section.cells().iter().for_each(|cell| section_of[*cell as usize] = number);
+            section.cells.iter().for_each(|cell| section_of[*cell as usize] = number);
         }
         Builder {
             document,
@@ -159,7 +159,7 @@ impl<'a> Builder<'a> {
         let Watched { cell: index, run, timeline, bars } = watched;
         let cell = self.result(*index)?;
         let section = &self.sections[self.section_of[*index as usize]];
-        let part = section.title().map_or_else(String::new, |title| format!("{title}, "));
+        let part = section.part.as_deref().map_or_else(String::new, |title| format!("{title}, "));
         let name =
             format!("{part}{}, run {run}", material::label(cell, &section.telling_factors()));
         let map = timeline.map.as_ref().map(|map| figures::map::figure(&name, map));

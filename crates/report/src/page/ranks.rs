@@ -6,7 +6,7 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::RunResult;
 use trackbed_stats::outliers;
 
-use crate::section::Section;
+use trackbed_analysis::groups::Section;
 
 /// The runs of all cells, ranked by the metric that ranks cells.
 #[derive(Clone, Debug, Default)]
@@ -63,12 +63,9 @@ impl Ranks {
 
 /// The cells of a section with the lowest and the highest mean of the metric that ranks them.
 fn extremes(section: &Section<'_>) -> Vec<u32> {
-    let compared = section.headline().and_then(metrics::compared);
-    let value = |cell: u32| {
-        let cell = &section.document.cells[cell as usize];
-        Some(compared?.center(cell.metrics.get(compared?.name)?))
-    };
-    let known = section.cells().iter().filter_map(|cell| Some((value(*cell)?, *cell)));
+    let compared = section.headline();
+    let value = |cell: u32| compared?.of(&section.document.cells[cell as usize]);
+    let known = section.cells.iter().filter_map(|cell| Some((value(*cell)?, *cell)));
     let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0);
     let (least, most) = (known.clone().min_by(order), known.max_by(order));
     let mut cells: Vec<u32> = least.into_iter().chain(most).map(|(_, cell)| cell).collect();

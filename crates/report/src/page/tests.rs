@@ -63,21 +63,26 @@ fn the_numbers_are_those_of_the_document() {
     assert_eq!(found, expected);
 }
 
+/// Everything that has a name has this one.
+fn named(name: &str) -> (Document, Origin) {
+    let text = || name.to_owned();
+    let mut document = document(&[name, "http2"], 2, 6);
+    (document.scenario, document.model) = (text(), Some(text()));
+    document.environment.insert(text(), text());
+    let notes = vec![(text(), text())];
+    (document, Origin { command: text(), replay: text(), scenario: String::new(), notes })
+}
+
 /// Names are escaped everywhere: in HTML, in attributes, in the script's data.
 #[test]
 fn hostile_names_are_text() {
     const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&";
-    let mut document = document(&[HOSTILE, "http2"], 2, 6);
-    document.scenario = HOSTILE.to_owned();
-    document.model = Some(HOSTILE.to_owned());
-    document.environment.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    let (mut document, mut origin) = named(HOSTILE);
     document.cells[0].failed = 1;
     document.cells[0].failures =
         serde_json::from_value(json!([{ "run": 3, "count": 1, "reason": HOSTILE }])).unwrap();
     document.checks[0].detail = HOSTILE.to_owned();
-    let text = || HOSTILE.to_owned();
-    let origin =
-        Origin { command: text(), replay: text(), scenario: text(), notes: vec![(text(), text())] };
+    origin.scenario = HOSTILE.to_owned();
     let page = Builder::new(&document, origin).finish();
     assert!(!page.contains("<img"), "it became an element");
     assert_eq!(page.matches("</script").count(), 2, "the data's and the script's own");
@@ -91,14 +96,8 @@ fn names_do_not_change_the_direction_of_the_page() {
     let turned: Vec<char> =
         "\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}\u{61c}".chars().collect();
     let hostile: String = ["a", &turned.iter().collect::<String>(), "b"].concat();
-    let mut document = document(&[&hostile, "http2"], 2, 6);
-    document.scenario = hostile.clone();
-    document.model = Some(hostile.clone());
-    document.environment.insert(hostile.clone(), hostile.clone());
-    let text = || hostile.clone();
-    let scenario = format!("# {hostile}\r\nruns = 6\r\n");
-    let origin =
-        Origin { command: text(), replay: text(), scenario, notes: vec![(text(), text())] };
+    let (document, mut origin) = named(&hostile);
+    origin.scenario = format!("# {hostile}\r\nruns = 6\r\n");
     let page = Builder::new(&document, origin).finish();
     assert!(!page.contains(|character| turned.contains(&character)));
     let shown = "a\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069\\u061cb";

@@ -9,7 +9,7 @@ mod published;
 #[cfg(test)]
 mod tests;
 
-use trackbed_measure::lists::distinct;
+use trackbed_measure::lists::{distinct, grouped};
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 
@@ -54,40 +54,24 @@ pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
 /// The figures of the study's `devices` that have a counterpart in `observed`, in the study's
 /// order.
 fn figures(observed: &[Observation], devices: impl Iterator<Item = String>) -> Vec<Figure> {
-    let mut figures: Vec<Figure> = Vec::new();
-    for device in devices {
-        for theirs in published(&device) {
-            let (Some(low), Some(high)) = (theirs.low, theirs.high) else { continue };
-            let printed = Printed { device: device.clone(), low, high };
-            let known = figures.iter_mut().find(|figure| {
-                figure.setting == theirs.place
-                    && figure.metric == theirs.metric
-                    && figure.statistic == theirs.statistic
-            });
-            match known {
-                Some(figure) => figure.printed.push(printed),
-                None => figures.extend(figure(&theirs, printed, observed)),
-            }
-        }
-    }
-    figures
-}
-
-fn figure(theirs: &Observation, printed: Printed, observed: &[Observation]) -> Option<Figure> {
-    let of = |metric: &str, statistic: &str| {
-        let mut there = observed.iter().filter(|ours| ours.place == theirs.place);
-        there.find(|ours| ours.metric == metric && ours.statistic == statistic)
-    };
-    let ours = of(&theirs.metric, &theirs.statistic)?;
-    Some(Figure {
-        setting: theirs.place.clone(),
-        metric: theirs.metric.clone(),
-        statistic: theirs.statistic.clone(),
-        printed: vec![printed],
-        here: ours.value?,
-        ci95: [ours.low, ours.high],
-        answered_hz: of(ANSWERED, "mean").and_then(|rate| rate.value),
-    })
+    let theirs = devices.flat_map(|device| {
+        published(&device).into_iter().filter_map(move |theirs| {
+            let printed = Printed { device: device.clone(), low: theirs.low?, high: theirs.high? };
+            Some(((theirs.place, theirs.metric, theirs.statistic), printed))
+        })
+    });
+    let quantities = grouped(theirs).into_iter();
+    let figures = quantities.filter_map(|((setting, metric, statistic), printed)| {
+        let of = |metric: &str, statistic: &str| {
+            let mut there = observed.iter().filter(|ours| ours.place == setting);
+            there.find(|ours| ours.metric == metric && ours.statistic == statistic)
+        };
+        let ours = of(&metric, &statistic)?;
+        let (here, ci95) = (ours.value?, [ours.low, ours.high]);
+        let answered_hz = of(ANSWERED, "mean").and_then(|rate| rate.value);
+        Some(Figure { setting, metric, statistic, printed, here, ci95, answered_hz })
+    });
+    figures.collect()
 }
 
 /// The observations of the study's quantities in the runs behind `document`. Cells without a

@@ -19,7 +19,7 @@ use super::certificates::Certificates;
 use super::origin::Origin;
 use super::palette::{DARK, LIGHT};
 use super::ranks::Outlying;
-use crate::section::Section;
+use trackbed_analysis::groups::Section;
 
 /// The content of the page.
 pub(crate) struct Page<'a> {

@@ -6,12 +6,13 @@ use trackbed_measure::results::CellResult;
 use super::Page;
 use crate::cells;
 use crate::page::material::ANSWER;
-use crate::section::Section;
 use crate::summary::extent;
+use trackbed_analysis::groups::Section;
 
 /// The page's header: title and navigation.
 pub(super) fn header(page: &Page<'_>) -> Markup {
-    let titled = || page.sections.iter().enumerate().filter(|(_, one)| one.title().is_some());
+    let titled =
+        || page.sections.iter().enumerate().filter(|(_, one)| one.part.as_deref().is_some());
     html! {
         header.top {
             div.wide {
@@ -27,7 +28,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
                 a href="#run" { "What was run" }
                 @if titled().next().is_none() { a href="#part-0" { "Results" } }
                 @for (number, section) in titled() {
-                    a href={ "#part-" (number) } { (section.title().unwrap_or_default()) }
+                    a href={ "#part-" (number) } { (section.part.as_deref().unwrap_or_default()) }
                 }
                 @if page.study.is_some() { a href="#study" { "The study" } }
                 @if page.traces > 0 { a href="#runs" { "Single runs" } }
@@ -54,10 +55,10 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
                 p { "Nothing was compared. The table of cells below has the results." }
             }
             @for (section, lines) in all.iter().filter(|(_, lines)| !lines.is_empty()) {
-                @if let Some(title) = section.title() { h3 { (title) } }
+                @if let Some(title) = section.part.as_deref() { h3 { (title) } }
                 @for line in lines { p.line { (sentence(line)) } }
             }
-            @if page.sections.iter().any(|section| section.title().is_none()) {
+            @if page.sections.iter().any(|section| section.part.as_deref().is_none()) {
                 div.figures.full #(ANSWER) {}
             }
             (counts(page))

@@ -3,20 +3,20 @@
 use maud::{Markup, html};
 
 use super::tables;
-use crate::section::Section;
 use crate::{cells, differences};
+use trackbed_analysis::groups::Section;
 
 /// A part of the scenario, or the whole scenario if it has no parts.
 pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
-    let title = section.title().unwrap_or("Results");
-    let headline = section.headline();
+    let title = section.part.as_deref().unwrap_or("Results");
+    let headline = section.headline().map(|compared| compared.name);
     html! {
         section #{ "part-" (number) } aria-labelledby={ "part-title-" (number) } {
             h2 #{ "part-title-" (number) } { (title) }
             @if section.document.model.is_some() {
                 p.label role="note" { "Model of a device, no measurement." }
             }
-            @if section.title().is_some() {
+            @if section.part.as_deref().is_some() {
                 @for line in section.answer() { p.line { (line) } }
             }
             div.figures #{ "figures-" (number) } {}
