@@ -106,11 +106,11 @@ fn difference(
         metric: metric.to_owned(),
         cell: cell as u32,
         against: best as u32,
-        mean: pairs.mean,
-        ci95: pairs.ci95,
-        percent: pairs.relative.map(|relative| relative.mean * 100.0),
-        n: pairs.n as u32,
-        verdict: verdict(pairs.verdict, pairs.ci95 == [0.0; 2]),
+        mean: pairs.difference,
+        ci95: pairs.difference_interval,
+        percent: pairs.relative().map(|relative| relative.mean * 100.0),
+        n: pairs.n[0] as u32,
+        verdict: verdict(pairs.verdict, pairs.difference_interval == [0.0; 2]),
         median: None,
     })
 }

@@ -9,6 +9,7 @@ use trackbed_stats::{EquivalenceVerdict, equivalence};
 use trackbed_scenario::{Cell, Plan};
 
 use crate::aggregate::run_means;
+use crate::checks::name;
 
 /// Maximum deviation of the ratio of means from 1. Over QUIC both substrates run the same code;
 /// over TCP one uses our engine and the other the kernel.
@@ -53,7 +54,6 @@ fn judged(
     let runs = sides.iter().flatten().map(|run| run.run + 1).max()?;
     let [virtually, emulated] = sides.each_ref().map(|side| run_means(side, metric, runs));
     let found = equivalence(&virtually, &emulated, margin, confidence).ok()?;
-    let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
     let verdict = match found.verdict {
         EquivalenceVerdict::Equivalent => AgreementVerdict::Equivalent,
         EquivalenceVerdict::Different => AgreementVerdict::Different,
@@ -62,7 +62,7 @@ fn judged(
     let is_undecided = verdict == AgreementVerdict::Undecided;
     Some(Agreement {
         cell: index,
-        name: names.join(" "),
+        name: name(cell),
         metric: metric.to_owned(),
         virtually: found.means[0],
         emulated: found.means[1],

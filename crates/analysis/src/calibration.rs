@@ -255,7 +255,8 @@ fn middle(known: &[Cost]) -> Cost {
     Cost { message: of(|cost| cost.message), packet }
 }
 
-fn infers(cell: &CellResult) -> bool {
+/// Whether inference ran beside the communication.
+pub(crate) fn infers(cell: &CellResult) -> bool {
     !["", "none"].contains(&cell.factor_text("inference").as_str())
 }
 

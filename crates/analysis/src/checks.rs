@@ -110,7 +110,7 @@ fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
 }
 
 /// The name of a cell: the values of its factors.
-fn name(cell: &Cell) -> String {
+pub(crate) fn name(cell: &Cell) -> String {
     let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
     names.join(" ")
 }

@@ -249,16 +249,15 @@ fn changes(first: &Opened, second: &Opened) -> Vec<Change> {
         }
     };
     let (one, two) = (&first.document, &second.document);
-    change("version of trackbed", one.trackbed.clone(), two.trackbed.clone());
-    change(
-        "version of results (the same seeds give other results; see CHANGELOG)",
-        one.results_version.to_string(),
-        two.results_version.to_string(),
-    );
-    change("scenario", one.scenario.clone(), two.scenario.clone());
-    change("substrate", one.substrate.clone(), two.substrate.clone());
-    change("seed", one.seed.to_string(), two.seed.to_string());
-    change("runs", one.runs.to_string(), two.runs.to_string());
+    let mut differ = |what: &str, of: fn(&Document) -> String| change(what, of(one), of(two));
+    differ("version of trackbed", |it| it.trackbed.clone());
+    differ("version of results (the same seeds give other results; see CHANGELOG)", |it| {
+        it.results_version.to_string()
+    });
+    differ("scenario", |it| it.scenario.clone());
+    differ("substrate", |it| it.substrate.clone());
+    differ("seed", |it| it.seed.to_string());
+    differ("runs", |it| it.runs.to_string());
     let settings = |about: &About| {
         let is_told_above =
             |text: &&String| !["runs=", "seed="].iter().any(|key| text.starts_with(key));

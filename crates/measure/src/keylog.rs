@@ -63,8 +63,9 @@ impl KeyLog {
         KeyLogCursor { log: self.clone(), next: 0 }
     }
 
-    /// Writes all lines, each with its newline, to the key log file `path`, replacing an older one. A new file is readable only by its
-    /// owner, because on a real network the secrets decrypt real connections.
+    /// Writes all lines, each with its newline, to the key log file `path`, replacing an older one. A new
+    /// file is readable only by its owner, because on a real network the secrets decrypt real
+    /// connections.
     ///
     /// # Errors
     /// If the file cannot be created or written.

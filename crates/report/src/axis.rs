@@ -84,6 +84,16 @@ impl Axis {
 /// From this ratio of the largest to the smallest value, an axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 
+/// Writes a text at a place; `anchor` is the part of the text that stands there.
+pub(crate) fn write_label(
+    [x, y]: [f64; 2],
+    anchor: &str,
+    text: &str,
+    out: &mut String,
+) -> fmt::Result {
+    writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>")
+}
+
 pub(crate) fn escaped(text: &str) -> String {
     printable_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use trackbed_analysis::divergence::{Divergence, Sent, Window, windows_at};
 use trackbed_net::Direction;
 
-use crate::axis::{Axis, escaped};
+use crate::axis::{Axis, escaped, write_label};
 use crate::number::short;
 use crate::words::written;
 
@@ -261,13 +261,7 @@ fn write_picture(
     )?;
     y.write_grid([LEFT, RIGHT], out)?;
     for tick in x.ticks() {
-        writeln!(
-            out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            x.place(tick),
-            BOTTOM + 16.0,
-            short(tick)
-        )?;
+        write_label([x.place(tick), BOTTOM + 16.0], "middle", &short(tick), out)?;
     }
     for (points, colour) in curves.iter().zip(COLOURS) {
         let mut path = format!("M{:.1} {:.1}", x.place(0.0), y.place(0.0));

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_measure::results::{CellResult, Document, RUNTIME};
+use trackbed_measure::results::{CellResult, Document, RUNTIME, VIRTUAL};
 
 use crate::number::plural;
 use crate::words::{numbered, written};
@@ -106,7 +106,7 @@ fn write_failures(document: &Document, replay: &str, out: &mut String) -> fmt::R
         for failure in cell.failures.iter().take(REASONS_MAX) {
             let times = if failure.count == 1 { "" } else { &format!("{} x ", failure.count) };
             writeln!(out, "  {times}{}", failure.reason)?;
-            if document.substrate == REPEATABLE {
+            if document.substrate == VIRTUAL {
                 writeln!(out, "    {replay} {index} {}", failure.run)?;
             }
         }
@@ -133,9 +133,6 @@ fn write_invalid(document: &Document, out: &mut String) -> fmt::Result {
     }
     Ok(())
 }
-
-/// The substrate whose runs can be replayed.
-pub(crate) const REPEATABLE: &str = "virtual";
 
 /// Checks that hold are counted; one that fails is always printed in full.
 fn write_checks(document: &Document, verbose: bool, out: &mut String) -> fmt::Result {

@@ -71,6 +71,8 @@ pub struct Comparison {
     /// Whether all values of both sides are equal: within each pair if paired, otherwise all of
     /// them.
     identical: bool,
+    /// Whether all first values are above zero.
+    is_positive: bool,
     confidence: f64,
 }
 
@@ -81,6 +83,15 @@ pub struct MeanRatio {
     pub value: f64,
     /// The confidence interval of the ratio: all ratios that the test does not reject (E. C.
     /// Fieller, J. R. Statist. Soc. B 16, 1954), at the confidence of the terms.
+    pub interval: [f64; 2],
+}
+
+/// A difference as a fraction of the first mean; -0.1 is "10 % less".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelativeDifference {
+    /// The mean difference divided by the mean of the first.
+    pub mean: f64,
+    /// Its confidence interval, in which both means vary together; see [`MeanRatio`].
     pub interval: [f64; 2],
 }
 
@@ -127,6 +138,16 @@ pub enum RegressionVerdict {
 }
 
 impl Comparison {
+    /// The difference as a fraction of the first mean. `None` unless every first value is above zero,
+    /// and their mean significantly so.
+    pub fn relative(&self) -> Option<RelativeDifference> {
+        let ratio = self.ratio.filter(|_| self.is_positive)?;
+        let mean = self.difference / self.means[0];
+        // An interval of zero width must stay one.
+        let interval = ratio.interval.map(|end| mean + (end - ratio.value));
+        Some(RelativeDifference { mean, interval })
+    }
+
     /// The verdict with `p_value` instead of the comparison's own, adjusted for a family of
     /// comparisons. Equal and equivalent stay so.
     pub fn judged_by(&self, p_value: f64) -> ComparisonVerdict {
@@ -187,6 +208,15 @@ pub fn compare_paired(
     pairs.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
     let (first, second) = pairs.into_iter().unzip();
     Sides { first, second, paired: true }.compare(terms)
+}
+
+/// Compares paired by run, with 95 % confidence and without a margin.
+///
+/// # Errors
+/// As [`compare_paired`].
+pub fn paired(first: &[Option<f64>], second: &[Option<f64>]) -> Result<Comparison, StatsError> {
+    let terms = Terms { margin: Margin::Absolute(0.0), ..Terms::default() };
+    compare_paired(first, second, &terms)
 }
 
 /// Compares two sets of runs without common seeds; `None` is a failed run. The order on each side
@@ -254,6 +284,7 @@ impl Sides {
             }),
             n: [self.first.len(), self.second.len()],
             identical,
+            is_positive: self.first.iter().all(|x| *x > 0.0),
             confidence: terms.confidence,
         };
         found.verdict = found.judged_by(found.p_value);

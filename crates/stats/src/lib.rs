@@ -18,7 +18,6 @@ mod median;
 mod multiple;
 mod normal;
 mod outliers;
-mod paired;
 mod pivot;
 mod runs;
 mod sample;
@@ -30,8 +29,8 @@ mod warm_up;
 
 pub use bootstrap::Bootstrap;
 pub use compare::{
-    Better, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression, RegressionVerdict, Terms,
-    compare_paired, compare_unpaired,
+    Better, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression, RegressionVerdict,
+    RelativeDifference, Terms, compare_paired, compare_unpaired, paired,
 };
 pub use equivalence::{
     CONFIDENCE, Equivalence, EquivalenceVerdict, equivalence, look_confidence, pairs_at,
@@ -40,7 +39,6 @@ pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
 pub use median::{MedianDifference, paired_median};
 pub use multiple::holm;
 pub use outliers::outliers;
-pub use paired::{PairedDifference, RelativeDifference, paired};
 pub use pivot::mean_interval;
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,

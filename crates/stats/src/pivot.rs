@@ -138,8 +138,7 @@ impl Pivot {
 
 /// The interval that covers the mean of the distribution behind `sample` with `confidence` (0.95
 /// for the 95 % interval): each end is the outer one of Student's t and of Hall's correction for
-/// skewness (P. Hall, J. R. Statist. Soc. B 54, 1992; R. Willink, Commun. Statist. 34, 2005). It
-/// draws nothing at random and takes one pass over the values.
+/// skewness (P. Hall, J. R. Statist. Soc. B 54, 1992).
 ///
 /// The values must be independent of one another: one per run, not many from the same run. With one
 /// value, or all equal, both ends are the mean; so always show n beside it. With few values the

@@ -54,9 +54,10 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
         }
         _ => with_unit(bound, &comparison.metric),
     };
+    let [is, is_not] = verbs(comparison.relation);
     match (judgement.verdict, &judgement.doubt) {
-        (Verdict::Meets, _) => format!("{found} {} {bound}", is(comparison.relation)),
-        (Verdict::Fails, _) => format!("{found} {} {bound}", is_not(comparison.relation)),
+        (Verdict::Meets, _) => format!("{found} {is} {bound}"),
+        (Verdict::Fails, _) => format!("{found} {is_not} {bound}"),
         (Verdict::CannotTell, Some(doubt)) => {
             format!("{found} compared with {bound}: {}", reason(doubt, measured))
         }
@@ -64,23 +65,14 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
     }
 }
 
-fn is(relation: Relation) -> &'static str {
+/// What is said of a value that has this relation, and of one that has not.
+fn verbs(relation: Relation) -> [&'static str; 2] {
     match relation {
-        Relation::Below => "is below",
-        Relation::AtMost => "is at most",
-        Relation::Above => "is above",
-        Relation::AtLeast => "is at least",
-        Relation::Equal => "is",
-    }
-}
-
-fn is_not(relation: Relation) -> &'static str {
-    match relation {
-        Relation::Below => "is not below",
-        Relation::AtMost => "is above",
-        Relation::Above => "is not above",
-        Relation::AtLeast => "is below",
-        Relation::Equal => "is not",
+        Relation::Below => ["is below", "is not below"],
+        Relation::AtMost => ["is at most", "is above"],
+        Relation::Above => ["is above", "is not above"],
+        Relation::AtLeast => ["is at least", "is below"],
+        Relation::Equal => ["is", "is not"],
     }
 }
 

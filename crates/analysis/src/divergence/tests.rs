@@ -30,10 +30,6 @@ fn segment(direction: Direction, (sequence, acknowledgment): (u32, u32), payload
     })
 }
 
-fn millis(at: u64) -> Time {
-    Time::from_millis(at)
-}
-
 /// A conversation: a request of 100 bytes, and pieces of 1,000 bytes that are acknowledged one by one.
 fn conversation(start: (u64, u32, u32), pieces: u32) -> Vec<Sent> {
     let (begin, up, down) = start;
@@ -41,7 +37,7 @@ fn conversation(start: (u64, u32, u32), pieces: u32) -> Vec<Sent> {
     let mut sent = Vec::new();
     let mut send = |at, direction, numbers, payload| {
         let packet = segment(direction, numbers, payload);
-        sent.extend(reader.read((millis(begin + at), 0), direction, &packet));
+        sent.extend(reader.read((Time::from_millis(begin + at), 0), direction, &packet));
     };
     send(0, Direction::Forward, (up, 0), 100);
     for piece in 0..pieces {
@@ -141,14 +137,12 @@ fn sizes_that_depend_on_random_numbers_do_not_matter() {
 fn the_same_packets_at_other_times_are_late() {
     let whole = conversation((0, 1, 1), 3);
     let mut slow = whole.clone();
-    slow.iter_mut().filter(|sent| sent.at > millis(11)).for_each(|sent| sent.at += ms(2));
+    slow.iter_mut()
+        .filter(|sent| sent.at > Time::from_millis(11))
+        .for_each(|sent| sent.at += Duration::from_millis(2));
     assert_eq!(divergence(&whole, &slow), None);
     let [one, other] = first_late(&whole, &slow).unwrap();
-    assert_eq!((one.at, other.at), (millis(12), millis(14)));
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
+    assert_eq!((one.at, other.at), (Time::from_millis(12), Time::from_millis(14)));
 }
 
 /// 2,500 bytes in pieces of 1,000, as a network card cuts them.

@@ -179,16 +179,17 @@ impl Sides<'_> {
 /// By how much the mean of `cell` is more than that of `against`, in percent.
 fn relative(cell: &Means, against: &Means) -> Option<Found> {
     let pairs = paired(against, cell).ok()?;
-    let relative = pairs.relative?;
-    let ci95 = Some(relative.ci95.map(|end| end * 100.0));
-    Some(Found { value: relative.mean * 100.0, ci95, runs: pairs.n })
+    let relative = pairs.relative()?;
+    let ci95 = Some(relative.interval.map(|end| end * 100.0));
+    Some(Found { value: relative.mean * 100.0, ci95, runs: pairs.n[0] })
 }
 
 /// By how many percent a quotient changes from one to the other, of their logarithms.
 fn change(from: &Means, to: &Means) -> Option<Found> {
     let pairs = paired(from, to).ok()?;
     let percent = |logarithm: f64| (libm::exp(logarithm) - 1.0) * 100.0;
-    Some(Found { value: percent(pairs.mean), ci95: Some(pairs.ci95.map(percent)), runs: pairs.n })
+    let ci95 = Some(pairs.difference_interval.map(percent));
+    Some(Found { value: percent(pairs.difference), ci95, runs: pairs.n[0] })
 }
 
 #[cfg(test)]

@@ -31,9 +31,6 @@ use trackbed_scenario::{Cell, PART, Plan};
 ///
 /// # Errors
 /// If the results cannot be read.
-///
-/// # Panics
-/// If the built-in reference file is invalid.
 pub fn hold(
     name: &str,
     plan: &Plan,
@@ -54,9 +51,6 @@ pub fn hold(
 
 /// The parts of the scenario that the statements and figures of the paper called `name` refer to;
 /// empty if it has no parts.
-///
-/// # Panics
-/// If the built-in reference file is invalid.
 pub fn parts(name: &str) -> Vec<String> {
     let Some(reference) = reference(name) else { return Vec::new() };
     let Reference { statement, figure, over_time, .. } = reference;
@@ -69,9 +63,6 @@ pub fn parts(name: &str) -> Vec<String> {
 
 /// The cells of `plan` to which statements of the paper called `name` need more runs than it gives them, and
 /// how many.
-///
-/// # Panics
-/// If the built-in reference file is invalid.
 pub fn more_runs(name: &str, plan: &Plan) -> BTreeMap<u32, u32> {
     let needs = reference(name).map(|reference| reference.runs).unwrap_or_default();
     let least = |cell: &Cell| {
@@ -83,9 +74,6 @@ pub fn more_runs(name: &str, plan: &Plan) -> BTreeMap<u32, u32> {
 
 /// The study's figures of single runs, for the paper called `name`: `repeat` repeats a run, given
 /// its cell and run number.
-///
-/// # Panics
-/// If the built-in reference file is invalid.
 pub fn over_time(
     name: &str,
     document: &Document,

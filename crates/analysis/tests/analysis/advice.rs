@@ -35,6 +35,12 @@ impl Results {
         self
     }
 
+    /// A cell of `protocol` with the RTT of each run around `centre`.
+    fn rtt(self, protocol: &str, centre: f64, reach: f64) -> Results {
+        let of = around(centre, reach);
+        self.cell(&[("protocol", protocol)], 30, move |run| vec![("rtt_ms", vec![of(run)])])
+    }
+
     fn document(&self) -> Document {
         Document { runs: 30, cells: self.cells.clone(), ..Document::default() }
     }
@@ -62,12 +68,6 @@ fn around(centre: f64, reach: f64) -> impl Fn(u32) -> f64 {
     move |run| centre + reach * (f64::from(run * 7 % 30) - 14.5) / 14.5
 }
 
-/// A cell of `protocol` with the RTT of each run around `centre`.
-fn rtt(results: Results, protocol: &str, centre: f64, reach: f64) -> Results {
-    let of = around(centre, reach);
-    results.cell(&[("protocol", protocol)], 30, move |run| vec![("rtt_ms", vec![of(run)])])
-}
-
 fn verdicts(advice: &Advice) -> Vec<(&str, Verdict)> {
     advice.cells.iter().map(|cell| (cell.name.as_str(), cell.verdict)).collect()
 }
@@ -79,9 +79,8 @@ use Verdict::{CannotTell, Fails, Meets};
 /// is 0.62.
 #[test]
 fn the_interval_decides_and_the_best_comes_first() {
-    let results = rtt(Results::default(), "slow", 60.0, 3.0);
-    let results = rtt(results, "close", 49.9, 3.0);
-    let results = rtt(results, "fast", 30.0, 3.0);
+    let results = Results::default().rtt("slow", 60.0, 3.0).rtt("close", 49.9, 3.0);
+    let results = results.rtt("fast", 30.0, 3.0);
     let advice = results.ask(&["rtt < 50 ms"]);
     assert_eq!(verdicts(&advice), [("fast", Meets), ("close", CannotTell), ("slow", Fails)]);
     let best = advice.best().unwrap();
@@ -102,7 +101,7 @@ fn the_interval_decides_and_the_best_comes_first() {
 /// above it: enough to fail a need, not to meet it. 368 samples are needed.
 #[test]
 fn a_quantile_beyond_the_samples_is_not_claimed() {
-    let results = rtt(Results::default(), "fast", 30.0, 3.0);
+    let results = Results::default().rtt("fast", 30.0, 3.0);
     let finding = |need: &str| results.ask(&[need]).cells[0].findings[0].clone();
     let open = finding("p99 rtt < 50 ms");
     assert_eq!((open.verdict, open.more_runs), (CannotTell, Some(338)));
@@ -142,7 +141,7 @@ fn a_quantile_of_many_samples_has_an_interval() {
 /// Verdicts combine as in Kleene's logic: a part that decides is not affected by an undecided one.
 #[test]
 fn and_and_or_join_verdicts() {
-    let results = rtt(Results::default(), "quic", 50.0, 3.0);
+    let results = Results::default().rtt("quic", 50.0, 3.0);
     let verdict = |need: &str| results.ask(&[need]).cells[0].verdict;
     let (yes, no, maybe) = ("rtt < 90 ms", "rtt < 10 ms", "rtt < 50 ms");
     for (need, expected) in [
@@ -220,8 +219,7 @@ fn a_baseline_may_stand_in_another_part() {
 
 #[test]
 fn a_baseline_can_be_chosen() {
-    let results = rtt(Results::default(), "http2", 50.0, 3.0);
-    let results = rtt(results, "quic", 30.0, 3.0);
+    let results = Results::default().rtt("http2", 50.0, 3.0).rtt("quic", 30.0, 3.0);
     let advice = results.try_ask(&["rtt < 0.8 baseline"], Some("protocol=http2")).unwrap();
     assert_eq!(verdicts(&advice), [("quic", Meets)]);
     assert_eq!(advice.baselines, [0]);

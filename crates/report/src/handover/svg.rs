@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
 use trackbed_railway::motion::Direction;
 
-use crate::axis::escaped;
+use crate::axis::{escaped, write_label};
 
 const WIDTH: f64 = 1_000.0;
 const LEFT: f64 = 90.0;
@@ -89,13 +89,8 @@ fn panel(text: &mut String, table: &Table, operator: &str, top: f64) -> Result<(
     }
     for step in 0..=10 {
         let chainage = length_m * f64::from(step) / 10.0;
-        let _ = writeln!(
-            text,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.1} km</text>",
-            x(chainage),
-            top + CURVE + 2.0 * (BAND + 4.0) + 18.0,
-            chainage / 1e3
-        );
+        let place = [x(chainage), top + CURVE + 2.0 * (BAND + 4.0) + 18.0];
+        let _ = write_label(place, "middle", &format!("{:.1} km", chainage / 1e3), text);
     }
     Ok(())
 }

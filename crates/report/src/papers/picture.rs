@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use trackbed_analysis::paper::{Figure, Held, Statement, Verdict};
 use trackbed_measure::lists;
 
-use crate::axis::{Axis, escaped};
+use crate::axis::{Axis, escaped, write_label};
 use crate::number::short;
 use crate::words::written;
 
@@ -143,13 +143,7 @@ fn write_row(row: &Row, axis: &Axis, y: f64, out: &mut String) -> fmt::Result {
     let cut = row.label.chars().count() > LABEL_CHARS;
     let mut label: String = row.label.chars().take(LABEL_CHARS).collect();
     label.push_str(if cut { "..." } else { "" });
-    writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-        LEFT - 10.0,
-        y + 4.0,
-        escaped(&label)
-    )?;
+    write_label([LEFT - 10.0, y + 4.0], "end", &escaped(&label), out)?;
     for [low, high] in &row.paper {
         let (from, until) = (axis.place(*low), axis.place(*high));
         if until > from {

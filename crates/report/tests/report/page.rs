@@ -43,8 +43,9 @@ fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
     let script = format!(
         "<script>const probe = () => {{ {probe} }};\
          let found; try {{ found = probe(); }} catch (error) {{ found = {{ failed: String(error) }}; }}\
+         const bytes = [...new TextEncoder().encode(JSON.stringify(found))];\
          document.documentElement.dataset.probe = \
-         btoa(unescape(encodeURIComponent(JSON.stringify(found))));</script></body>"
+         bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');</script></body>"
     );
     let (before, after) = page.rsplit_once("</body>").unwrap();
     let file = folder.join("page.html");
@@ -78,16 +79,9 @@ fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
     }
 }
 
-/// Base64 (RFC 4648 section 4).
-fn decoded(text: &str) -> Vec<u8> {
-    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits = text.bytes().filter_map(|byte| ALPHABET.iter().position(|one| *one == byte));
-    let digits: Vec<u32> = digits.map(|digit| digit as u32).collect();
-    let bytes = digits.chunks(4).flat_map(|four| {
-        let bits = four.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - four.len()));
-        [bits >> 16, bits >> 8, bits].map(|byte| byte as u8).into_iter().take(four.len() - 1)
-    });
-    bytes.collect()
+/// The bytes that these hexadecimal digits are.
+fn decoded(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
 const HOSTILE: &str = "</script><img src=x onerror=document.title=1>";

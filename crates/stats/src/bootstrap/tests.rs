@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{AIR_CONDITIONING, assert_near};
+use crate::testing::{AIR_CONDITIONING, EXTREMES, assert_near};
 
 fn sample(values: &[f64]) -> Sample {
     Sample::new(values).unwrap()
@@ -54,14 +54,7 @@ fn degenerate_samples_have_the_documented_intervals() {
 
 #[test]
 fn extreme_values_leave_the_interval_finite_and_within_the_sample() {
-    let lists: [&[f64]; 5] = [
-        &[-1e90, 1e90],
-        &[1e-300, 2e-300, 5e-300],
-        &[5e-324, 0.0, 1.0],
-        &[1e90, 1e90, 1e-90],
-        &[1.0, 1.0 + f64::EPSILON],
-    ];
-    for values in lists {
+    for values in EXTREMES {
         let sample = sample(values);
         let ends = Bootstrap::default().ci95(&sample, mean).unwrap();
         assert!(ends[0] <= ends[1], "{ends:?}");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::AIR_CONDITIONING;
+use crate::testing::{AIR_CONDITIONING, EXTREMES};
 
 fn interval(values: &[f64]) -> [f64; 2] {
     mean_interval(&Sample::new(values).unwrap(), 0.95).unwrap()
@@ -102,22 +102,14 @@ fn rounding_is_not_taken_for_spread() {
 
 #[test]
 fn extreme_values_leave_everything_finite_and_in_order() {
-    let lists: [&[f64]; 6] = [
-        &[-1e90, 1e90],
-        &[1e-300, 2e-300, 5e-300],
-        &[5e-324, 0.0, 1.0],
-        &[1e90, 1e90, 1e-90],
-        &[1.0, 1.0 + f64::EPSILON],
-        &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e90],
-    ];
-    for values in lists {
+    for values in EXTREMES {
         let ends = interval(values);
         assert!(ends[0] <= ends[1] && ends.iter().all(|end| end.is_finite()), "{ends:?}");
         let found = pivot(values);
         for p in [found.p_above(), found.p_below(), found.p_either()] {
             assert!((0.0..=1.0).contains(&p), "{found:?}");
         }
-        for other in lists {
+        for other in EXTREMES {
             let found = Pivot::of_difference(values, other);
             assert!(found.interval(0.95).iter().all(|end| end.is_finite()), "{found:?}");
             assert!((0.0..=1.0).contains(&found.p_either()), "{found:?}");

@@ -7,10 +7,6 @@ fn runs(values: &[Vec<f64>]) -> Runs {
     Runs::new(values.iter().map(Vec::as_slice)).unwrap()
 }
 
-fn normal(rng: &mut Rng) -> f64 {
-    rng.normal()
-}
-
 /// For the values 1 to 100 in any runs, the quantiles are those of the sample.
 #[test]
 fn statistics_are_those_of_all_values() {
@@ -62,7 +58,7 @@ fn single_values_have_the_interval_of_order_statistics() {
 #[test]
 fn values_that_share_their_run_do_not_count_as_independent() {
     let mut rng = Seed::of_run(1, 0).stream("shared");
-    let values: Vec<f64> = (0..30).map(|_| normal(&mut rng)).collect();
+    let values: Vec<f64> = (0..30).map(|_| rng.normal()).collect();
     let copied: Vec<Vec<f64>> = values.iter().map(|value| vec![*value; 100]).collect();
     let width = |interval: Interval| interval.high.unwrap() - interval.low.unwrap();
     let estimate = runs(&copied).estimate(Statistic::Quantile(0.5)).unwrap();
@@ -85,8 +81,8 @@ fn intervals_of_quantiles_cover_the_truth_about_as_often_as_they_say() {
     for _ in 0..trials {
         let values: Vec<Vec<f64>> = (0..25)
             .map(|_| {
-                let shared = normal(&mut rng);
-                (0..25).map(|_| shared + normal(&mut rng)).collect()
+                let shared = rng.normal();
+                (0..25).map(|_| shared + rng.normal()).collect()
             })
             .collect();
         let inside = |interval: Interval| {
@@ -133,7 +129,7 @@ fn a_difference_is_taken_run_by_run() {
 fn few_runs_in_the_tail_leave_a_difference_open() {
     let mut rng = Seed::of_run(5, 0).stream("tail");
     let cell = |rng: &mut Rng| -> Vec<Vec<f64>> {
-        let run = |k: i32| (0..20).map(|_| f64::from(k) + 0.7 * normal(rng)).collect();
+        let run = |k: i32| (0..20).map(|_| f64::from(k) + 0.7 * rng.normal()).collect();
         (0..30).map(run).collect()
     };
     let cells = [cell(&mut rng), cell(&mut rng)];

@@ -26,14 +26,10 @@ pub(super) enum Resolved {
 
 impl Names {
     /// The metrics `measured`; those in `elsewhere` are known but have no values here.
-    pub fn new<A, B>(
-        measured: impl IntoIterator<Item = A>,
-        elsewhere: impl IntoIterator<Item = B>,
-    ) -> Names
-    where
-        A: Into<String>,
-        B: Into<String>,
-    {
+    pub fn new(
+        measured: impl IntoIterator<Item = impl Into<String>>,
+        elsewhere: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Names {
         Names {
             measured: measured.into_iter().map(Into::into).collect(),
             elsewhere: elsewhere.into_iter().map(Into::into).collect(),

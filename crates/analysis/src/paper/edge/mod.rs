@@ -16,6 +16,7 @@ use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 use super::statement::{Held, Setting, Statement, Verdict};
 use crate::advise::cells::Cells;
 use crate::advise::words;
+use crate::calibration::infers;
 use figure::Observation;
 pub use figure::{Figure, Place, Printed};
 use guidance::{Advice, HIGH, LOW, judge};
@@ -181,8 +182,7 @@ fn place(cell: &CellResult) -> Option<Place> {
         "chacha20poly1305" => "chacha20".to_owned(),
         _ => return None,
     };
-    let inferring = !["", "none"].contains(&cell.factor_text("inference").as_str());
-    inferring.then(|| Place::new(load, protocol, &cipher))
+    infers(cell).then(|| Place::new(load, protocol, &cipher))
 }
 
 /// The requests answered per second.

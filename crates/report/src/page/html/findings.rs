@@ -1,12 +1,11 @@
 //! Failed runs with the command that replays them, outliers and checks.
 
 use maud::{Markup, html};
-use trackbed_measure::results::{CellResult, Document};
+use trackbed_measure::results::{CellResult, Document, VIRTUAL};
 
 use super::{Page, tables};
 use crate::number::{plural, significant};
 use crate::page::ranks::Outlying;
-use crate::summary::REPEATABLE;
 use crate::table::{Align, Table};
 use crate::words::numbered;
 
@@ -49,7 +48,6 @@ pub(super) fn problems(page: &Page<'_>) -> Markup {
 }
 
 fn failures(page: &Page<'_>, index: usize, cell: &CellResult) -> Markup {
-    let can_replay = page.document.substrate == REPEATABLE && !page.origin.replay.is_empty();
     html! {
         h3.bad { (plural(cell.failed.into(), "run")) " of " (numbered(page.document, index as u32)) }
         ul {
@@ -57,7 +55,7 @@ fn failures(page: &Page<'_>, index: usize, cell: &CellResult) -> Markup {
                 li {
                     @if failure.count > 1 { (failure.count) " times: " }
                     (failure.reason)
-                    @if can_replay {
+                    @if can_replay(page) {
                         br;
                         code { (page.origin.replay) " " (index) " " (failure.run) }
                     }
@@ -68,6 +66,10 @@ fn failures(page: &Page<'_>, index: usize, cell: &CellResult) -> Markup {
             }
         }
     }
+}
+
+fn can_replay(page: &Page<'_>) -> bool {
+    page.document.substrate == VIRTUAL && !page.origin.replay.is_empty()
 }
 
 /// Outlying runs; empty if there are none.
@@ -92,7 +94,7 @@ pub(super) fn outlying(page: &Page<'_>) -> Markup {
 }
 
 fn outlying_table(page: &Page<'_>) -> Table {
-    let can_replay = page.document.substrate == REPEATABLE && !page.origin.replay.is_empty();
+    let can_replay = can_replay(page);
     let right = ["cell", "run"].map(|title| (title, Align::Right));
     let values = ["value", "median of the cell"].map(|title| (title, Align::Right));
     let again = can_replay.then_some(("replay with", Align::Left));
