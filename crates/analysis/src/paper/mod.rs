@@ -147,14 +147,14 @@ mod tests {
     use trackbed_scenario::{self as scenario, Override, Source};
 
     /// The runs of a plan in virtual time.
-    pub(super) fn document_of(plan: &Plan, runs: &Vec<RunResult>) -> Document {
+    pub(super) fn document_of(plan: &Plan, runs: &[RunResult]) -> Document {
         let origin = crate::Origin { substrate: VIRTUAL.to_owned(), ..crate::Origin::default() };
-        crate::document(plan, &origin, runs, false).unwrap()
+        crate::document(plan, &origin, &runs.to_vec(), false).unwrap()
     }
 
     /// The cells of a plan without any runs.
     pub(super) fn document_of_nothing(plan: &Plan) -> Document {
-        document_of(plan, &Vec::new())
+        document_of(plan, &[])
     }
 
     /// Every statement and figure refers to a cell of its scenario and to an existing metric, so

@@ -4,7 +4,7 @@
 #[path = "../../src/page/tests/fixture.rs"]
 mod fixture;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
@@ -36,8 +36,9 @@ struct Seen {
     console: String,
 }
 
-/// Opens `page`, runs `probe` when everything is drawn, and reads the result.
-fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
+/// Opens the page, runs `probe` when everything is drawn, and reads the result; `None` without a browser.
+fn open(width: u32, probe: &str) -> Option<Seen> {
+    let (browser, page) = (browser()?, page());
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let script = format!(
@@ -73,10 +74,10 @@ fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
     let encoded = dom.split("data-probe=\"").nth(1).and_then(|rest| rest.split('"').next());
     let encoded = encoded.unwrap_or_else(|| panic!("no probe in the page: {said}"));
     let console = said.lines().filter(|line| line.contains("CONSOLE"));
-    Seen {
+    Some(Seen {
         probe: serde_json::from_slice(&decoded(encoded)).unwrap(),
         console: console.collect::<Vec<_>>().join("\n"),
-    }
+    })
 }
 
 /// The bytes that these hexadecimal digits are.
@@ -115,10 +116,8 @@ const DRAWN: &str = "
 
 #[test]
 fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
-    let Some(browser) = browser() else { return };
-    let page = page();
     for width in [390, 1024, 1600] {
-        let Seen { probe, console } = open(&browser, &page, width, DRAWN);
+        let Some(Seen { probe, console }) = open(width, DRAWN) else { return };
         assert_eq!(probe["errors"], "", "{probe}");
         assert_eq!(console, "", "the console is silent");
         // Means, differences, along, tails, distributions, a front; a timeline, a map, a waterfall.
@@ -138,10 +137,7 @@ fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
 /// Keys move through the values of every figure, and each value is announced to screen readers.
 #[test]
 fn values_are_read_by_keys() {
-    let Some(browser) = browser() else { return };
-    let seen = open(
-        &browser,
-        &page(),
+    let Some(Seen { probe, .. }) = open(
         1024,
         "const press = (stage, key) =>
             stage.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
@@ -157,8 +153,10 @@ fn values_are_read_by_keys() {
             return { id: figure.id, tab: stage.tabIndex, named: !!stage.getAttribute('aria-label'),
                      heard, visible, gone: stage.querySelector('.tip').hidden };
         });",
-    );
-    let figures = seen.probe.as_array().unwrap_or_else(|| panic!("{}", seen.probe));
+    ) else {
+        return;
+    };
+    let figures = probe.as_array().unwrap_or_else(|| panic!("{probe}"));
     assert_eq!(figures.len(), 9);
     for figure in figures {
         assert_eq!((&figure["tab"], &figure["named"]), (&json!(0), &json!(true)), "{figure}");
@@ -179,10 +177,7 @@ fn values_are_read_by_keys() {
 /// A choice shows another view, a click on a name hides its series, and the theme changes colours.
 #[test]
 fn choices_names_and_themes_change_what_is_seen() {
-    let Some(browser) = browser() else { return };
-    let seen = open(
-        &browser,
-        &page(),
+    let Some(Seen { probe, .. }) = open(
         1024,
         "const figure = document.getElementById('distribution-0');
         const label = () => figure.querySelector('.stage svg').textContent;
@@ -199,8 +194,9 @@ fn choices_names_and_themes_change_what_is_seen() {
         const set = (value) => { theme.value = value; theme.dispatchEvent(new Event('change')); };
         const colours = ['light', 'dark', 'light'].map((value) => { set(value); return ground(); });
         return { before, chosen, hidden, colours };",
-    );
-    let probe = &seen.probe;
+    ) else {
+        return;
+    };
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{probe}")).to_owned();
     assert!(text(&probe["before"]["label"]).contains("rtt (ms)"), "{probe}");
     assert!(text(&probe["chosen"]).contains("frames per second (1/s)"), "{probe}");
@@ -215,10 +211,7 @@ fn choices_names_and_themes_change_what_is_seen() {
 /// as a line of the table.
 #[test]
 fn downloads_stand_for_themselves() {
-    let Some(browser) = browser() else { return };
-    let seen = open(
-        &browser,
-        &page(),
+    let Some(Seen { probe, .. }) = open(
         1024,
         "const kept = [];
         const real = Blob;
@@ -233,8 +226,9 @@ fn downloads_stand_for_themselves() {
         const svg = new DOMParser().parseFromString(kept[0][1], 'image/svg+xml');
         return { names: [kept[1], kept[3]], svg: kept[0][1], csv: kept[2][1],
                  error: svg.querySelector('parsererror')?.textContent ?? '' };",
-    );
-    let probe = &seen.probe;
+    ) else {
+        return;
+    };
     assert_eq!(probe["error"], "", "{probe}");
     let svg = probe["svg"].as_str().unwrap_or_else(|| panic!("{probe}"));
     assert!(!svg.contains("var(--"), "colours need the page");
