@@ -1,15 +1,16 @@
 //! The congestion controllers of QUIC: one line each in [`QUIC_CONGESTION`].
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use noq::congestion::{Bbr3Config, ControllerFactory};
+use noq::congestion::{Bbr3Config, Controller, ControllerFactory};
 use trackbed_connection::Error;
 use trackbed_connection::error::Result;
 
-use super::cubic::CubicFactory;
-use super::pacing::PacedFactory;
+use super::cubic::Cubic;
+use super::pacing::Paced;
 use super::probing::Leave;
-use super::reno::RenoFactory;
+use super::reno::Reno;
 use super::tuning::Tuning;
 use crate::config::TransportParameters;
 
@@ -22,35 +23,40 @@ pub(crate) struct QuicCongestion {
     /// probes from the operating system and the engine offers no way to seed them, so transfers of
     /// more than about two seconds differ a little from run to run.
     pub repeatable: bool,
-    factory: fn(Tuning) -> Arc<dyn ControllerFactory + Send + Sync>,
+    build: Build,
 }
+
+/// Makes the controller of a path that begins now, whose datagrams have this many bytes.
+type Build = fn(&Tuning, Instant, u16) -> Box<dyn Controller>;
 
 pub(crate) const QUIC_CONGESTION: &[QuicCongestion] = &[
     QuicCongestion {
         name: "cubic",
         summary: "CUBIC (RFC 9438)",
         repeatable: true,
-        factory: |tuning| Arc::new(CubicFactory(tuning)),
+        build: |tuning, _, mtu| Box::new(Cubic::new(tuning, mtu)),
     },
     QuicCongestion {
         name: "reno",
         summary: "NewReno (RFC 9002 section 7)",
         repeatable: true,
-        factory: |tuning| Arc::new(RenoFactory(tuning)),
+        build: |tuning, now, mtu| Box::new(Reno::new(tuning, now, mtu)),
     },
     QuicCongestion {
         name: "bbr3",
         summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
         repeatable: false,
-        factory: |_| Arc::new(Bbr3Config::default()),
+        build: |_, now, mtu| Arc::new(Bbr3Config::default()).build(now, mtu),
     },
 ];
 
-/// The controller of a connection's paths, and its tuning.
-#[derive(Clone, Copy)]
+/// Builds the controllers of a connection's paths, paced.
+#[derive(Clone)]
 pub(super) struct Controllers {
-    factory: fn(Tuning) -> Arc<dyn ControllerFactory + Send + Sync>,
-    tuning: Tuning,
+    build: Build,
+    pub(super) tuning: Tuning,
+    /// Lets the connection's probes go.
+    pub(super) leave: Leave,
 }
 
 impl Controllers {
@@ -69,16 +75,13 @@ impl Controllers {
                 format!("unknown congestion controller `{name}`: use {}", names.join(", "));
             Error::unsupported(protocol, advice)
         })?;
-        Ok(Controllers { factory: entry.factory, tuning: Tuning::of(&parameters.arguments) })
+        let tuning = Tuning::of(&parameters.arguments);
+        Ok(Controllers { build: entry.build, tuning, leave: Leave::default() })
     }
+}
 
-    /// Builds the controllers of connections whose probes `leave` lets go.
-    pub(super) fn paced(&self, leave: Leave) -> Arc<PacedFactory> {
-        Arc::new(PacedFactory::new((self.factory)(self.tuning), leave))
-    }
-
-    /// The size of every full datagram; `None` to look for the path's.
-    pub(super) fn datagram(&self) -> Option<u16> {
-        self.tuning.datagram
+impl ControllerFactory for Controllers {
+    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        Box::new(Paced::new((self.build)(&self.tuning, now, mtu), self.leave.clone()))
     }
 }

@@ -5,26 +5,16 @@
 //! the two share no arithmetic.
 
 use std::any::Any;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq::congestion::{Controller, ControllerMetrics};
 use noq_proto::RttEstimator;
 
 use super::hystart::HyStart;
 use super::tuning::Tuning;
 
-#[derive(Debug)]
-pub(super) struct CubicFactory(pub(super) Tuning);
-
-impl ControllerFactory for CubicFactory {
-    fn build(self: Arc<Self>, _now: Instant, mtu: u16) -> Box<dyn Controller> {
-        Box::new(Cubic::new(&self.0, mtu))
-    }
-}
-
 #[derive(Debug, Clone)]
-struct Cubic {
+pub(super) struct Cubic {
     /// The size of a full datagram.
     datagram: u64,
     initial_window: u64,
@@ -62,7 +52,7 @@ struct Epoch {
 }
 
 impl Cubic {
-    fn new(tuning: &Tuning, mtu: u16) -> Cubic {
+    pub(super) fn new(tuning: &Tuning, mtu: u16) -> Cubic {
         let initial_window = tuning.initial_window(mtu);
         let state = State {
             window: initial_window,

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt, WeakConnectionHandle};
+use noq::{ConnectionError, Endpoint, PathId, VarInt, WeakConnectionHandle};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Error, Security, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
@@ -37,16 +37,16 @@ use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
-use congestion::Controllers;
 pub(crate) use congestion::QUIC_CONGESTION;
-use probing::{Leave, Occasion};
+use moving::Arrivals;
+use probing::Occasion;
 pub(crate) use receiving::InOrder;
 use retrying::RetryTokens;
 use runtime::{Runtime, Socket};
-use scheduling::Blocked;
 pub use scheduling::{QuicScheduler, quic_schedulers};
 pub(crate) use sending::see_off;
 use session::{ClientCrypto, ServerCrypto};
+use settings::Settings;
 use several::Paths;
 pub(crate) use several::Several;
 
@@ -56,9 +56,7 @@ pub(crate) struct QuicDialer {
     host: Arc<dyn Host>,
     local: Option<IpAddr>,
     tls: TlsClient,
-    transport: Arc<TransportConfig>,
-    congestion: Controllers,
-    several: Option<Several>,
+    settings: Settings,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
     /// The connection that was opened last.
     latest: RefCell<Option<WeakConnectionHandle>>,
@@ -76,10 +74,8 @@ impl QuicDialer {
         let dialer = QuicDialer {
             protocol: profile.protocol,
             tls: TlsClient::new(profile, host.entropy(), config)?,
-            transport: settings::transport(profile.protocol, &config.transport)?,
-            congestion: Controllers::of(profile.protocol, &config.transport)?,
+            settings: Settings::new(profile.protocol, &config.transport, several)?,
             local: config.local,
-            several,
             host,
             endpoints: RefCell::default(),
             latest: RefCell::default(),
@@ -95,9 +91,16 @@ impl QuicDialer {
     /// Connects; with a session ticket that allows early data, without waiting for the server.
     pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<QuicConnection> {
         let endpoint = self.endpoint(remote.ip())?;
-        let (leave, blocked) = (Leave::default(), Blocked::default());
+        let (transport, leave, blocked) = self.settings.of_one();
+        let mut config = noq::ClientConfig::new(Arc::new(ClientCrypto(self.tls.clone())));
+        config.transport_config(transport);
+        if let Some(seeded) = self.tls.randomness.seeded() {
+            let seeded = seeded.clone();
+            let provider = move || settings::initial_destination(&seeded);
+            config.initial_dst_cid_provider(Arc::new(provider));
+        }
         let connecting = endpoint
-            .connect_with(self.client_config(&leave, &blocked), remote, SERVER_NAME)
+            .connect_with(config, remote, SERVER_NAME)
             .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
         let connection = match connecting.into_0rtt() {
             // Whether the server accepts shows in `security`, and in the streams' errors.
@@ -110,33 +113,18 @@ impl QuicDialer {
         let probes = probing::probe(connection.weak_handle(), leave, Occasion::Silence);
         spawn(probes).detach();
         let account = Rc::new(Accounted::new(connection.clone(), self.ledger.as_ref()));
-        let paths = self.several.as_ref().map(|several| {
+        let paths = self.settings.several.as_ref().map(|several| {
             several.open(&connection, remote);
             several.enter(&connection, blocked)
         });
         Ok(QuicConnection { connection, account, paths })
     }
 
-    fn client_config(&self, leave: &Leave, blocked: &Blocked) -> noq::ClientConfig {
-        let mut config = noq::ClientConfig::new(Arc::new(ClientCrypto(self.tls.clone())));
-        let mut transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
-        if let Some(several) = &self.several {
-            several.set(&mut transport, blocked);
-        }
-        config.transport_config(Arc::new(transport));
-        if let Some(seeded) = self.tls.randomness.seeded() {
-            let seeded = seeded.clone();
-            let provider = move || settings::initial_destination(&seeded);
-            config.initial_dst_cid_provider(Arc::new(provider));
-        }
-        config
-    }
-
     /// Gives every endpoint a socket at the host's new address. The engine switches to unused
     /// connection IDs and sends from there at once, which makes the server validate the new path
     /// (RFC 9000 section 9). Connections over several paths keep their old addresses.
     pub(crate) fn host_has_moved(&self) -> Result<()> {
-        if self.several.is_some() {
+        if self.settings.several.is_some() {
             return Ok(());
         }
         let mut endpoints = self.endpoints.borrow_mut();
@@ -166,9 +154,15 @@ impl QuicDialer {
         if let Some(endpoint) = self.endpoints.borrow().get(&local) {
             return Ok(endpoint.clone());
         }
-        let opens_paths = self.several.as_ref().is_some_and(Several::opens_paths);
-        let place = if opens_paths { Place::from_any(local) } else { Place::only(local, 0) };
-        let endpoint = bind(&*self.host, place, &self.tls.randomness, None)
+        // Further paths begin at other addresses of the same socket.
+        let opens_paths = self.settings.several.as_ref().is_some_and(Several::opens_paths);
+        let bound = match local {
+            _ if !opens_paths => local,
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let bound = SocketAddr::new(bound, 0);
+        let endpoint = bind(&*self.host, bound, Some(local), &self.tls.randomness, None)
             .map_err(|reason| Error::lasting(self.protocol, Step::Connect, reason))?;
         self.endpoints.borrow_mut().insert(local, endpoint.clone());
         Ok(endpoint)
@@ -249,14 +243,10 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let tokens = Arc::new(RetryTokens::new(&tls.randomness));
     let mut server = noq::ServerConfig::new(crypto, tokens);
     retrying::set(&mut server);
-    let transport = settings::transport(profile.protocol, &config.transport)?;
-    server.transport_config(Arc::clone(&transport));
-    let congestion = Controllers::of(profile.protocol, &config.transport)?;
-    let settings = ServerSettings { shared: server.clone(), transport, congestion, several };
+    let settings = Settings::new(profile.protocol, &config.transport, several)?;
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
     let endpoint =
-        bind(host, Place::only(listen.ip(), listen.port()), &tls.randomness, Some(server))
-            .map_err(failed)?;
+        bind(host, listen, None, &tls.randomness, Some(server.clone())).map_err(failed)?;
     let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
     let running = Nursery::default();
     let connections = Guests::new(config.limits.connections);
@@ -272,12 +262,12 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
                 let _asked = incoming.retry();
                 continue;
             }
-            let (leave, blocked) = (Leave::default(), Blocked::default());
+            let (transport, leave, blocked) = settings.of_one();
+            let mut server = server.clone();
+            server.transport_config(transport);
             let source = incoming.remote_address().ip();
             // A failure here is a broken first packet; the engine notifies the client.
-            let Ok(mut connecting) = incoming.accept_with(settings.of_one(&leave, &blocked)) else {
-                continue;
-            };
+            let Ok(mut connecting) = incoming.accept_with(Arc::new(server)) else { continue };
             let (serve, ledger) = (Rc::clone(&serve), ledger.clone());
             let several = settings.several.clone();
             let (standing, shaking) = (Standing::new(source), handshakes.begin());
@@ -307,28 +297,6 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)).counting(count))
 }
 
-/// A server's settings, of which each connection gets its own copy.
-struct ServerSettings {
-    shared: noq::ServerConfig,
-    transport: Arc<TransportConfig>,
-    congestion: Controllers,
-    several: Option<Several>,
-}
-
-impl ServerSettings {
-    /// The settings of a connection whose probes `leave` lets go, and whose scheduler leaves out what
-    /// is `blocked`.
-    fn of_one(&self, leave: &Leave, blocked: &Blocked) -> Arc<noq::ServerConfig> {
-        let mut transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
-        if let Some(several) = &self.several {
-            several.set(&mut transport, blocked);
-        }
-        let mut server = self.shared.clone();
-        server.transport_config(Arc::new(transport));
-        Arc::new(server)
-    }
-}
-
 /// A server's endpoint, closed when the server stops.
 struct Open {
     endpoint: Endpoint,
@@ -341,38 +309,17 @@ impl Drop for Open {
     }
 }
 
-struct Place {
-    local: SocketAddr,
-    /// The default source address, if it is bound to all addresses of the host.
-    source: Option<IpAddr>,
-}
-
-impl Place {
-    fn only(address: IpAddr, port: u16) -> Place {
-        Place { local: SocketAddr::new(address, port), source: None }
-    }
-
-    /// Every address of the IP version of `first`, the default source address.
-    fn from_any(first: IpAddr) -> Place {
-        let any: IpAddr = match first {
-            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-        };
-        Place { local: SocketAddr::new(any, 0), source: Some(first) }
-    }
-}
-
 fn bind(
     host: &dyn Host,
-    place: Place,
+    local: SocketAddr,
+    source: Option<IpAddr>,
     randomness: &Randomness,
     server: Option<noq::ServerConfig>,
 ) -> Result<Endpoint, String> {
     let config = settings::endpoint(randomness).map_err(|error| error.to_string())?;
-    let Place { local, source } = place;
-    let socket = host.bind_udp(local).map_err(|error| format!("{local}: {error}"))?;
-    let socket = Box::new(Socket::new(socket).sending_from(source));
-    Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(Runtime))
+    let socket = host.bind_udp(local).map_err(|error| format!("{local}: {error}"))?.into();
+    let socket = Socket { socket, source, arrivals: Arrivals::default() };
+    Endpoint::new_with_abstract_socket(config, server, Box::new(socket), Arc::new(Runtime))
         .map_err(|error| error.to_string())
 }
 

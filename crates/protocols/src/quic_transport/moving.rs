@@ -28,8 +28,9 @@ pub(super) fn follow(
     local: IpAddr,
 ) -> io::Result<Arrivals> {
     let arrivals = Arrivals::default();
-    let socket = host.bind_udp(SocketAddr::new(local, 0))?;
-    endpoint.rebind_abstract(Box::new(Socket::counting(socket, arrivals.clone())))?;
+    let socket = host.bind_udp(SocketAddr::new(local, 0))?.into();
+    let socket = Socket { socket, source: None, arrivals: arrivals.clone() };
+    endpoint.rebind_abstract(Box::new(socket))?;
     Ok(arrivals)
 }
 

@@ -8,39 +8,16 @@
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq::congestion::{Controller, ControllerMetrics};
 use noq_proto::RttEstimator;
 
 use super::probing::Leave;
 use super::tuning::INITIAL_WINDOW;
 
-/// Builds the controllers of `inner`, paced.
-pub(super) struct PacedFactory {
-    inner: Arc<dyn ControllerFactory + Send + Sync>,
-    leave: Leave,
-}
-
-impl PacedFactory {
-    pub(super) fn new(
-        inner: Arc<dyn ControllerFactory + Send + Sync>,
-        leave: Leave,
-    ) -> PacedFactory {
-        PacedFactory { inner, leave }
-    }
-}
-
-impl ControllerFactory for PacedFactory {
-    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        let inner = Arc::clone(&self.inner).build(now, mtu);
-        Box::new(Paced { inner, in_flight: 0, smoothed_rtt: None, leave: self.leave.clone() })
-    }
-}
-
 #[derive(Debug)]
-struct Paced {
+pub(super) struct Paced {
     inner: Box<dyn Controller>,
     /// Bytes in flight, as far as a controller is notified.
     in_flight: u64,
@@ -49,6 +26,10 @@ struct Paced {
 }
 
 impl Paced {
+    pub(super) fn new(inner: Box<dyn Controller>, leave: Leave) -> Paced {
+        Paced { inner, in_flight: 0, smoothed_rtt: None, leave }
+    }
+
     /// Bytes in a second.
     fn rate(&self) -> u64 {
         match self.smoothed_rtt {
@@ -146,12 +127,9 @@ impl Controller for Paced {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Paced {
-            inner: self.inner.clone_box(),
-            in_flight: self.in_flight,
-            smoothed_rtt: self.smoothed_rtt,
-            leave: self.leave.clone(),
-        })
+        let Paced { inner, in_flight, smoothed_rtt, leave } = self;
+        let (inner, leave) = (inner.clone_box(), leave.clone());
+        Box::new(Paced { inner, in_flight: *in_flight, smoothed_rtt: *smoothed_rtt, leave })
     }
 
     fn initial_window(&self) -> u64 {

@@ -2,35 +2,16 @@
 //! asks for it.
 
 use std::any::Any;
-use std::sync::Arc;
 use std::time::Instant;
 
-use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq::congestion::{Controller, ControllerMetrics};
 use noq_proto::RttEstimator;
 
 use super::hystart::HyStart;
 use super::tuning::Tuning;
 
-#[derive(Debug)]
-pub(super) struct RenoFactory(pub(super) Tuning);
-
-impl ControllerFactory for RenoFactory {
-    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        Box::new(Reno {
-            datagram: mtu.into(),
-            initial_window: self.0.initial_window(mtu),
-            beta: self.0.beta.unwrap_or(BETA),
-            hystart: self.0.hystart.then(HyStart::default),
-            window: self.0.initial_window(mtu),
-            ssthresh: u64::MAX,
-            recovery_start: now,
-            acknowledged: 0,
-        })
-    }
-}
-
 #[derive(Clone, Debug)]
-struct Reno {
+pub(super) struct Reno {
     /// The size of a full datagram.
     datagram: u64,
     initial_window: u64,
@@ -46,6 +27,19 @@ struct Reno {
 }
 
 impl Reno {
+    pub(super) fn new(tuning: &Tuning, now: Instant, mtu: u16) -> Reno {
+        Reno {
+            datagram: mtu.into(),
+            initial_window: tuning.initial_window(mtu),
+            beta: tuning.beta.unwrap_or(BETA),
+            hystart: tuning.hystart.then(HyStart::default),
+            window: tuning.initial_window(mtu),
+            ssthresh: u64::MAX,
+            recovery_start: now,
+            acknowledged: 0,
+        }
+    }
+
     /// RFC 9002 section 7.2.
     fn least_window(&self) -> u64 {
         2 * self.datagram
@@ -160,7 +154,7 @@ mod tests {
     fn beta_and_the_initial_window_are_those_that_are_asked_for() {
         for (beta, after) in [(None, [20_032, 10_016]), (Some(0.7), [28_044, 19_630])] {
             let tuning = Tuning { initial_datagrams: Some(32), beta, ..Tuning::default() };
-            let mut reno = Arc::new(RenoFactory(tuning)).build(start(), 1_252);
+            let mut reno = Reno::new(&tuning, start(), 1_252);
             assert_eq!((reno.window(), reno.initial_window()), (40_064, 40_064));
             let sent = start() + RTT;
             reno.on_congestion_event(sent + RTT, sent, false, false, 1_252, 9);

@@ -56,26 +56,10 @@ impl AsyncTimer for EngineTimer {
 /// A host's UDP socket for the engine.
 #[derive(Debug)]
 pub(super) struct Socket {
-    socket: Arc<dyn UdpSocket>,
-    /// The default source address of a socket bound to all addresses.
-    source: Option<IpAddr>,
-    arrivals: Arrivals,
-}
-
-impl Socket {
-    pub(super) fn new(socket: Box<dyn UdpSocket>) -> Socket {
-        Socket::counting(socket, Arrivals::default())
-    }
-
-    pub(super) fn counting(socket: Box<dyn UdpSocket>, arrivals: Arrivals) -> Socket {
-        Socket { socket: socket.into(), source: None, arrivals }
-    }
-
-    /// The same for a socket bound to all addresses; it sends from `source` unless the engine names
-    /// another.
-    pub(super) fn sending_from(self, source: Option<IpAddr>) -> Socket {
-        Socket { source, ..self }
-    }
+    pub(super) socket: Arc<dyn UdpSocket>,
+    /// Where a socket bound to all addresses sends from, unless the engine names another.
+    pub(super) source: Option<IpAddr>,
+    pub(super) arrivals: Arrivals,
 }
 
 impl AsyncUdpSocket for Socket {

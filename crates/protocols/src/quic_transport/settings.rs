@@ -15,19 +15,57 @@ use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
 use super::congestion::Controllers;
 use super::probing::Leave;
+use super::scheduling::Blocked;
+use super::several::Several;
 use crate::config::{STREAMS_MAX, TransportParameters};
 use crate::observer::{Observer, Side};
 use crate::tls::{Randomness, hex};
 
-/// The transport's settings for either side.
-///
-/// # Errors
-/// If the congestion controller is unknown or a number is too large for QUIC.
-pub(super) fn transport(
+/// The settings of the connections of one end, over one path or over several.
+pub(super) struct Settings {
+    /// What they share.
+    transport: TransportConfig,
+    controllers: Controllers,
+    pub(super) several: Option<Several>,
+}
+
+impl Settings {
+    /// Those that `parameters` ask for.
+    ///
+    /// # Errors
+    /// If the congestion controller is unknown or a number is too large for QUIC.
+    pub(super) fn new(
+        protocol: &'static str,
+        parameters: &TransportParameters,
+        several: Option<Several>,
+    ) -> Result<Settings> {
+        let controllers = Controllers::of(protocol, parameters)?;
+        let transport = transport(protocol, parameters, controllers.tuning.datagram)?;
+        Ok(Settings { transport, controllers, several })
+    }
+
+    /// Those of a single connection, with the permission for its probes and the ends of paths that its
+    /// scheduler leaves out.
+    pub(super) fn of_one(&self) -> (Arc<TransportConfig>, Leave, Blocked) {
+        let (leave, blocked) = (Leave::default(), Blocked::default());
+        let mut transport = self.transport.clone();
+        let mut controllers = self.controllers.clone();
+        controllers.leave = leave.clone();
+        transport.congestion_controller_factory(Arc::new(controllers));
+        if let Some(several) = &self.several {
+            several.set(&mut transport, &blocked);
+        }
+        (Arc::new(transport), leave, blocked)
+    }
+}
+
+/// The shared settings for either side; `datagram` is the size of every full datagram, `None` to look
+/// for the path's.
+fn transport(
     protocol: &'static str,
     parameters: &TransportParameters,
-) -> Result<Arc<TransportConfig>> {
-    let congestion = Controllers::of(protocol, parameters)?;
+    datagram: Option<u16>,
+) -> Result<TransportConfig> {
     let too_long = "the idle timeout is too long: use at most a few hours";
     let idle = IdleTimeout::try_from(parameters.idle_timeout)
         .map_err(|_| Error::unsupported(protocol, too_long))?;
@@ -41,26 +79,14 @@ pub(super) fn transport(
         .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
         // RFC 9002 section 6.2.2.
         .initial_rtt(Duration::from_millis(333))
-        .datagram_receive_buffer_size(None)
-        .congestion_controller_factory(congestion.paced(Leave::default()));
-    if let Some(datagram) = congestion.datagram() {
+        .datagram_receive_buffer_size(None);
+    if let Some(datagram) = datagram {
         transport.initial_mtu(datagram).min_mtu(datagram).mtu_discovery_config(None);
     }
     if let Some(observer) = &parameters.observer {
         transport.qlog_factory(Arc::new(Traces(Arc::clone(observer))));
     }
-    Ok(Arc::new(transport))
-}
-
-/// The same settings for a single connection, whose probes `leave` permits.
-pub(super) fn with_probes(
-    shared: &TransportConfig,
-    congestion: Controllers,
-    leave: Leave,
-) -> TransportConfig {
-    let mut transport = shared.clone();
-    transport.congestion_controller_factory(congestion.paced(leave));
-    transport
+    Ok(transport)
 }
 
 /// An endpoint's settings: everything that it would otherwise draw from the operating system

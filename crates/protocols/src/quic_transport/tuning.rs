@@ -3,7 +3,7 @@
 use trackbed_core::{Arguments, ByteSize, Ratio};
 
 /// The values of the keys of [`quic`](crate::parameters::quic).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
     /// In datagrams.
     pub(super) initial_datagrams: Option<u64>,
