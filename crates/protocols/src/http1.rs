@@ -21,12 +21,13 @@ use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
 use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig};
-use crate::http_messages::open::Open;
+use crate::http_messages::arriving::{drained_stream, response};
 use crate::http_messages::runtime::{Clock, Io};
-use crate::http_messages::{Client, Outgoing, Target, answering, arriving, failed, http_request};
+use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
 use crate::parameters::{over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
-use crate::tcp_transport::{Stream, TcpDialer, serve_tls};
+use crate::tally::Tally;
+use crate::tcp_transport::{Open, Stream, TcpDialer, serve_tls};
 use crate::tls::Profile;
 
 pub(crate) struct Http1;
@@ -75,7 +76,7 @@ impl Protocol for Http1 {
 /// Answers the requests of a connection, one after the other, until the client closes it.
 async fn serve(stream: Stream, standing: Standing, service: Rc<dyn Service>) {
     let client = Client { peer: stream.peer(), standing };
-    let answering = answering(HTTP1, service, arriving::drained_stream, client);
+    let answering = answering(HTTP1.protocol, service, drained_stream, client);
     let connection = server::conn::http1::Builder::new()
         .timer(Clock)
         .auto_date_header(false)
@@ -95,8 +96,8 @@ impl Dialer for Http1Dialer {
             let stream = self.0.connect(remote).await?;
             let (sender, connection) = client::conn::http1::handshake(Io(stream.clone()))
                 .await
-                .map_err(|error| failed(HTTP1, Step::Handshake, &error))?;
-            let open = Open::new(HTTP1, stream, self.0.idle_timeout, connection);
+                .map_err(|error| failed(HTTP1.protocol, Step::Handshake, &error))?;
+            let open = Open::new(&self.0, stream, Tally::default(), connection);
             let sender = Mutex::new(Some(sender));
             Ok(Rc::new(Http1Connection { open, sender }) as Rc<dyn Connection>)
         })
@@ -112,24 +113,23 @@ struct Http1Connection {
 impl Connection for Http1Connection {
     fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
         Box::pin(async move {
-            let request = http_request(HTTP1, Target::Path, request)?;
+            let request = http_request(HTTP1.protocol, Target::Path, request)?;
             let running = self.open.begin();
             let mut sender = self.sender.lock().await;
             let sender = sender.as_mut().ok_or_else(|| self.open.is_closed())?;
             // Ready once the response before it has been read to its end.
             let ready = sender.ready().await;
-            ready.map_err(|error| failed(HTTP1, Step::Send, &error))?;
-            self.open.response(sender.send_request(request), running).await
+            ready.map_err(|error| failed(HTTP1.protocol, Step::Send, &error))?;
+            response(&self.open, sender.send_request(request), running).await
         })
     }
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(async move {
-            if self.open.is_busy() {
-                return self.open.stream.abort();
+            if !self.open.is_busy() {
+                self.sender.lock().await.take();
             }
-            self.sender.lock().await.take();
-            self.open.ended().await;
+            self.open.close().await;
         })
     }
 

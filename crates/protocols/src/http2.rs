@@ -20,13 +20,14 @@ use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
 use crate::config::{ClientConfig, EARLY_DATA_MAX, STREAMS_MAX, ServerConfig};
-use crate::http_messages::open::Open;
+use crate::http_messages::arriving::{self, response};
 use crate::http_messages::runtime::{Attached, Clock, Detached, Io};
-use crate::http_messages::{Client, Outgoing, Target, answering, arriving, failed, http_request};
+use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
 use crate::nursery::Nursery;
 use crate::parameters::{self, over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
-use crate::tcp_transport::{Stream, TcpDialer, serve_tls};
+use crate::tally::Tally;
+use crate::tcp_transport::{Open, Stream, TcpDialer, serve_tls};
 use crate::tls::Profile;
 
 pub(crate) struct Http2;
@@ -87,7 +88,7 @@ fn window(bytes: u32) -> Result<u32> {
 async fn serve((stream, standing): (Stream, Standing), window: u32, service: Rc<dyn Service>) {
     let exchanges = Nursery::default();
     let client = Client { peer: stream.peer(), standing };
-    let answering = answering(HTTP2, service, arriving::stream, client);
+    let answering = answering(HTTP2.protocol, service, arriving::stream, client);
     let connection = server::conn::http2::Builder::new(Attached(exchanges))
         .timer(Clock)
         .auto_date_header(false)
@@ -116,8 +117,8 @@ impl Dialer for Http2Dialer {
                 .initial_connection_window_size(self.window)
                 .handshake(Io(stream.clone()))
                 .await
-                .map_err(|error| failed(HTTP2, Step::Handshake, &error))?;
-            let open = Open::new(HTTP2, stream, self.tcp.idle_timeout, connection);
+                .map_err(|error| failed(HTTP2.protocol, Step::Handshake, &error))?;
+            let open = Open::new(&self.tcp, stream, Tally::default(), connection);
             let sender = RefCell::new(Some(sender));
             Ok(Rc::new(Http2Connection { open, sender }) as Rc<dyn Connection>)
         })
@@ -133,20 +134,17 @@ struct Http2Connection {
 impl Connection for Http2Connection {
     fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
         Box::pin(async move {
-            let request = http_request(HTTP2, Target::Uri, request)?;
+            let request = http_request(HTTP2.protocol, Target::Uri, request)?;
             let sender = self.sender.borrow().clone();
             let mut sender = sender.ok_or_else(|| self.open.is_closed())?;
-            self.open.response(sender.send_request(request), self.open.begin()).await
+            response(&self.open, sender.send_request(request), self.open.begin()).await
         })
     }
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(async move {
             self.sender.take();
-            if self.open.is_busy() {
-                return self.open.stream.abort();
-            }
-            self.open.ended().await;
+            self.open.close().await;
         })
     }
 

@@ -20,13 +20,13 @@
 //! - Seeding BBR version 3, see [`Congestion::repeatable`].
 #![forbid(unsafe_code)]
 
+mod alarm;
 mod coap;
 pub mod config;
 mod congestion;
 mod datagrams;
 mod dtls_transport;
 mod framing;
-mod handshakes;
 mod http1;
 mod http2;
 mod http3;
@@ -45,6 +45,7 @@ mod quic;
 mod quic_transport;
 mod registry;
 mod sctp;
+mod tally;
 mod tcp;
 mod tcp_transport;
 mod tls;

@@ -81,8 +81,7 @@ impl Protocol for Tcp {
         config.require_new_handshake(self.name(), &format!("{tls}the handshake `new`"))?;
         let config =
             ClientConfig { transport: self.transport(&config.transport), ..config.clone() };
-        let tcp = TcpDialer::bare(self.name(), host, &config);
-        Ok(Rc::new(FramedDialer { protocol: self.name(), tcp }))
+        Ok(Rc::new(FramedDialer(TcpDialer::bare(self.name(), host, &config))))
     }
 }
 
@@ -125,21 +124,17 @@ impl Protocol for TcpTls {
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        let tcp = TcpDialer::with_tls(TCP_TLS, host, config)?;
-        Ok(Rc::new(FramedDialer { protocol: self.name(), tcp }))
+        Ok(Rc::new(FramedDialer(TcpDialer::with_tls(TCP_TLS, host, config)?)))
     }
 }
 
-struct FramedDialer {
-    protocol: &'static str,
-    tcp: TcpDialer,
-}
+struct FramedDialer(TcpDialer);
 
 impl Dialer for FramedDialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
-            let stream = self.tcp.connect(remote).await?;
-            let open = client::FramedConnection::new(self.protocol, stream, self.tcp.idle_timeout);
+            let stream = self.0.connect(remote).await?;
+            let open = client::FramedConnection::new(&self.0, stream);
             Ok(Rc::new(open) as Rc<dyn Connection>)
         })
     }

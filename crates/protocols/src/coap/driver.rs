@@ -7,7 +7,8 @@ use trackbed_core::Time;
 use trackbed_substrate::now;
 
 use super::messages::Messages;
-use crate::datagrams::{Alarm, Channel};
+use crate::alarm::Alarm;
+use crate::datagrams::Channel;
 
 /// One end of a channel: a client, or a server's side of one peer.
 pub(super) trait Party {

@@ -8,16 +8,14 @@ mod peers;
 use std::cell::RefCell;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use trackbed_connection::Error;
 use trackbed_connection::error::{Result, Step};
-use trackbed_core::Time;
 use trackbed_core::packet::{Ecn, ip_header_len};
-use trackbed_substrate::{Datagram, Host, ReceivedMeta, Timer, UdpSocket, sleep_until};
+use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket};
 
 use crate::config::{Encapsulation, TransportParameters};
 pub(crate) use peers::{PeerChannel, Peers};
@@ -117,30 +115,6 @@ pub(crate) fn require_udp(
             let advice = format!("{layer} runs over UDP: use the encapsulation `udp`");
             Err(Error::unsupported(protocol, advice))
         }
-    }
-}
-
-/// A timer for a deadline that mostly moves later.
-#[derive(Default)]
-pub(crate) struct Alarm(Option<(Timer, Time)>);
-
-impl Alarm {
-    /// Sets the timer, and returns whether it has fired: at `due`, or at a deadline before that.
-    pub(crate) fn has_fired(&mut self, due: Option<Time>, cx: &mut Context<'_>) -> bool {
-        let Some(due) = due else {
-            self.0 = None;
-            return false;
-        };
-        let (timer, armed) = self.0.get_or_insert_with(|| (sleep_until(due), due));
-        if due < *armed {
-            timer.reset(due);
-            *armed = due;
-        }
-        let has_fired = Pin::new(timer).poll(cx).is_ready();
-        if has_fired {
-            self.0 = None;
-        }
-        has_fired
     }
 }
 

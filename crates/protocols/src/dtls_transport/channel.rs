@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -12,10 +11,11 @@ use dimpl::{Dtls, Output, ProtocolVersion};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Error, Security};
 use trackbed_core::Time;
-use trackbed_substrate::{Timer, from_std_instant, now, sleep_until, to_std_instant};
+use trackbed_substrate::{from_std_instant, now, to_std_instant};
 
 use super::hello::chosen_suite;
 use super::meaning;
+use crate::alarm::Alarm;
 use crate::config::Trust;
 use crate::datagrams::Channel;
 use crate::tls::Randomness;
@@ -41,7 +41,7 @@ struct State {
     buffer: Vec<u8>,
     /// When the engine wants to be called again.
     due: Option<Time>,
-    timer: Option<(Timer, Time)>,
+    alarm: Alarm,
     end: Option<Error>,
 }
 
@@ -66,7 +66,7 @@ impl DtlsChannel {
             outgoing: VecDeque::new(),
             buffer,
             due: None,
-            timer: None,
+            alarm: Alarm::default(),
             end: None,
         };
         state.call(|dtls| dtls.handle_timeout(to_std_instant(now())));
@@ -272,22 +272,12 @@ impl State {
 
     /// Sets the timer, and returns whether it has fired.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(due) = self.due.filter(|_| self.end.is_none()) else {
-            self.timer = None;
-            return false;
-        };
-        let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
-        if due != *armed {
-            timer.reset(due);
-            *armed = due;
+        let has_fired = self.alarm.has_fired(self.due.filter(|_| self.end.is_none()), cx);
+        if has_fired {
+            self.due = None;
+            self.call(|dtls| dtls.handle_timeout(to_std_instant(now())));
         }
-        if Pin::new(timer).poll(cx).is_pending() {
-            return false;
-        }
-        self.timer = None;
-        self.due = None;
-        self.call(|dtls| dtls.handle_timeout(to_std_instant(now())));
-        true
+        has_fired
     }
 }
 

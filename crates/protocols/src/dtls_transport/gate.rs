@@ -14,7 +14,7 @@ use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};
 use super::hello::Hello;
 use super::{DtlsEnd, TlsVersion};
 use crate::datagrams::{Channel, Peers};
-use crate::handshakes::Handshakes;
+use crate::tally::Tally;
 
 /// The admission of clients to a server.
 ///
@@ -27,7 +27,8 @@ pub(crate) struct Gate {
     end: DtlsEnd,
     key: hmac::Key,
     always_asks: bool,
-    handshakes: Handshakes,
+    /// Those under way.
+    handshakes: Tally,
 }
 
 /// What became of a datagram of an unknown sender.
@@ -53,7 +54,7 @@ impl Gate {
         let drawn = end.randomness.fill(&mut secret);
         drawn.map_err(|reason| Error::lasting(end.protocol, Step::Listen, reason))?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-        Ok(Gate { end, key, always_asks, handshakes: Handshakes::default() })
+        Ok(Gate { end, key, always_asks, handshakes: Tally::default() })
     }
 
     /// Reads a datagram of an unknown sender at `peer`, and replies if it must bring a cookie.

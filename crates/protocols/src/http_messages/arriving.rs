@@ -8,24 +8,25 @@ use bytes::Bytes;
 use futures_util::stream;
 use http_body::Body as _;
 use hyper::body::Incoming;
-use trackbed_connection::Body;
 use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Body, Response};
 use trackbed_substrate::spawn;
 
 use super::failed;
-use crate::tls::Profile;
+use crate::tally::UnderWay;
+use crate::tcp_transport::Open;
 
 /// The body of a request; a client that is silent is left to the transport.
-pub(crate) fn stream(profile: Profile, body: Incoming) -> Body {
+pub(crate) fn stream(protocol: &'static str, body: Incoming) -> Body {
     Box::pin(stream::try_unfold(body, move |mut body| async move {
-        let piece = poll_fn(|cx| poll_data(profile, &mut body, cx)).await?;
+        let piece = poll_fn(|cx| poll_data(protocol, &mut body, cx)).await?;
         Ok(piece.map(|piece| (piece, body)))
     }))
 }
 
 /// The same where a request must be read to its end before the next one can come: the rest of a
 /// dropped body is read and discarded, so that its sender gets the response.
-pub(crate) fn drained_stream(profile: Profile, body: Incoming) -> Body {
+pub(crate) fn drained_stream(protocol: &'static str, body: Incoming) -> Body {
     struct Drained(Option<Incoming>);
 
     impl Drop for Drained {
@@ -41,7 +42,7 @@ pub(crate) fn drained_stream(profile: Profile, body: Incoming) -> Body {
 
     Box::pin(stream::try_unfold(Drained(Some(body)), move |mut drained| async move {
         let Some(body) = &mut drained.0 else { return Ok(None) };
-        let piece = poll_fn(|cx| poll_data(profile, body, cx)).await?;
+        let piece = poll_fn(|cx| poll_data(protocol, body, cx)).await?;
         if piece.is_none() {
             drained.0 = None;
         }
@@ -49,15 +50,33 @@ pub(crate) fn drained_stream(profile: Profile, body: Incoming) -> Body {
     }))
 }
 
+/// Waits for the head of an answer; its body holds `running` to its end.
+pub(crate) async fn response(
+    open: &Open,
+    answer: impl Future<Output = hyper::Result<http::Response<Incoming>>>,
+    running: UnderWay,
+) -> Result<Response> {
+    let protocol = open.patience.protocol;
+    let answer = open.patience.wait(Step::Receive, answer).await?;
+    let answer = answer.map_err(|error| failed(protocol, Step::Receive, &error))?;
+    let status = answer.status().as_u16();
+    let mut incoming = answer.into_body();
+    let body = open.patience.body(move |cx| {
+        let _held = &running;
+        poll_data(protocol, &mut incoming, cx)
+    });
+    Ok(Response { status, body })
+}
+
 /// The next data; trailers are ignored.
-pub(super) fn poll_data(
-    profile: Profile,
+fn poll_data(
+    protocol: &'static str,
     body: &mut Incoming,
     cx: &mut Context<'_>,
 ) -> Poll<Result<Option<Bytes>>> {
     while let Poll::Ready(frame) = Pin::new(&mut *body).poll_frame(cx) {
         let Some(frame) = frame else { return Poll::Ready(Ok(None)) };
-        let frame = frame.map_err(|error| failed(profile, Step::Receive, &error))?;
+        let frame = frame.map_err(|error| failed(protocol, Step::Receive, &error))?;
         if let Ok(piece) = frame.into_data() {
             return Poll::Ready(Ok(Some(piece)));
         }

@@ -1,7 +1,6 @@
 //! What HTTP/1.1 and HTTP/2 have in common, by hyper: messages and their bodies.
 
 pub(crate) mod arriving;
-pub(crate) mod open;
 pub(crate) mod runtime;
 
 use std::convert::Infallible;
@@ -19,7 +18,7 @@ use trackbed_connection::{Body, Error, Priority, Request, Service, body};
 use trackbed_substrate::Standing;
 
 use crate::framing::{check_path, final_status};
-use crate::tls::{Profile, SERVER_NAME};
+use crate::tls::SERVER_NAME;
 
 pub(crate) struct Outgoing(pub(crate) Body);
 
@@ -59,11 +58,11 @@ pub(crate) enum Target {
 }
 
 pub(crate) fn http_request(
-    profile: Profile,
+    protocol: &'static str,
     target: Target,
     request: Request,
 ) -> Result<http::Request<Outgoing>> {
-    let (head, body) = request_head(profile.protocol, target, request)?;
+    let (head, body) = request_head(protocol, target, request)?;
     Ok(head.map(|()| Outgoing(body)))
 }
 
@@ -110,9 +109,9 @@ pub(crate) struct Client {
 
 /// `service` as hyper calls it for `client`; `arriving` converts incoming bodies.
 pub(crate) fn answering(
-    profile: Profile,
+    protocol: &'static str,
     service: Rc<dyn Service>,
-    arriving: fn(Profile, Incoming) -> Body,
+    arriving: fn(&'static str, Incoming) -> Body,
     client: Client,
 ) -> impl HyperService<
     http::Request<Incoming>,
@@ -125,7 +124,7 @@ pub(crate) fn answering(
         client.standing.asked();
         async move {
             let (path, method, priority) = read_head(&request);
-            let body = arriving(profile, request.into_body());
+            let body = arriving(protocol, request.into_body());
             let response = service.call(Request { path, priority, body, peer: Some(peer) }).await;
             let body = Outgoing(content(&method, response.body));
             Ok::<_, Infallible>(answer_head(response.status).map(|()| body))
@@ -147,7 +146,7 @@ pub(crate) fn content(method: &http::Method, body: Body) -> Body {
     if method == http::Method::HEAD { body::empty() } else { body }
 }
 
-pub(crate) fn failed(profile: Profile, step: Step, error: &hyper::Error) -> Error {
+pub(crate) fn failed(protocol: &'static str, step: Step, error: &hyper::Error) -> Error {
     let mut reason = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
@@ -159,7 +158,7 @@ pub(crate) fn failed(profile: Profile, step: Step, error: &hyper::Error) -> Erro
         source = cause.source();
     }
     match error.is_parse() {
-        true => Error::malformed(profile.protocol, step, reason),
-        false => Error::transient(profile.protocol, step, reason),
+        true => Error::malformed(protocol, step, reason),
+        false => Error::transient(protocol, step, reason),
     }
 }

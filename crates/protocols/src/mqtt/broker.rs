@@ -6,18 +6,19 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 
 use futures_io::AsyncRead as _;
 use trackbed_connection::Service;
 use trackbed_core::Time;
 use trackbed_mqtt::Message;
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
-use trackbed_substrate::{Standing, Timer, now, sleep_until};
+use trackbed_substrate::{Standing, now};
 
 use super::convention;
 use super::outgoing::Outgoing;
 use super::service::Calls;
+use crate::alarm::Alarm;
 use crate::config::ServerLimits;
 use crate::nursery::Nursery;
 use crate::pieces::Budget;
@@ -135,7 +136,7 @@ impl Front {
 
 /// Runs the broker's timeouts while the broker exists.
 async fn keep_time(front: Weak<Front>) {
-    let mut timer: Option<Timer> = None;
+    let mut alarm = Alarm::default();
     poll_fn(|cx| {
         let Some(front) = front.upgrade() else { return Poll::Ready(()) };
         front.timer.set(Some(cx.waker().clone()));
@@ -144,13 +145,9 @@ async fn keep_time(front: Weak<Front>) {
             let next = front.broker.borrow().next_timeout();
             front.armed.set(next);
             front.settle();
-            let Some(next) = next else {
-                timer = None;
+            if !alarm.has_fired(next, cx) {
                 return Poll::Pending;
-            };
-            let timer = timer.get_or_insert_with(|| sleep_until(next));
-            timer.reset(next);
-            ready!(Pin::new(timer).poll(cx));
+            }
         }
     })
     .await;

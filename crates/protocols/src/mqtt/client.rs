@@ -1,22 +1,18 @@
 //! The client: connections, and exchanges on them.
 
-use std::cell::Cell;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::task::{Context, Poll};
-use std::time::Duration;
 
-use bytes::Bytes;
 use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
-use futures_util::{FutureExt as _, stream};
+use futures_util::FutureExt as _;
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
     Connection, Dialer, Error, Priority, Request, Response, Security, TransportStats,
 };
 use trackbed_mqtt::client::{Client, Settings};
-use trackbed_substrate::{now, spawn};
+use trackbed_substrate::now;
 
 use super::convention::{self, Part};
 use super::driver::{Driver, Shared, User, closed};
@@ -24,8 +20,8 @@ use super::parts::Parts;
 use super::profile::MQTT;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::framing::check_path;
-use crate::pieces::Arrivals;
-use crate::tcp_transport::{TcpDialer, Watchdog};
+use crate::tally::Tally;
+use crate::tcp_transport::{Open, TcpDialer};
 use crate::tls::{Randomness, hex};
 
 pub(super) struct MqttDialer {
@@ -47,28 +43,16 @@ impl Dialer for MqttDialer {
             };
             let mut client = Client::new(settings);
             client.connect(now()).map_err(|fault| failed(fault.to_string()))?;
-            let shared = Rc::new(Shared::new(self.settings, stream, client, self.window));
+            let shared = Shared::new(self.settings, stream.clone(), client, self.window);
+            let shared = Rc::new(shared);
             let (opened, is_open) = oneshot::channel();
             shared.opened.set(Some(opened));
-            let (ended, has_ended) = oneshot::channel();
-            let idle_timeout = self.tcp.idle_timeout;
-            let connection = MqttConnection {
-                user: User::of(&shared),
-                idle_timeout,
-                ended: Cell::new(Some(has_ended)),
-            };
-            let driver = Driver::new(Rc::clone(&shared));
-            let drive = async move {
-                driver.run().await;
-                let _unless_nobody_waits = ended.send(());
-            };
-            spawn(drive).detach();
-            let mut watchdog = shared.stream.progress().watchdog(idle_timeout);
-            match watchdog.guard(is_open).await {
-                Some(Ok(opened)) => opened?,
-                Some(Err(_)) => return Err(closed()),
-                None => return Err(Error::idle(MQTT.protocol, Step::Handshake, idle_timeout)),
-            }
+            let user = User::of(&shared);
+            let drive = Driver::new(shared).run();
+            let open = Open::new(&self.tcp, stream, Tally::default(), drive);
+            let connection = MqttConnection { user, open };
+            let opened = connection.open.patience.wait(Step::Handshake, is_open).await?;
+            opened.map_err(|_| closed())??;
             Ok(Rc::new(connection) as Rc<dyn Connection>)
         })
     }
@@ -86,8 +70,7 @@ impl MqttDialer {
 
 struct MqttConnection {
     user: User,
-    idle_timeout: Duration,
-    ended: Cell<Option<oneshot::Receiver<()>>>,
+    open: Open,
 }
 
 impl Connection for MqttConnection {
@@ -115,20 +98,14 @@ impl Connection for MqttConnection {
             {
                 nursery.spawn(sending);
             }
-            let mut watchdog = shared.stream.progress().watchdog(self.idle_timeout);
-            let (status, arrivals) = match watchdog.guard(answered).await {
-                Some(Ok(head)) => head?,
-                Some(Err(_)) => return Err(closed()),
-                None => return Err(Error::idle(MQTT.protocol, Step::Receive, self.idle_timeout)),
-            };
-            let body = Answer {
-                arrivals,
-                watchdog: None,
-                idle_timeout: self.idle_timeout,
-                giving_up,
-                _user: User::of(shared),
-            };
-            Ok(Response { status, body: Box::pin(stream::try_unfold(body, Answer::next)) })
+            let head = self.open.patience.wait(Step::Receive, answered).await?;
+            let (status, mut arrivals) = head.map_err(|_| closed())??;
+            let needed = (giving_up, User::of(shared));
+            let body = self.open.patience.body(move |cx| {
+                let _held = &needed;
+                arrivals.poll_next(cx)
+            });
+            Ok(Response { status, body })
         })
     }
 
@@ -141,18 +118,16 @@ impl Connection for MqttConnection {
             }
             shared.is_closing.set(true);
             shared.wake();
-            if let Some(ended) = self.ended.take() {
-                let _either_way = ended.await;
-            }
+            self.open.close().await;
         })
     }
 
     fn security(&self) -> Option<Security> {
-        self.user.0.stream.security()
+        self.open.stream.security()
     }
 
     fn transport(&self) -> TransportStats {
-        self.user.0.stream.stats()
+        self.open.stream.stats()
     }
 }
 
@@ -233,35 +208,6 @@ impl Drop for GivingUp {
             // It no longer matters whether that arrives.
             let _told = self.shared.publish(message, self.number);
         }
-    }
-}
-
-/// The body of an answer, given up if the connection is silent.
-struct Answer {
-    arrivals: Arrivals,
-    /// Runs while the body keeps its reader waiting.
-    watchdog: Option<Watchdog>,
-    idle_timeout: Duration,
-    giving_up: GivingUp,
-    _user: User,
-}
-
-impl Answer {
-    async fn next(mut self) -> Result<Option<(Bytes, Answer)>> {
-        let piece = poll_fn(|cx| self.poll_piece(cx)).await?;
-        Ok(piece.map(|piece| (piece, self)))
-    }
-
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        if let Poll::Ready(piece) = self.arrivals.poll_next(cx) {
-            self.watchdog = None;
-            return Poll::Ready(piece);
-        }
-        let progress = self.giving_up.shared.stream.progress();
-        let fresh = || progress.watchdog(self.idle_timeout);
-        let watchdog = self.watchdog.get_or_insert_with(fresh);
-        let idle = || Error::idle(MQTT.protocol, Step::Receive, self.idle_timeout);
-        watchdog.poll_bark(cx).map(|()| Err(idle()))
     }
 }
 

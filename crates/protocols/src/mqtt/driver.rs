@@ -12,11 +12,12 @@ use trackbed_connection::Error;
 use trackbed_connection::error::{Result, Step};
 use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
-use trackbed_substrate::{Timer, now, sleep_until};
+use trackbed_substrate::now;
 
 use super::convention::{self, Part};
 use super::outgoing::Outgoing;
 use super::profile::MQTT;
+use crate::alarm::Alarm;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::nursery::Nursery;
 use crate::pieces::{Arrivals, Budget, Pieces, queue};
@@ -273,7 +274,7 @@ pub(super) struct Driver {
     stream: Stream,
     buffer: Box<[u8]>,
     outgoing: Outgoing,
-    timer: Option<Timer>,
+    alarm: Alarm,
     is_held: bool,
     has_said_goodbye: bool,
 }
@@ -286,7 +287,7 @@ impl Driver {
             stream,
             buffer: vec![0; READ_LEN].into(),
             outgoing: Outgoing::default(),
-            timer: None,
+            alarm: Alarm::default(),
             is_held: false,
             has_said_goodbye: false,
         }
@@ -313,7 +314,7 @@ impl Driver {
             if self.shared.users.get() == 0 || self.shared.is_closing.get() {
                 self.say_goodbye();
             }
-            while self.poll_timer(cx).is_ready() {}
+            self.poll_timer(cx);
             let mut moved = match self.poll_write(cx) {
                 Ok(moved) => moved,
                 Err(error) => {
@@ -342,14 +343,11 @@ impl Driver {
         }
     }
 
-    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(due) = self.shared.client.borrow().next_timeout() else {
-            self.timer = None;
-            return Poll::Pending;
-        };
-        let timer = self.timer.get_or_insert_with(|| sleep_until(due));
-        timer.reset(due);
-        Pin::new(timer).poll(cx).map(|()| self.shared.client.borrow_mut().handle_timeout(now()))
+    fn poll_timer(&mut self, cx: &mut Context<'_>) {
+        let mut client = self.shared.client.borrow_mut();
+        while self.alarm.has_fired(client.next_timeout(), cx) {
+            client.handle_timeout(now());
+        }
     }
 
     /// Passes the client's bytes to the stream; true if there were any.

@@ -32,10 +32,10 @@ use trackbed_connection::{Error, Security, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::handshakes::Handshakes;
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
+use crate::tally::Tally;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 pub(crate) use congestion::QUIC_CONGESTION;
 use moving::Arrivals;
@@ -251,7 +251,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let running = Nursery::default();
     let connections = Guests::new(config.limits.connections);
     let count = connections.count();
-    let (handshakes, handshakes_max) = (Handshakes::default(), config.limits.handshakes);
+    let (handshakes, handshakes_max) = (Tally::default(), config.limits.handshakes);
     let accepting = endpoint.clone();
     let ledger = config.transport.ledger.clone();
     let serve = Rc::new(serve);

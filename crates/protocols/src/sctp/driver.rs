@@ -11,7 +11,8 @@ use trackbed_substrate::now;
 
 use super::association::Shared;
 use super::state::State;
-use crate::datagrams::{Alarm, Channel};
+use crate::alarm::Alarm;
+use crate::datagrams::Channel;
 use crate::ledger::{Accounted, Ledger};
 use crate::observer::Side;
 

@@ -1,6 +1,8 @@
 //! TCP (RFC 9293), bare or under TLS: what `http2`, `tcp` and `tcp+tls` have in common.
 
+mod open;
 mod opening;
+mod patience;
 mod stream;
 mod tls_stream;
 mod watched;
@@ -22,18 +24,19 @@ use crate::observer::Side;
 use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer};
+pub(crate) use open::Open;
 use opening::in_time;
+pub(crate) use patience::Patience;
 pub(crate) use stream::Stream;
-pub(crate) use watched::Watchdog;
 use watched::{Watch, Watched};
 
 pub(crate) struct TcpDialer {
-    protocol: &'static str,
+    pub(crate) protocol: &'static str,
     host: Arc<dyn Host>,
     local: Option<IpAddr>,
     options: TcpOptions,
     tls: Option<TlsClient>,
-    pub(crate) idle_timeout: Duration,
+    idle_timeout: Duration,
     watch: Watch,
     paths: PathControl,
 }
@@ -76,6 +79,11 @@ impl TcpDialer {
         let stream =
             handshake.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))?;
         Ok(stream.entered(&self.paths))
+    }
+
+    /// How long an exchange on `stream` waits for the server.
+    pub(crate) fn patience(&self, stream: &Stream) -> Patience {
+        Patience { protocol: self.protocol, progress: stream.progress(), limit: self.idle_timeout }
     }
 }
 

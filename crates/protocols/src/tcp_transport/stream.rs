@@ -1,6 +1,6 @@
 //! One TCP connection, plain or inside TLS.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ use trackbed_core::Time;
 use trackbed_substrate::{PathWish, TcpPath};
 
 use super::tls_stream::TlsStream;
-use super::watched::{Progress, Watched};
+use super::watched::Watched;
 use crate::path_control::{PathControl, Steered};
 use crate::tls::{TlsClient, TlsServer};
 
@@ -81,7 +81,8 @@ impl Stream {
         }
     }
 
-    pub(crate) fn progress(&self) -> Progress {
+    /// When it last took or gave bytes.
+    pub(super) fn progress(&self) -> Rc<Cell<Time>> {
         self.0.borrow().tcp().progress()
     }
 

@@ -1,66 +1,21 @@
-//! A TCP connection that records its last progress, with a watchdog and other observers.
+//! A TCP connection that records its last progress, with its observers.
 
 use std::cell::Cell;
-use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_connection::TransportStats;
 use trackbed_core::Time;
-use trackbed_substrate::{PathWish, TcpInfo, TcpPath, TcpStream, Timer, now, sleep_until};
+use trackbed_substrate::{PathWish, TcpInfo, TcpPath, TcpStream, now};
 
 use crate::config::TransportParameters;
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::observer::{Observer, Side, TcpTrace};
-
-/// When a connection last took or gave bytes.
-#[derive(Clone, Debug)]
-pub(crate) struct Progress(Rc<Cell<Time>>);
-
-impl Progress {
-    /// Resolves after no progress for `idle`, counted from now at the earliest.
-    pub(crate) fn watchdog(&self, idle: Duration) -> Watchdog {
-        self.0.set(now());
-        Watchdog { progress: self.clone(), idle, timer: sleep_until(now() + idle) }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Watchdog {
-    progress: Progress,
-    idle: Duration,
-    timer: Timer,
-}
-
-impl Watchdog {
-    /// Ready when the idle timeout has expired.
-    pub(crate) fn poll_bark(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while Pin::new(&mut self.timer).poll(cx).is_ready() {
-            let due = self.progress.0.get() + self.idle;
-            if due <= now() {
-                return Poll::Ready(());
-            }
-            self.timer.reset(due);
-        }
-        Poll::Pending
-    }
-
-    /// The output of `work`, or `None` if the idle timeout expires before.
-    pub(crate) async fn guard<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
-        let mut work = std::pin::pin!(work);
-        poll_fn(|cx| match work.as_mut().poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending => self.poll_bark(cx).map(|()| None),
-        })
-        .await
-    }
-}
 
 impl Account for Box<dyn TcpStream> {
     fn account(&self) -> TransportStats {
@@ -86,7 +41,7 @@ impl Watch {
         let began = now();
         Watched {
             tcp: Accounted::new(tcp, self.ledger.as_ref()),
-            progress: Progress(Rc::new(Cell::new(began))),
+            progress: Rc::new(Cell::new(began)),
             began,
             first_heard: None,
             trace: self.observer.as_ref().and_then(|observer| observer.tcp(self.side)),
@@ -97,7 +52,8 @@ impl Watch {
 /// The TCP connection below everything else.
 pub(super) struct Watched {
     tcp: Accounted<Box<dyn TcpStream>>,
-    progress: Progress,
+    /// When it last took or gave bytes.
+    progress: Rc<Cell<Time>>,
     began: Time,
     first_heard: Option<Time>,
     trace: Option<TcpTrace>,
@@ -117,8 +73,8 @@ impl Watched {
         self.first_heard
     }
 
-    pub(super) fn progress(&self) -> Progress {
-        self.progress.clone()
+    pub(super) fn progress(&self) -> Rc<Cell<Time>> {
+        Rc::clone(&self.progress)
     }
 
     pub(super) fn info(&self) -> TcpInfo {
@@ -139,7 +95,7 @@ impl Watched {
 
     fn moved(&mut self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(1..)) = result {
-            self.progress.0.set(now());
+            self.progress.set(now());
             if let Some(trace) = &mut self.trace {
                 trace(now(), &*self.tcp.connection);
             }

@@ -1,0 +1,76 @@
+//! How long a client waits for a silent server.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Body, Error};
+use trackbed_core::Time;
+use trackbed_substrate::{Timer, now, sleep_until};
+
+/// The idle timeout of a connection, and when it last took or gave bytes.
+#[derive(Clone)]
+pub(crate) struct Patience {
+    pub(crate) protocol: &'static str,
+    pub(super) progress: Rc<Cell<Time>>,
+    pub(super) limit: Duration,
+}
+
+impl Patience {
+    /// The output of `work`.
+    ///
+    /// # Errors
+    /// If there is no progress for the limit, counted from now at the earliest.
+    pub(crate) async fn wait<T>(&self, step: Step, work: impl Future<Output = T>) -> Result<T> {
+        let (mut work, mut timer) = (pin!(work), self.begin());
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => self.poll_end(&mut timer, step, cx).map(Err),
+        })
+        .await
+    }
+
+    /// The body whose pieces `poll` gives. It is given up if there is no progress for the limit while
+    /// its reader waits.
+    pub(crate) fn body(
+        &self,
+        poll: impl FnMut(&mut Context<'_>) -> Poll<Result<Option<Bytes>>> + 'static,
+    ) -> Body {
+        let state = (self.clone(), poll, None);
+        Box::pin(stream::try_unfold(state, async |(patience, mut poll, mut timer)| {
+            let next = poll_fn(|cx| {
+                if let Poll::Ready(piece) = poll(cx) {
+                    timer = None;
+                    return Poll::Ready(piece);
+                }
+                let timer = timer.get_or_insert_with(|| patience.begin());
+                patience.poll_end(timer, Step::Receive, cx).map(Err)
+            });
+            let piece = next.await?;
+            Ok(piece.map(|piece| (piece, (patience, poll, timer))))
+        }))
+    }
+
+    fn begin(&self) -> Timer {
+        self.progress.set(now());
+        sleep_until(now() + self.limit)
+    }
+
+    /// Ready, with an error, when the limit has passed without progress.
+    fn poll_end(&self, timer: &mut Timer, step: Step, cx: &mut Context<'_>) -> Poll<Error> {
+        while Pin::new(&mut *timer).poll(cx).is_ready() {
+            let due = self.progress.get() + self.limit;
+            if due <= now() {
+                return Poll::Ready(Error::idle(self.protocol, step, self.limit));
+            }
+            timer.reset(due);
+        }
+        Poll::Pending
+    }
+}
