@@ -32,11 +32,13 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).refused += datagrams;
     }
 
-    fn add(&self, stats: &TransportStats) {
+    fn add(&self, connection: &impl Account) {
+        let stats = connection.account();
         let mut totals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         totals.connections += 1;
         totals.packets_sent += stats.packets_sent;
         totals.packets_lost += stats.packets_lost;
+        totals.refused += connection.refused();
     }
 }
 
@@ -49,6 +51,11 @@ pub(crate) struct Accounted<T: Account> {
 /// A connection with statistics.
 pub(crate) trait Account {
     fn account(&self) -> TransportStats;
+
+    /// Datagrams that it discarded.
+    fn refused(&self) -> u64 {
+        0
+    }
 }
 
 impl<T: Account> Accounted<T> {
@@ -60,7 +67,7 @@ impl<T: Account> Accounted<T> {
 impl<T: Account> Drop for Accounted<T> {
     fn drop(&mut self) {
         if let Some(ledger) = &self.ledger {
-            ledger.add(&self.connection.account());
+            ledger.add(&self.connection);
         }
     }
 }

@@ -17,13 +17,13 @@ pub fn registry() -> &'static [&'static dyn Protocol] {
         &http2::Http2,
         &http3::Http3,
         &quic::Quic { is_multipath: true },
-        &tcp::Tcp { is_multipath: true },
+        &tcp::Tcp::Multipath,
         &mqtt::Mqtt,
         &quic::Quic { is_multipath: false },
         &sctp::Sctp { is_encrypted: false },
         &sctp::Sctp { is_encrypted: true },
-        &tcp::Tcp { is_multipath: false },
-        &tcp::TcpTls,
+        &tcp::Tcp::Bare,
+        &tcp::Tcp::Tls,
     ]
 }
 

@@ -21,16 +21,27 @@ use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_bare, serve_tls};
 use crate::tls::Profile;
 
-pub(crate) struct Tcp {
-    /// Whether on Multipath TCP (RFC 8684). The path settings of [`TransportParameters::tcp`] apply;
-    /// default: the scheduler of Linux.
-    pub(crate) is_multipath: bool,
+/// What carries the frames.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tcp {
+    Bare,
+    /// Multipath TCP (RFC 8684). The path settings of [`TransportParameters::tcp`] apply; default:
+    /// the scheduler of Linux.
+    Multipath,
+    Tls,
 }
 
+const TLS: Profile = Profile {
+    protocol: "tcp+tls",
+    alpn: b"trackbed-frames/1",
+    versions: TlsVersion::ALL,
+    early_data_max: EARLY_DATA_MAX,
+};
+
 impl Tcp {
-    fn transport(&self, given: &TransportParameters) -> TransportParameters {
+    fn transport(self, given: &TransportParameters) -> TransportParameters {
         let mut transport = given.clone();
-        if self.is_multipath {
+        if self == Tcp::Multipath {
             let scheduler = SCHEDULER_OF_LINUX.to_owned();
             let paths = || Multipath { scheduler, ..Multipath::default() };
             transport.tcp.multipath.get_or_insert_with(paths);
@@ -41,24 +52,38 @@ impl Tcp {
 
 impl Protocol for Tcp {
     fn name(&self) -> &'static str {
-        if self.is_multipath { "mptcp" } else { "tcp" }
+        match self {
+            Tcp::Bare => "tcp",
+            Tcp::Multipath => "mptcp",
+            Tcp::Tls => TLS.protocol,
+        }
     }
 
     fn summary(&self) -> &'static str {
-        match self.is_multipath {
-            false => "length-prefixed frames on TCP, not encrypted, one exchange at a time",
-            true => {
+        match self {
+            Tcp::Bare => "length-prefixed frames on TCP, not encrypted, one exchange at a time",
+            Tcp::Multipath => {
                 "length-prefixed frames on Multipath TCP, over all paths of a host, not encrypted"
             }
+            Tcp::Tls => "length-prefixed frames on TLS over TCP, one exchange at a time",
         }
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { multipath: self.is_multipath, ..Capabilities::plain(Transport::Tcp) }
+        let plain = Capabilities::plain(Transport::Tcp);
+        match self {
+            Tcp::Bare => plain,
+            Tcp::Multipath => Capabilities { multipath: true, ..plain },
+            Tcp::Tls => Capabilities::encrypted(Transport::Tcp, TLS.versions),
+        }
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        if self.is_multipath { over_mptcp() } else { over_tcp() }
+        match self {
+            Tcp::Bare => over_tcp(),
+            Tcp::Multipath => over_mptcp(),
+            Tcp::Tls => [security(), over_tcp()].concat(),
+        }
     }
 
     fn serve(
@@ -69,62 +94,25 @@ impl Protocol for Tcp {
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
         let name = self.name();
-        let config =
-            ServerConfig { transport: self.transport(&config.transport), ..config.clone() };
-        serve_bare(name, &*host, listen, &config, move |stream, standing| {
-            server::serve(name, (stream, standing), Rc::clone(&service))
-        })
+        let serve =
+            move |stream, standing| server::serve(name, (stream, standing), Rc::clone(&service));
+        if *self == Tcp::Tls {
+            return serve_tls(TLS, &*host, listen, config, serve);
+        }
+        let transport = self.transport(&config.transport);
+        serve_bare(name, &*host, listen, &ServerConfig { transport, ..config.clone() }, serve)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        let tls = if self.is_multipath { "" } else { "`tcp+tls`, or " };
-        config.require_new_handshake(self.name(), &format!("{tls}the handshake `new`"))?;
-        let config =
-            ClientConfig { transport: self.transport(&config.transport), ..config.clone() };
+        let instead = match self {
+            Tcp::Tls => return Ok(Rc::new(FramedDialer(TcpDialer::with_tls(TLS, host, config)?))),
+            Tcp::Bare => "`tcp+tls`, or the handshake `new`",
+            Tcp::Multipath => "the handshake `new`",
+        };
+        config.require_new_handshake(self.name(), instead)?;
+        let transport = self.transport(&config.transport);
+        let config = ClientConfig { transport, ..config.clone() };
         Ok(Rc::new(FramedDialer(TcpDialer::bare(self.name(), host, &config))))
-    }
-}
-
-pub(crate) struct TcpTls;
-
-const TCP_TLS: Profile = Profile {
-    protocol: "tcp+tls",
-    alpn: b"trackbed-frames/1",
-    versions: TlsVersion::ALL,
-    early_data_max: EARLY_DATA_MAX,
-};
-
-impl Protocol for TcpTls {
-    fn name(&self) -> &'static str {
-        TCP_TLS.protocol
-    }
-
-    fn summary(&self) -> &'static str {
-        "length-prefixed frames on TLS over TCP, one exchange at a time"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::encrypted(Transport::Tcp, TCP_TLS.versions)
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        [security(), over_tcp()].concat()
-    }
-
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
-        serve_tls(TCP_TLS, &*host, listen, config, move |stream, standing| {
-            server::serve(TCP_TLS.protocol, (stream, standing), Rc::clone(&service))
-        })
-    }
-
-    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(FramedDialer(TcpDialer::with_tls(TCP_TLS, host, config)?)))
     }
 }
 

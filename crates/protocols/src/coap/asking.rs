@@ -223,10 +223,6 @@ impl Asking {
             }
         }
     }
-
-    pub(super) fn stats(&self) -> trackbed_connection::TransportStats {
-        self.messages.stats()
-    }
 }
 
 impl Party for Asking {

@@ -21,7 +21,7 @@ use super::WHOLE_MAX;
 use super::asking::{Asking, Shared, ask};
 use super::block::{Block, BlockSize, Pieces};
 use super::codes::{self, CONTINUE, GET, POST, TOO_LARGE};
-use super::driver::Driver;
+use super::driver::{Driver, Party as _};
 use super::messages::Messages;
 use super::options::{self, BLOCK1, BLOCK2, ETAG, EXACT_STATUS, Target};
 use crate::config::{ClientConfig, TransportParameters, Trust};
@@ -83,7 +83,7 @@ impl Dialer for CoapDialer {
             );
             let room = channel.room();
             let shared = Rc::new(RefCell::new(asking));
-            let account = Accounted::new(Counted(Rc::clone(&shared)), transport.ledger.as_ref());
+            let account = Accounted::new(Rc::clone(&shared), transport.ledger.as_ref());
             spawn(drive(Rc::clone(&shared), channel, account)).detach();
             let (block_size, block_wise) = (*block_size, coap.block_wise);
             let open = Rc::new(Open { protocol, shared, room, block_size, block_wise });
@@ -93,7 +93,7 @@ impl Dialer for CoapDialer {
 }
 
 /// Moves datagrams until the connection ends.
-async fn drive(shared: Shared, channel: Rc<dyn Channel>, account: Accounted<Counted>) {
+async fn drive(shared: Shared, channel: Rc<dyn Channel>, account: Accounted<Shared>) {
     let mut driver = Driver::new(channel);
     poll_fn(|cx| {
         let mut asking = shared.borrow_mut();
@@ -109,11 +109,9 @@ async fn drive(shared: Shared, channel: Rc<dyn Channel>, account: Accounted<Coun
     }
 }
 
-struct Counted(Shared);
-
-impl Account for Counted {
+impl Account for Shared {
     fn account(&self) -> TransportStats {
-        self.0.borrow().stats()
+        self.borrow_mut().messages().stats()
     }
 }
 
@@ -150,7 +148,7 @@ impl Connection for CoapConnection {
     }
 
     fn transport(&self) -> TransportStats {
-        self.open.shared.borrow().stats()
+        self.open.shared.account()
     }
 }
 
@@ -221,7 +219,7 @@ impl Exchange {
     }
 
     fn draw(&self) -> u32 {
-        super::driver::Party::messages(&mut *self.open.shared.borrow_mut()).draw()
+        self.open.shared.borrow_mut().messages().draw()
     }
 
     async fn run(mut self, body: Body) -> Result<Response> {

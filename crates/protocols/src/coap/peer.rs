@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
-use trackbed_connection::{Request, Response, Service, TransportStats, body};
+use trackbed_connection::{Request, Response, Service, body};
 use trackbed_core::Time;
 use trackbed_substrate::{Standing, Task, now, spawn};
 
@@ -126,10 +126,6 @@ impl Peer {
                 driver: None,
             })
         })
-    }
-
-    pub(super) fn stats(&self) -> TransportStats {
-        self.messages.stats()
     }
 
     fn request(&mut self, packet: Packet, now: Time) {

@@ -127,8 +127,7 @@ impl Server {
         let Ok(messages) = Messages::new(&*self.host) else { return };
         let room = channel.room();
         let peer = Peer::new(Rc::clone(&self.common), messages, room, standing);
-        let counted = Counted { peer: Rc::clone(&peer), ledger: self.ledger.clone() };
-        let _account = Accounted::new(counted, self.ledger.as_ref());
+        let _account = Accounted::new(Rc::clone(&peer), self.ledger.as_ref());
         let mut driver = Driver::new(channel);
         poll_fn(|cx| {
             let mut peer = peer.borrow_mut();
@@ -139,23 +138,13 @@ impl Server {
     }
 }
 
-/// A peer's statistics, with its discarded datagrams.
-struct Counted {
-    peer: Rc<RefCell<Peer>>,
-    ledger: Option<Ledger>,
-}
-
-impl Account for Counted {
+impl Account for Rc<RefCell<Peer>> {
     fn account(&self) -> TransportStats {
-        self.peer.borrow().stats()
+        self.borrow_mut().messages().stats()
     }
-}
 
-impl Drop for Counted {
-    fn drop(&mut self) {
-        if let Some(ledger) = &self.ledger {
-            ledger.refuse(self.peer.borrow_mut().messages().refused);
-        }
+    fn refused(&self) -> u64 {
+        self.borrow_mut().messages().refused
     }
 }
 

@@ -31,9 +31,9 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(connection: noq::Connection) -> Connection {
         Connection {
+            accepting_bidi: Waiting::new(|one| Box::pin(async move { one.accept_bi().await })),
+            accepting_recv: Waiting::new(|one| Box::pin(async move { one.accept_uni().await })),
             opener: Opener::new(connection),
-            accepting_bidi: Waiting(None),
-            accepting_recv: Waiting(None),
             ranks: Ranks::default(),
         }
     }
@@ -67,22 +67,13 @@ impl<B: Buf> quic::Connection<B> for Connection {
     type OpenStreams = Opener;
 
     fn poll_accept_recv(&mut self, cx: &mut Context<'_>) -> Accepted<RecvStream> {
-        let connection = &self.opener.connection;
-        let accepted = self.accepting_recv.poll(cx, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.accept_uni().await })
-        });
-        Poll::Ready(ready!(accepted).map(RecvStream::new).map_err(|error| lost(&error)))
+        let accepted = ready!(self.accepting_recv.poll(cx, &self.opener.connection));
+        Poll::Ready(accepted.map(RecvStream::new).map_err(|error| lost(&error)))
     }
 
     fn poll_accept_bidi(&mut self, cx: &mut Context<'_>) -> Accepted<BidiStream<B>> {
-        let connection = &self.opener.connection;
-        let accepted = self.accepting_bidi.poll(cx, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.accept_bi().await })
-        });
-        let ranks = &self.ranks;
-        let accepted = ready!(accepted).map(|streams| BidiStream::ranked(streams, ranks.clone()));
+        let accepted = ready!(self.accepting_bidi.poll(cx, &self.opener.connection));
+        let accepted = accepted.map(|streams| BidiStream::ranked(streams, self.ranks.clone()));
         Poll::Ready(accepted.map_err(|error| lost(&error)))
     }
 
@@ -116,7 +107,9 @@ pub(super) struct Opener {
 
 impl Opener {
     fn new(connection: noq::Connection) -> Opener {
-        Opener { connection, opening_bidi: Waiting(None), opening_send: Waiting(None) }
+        let opening_bidi = Waiting::new(|one| Box::pin(async move { one.open_bi().await }));
+        let opening_send = Waiting::new(|one| Box::pin(async move { one.open_uni().await }));
+        Opener { connection, opening_bidi, opening_send }
     }
 }
 
@@ -132,21 +125,13 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
     type SendStream = SendStream<B>;
 
     fn poll_open_bidi(&mut self, cx: &mut Context<'_>) -> Polled<BidiStream<B>> {
-        let connection = &self.connection;
-        let opened = self.opening_bidi.poll(cx, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.open_bi().await })
-        });
-        Poll::Ready(ready!(opened).map(BidiStream::new).map_err(|error| stream_lost(&error)))
+        let opened = ready!(self.opening_bidi.poll(cx, &self.connection));
+        Poll::Ready(opened.map(BidiStream::new).map_err(|error| stream_lost(&error)))
     }
 
     fn poll_open_send(&mut self, cx: &mut Context<'_>) -> Polled<SendStream<B>> {
-        let connection = &self.connection;
-        let opened = self.opening_send.poll(cx, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.open_uni().await })
-        });
-        Poll::Ready(ready!(opened).map(SendStream::new).map_err(|error| stream_lost(&error)))
+        let opened = ready!(self.opening_send.poll(cx, &self.connection));
+        Poll::Ready(opened.map(SendStream::new).map_err(|error| stream_lost(&error)))
     }
 
     fn close(&mut self, code: Code, reason: &[u8]) {
@@ -155,16 +140,26 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
 }
 
 /// A future that is made when first polled, and again after each result.
-struct Waiting<T>(Option<LocalBoxFuture<'static, Result<T, ConnectionError>>>);
+struct Waiting<T> {
+    make: fn(noq::Connection) -> Making<T>,
+    made: Option<Making<T>>,
+}
+
+type Making<T> = LocalBoxFuture<'static, Result<T, ConnectionError>>;
 
 impl<T> Waiting<T> {
+    fn new(make: fn(noq::Connection) -> Making<T>) -> Waiting<T> {
+        Waiting { make, made: None }
+    }
+
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        make: impl FnOnce() -> LocalBoxFuture<'static, Result<T, ConnectionError>>,
+        connection: &noq::Connection,
     ) -> Poll<Result<T, ConnectionError>> {
-        let result = ready!(self.0.get_or_insert_with(make).as_mut().poll(cx));
-        self.0 = None;
+        let made = self.made.get_or_insert_with(|| (self.make)(connection.clone()));
+        let result = ready!(made.as_mut().poll(cx));
+        self.made = None;
         Poll::Ready(result)
     }
 }

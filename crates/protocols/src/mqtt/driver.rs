@@ -158,23 +158,26 @@ impl Shared {
             }
             Event::Received { message, .. } => self.received(&message),
             Event::Acknowledged { token, reason } if !reason.is_success() => {
-                let why = format!("the broker refused the request: {reason}");
-                self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
+                self.refused(token, &format!("the broker refused the request: {reason}"));
             }
             // Only the client itself subscribes to an echo, and only the service to a request.
             Event::Acknowledged { token, reason: Reason::NO_MATCHING_SUBSCRIBERS } => {
                 let why = "no service subscribes to requests at this broker: set `mqtt-answer` to \
                      \"echo\"";
-                self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
+                self.refused(token, why);
             }
             Event::Forgotten { token } => {
-                let why = "the message exceeds the broker's maximum packet size";
-                self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
+                self.refused(token, "the message exceeds the broker's maximum packet size");
             }
             Event::Acknowledged { .. } | Event::Unsubscribed { .. } => {}
             Event::Ended(fault) => return Err(ended(&fault)),
         }
         Ok(())
+    }
+
+    /// A request would be refused again.
+    fn refused(&self, token: u64, why: &str) {
+        self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
     }
 
     fn filter(&self) -> String {

@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{FutureExt as _, StreamExt as _};
+use trackbed_connection::Body;
 use trackbed_connection::error::Result;
-use trackbed_connection::{Body, Error};
 
 use super::convention::Part;
 
@@ -43,16 +43,14 @@ impl Parts {
                     self.is_over = true;
                     return Ok(Some((Part::Last, self.waiting.split().freeze())));
                 }
-                Err(error) => return Err(self.fail(error)),
+                Err(error) => {
+                    self.is_over = true;
+                    return Err(error);
+                }
             }
         }
         let part = self.waiting.split_to(PART_LEN_MAX);
         Ok(Some((Part::More, part.freeze())))
-    }
-
-    fn fail(&mut self, error: Error) -> Error {
-        self.is_over = true;
-        error
     }
 }
 

@@ -79,7 +79,7 @@ impl Driver {
                 }
                 Ok(packet) => state.input(&packet),
                 Err(error) => {
-                    let step = if state.is_answered() { Step::Receive } else { Step::Connect };
+                    let step = if state.answered { Step::Receive } else { Step::Connect };
                     state.fail(Error::transient(self.shared.protocol, step, error));
                     return;
                 }
@@ -89,7 +89,7 @@ impl Driver {
 
     /// A server leaves it to the client to end an association; heartbeats detect a lost client.
     fn minds_silence(&self, state: &State) -> bool {
-        state.end.is_none() && (self.shared.side == Side::Client || !state.is_answered())
+        state.end.is_none() && (self.shared.side == Side::Client || !state.answered)
     }
 
     fn check_idle(&self, state: &mut State) {
@@ -101,7 +101,7 @@ impl Driver {
             state.moved = now();
             return;
         }
-        let step = if state.is_answered() { Step::Receive } else { Step::Connect };
+        let step = if state.answered { Step::Receive } else { Step::Connect };
         state.fail(Error::idle(self.shared.protocol, step, idle));
     }
 

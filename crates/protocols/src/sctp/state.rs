@@ -139,10 +139,6 @@ impl State {
         self.wake_waiting();
     }
 
-    pub(super) fn is_answered(&self) -> bool {
-        self.answered
-    }
-
     /// Whether this is the INIT ACK that a client waits for, by its verification tag.
     pub(super) fn is_first_answer(&self, packet: &[u8]) -> bool {
         let is_expected = || packet.get(VERIFICATION_TAG) == self.tag.as_ref().map(|tag| &tag[..]);
