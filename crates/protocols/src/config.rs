@@ -57,33 +57,23 @@ impl ClientConfig {
 /// What a client needs to authenticate a server: the server's self-signed certificate. It is not
 /// secret and may be copied to another machine.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Trust {
-    certificate: CertificateDer<'static>,
-}
+pub struct Trust(pub(crate) CertificateDer<'static>);
 
 impl Trust {
     /// From a certificate in DER (X.509), as [`Trust::as_der`] returned it.
     pub fn from_der(der: Vec<u8>) -> Trust {
-        Trust::new(der.into())
+        Trust(der.into())
     }
 
     /// The certificate in DER (X.509).
     pub fn as_der(&self) -> &[u8] {
-        &self.certificate
-    }
-
-    pub(crate) fn new(certificate: CertificateDer<'static>) -> Trust {
-        Trust { certificate }
-    }
-
-    pub(crate) fn certificate(&self) -> &CertificateDer<'static> {
-        &self.certificate
+        &self.0
     }
 }
 
 impl fmt::Debug for Trust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Trust({} B)", self.certificate.len())
+        write!(f, "Trust({} B)", self.0.len())
     }
 }
 

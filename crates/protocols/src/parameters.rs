@@ -267,7 +267,7 @@ impl TransportParameters {
         {
             let why =
                 "the share kept after a loss must be above 0 % and below 100 %: write 50 % or 0.7";
-            return Err(ParameterError { parameter: "beta", why: why.to_owned() });
+            return refuse("beta", why);
         }
         let tuned = [
             ("initial-window", arguments.get::<u64>("initial-window").is_some()),
@@ -278,7 +278,7 @@ impl TransportParameters {
         if let Some((parameter, _)) = ignored {
             let why =
                 format!("{BBR} ignores this key: remove it, or set congestion to cubic or reno");
-            return Err(ParameterError { parameter, why });
+            return refuse(parameter, why);
         }
         tcp.multipath = arguments.get::<&str>("scheduler").map(|scheduler| {
             let mut multipath =
@@ -297,10 +297,8 @@ impl TransportParameters {
         };
         set(arguments, "idle-timeout", &mut transport.idle_timeout);
         if let Some(window) = bytes(arguments, "window") {
-            transport.window = u32::try_from(window).map_err(|_| ParameterError {
-                parameter: "window",
-                why: "the maximum window is 4294967295 B".to_owned(),
-            })?;
+            transport.window = u32::try_from(window)
+                .or_else(|_| refuse("window", "the maximum window is 4294967295 B"))?;
         }
         Ok(transport)
     }
@@ -318,7 +316,6 @@ impl SctpParameters {
         set(arguments, "immediate-sack", &mut sctp.immediate_sack);
         sctp.max_burst = arguments.get("max-burst").map_or(sctp.max_burst, small);
         sctp.initial_window = arguments.get("initial-window").map_or(sctp.initial_window, small);
-        let refuse = |parameter, why: &str| Err(ParameterError { parameter, why: why.to_owned() });
         if sctp.rto_min < MILLISECOND {
             return refuse("rto-min", "the minimum retransmission timeout is 1 ms");
         }
@@ -344,7 +341,7 @@ impl CoapParameters {
                     "a block size must be 16, 32, 64, 128, 256, 512 or 1024 B (RFC 7959 section \
                      2.2), not {block} B"
                 );
-                return Err(ParameterError { parameter: "block-size", why });
+                return refuse("block-size", why);
             }
             // It is 1,024 at most.
             coap.block_size = block as u16;
@@ -376,10 +373,17 @@ fn bytes_in(
 ) -> Result<Option<u32>, ParameterError> {
     let Some(size) = arguments.get::<ByteSize>(name) else { return Ok(None) };
     let fits = u32::try_from(size.as_bytes()).ok().filter(|bytes| range.contains(bytes));
-    fits.map(Some).ok_or_else(|| {
-        let why = format!("{name} must be {} B to {} B, not {size}", range.start(), range.end());
-        ParameterError { parameter: name, why }
-    })
+    match fits {
+        Some(bytes) => Ok(Some(bytes)),
+        None => {
+            let (least, most) = (range.start(), range.end());
+            refuse(name, format!("{name} must be {least} B to {most} B, not {size}"))
+        }
+    }
+}
+
+fn refuse<T>(parameter: &'static str, why: impl Into<String>) -> Result<T, ParameterError> {
+    Err(ParameterError { parameter, why: why.into() })
 }
 
 fn small(count: u64) -> u32 {

@@ -189,20 +189,19 @@ struct Exchange {
 impl Exchange {
     fn begin(open: &Rc<Open>, request: &Request) -> Result<Exchange> {
         let protocol = open.protocol;
-        let mut target = Target::of(protocol, &request.path, request.priority)?;
+        let target = Target::of(protocol, &request.path, request.priority)?;
         let has_path = open.shared.borrow_mut().paths.insert(request.path.clone());
         let mut exchange = Exchange {
             open: Rc::clone(open),
             path: request.path.clone(),
             has_path,
-            target: target.clone(),
+            target,
             size: open.block_size,
             code: GET,
         };
         // Two simultaneous bodies of one path must be distinguished (RFC 9175 section 3.3).
         if !has_path {
-            target.tag = Some(exchange.draw());
-            exchange.target = target;
+            exchange.target.tag = Some(exchange.draw());
         }
         let len = HEAD_LEN_MAX + exchange.target.len_max();
         let room = open.room.saturating_sub(len);

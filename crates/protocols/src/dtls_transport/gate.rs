@@ -95,10 +95,7 @@ impl Gate {
         below: Rc<dyn Channel>,
     ) -> Result<Rc<DtlsChannel>> {
         let _shaking = self.handshakes.begin();
-        match admission.0 {
-            None => self.end.accept(below).await,
-            Some((secret, before)) => self.end.go_on(below, secret, before).await,
-        }
+        self.end.accept(below, admission.0).await
     }
 
     /// The secret for the cookies of one client, by its address and port.

@@ -38,15 +38,9 @@ pub(crate) struct DtlsEnd {
     groups: Vec<NamedGroup>,
     randomness: Randomness,
     patience: Duration,
-    /// The engine's configurations: creating one makes it test all of its cryptography.
-    ready: Rc<RefCell<BTreeMap<Shape, Arc<Config>>>>,
-}
-
-/// The key that distinguishes the configurations of an end.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Shape {
-    room: usize,
-    asks_for_cookie: bool,
+    /// The engine's configurations, by the longest datagram and whether they ask for a cookie: creating
+    /// one makes it test all of its cryptography.
+    ready: Rc<RefCell<BTreeMap<(usize, bool), Arc<Config>>>>,
 }
 
 impl DtlsEnd {
@@ -128,36 +122,30 @@ impl DtlsEnd {
         shake_hands(DtlsChannel::new(self.protocol, dtls, below, trust, &self.randomness)).await
     }
 
-    /// Waits for a client over `below`, without requesting a cookie.
+    /// Waits for a client over `below`, without requesting a cookie, or continues with one that has
+    /// returned it in the first datagram of `below`: `cookie` is its secret, and the client's datagram
+    /// that it was the reply to.
     ///
     /// # Errors
     /// If the handshake fails.
-    pub(crate) async fn accept(&self, below: Rc<dyn Channel>) -> Result<Rc<DtlsChannel>> {
-        let dtls = self.engine(below.room(), false)?;
-        shake_hands(DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness)).await
-    }
-
-    /// Continues with a client that has returned the cookie for `secret` in the first datagram of
-    /// `below`. The reply was to its datagram `before`.
-    ///
-    /// # Errors
-    /// If the handshake fails.
-    async fn go_on(
+    async fn accept(
         &self,
         below: Rc<dyn Channel>,
-        secret: [u8; 32],
-        before: Bytes,
+        cookie: Option<([u8; 32], Bytes)>,
     ) -> Result<Rc<DtlsChannel>> {
-        let mut dtls = self.engine(below.room(), true)?;
-        dtls.set_cookie_secret(secret);
+        let mut dtls = self.engine(below.room(), cookie.is_some())?;
+        let before = cookie.map(|(secret, before)| {
+            dtls.set_cookie_secret(secret);
+            before
+        });
         let channel = DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness);
-        channel.recall(&before);
+        before.iter().for_each(|before| channel.recall(before));
         shake_hands(channel).await
     }
 
     /// An engine, by default a server's, for datagrams of at most `room` bytes.
     fn engine(&self, room: usize, asks_for_cookie: bool) -> Result<Dtls> {
-        let config = self.config(Shape { room, asks_for_cookie })?;
+        let config = self.config(room, asks_for_cookie)?;
         let certificate = self.certificate.clone();
         Ok(self.randomness.scope(|| {
             let now = to_std_instant(now());
@@ -169,18 +157,18 @@ impl DtlsEnd {
         }))
     }
 
-    fn config(&self, shape: Shape) -> Result<Arc<Config>> {
+    fn config(&self, room: usize, asks_for_cookie: bool) -> Result<Arc<Config>> {
         let failed = |reason: String| Error::lasting(self.protocol, Step::Handshake, reason);
-        if let Some(config) = self.ready.borrow().get(&shape) {
+        if let Some(config) = self.ready.borrow().get(&(room, asks_for_cookie)) {
             return Ok(Arc::clone(config));
         }
         let allows = |version| self.versions.contains(&version);
         let of_12 = self.ciphers.iter().filter(|_| allows(TlsVersion::Tls12));
         let of_13 = self.ciphers.iter().filter(|_| allows(TlsVersion::Tls13));
         let mut config = Config::builder()
-            .mtu(shape.room)
+            .mtu(room)
             .require_client_certificate(false)
-            .use_server_cookie(shape.asks_for_cookie)
+            .use_server_cookie(asks_for_cookie)
             .dtls12_cipher_suites(&of_12.map(|&cipher| suite_12(cipher)).collect::<Vec<_>>())
             .dtls13_cipher_suites(&of_13.map(|&cipher| suite_13(cipher)).collect::<Vec<_>>())
             .kx_groups(&self.groups)
@@ -198,7 +186,7 @@ impl DtlsEnd {
         let config = Arc::new(config.map_err(|error| failed(error.to_string()))?);
         // A seed is for one engine.
         if seeded.is_none() {
-            self.ready.borrow_mut().insert(shape, Arc::clone(&config));
+            self.ready.borrow_mut().insert((room, asks_for_cookie), Arc::clone(&config));
         }
         Ok(config)
     }

@@ -47,21 +47,17 @@ pub(super) fn serve(
     let count = guests.count();
     running.spawn(async move {
         while let Ok((peer, packet)) = server.peers.unknown().await {
-            let (standing, server) = (Standing::new(peer.ip()), Rc::clone(&server));
+            let (standing, peers) = (Standing::new(peer.ip()), &server.peers);
             if let Some(gate) = &server.gate {
-                if let Greeting::Admitted(admission) = gate.greet(&server.peers, peer, &packet) {
-                    let below = server.peers.admit(peer, Some(packet));
-                    let shown = standing.clone();
+                if let Greeting::Admitted(admission) = gate.greet(peers, peer, &packet) {
+                    let below = peers.admit(peer, Some(packet));
                     let server = Rc::clone(&server);
-                    let attending =
-                        async move { server.shake_hands(admission, below, shown).await };
-                    guests.admit(standing, attending);
+                    guests.admit(standing.clone(), server.shake_hands(admission, below, standing));
                 }
-            } else if let Some(engine) = greet(&server.peers, &server.transport, peer, &packet) {
-                let channel = server.peers.admit(peer, None);
-                let shown = standing.clone();
-                let attending = async move { server.attend(engine, channel, shown).await };
-                guests.admit(standing, attending);
+            } else if let Some(engine) = greet(peers, &server.transport, peer, &packet) {
+                let channel = peers.admit(peer, None);
+                let server = Rc::clone(&server);
+                guests.admit(standing.clone(), server.attend(engine, channel, standing));
             }
         }
     });
@@ -78,7 +74,12 @@ struct Server {
 
 impl Server {
     /// Does the handshake of DTLS with a client, and then waits for its INIT.
-    async fn shake_hands(&self, admission: Admission, below: Rc<PeerChannel>, standing: Standing) {
+    async fn shake_hands(
+        self: Rc<Self>,
+        admission: Admission,
+        below: Rc<PeerChannel>,
+        standing: Standing,
+    ) {
         let Some(gate) = &self.gate else { return };
         // On failure the client has been notified.
         let Ok(channel) = gate.accept(admission, below).await else { return };
@@ -88,12 +89,12 @@ impl Server {
 
     /// Answers the requests of an association until it ends.
     async fn attend(
-        &self,
+        self: Rc<Self>,
         engine: Box<dyn DcSctpSocket>,
         channel: Rc<dyn Channel>,
         standing: Standing,
     ) {
-        let Server { protocol, transport, service, .. } = self;
+        let Server { protocol, transport, service, .. } = &*self;
         let message_len = message_len(channel.room());
         let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine, now());
         let association = Rc::new(Association(Rc::clone(&shared)));

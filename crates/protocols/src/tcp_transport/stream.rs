@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
+use futures_util::future::Either;
 use trackbed_connection::{Security, TransportStats};
 use trackbed_core::Time;
 use trackbed_substrate::{PathWish, TcpPath};
@@ -23,14 +24,12 @@ use crate::tls::{TlsClient, TlsServer};
 #[derive(Clone)]
 pub(crate) struct Stream(Rc<RefCell<Layers>>);
 
-pub(super) enum Layers {
-    Plain(Watched),
-    Tls(Box<TlsStream>),
-}
+/// TCP, plain or inside TLS.
+type Layers = Either<Watched, Box<TlsStream>>;
 
 impl Stream {
     pub(super) fn plain(tcp: Watched) -> Stream {
-        Stream::of(Layers::Plain(tcp))
+        Stream::of(Either::Left(tcp))
     }
 
     /// The client's side of TLS, ready for a request: after the handshake, or before it where
@@ -40,13 +39,13 @@ impl Stream {
         if !tls.can_send_early() {
             tls.handshake().await?;
         }
-        Ok(Stream::of(Layers::Tls(Box::new(tls))))
+        Ok(Stream::of(Either::Right(Box::new(tls))))
     }
 
     /// The server's side of TLS. The handshake happens while it is read.
     pub(super) fn accept_tls(tcp: Watched, server: &TlsServer) -> io::Result<Stream> {
         let tls = TlsStream::server(tcp, server)?;
-        Ok(Stream::of(Layers::Tls(Box::new(tls))))
+        Ok(Stream::of(Either::Right(Box::new(tls))))
     }
 
     /// The same, registered with path control.
@@ -58,36 +57,36 @@ impl Stream {
 
     pub(crate) fn security(&self) -> Option<Security> {
         match &*self.0.borrow() {
-            Layers::Plain(_) => None,
-            Layers::Tls(tls) => tls.security(),
+            Either::Left(_) => None,
+            Either::Right(tls) => tls.security(),
         }
     }
 
     pub(crate) fn stats(&self) -> TransportStats {
-        self.0.borrow().tcp().info().into()
+        tcp(&self.0.borrow()).info().into()
     }
 
     pub(crate) fn peer(&self) -> SocketAddr {
-        self.0.borrow().tcp().peer_addr()
+        tcp(&self.0.borrow()).peer_addr()
     }
 
     /// At a server, when the client began its handshake or its unfinished request; `None` if it
     /// began nothing.
     pub(super) fn opening_since(&self) -> Option<Time> {
         match &*self.0.borrow() {
-            Layers::Plain(tcp) => tcp.first_heard(),
-            Layers::Tls(tls) if tls.is_shaking_hands() => Some(tls.tcp().began()),
-            Layers::Tls(tls) => tls.first_heard(),
+            Either::Left(tcp) => tcp.first_heard(),
+            Either::Right(tls) if tls.is_shaking_hands() => Some(tls.tcp().began()),
+            Either::Right(tls) => tls.first_heard(),
         }
     }
 
     /// When it last took or gave bytes.
     pub(super) fn progress(&self) -> Rc<Cell<Time>> {
-        self.0.borrow().tcp().progress()
+        tcp(&self.0.borrow()).progress()
     }
 
     pub(crate) fn abort(&self) {
-        self.0.borrow().tcp().abort();
+        tcp(&self.0.borrow()).abort();
     }
 
     /// Sends the end of the stream after the written data.
@@ -100,22 +99,20 @@ impl Stream {
     }
 }
 
-impl Layers {
-    pub(super) fn tcp(&self) -> &Watched {
-        match self {
-            Layers::Plain(tcp) => tcp,
-            Layers::Tls(tls) => tls.tcp(),
-        }
+fn tcp(layers: &Layers) -> &Watched {
+    match layers {
+        Either::Left(tcp) => tcp,
+        Either::Right(tls) => tls.tcp(),
     }
 }
 
 impl Steered for RefCell<Layers> {
     fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
-        self.borrow().tcp().set_path(end, wish)
+        tcp(&self.borrow()).set_path(end, wish)
     }
 
     fn paths(&self) -> Vec<TcpPath> {
-        self.borrow().tcp().paths()
+        tcp(&self.borrow()).paths()
     }
 }
 
@@ -125,10 +122,7 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        match &mut *self.0.borrow_mut() {
-            Layers::Plain(tcp) => Pin::new(tcp).poll_read(cx, buffer),
-            Layers::Tls(tls) => Pin::new(tls).poll_read(cx, buffer),
-        }
+        Pin::new(&mut *self.0.borrow_mut()).poll_read(cx, buffer)
     }
 }
 
@@ -138,23 +132,14 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match &mut *self.0.borrow_mut() {
-            Layers::Plain(tcp) => Pin::new(tcp).poll_write(cx, bytes),
-            Layers::Tls(tls) => Pin::new(tls).poll_write(cx, bytes),
-        }
+        Pin::new(&mut *self.0.borrow_mut()).poll_write(cx, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self.0.borrow_mut() {
-            Layers::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
-            Layers::Tls(tls) => Pin::new(tls).poll_flush(cx),
-        }
+        Pin::new(&mut *self.0.borrow_mut()).poll_flush(cx)
     }
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self.0.borrow_mut() {
-            Layers::Plain(tcp) => Pin::new(tcp).poll_close(cx),
-            Layers::Tls(tls) => Pin::new(tls).poll_close(cx),
-        }
+        Pin::new(&mut *self.0.borrow_mut()).poll_close(cx)
     }
 }

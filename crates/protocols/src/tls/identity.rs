@@ -67,7 +67,7 @@ impl Identity {
         pkcs8: Vec<u8>,
     ) -> Identity {
         let key = Arc::new(CertifiedKey::new(vec![certificate.clone()], key));
-        Identity { key, pkcs8, trust: Trust::new(certificate) }
+        Identity { key, pkcs8, trust: Trust(certificate) }
     }
 }
 

@@ -56,7 +56,7 @@ impl TlsClient {
             return Err(profile.unsupported("early data needs TLS 1.3: allow that version"));
         }
         let mut roots = RootCertStore::empty();
-        roots.add(trust.certificate().clone()).map_err(|error| {
+        roots.add(trust.0.clone()).map_err(|error| {
             profile.unsupported(format!("the trusted certificate is not valid: {error}"))
         })?;
         let randomness = Randomness::new(entropy);
