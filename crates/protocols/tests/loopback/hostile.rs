@@ -2,43 +2,37 @@
 //! serving, and a client gets an error and does not hang.
 
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
-use trackbed_core::{Rng, Seed, Time};
+use trackbed_connection::{Dialer, Error, Transport, body};
+use trackbed_core::{Rng, Seed};
 use trackbed_protocols::{
     ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
 };
-use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::kernel::Machine;
 use trackbed_substrate::{Host, sleep};
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+use crate::support::{self, HERE, run};
+use crate::traffic::{post, service};
 
 /// Runs `main` for every protocol.
 fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol, Machine) -> F) {
     for protocol in registry() {
-        let execution = Execution::new(Origin::now()).with_time_limit(HANG);
-        let result = execution.run(|machine| main(*protocol, machine));
-        result.unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
+        run(protocol.name(), |machine| main(*protocol, machine));
     }
 }
 
 fn transport() -> TransportParameters {
-    TransportParameters {
-        congestion: "reno".to_owned(),
-        idle_timeout: Duration::from_secs(1),
-        ..TransportParameters::default()
-    }
+    TransportParameters { idle_timeout: Duration::from_secs(1), ..support::transport() }
 }
 
-fn serve(protocol: &dyn Protocol, host: Arc<dyn Host>) -> ServerHandle {
-    let config = ServerConfig { transport: transport(), ..ServerConfig::default() };
-    let echo = |request: Request| async { Response { status: 200, body: request.body } };
-    protocol.serve(host, SocketAddr::new(HERE, 0), &config, Rc::new(echo)).unwrap()
+fn serve(protocol: &dyn Protocol, host: Arc<dyn Host>, limits: ServerLimits) -> ServerHandle {
+    let config = ServerConfig { limits, transport: transport(), ..ServerConfig::default() };
+    protocol.serve(host, SocketAddr::new(HERE, 0), &config, Rc::new(service)).unwrap()
 }
 
 fn dialer(protocol: &dyn Protocol, host: Arc<dyn Host>, server: &ServerHandle) -> Rc<dyn Dialer> {
@@ -49,8 +43,7 @@ fn dialer(protocol: &dyn Protocol, host: Arc<dyn Host>, server: &ServerHandle) -
 
 async fn echo(dialer: &dyn Dialer, remote: SocketAddr) -> Result<Vec<u8>, Error> {
     let connection = dialer.connect(remote).await?;
-    let request = Request::new("/echo", body::full(&b"hello"[..]));
-    let response = connection.exchange(request).await?;
+    let response = connection.exchange(post("/echo", body::full("hello"))).await?;
     let answer = body::collect(response.body, 100).await?;
     connection.close().await;
     Ok(answer.to_vec())
@@ -109,7 +102,8 @@ fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
 #[ignore = "thorough: real time"]
 fn a_server_survives_hostile_input() {
     for_each_protocol(async |protocol, machine| {
-        let server = serve(protocol, machine.host("server", [HERE]));
+        let host = machine.host("server", [HERE]);
+        let server = serve(protocol, host, ServerLimits::default());
         let remote = server.local_addr();
         let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
         let mut rng = Seed::of_run(1, 0).stream(protocol.name());
@@ -144,11 +138,7 @@ fn a_crowd_of_connections_leaves_room_for_others() {
             return;
         }
         let limits = ServerLimits { connections: 16, ..ServerLimits::default() };
-        let config = ServerConfig { limits, transport: transport(), ..ServerConfig::default() };
-        let service = |request: Request| async { Response { status: 200, body: request.body } };
-        let host = machine.host("server", [HERE]);
-        let listen = SocketAddr::new(HERE, 0);
-        let server = protocol.serve(host, listen, &config, Rc::new(service)).unwrap();
+        let server = serve(protocol, machine.host("server", [HERE]), limits);
         let remote = server.local_addr();
         let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
         let first = if server.trust().is_some() { 0x16 } else { 0x01 };
@@ -194,7 +184,7 @@ fn hostile_server(words: Vec<u8>, hangs_up: bool) -> SocketAddr {
 fn a_client_gets_an_error_from_a_server_that_talks_nonsense() {
     for_each_protocol(async |protocol, machine| {
         let host = machine.host("client", [HERE]);
-        let known = serve(protocol, machine.host("server", [HERE]));
+        let known = serve(protocol, machine.host("server", [HERE]), ServerLimits::default());
         let mut rng = Seed::of_run(2, 0).stream(protocol.name());
         if protocol.capabilities().transport != Transport::Tcp {
             let socket = UdpSocket::bind((HERE, 0)).unwrap();
@@ -221,6 +211,3 @@ fn a_client_gets_an_error_from_a_server_that_talks_nonsense() {
         }
     });
 }
-
-/// Longer than any of these tests takes on a busy machine.
-const HANG: Time = Time::from_millis(120_000);

@@ -7,18 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use futures_util::{StreamExt as _, stream};
-use sha2::{Digest as _, Sha256};
-use trackbed_connection::{
-    Body, Dialer, Error, Handshake, Request, Response, TlsVersion, Transport, body,
-};
-use trackbed_core::{Seed, Time};
+use trackbed_connection::{Connection, Dialer, Handshake, TlsVersion, Transport};
 use trackbed_protocols::{
-    ClientConfig, PathControl, Protocol, ServerConfig, ServerHandle, TlsParameters,
-    TransportParameters, Trust, registry,
+    ClientConfig, PathControl, Protocol, ServerConfig, ServerHandle, TlsParameters, Trust, registry,
 };
-use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_substrate::{Host, Multipath, PathWish, sleep};
+
+use crate::support::{run, transport};
+use crate::traffic::{echo, get, service, upload};
 
 /// Both sides on one machine, as two hosts.
 struct Track {
@@ -32,12 +28,10 @@ fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol
     for address in loopback_addresses() {
         for protocol in registry() {
             eprintln!("{} over {address}", protocol.name());
-            let execution = Execution::new(Origin::now()).with_time_limit(HANG);
-            let result = execution.run(|machine| {
+            run(protocol.name(), |machine| {
                 let host = |name| machine.host(name, [address]);
                 main(*protocol, Track { client: host("client"), server: host("server"), address })
             });
-            result.unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
         }
     }
 }
@@ -59,77 +53,38 @@ impl Track {
         protocol.serve(Arc::clone(&self.server), listen, &config, Rc::new(service)).unwrap()
     }
 
-    fn dialer(&self, protocol: &dyn Protocol, config: &ClientConfig) -> Rc<dyn Dialer> {
-        protocol.dialer(Arc::clone(&self.client), config).unwrap()
+    /// A dialer that trusts `server`.
+    fn dialer(
+        &self,
+        protocol: &dyn Protocol,
+        server: &ServerHandle,
+        config: ClientConfig,
+    ) -> Rc<dyn Dialer> {
+        let config = ClientConfig { trust: server.trust().cloned(), ..config };
+        protocol.dialer(Arc::clone(&self.client), &config).unwrap()
     }
-}
-
-/// The defaults, except for the one algorithm that every kernel has and does not restrict.
-fn transport() -> TransportParameters {
-    TransportParameters { congestion: "reno".to_owned(), ..TransportParameters::default() }
 }
 
 fn client_config() -> ClientConfig {
     ClientConfig { transport: transport(), ..ClientConfig::default() }
 }
 
-/// `/echo` returns the body while it arrives, `/digest` its SHA-256.
-async fn service(request: Request) -> Response {
-    let body = match request.path.as_str() {
-        "/echo" => request.body,
-        "/digest" => body::full(digest(request.body).await.to_vec()),
-        _ => return Response { status: 404, body: body::empty() },
-    };
-    Response { status: 200, body }
-}
-
-async fn digest(mut body: Body) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    while let Some(piece) = body.next().await {
-        hash.update(piece.unwrap());
-    }
-    hash.finalize().into()
-}
-
-/// A body of `len` pseudo-random bytes in pieces, and its digest.
-fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
-    let mut bytes = vec![0; len];
-    Seed::of_run(seed, 0).stream("noise").fill(&mut bytes);
-    let sum = Sha256::digest(&bytes).into();
-    let pieces: Vec<_> = bytes.chunks(30_011).map(|piece| Ok(piece.to_vec().into())).collect();
-    (Box::pin(stream::iter(pieces)), sum)
-}
-
-async fn exchange(
-    connection: &dyn trackbed_connection::Connection,
-    path: &str,
-    body: Body,
-) -> Result<Response, Error> {
-    connection.exchange(Request::new(path, body)).await
-}
-
-/// Sends `len` bytes both ways, and checks them.
-async fn check(connection: &dyn trackbed_connection::Connection, len: usize, seed: u64) {
-    let (body, sum) = noise(len, seed);
-    let response = exchange(connection, "/echo", body).await.unwrap();
-    assert_eq!(response.status, 200);
-    assert!(digest(response.body).await == sum, "{len} B came back changed");
-    let (body, sum) = noise(len, seed);
-    let response = exchange(connection, "/digest", body).await.unwrap();
-    assert_eq!(body::collect(response.body, 100).await.unwrap(), sum.to_vec());
+/// Sends `len` bytes both ways, and up alone, and checks them.
+async fn check(connection: &dyn Connection, len: usize, seed: u64) {
+    echo(connection, len, seed).await;
+    upload(connection, len, seed).await;
 }
 
 #[test]
 fn bodies_of_all_sizes_go_both_ways() {
     for_each_protocol(async |protocol, track| {
         let server = track.serve(protocol);
-        let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
-        let dialer = track.dialer(protocol, &config);
+        let dialer = track.dialer(protocol, &server, client_config());
         let connection = dialer.connect(server.local_addr()).await.unwrap();
         for len in [0, 1, 1_000, 100_000, 5_000_000] {
             check(&*connection, len, len as u64).await;
         }
-        let missing = exchange(&*connection, "/nowhere", body::empty()).await.unwrap();
+        let missing = connection.exchange(get("/nowhere")).await.unwrap();
         assert_eq!(missing.status, 404);
         let stats = connection.transport();
         assert!(stats.bytes_sent > 10_000_000, "{stats:?}");
@@ -147,21 +102,16 @@ fn quic_takes_several_paths_of_the_kernel() {
     let [here, ends @ ..]: [IpAddr; 3] =
         [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
     let protocol = trackbed_protocols::find("mpquic").unwrap();
-    let execution = Execution::new(Origin::now()).with_time_limit(HANG);
-    let result = execution.run(|machine| async move {
+    run(protocol.name(), |machine| async move {
         let server = machine.host("server", [here]);
         let track = Track { client: machine.host("client", ends), server, address: here };
         let server = track.serve(protocol);
         let paths = PathControl::default();
-        let mut config = ClientConfig {
-            trust: server.trust().cloned(),
-            paths: paths.clone(),
-            ..client_config()
-        };
+        let mut config = ClientConfig { paths: paths.clone(), ..client_config() };
         let multipath = Multipath { addresses: vec![ends[1]], ..Multipath::default() };
         config.transport.tcp.multipath = Some(multipath);
-        let connection = track.dialer(protocol, &config).connect(server.local_addr()).await;
-        let connection = connection.unwrap();
+        let dialer = track.dialer(protocol, &server, config);
+        let connection = dialer.connect(server.local_addr()).await.unwrap();
         let received = |end| {
             let all = paths.paths().into_iter().filter(|path| path.local.ip() == end);
             all.map(|path| path.info.bytes_received).sum::<u64>()
@@ -187,15 +137,13 @@ fn quic_takes_several_paths_of_the_kernel() {
         }
         connection.close().await;
     });
-    result.unwrap();
 }
 
 #[test]
 fn exchanges_run_side_by_side() {
     for_each_protocol(async |protocol, track| {
         let server = track.serve(protocol);
-        let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
-        let dialer = track.dialer(protocol, &config);
+        let dialer = track.dialer(protocol, &server, client_config());
         let remote = server.local_addr();
         let (first, second) = (dialer.connect(remote).await, dialer.connect(remote).await);
         let connections = [first.unwrap(), second.unwrap()];
@@ -217,9 +165,8 @@ fn sessions_are_resumed_and_early_data_is_accepted() {
                 }
                 let case = format!("{} {} {}", protocol.name(), version.name(), handshake.name());
                 let tls = TlsParameters { versions: vec![version], ..TlsParameters::default() };
-                let trust = server.trust().cloned();
-                let config = ClientConfig { trust, tls, handshake, ..client_config() };
-                let dialer = track.dialer(protocol, &config);
+                let config = ClientConfig { tls, handshake, ..client_config() };
+                let dialer = track.dialer(protocol, &server, config);
                 let earlier = dialer.connect(server.local_addr()).await.unwrap();
                 check(&*earlier, 100, 1).await;
                 let security = earlier.security().unwrap();
@@ -249,7 +196,7 @@ fn a_server_is_known_by_its_certificate_and_another_one_is_not_trusted() {
         // It may come from another process.
         let trust = Trust::from_der(trust.as_der().to_vec());
         let config = ClientConfig { trust: Some(trust), ..client_config() };
-        let dialer = track.dialer(protocol, &config);
+        let dialer = protocol.dialer(Arc::clone(&track.client), &config).unwrap();
         let connection = dialer.connect(servers[0].local_addr()).await.unwrap();
         check(&*connection, 10, 3).await;
         let refused = dialer.connect(servers[1].local_addr()).await.err().unwrap();
@@ -262,18 +209,15 @@ fn a_missing_server_is_an_error_with_its_address() {
     for_each_protocol(async |protocol, track| {
         let server = track.serve(protocol);
         let remote = server.local_addr();
-        let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
+        let dialer = track.dialer(protocol, &server, client_config());
         drop(server);
         sleep(Duration::from_millis(1)).await;
         if protocol.capabilities().transport != Transport::Tcp {
             // QUIC receives nothing, and closes the connection after the idle timeout.
             return;
         }
-        let error = track.dialer(protocol, &config).connect(remote).await.err().unwrap();
+        let error = dialer.connect(remote).await.err().unwrap();
         assert!(error.is_retryable());
         assert!(error.to_string().contains(&remote.to_string()), "{error}");
     });
 }
-
-/// Longer than any of these tests takes on a busy machine.
-const HANG: Time = Time::from_millis(180_000);

@@ -5,4 +5,7 @@
 mod clients;
 mod hostile;
 mod kernel;
+mod support;
+#[path = "../shared/traffic.rs"]
+mod traffic;
 mod usrsctp;

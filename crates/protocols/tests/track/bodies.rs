@@ -9,12 +9,14 @@ use futures_util::{StreamExt as _, stream};
 use trackbed_connection::{Request, body};
 use trackbed_core::{Ratio, Time};
 use trackbed_net::models::Loss;
-use trackbed_protocols::{ClientConfig, CongestionOf, ServerConfig, congestion, registry};
+use trackbed_protocols::{
+    ClientConfig, CongestionOf, ServerConfig, TransportParameters, congestion, registry,
+};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
-    RTT, clean, echo, fast, fetch, for_each_protocol, get, noise, ping, post, protocol,
-    server_address, simulate,
+    RTT, clean, echo, fast, fetch, for_each_protocol, get, noise, ping, post, protocol, simulate,
+    upload,
 };
 
 const LARGE: usize = 5_000_000;
@@ -41,9 +43,7 @@ fn uploads_and_downloads_work_alone() {
     for_each_protocol(|protocol| {
         simulate(&fast(100), |track| async move {
             let (_server, connection) = track.connected(protocol).await;
-            let (upload, sum) = noise(1_000_000, 2);
-            let response = connection.exchange(post("/digest", upload)).await.unwrap();
-            assert_eq!(body::collect(response.body, 32).await.unwrap(), sum[..]);
+            upload(&*connection, 1_000_000, 2).await;
             fetch(&*connection, 3_000_000).await;
             // An unread upload does not block others.
             let (upload, _) = noise(1_000_000, 3);
@@ -62,8 +62,8 @@ fn every_congestion_control_carries_a_transfer() {
             config.transport.congestion = congestion.name.to_owned();
             let service = Rc::new(crate::support::service);
             let server = track.serve_with(protocol("quic"), &config, service);
-            let dialer = track.dialer(protocol("quic"), &server, ClientConfig::default());
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let connection =
+                track.connect(protocol("quic"), &server, ClientConfig::default()).await;
             fetch(&*connection, 2_000_000).await;
             now()
         });
@@ -107,13 +107,12 @@ fn a_slow_reader_holds_the_sender_back() {
                 let body: trackbed_connection::Body = Box::pin(pieces.take(10_000));
                 std::future::ready(trackbed_connection::Response { status: 200, body })
             };
-            let mut config = ServerConfig::default();
-            config.transport.window = 1 << 20;
+            let window = 1 << 20;
+            let transport = TransportParameters { window, ..TransportParameters::default() };
+            let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
             let server = track.serve_with(protocol, &config, Rc::new(service));
-            let mut config = ClientConfig::default();
-            config.transport.window = 1 << 20;
-            let dialer = track.dialer(protocol, &server, config);
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let config = ClientConfig { transport, ..ClientConfig::default() };
+            let connection = track.connect(protocol, &server, config).await;
             let mut response = connection.exchange(get("/")).await.unwrap();
             let mut read = 0;
             for _ in 0..5 {
@@ -186,8 +185,7 @@ fn both_address_families_work() {
             let config = ServerConfig::default();
             let server = protocol.serve(track.server.clone(), listen, &config, service).unwrap();
             assert_eq!(server.local_addr(), listen);
-            let dialer = track.dialer(protocol, &server, ClientConfig::default());
-            let connection = dialer.connect(listen).await.unwrap();
+            let connection = track.connect(protocol, &server, ClientConfig::default()).await;
             ping(&*connection).await.unwrap();
         });
     });

@@ -39,8 +39,7 @@ fn a_cookie_costs_a_round_trip_over_dtls_1_3() {
             let server = track.serve_with(protocol("coap+dtls"), &config, Rc::new(service));
             let tls = TlsParameters::only(TlsVersion::Tls13, *cipher);
             let config = ClientConfig { tls, ..ClientConfig::default() };
-            let dialer = track.dialer(protocol("coap+dtls"), &server, config);
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let connection = track.connect(protocol("coap+dtls"), &server, config).await;
             assert_eq!(ping(&*connection).await.unwrap() - Time::ZERO, RTT * 3);
             let (version, cipher) = (TlsVersion::Tls13, *cipher);
             let security = Security { version, cipher, resumed: false, early_data: false };
@@ -63,8 +62,7 @@ fn the_newer_version_is_taken_where_both_are_there() {
                 let versions = versions.to_vec();
                 let tls = TlsParameters { versions, ..TlsParameters::default() };
                 let config = ClientConfig { tls, ..ClientConfig::default() };
-                let dialer = track.dialer(protocol("coap+dtls"), &server, config);
-                let connection = dialer.connect(server_address()).await.unwrap();
+                let connection = track.connect(protocol("coap+dtls"), &server, config).await;
                 ping(&*connection).await.unwrap();
                 assert_eq!(connection.security().unwrap().version, expected);
             });
@@ -112,8 +110,7 @@ fn a_lost_response_is_sent_again_and_the_service_is_not_called_again() {
         };
         let config = ServerConfig::default();
         let server = track.serve_with(protocol("coap"), &config, Rc::new(counting));
-        let dialer = track.dialer(protocol("coap"), &server, ClientConfig::default());
-        let connection = dialer.connect(server_address()).await.unwrap();
+        let connection = track.connect(protocol("coap"), &server, ClientConfig::default()).await;
         ping(&*connection).await.unwrap();
         assert_eq!((calls.get(), connection.transport().packets_lost), (1, 2));
     });
@@ -155,8 +152,7 @@ fn a_slow_response_comes_in_a_message_of_its_own() {
             let config = ServerConfig::default();
             let server = track.serve_with(protocol("coap"), &config, Rc::new(slow));
             let coap = CoapParameters { confirmable, ..CoapParameters::default() };
-            let dialer = track.dialer(protocol("coap"), &server, with_coap(coap));
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let connection = track.connect(protocol("coap"), &server, with_coap(coap)).await;
             let answered = async |path| {
                 let response = connection.exchange(post(path, body::full("x"))).await.unwrap();
                 assert_eq!(body::collect(response.body, 1).await.unwrap(), "x");
@@ -202,8 +198,7 @@ fn a_body_takes_a_round_trip_for_each_block() {
                 let server = track.serve_with(protocol(name), &config, Rc::new(service));
                 let coap =
                     CoapParameters { block_size: client, confirmable, ..CoapParameters::default() };
-                let dialer = track.dialer(protocol(name), &server, with_coap(coap));
-                let connection = dialer.connect(server_address()).await.unwrap();
+                let connection = track.connect(protocol(name), &server, with_coap(coap)).await;
                 let start = now();
                 echo(&*connection, 20_000, 1).await;
                 // A server that wants smaller ones says so when it has got the first.
@@ -250,10 +245,7 @@ fn bodies_in_blocks_of_one_path_do_not_mix() {
     simulate(&fast(100), |track| async move {
         let coap = CoapParameters { outstanding_max: 8, ..CoapParameters::default() };
         let (_server, connection) = track.connected_with(protocol("coap"), with_coap(coap)).await;
-        let all = (1..=8).map(async |seed| {
-            echo(&*connection, 5_000 + seed as usize, seed).await;
-        });
-        join_all(all).await;
+        join_all((1..=8).map(|seed| echo(&*connection, 5_000 + seed as usize, seed))).await;
     });
 }
 

@@ -1,6 +1,5 @@
 //! CoAP against unknown clients: malformed requests, floods, damage and noise.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use trackbed_connection::{CipherSuite, TlsVersion};
 use trackbed_core::{Ratio, Rng, Seed};
 use trackbed_net::models::Corruption;
 use trackbed_protocols::{ClientConfig, Ledger, ServerConfig, TlsParameters};
-use trackbed_substrate::{UdpSocket, sleep, spawn};
+use trackbed_substrate::{UdpSocket, before, now, sleep, spawn};
 
 use crate::support::{
     RTT, Track, clean, hear, network, ping, protocol, say, server_address, service, simulate,
@@ -32,17 +31,11 @@ impl RawClient {
 
     /// What comes within two round trips.
     async fn hear(&self) -> Vec<Vec<u8>> {
-        let heard = RefCell::new(Vec::new());
-        let listening = async {
-            loop {
-                let (_, payload) = hear(&*self.socket).await;
-                heard.borrow_mut().push(payload);
-            }
-        };
-        let patience = sleep(RTT * 2);
-        let (listening, patience) = (std::pin::pin!(listening), std::pin::pin!(patience));
-        futures_util::future::select(listening, patience).await;
-        heard.take()
+        let (mut heard, end) = (Vec::new(), now() + RTT * 2);
+        while let Some((_, payload)) = before(end, hear(&*self.socket)).await {
+            heard.push(payload);
+        }
+        heard
     }
 }
 
@@ -132,8 +125,7 @@ fn nonsense_is_counted_and_others_are_served() {
             let ledger = Ledger::default();
             config.transport.ledger = Some(ledger.clone());
             let server = track.serve_with(protocol(name), &config, Rc::new(service));
-            let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let connection = track.connect(protocol(name), &server, ClientConfig::default()).await;
             let mut rng = Seed::of_run(4, 0).stream("nonsense");
             let raw = RawClient::new(&track, 9);
             for number in 0..2_000 {

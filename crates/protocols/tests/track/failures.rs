@@ -77,22 +77,20 @@ fn silence_ends_in_an_error_after_the_idle_timeout() {
 #[test]
 fn a_body_that_fails_is_never_taken_for_a_whole_one() {
     for_each_protocol(|protocol| {
-        simulate(&clean(), |track| async move {
-            let (_server, connection) = track.connected(protocol).await;
-            let outcome = match connection.exchange(get("/broken")).await {
-                Ok(response) => body::drain(response.body).await,
-                Err(error) => Err(error),
-            };
-            assert!(outcome.is_err(), "{outcome:?}");
-        });
-        simulate(&clean(), |track| async move {
-            let (_server, connection) = track.connected(protocol).await;
-            let outcome = match connection.exchange(post("/echo", broken(100_000))).await {
-                Ok(response) => body::drain(response.body).await,
-                Err(error) => Err(error),
-            };
-            assert!(outcome.is_err(), "{outcome:?}");
-        });
+        for at_the_server in [true, false] {
+            simulate(&clean(), |track| async move {
+                let (_server, connection) = track.connected(protocol).await;
+                let request = match at_the_server {
+                    true => get("/broken"),
+                    false => post("/echo", broken(100_000)),
+                };
+                let outcome = match connection.exchange(request).await {
+                    Ok(response) => body::drain(response.body).await,
+                    Err(error) => Err(error),
+                };
+                assert!(outcome.is_err(), "{outcome:?}");
+            });
+        }
     });
 }
 
@@ -112,8 +110,7 @@ fn an_exchange_that_is_given_up_harms_no_other() {
                 // There is no other way to stop the sender than to end the connection.
                 assert!(ping(&*connection).await.unwrap_err().is_retryable());
             }
-            let dialer = track.dialer(protocol, &server, ClientConfig::default());
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let connection = track.connect(protocol, &server, ClientConfig::default()).await;
             ping(&*connection).await.unwrap();
         });
     });

@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use trackbed_connection::{Handshake, Request, body};
+use trackbed_connection::{Connection, Dialer, Handshake, Request, body};
 use trackbed_core::{Packet, Seed, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
-use trackbed_protocols::{ClientConfig, Protocol};
+use trackbed_protocols::{ClientConfig, Protocol, ServerHandle};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
-    RTT, Track, clean, for_each_protocol, get, ping, protocol, server_address, service,
+    RTT, Track, clean, fetch, for_each_protocol, get, ping, protocol, server_address, service,
 };
 
 /// Runs `main` with a client that has addresses in this many networks, over a link that only
@@ -56,6 +56,23 @@ fn roam_over<T: Send, F: Future<Output = T>>(
     Simulation::new().run(seed, network, run).unwrap()
 }
 
+/// A server, and a dialer and its connection, on which a request was answered.
+async fn at_home(
+    track: &Track,
+    protocol: &dyn Protocol,
+) -> (ServerHandle, Rc<dyn Dialer>, Rc<dyn Connection>) {
+    let server = track.serve(protocol);
+    let dialer = track.dialer(protocol, &server, ClientConfig::default());
+    let connection = dialer.connect(server_address()).await.unwrap();
+    ping(&*connection).await.unwrap();
+    (server, dialer, connection)
+}
+
+fn move_on(track: &Track, dialer: &dyn Dialer) {
+    track.client.move_on().unwrap();
+    dialer.host_has_moved().unwrap();
+}
+
 fn migrating() -> impl Iterator<Item = &'static dyn Protocol> {
     trackbed_protocols::registry().iter().copied().filter(|one| one.capabilities().migrates)
 }
@@ -68,14 +85,10 @@ fn an_exchange_after_a_move_needs_no_handshake() {
     assert_eq!(migrating().count(), 2, "quic and http3");
     for protocol in migrating() {
         roam(4, None, |track| async move {
-            let server = track.serve(protocol);
-            let dialer = track.dialer(protocol, &server, ClientConfig::default());
-            let connection = dialer.connect(server_address()).await.unwrap();
-            ping(&*connection).await.unwrap();
+            let (_server, dialer, connection) = at_home(&track, protocol).await;
             for _ in 0..3 {
                 sleep(RTT).await;
-                track.client.move_on().unwrap();
-                dialer.host_has_moved().unwrap();
+                move_on(&track, &*dialer);
                 assert!(connection.follows_its_host());
                 let begun = now();
                 let taken = ping(&*connection).await.unwrap() - begun;
@@ -129,17 +142,12 @@ impl Tap for Watch {
 fn no_connection_id_is_seen_from_two_addresses_and_the_new_path_is_challenged() {
     let watch = Watch::default();
     roam(3, Some(Box::new(watch.clone())), |track| async move {
-        let protocol = protocol("quic");
-        let server = track.serve(protocol);
-        let dialer = track.dialer(protocol, &server, ClientConfig::default());
-        let connection = dialer.connect(server_address()).await.unwrap();
+        let (_server, dialer, connection) = at_home(&track, protocol("quic")).await;
         for _ in 0..2 {
-            ping(&*connection).await.unwrap();
             sleep(RTT).await;
-            track.client.move_on().unwrap();
-            dialer.host_has_moved().unwrap();
+            move_on(&track, &*dialer);
+            ping(&*connection).await.unwrap();
         }
-        ping(&*connection).await.unwrap();
     });
     let seen = watch.0.lock().unwrap();
     for (name, packets) in [("up", &seen.up), ("down", &seen.down)] {
@@ -187,8 +195,7 @@ fn a_transfer_goes_on_where_it_was() {
                     bytes += piece.len();
                     if bytes > moves * 1_000_000 && moves < 5 {
                         moves += 1;
-                        track.client.move_on().unwrap();
-                        dialer.host_has_moved().unwrap();
+                        move_on(&track, &*dialer);
                         assert!(connection.follows_its_host());
                     }
                 }
@@ -223,8 +230,7 @@ fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
             assert!(!earlier.follows_its_host(), "it is closed");
 
             let unfinished = dialer.connect(server_address()).await.unwrap();
-            track.client.move_on().unwrap();
-            dialer.host_has_moved().unwrap();
+            move_on(&track, &*dialer);
             if handshake == Handshake::Early {
                 assert!(!unfinished.follows_its_host(), "the server has not answered yet");
             }
@@ -242,24 +248,18 @@ fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
 #[test]
 fn a_migration_outlives_the_loss_of_any_of_its_packets() {
     let protocol = protocol("quic");
-    let fetch = |[up, down]: [LinkSpec; 2], tap: Option<Box<dyn Tap>>| {
+    let moved_fetch = |[up, down]: [LinkSpec; 2], tap: Option<Box<dyn Tap>>| {
         roam_over([up, down], 2, tap, |track| async move {
-            let server = track.serve(protocol);
-            let dialer = track.dialer(protocol, &server, ClientConfig::default());
-            let connection = dialer.connect(server_address()).await.unwrap();
-            ping(&*connection).await.unwrap();
+            let (_server, dialer, connection) = at_home(&track, protocol).await;
             sleep(RTT).await;
-            track.client.move_on().unwrap();
-            dialer.host_has_moved().unwrap();
+            move_on(&track, &*dialer);
             let moved = now();
-            let response = connection.exchange(get("/zeros?100000")).await.unwrap();
-            let bytes = body::drain(response.body).await.unwrap();
-            assert_eq!(bytes, 100_000);
-            (moved, now() - moved)
+            fetch(&*connection, 100_000).await;
+            now() - moved
         })
     };
     let watch = Watch::default();
-    fetch([clean(), clean()], Some(Box::new(watch.clone())));
+    moved_fetch([clean(), clean()], Some(Box::new(watch.clone())));
     // How many packets cross the link before the move, in either direction, long headers included.
     let before = |packets: &[(IpAddr, [u8; 8], usize)], all: u64| {
         let home = IpAddr::from([10, 0, 0, 1]);
@@ -274,7 +274,7 @@ fn a_migration_outlives_the_loss_of_any_of_its_packets() {
             let number = if is_up { up + lost } else { down + lost };
             let lossy = clean().with(Loss::new(Listed::new([number])));
             let links = if is_up { [lossy, clean()] } else { [clean(), lossy] };
-            let (_, taken) = fetch(links, None);
+            let taken = moved_fetch(links, None);
             rescued += u32::from(taken > Duration::from_secs(1));
             // A second for the client's patience; the rest is for probes and slow start.
             let most = Duration::from_secs(4);

@@ -12,7 +12,7 @@ use trackbed_protocols::{
 use trackbed_substrate::{TcpOptions, now, sleep};
 
 use crate::support::{
-    RTT, Track, clean, digest, fast, fetch, get, noise, ping, post, protocol, server_address,
+    RTT, Track, clean, digest, echo, fast, fetch, get, noise, ping, post, protocol, server_address,
     simulate,
 };
 
@@ -95,17 +95,10 @@ fn long_bodies_arrive_in_every_version_and_quality() {
         mqtt.qos > MqttQos::AtMostOnce || mqtt.answer == MqttAnswer::Service
     };
     for mqtt in every_way().filter(is_sure) {
+        eprintln!("{mqtt:?}");
         simulate(&fast(100), |track| async move {
             let (_server, connection) = connected(&track, mqtt).await;
-            let uploads = (0..3).map(|seed| {
-                let connection = Rc::clone(&connection);
-                async move {
-                    let (upload, sum) = noise(700_000, seed);
-                    let response = connection.exchange(post("/echo", upload)).await.unwrap();
-                    assert_eq!(digest(response.body).await.unwrap(), sum, "{mqtt:?}");
-                }
-            });
-            join_all(uploads).await;
+            join_all((0..3).map(|seed| echo(&*connection, 700_000, seed))).await;
             if mqtt.answer == MqttAnswer::Service {
                 let response = connection.exchange(get("/status?404")).await.unwrap();
                 assert_eq!(response.status, 404);
@@ -126,15 +119,12 @@ fn a_body_of_which_a_part_is_missing_is_not_taken_for_a_whole_one() {
     };
     simulate(&fast(100), |track| async move {
         let (_server, connection) = connected(&track, mqtt).await;
-        let uploads = (0..3).map(|seed| {
-            let connection = Rc::clone(&connection);
-            async move {
-                let (upload, sum) = noise(3_000_000, seed);
-                let response = connection.exchange(post("/echo", upload)).await?;
-                digest(response.body).await.map(|got| assert_eq!(got, sum))
-            }
-        });
-        let ends = join_all(uploads).await;
+        let upload = async |seed| {
+            let (upload, sum) = noise(3_000_000, seed);
+            let response = connection.exchange(post("/echo", upload)).await?;
+            digest(response.body).await.map(|got| assert_eq!(got, sum))
+        };
+        let ends = join_all((0..3).map(upload)).await;
         assert!(ends.iter().any(Result::is_err), "something is dropped: {ends:?}");
         ping(&*connection).await.unwrap();
     });

@@ -13,8 +13,7 @@ use trackbed_protocols::{
 use trackbed_substrate::sleep;
 
 use crate::support::{
-    RTT, clean, digest, fast, for_each_protocol, noise, ping, post, protocol, server_address,
-    service, simulate,
+    RTT, clean, echo, fast, for_each_protocol, ping, protocol, server_address, service, simulate,
 };
 
 #[test]
@@ -146,9 +145,7 @@ fn a_long_request_does_not_fit_into_early_data_and_still_arrives() {
             let dialer = track.dialer(protocol(name), &server, config);
             for early_data in [false, true] {
                 let connection = dialer.connect(server_address()).await.unwrap();
-                let (upload, sum) = noise(300_000, 4);
-                let response = connection.exchange(post("/echo", upload)).await.unwrap();
-                assert_eq!(digest(response.body).await.unwrap(), sum, "{name}");
+                echo(&*connection, 300_000, 4).await;
                 assert_eq!(connection.security().unwrap().early_data, early_data, "{name}");
                 sleep(RTT).await;
                 connection.close().await;
@@ -171,8 +168,7 @@ fn a_restarted_server_has_to_be_trusted_again() {
             assert!(ping(&*connection).await.is_err());
             let server = track.serve(protocol(name));
             assert!(!old.connect(server_address()).await.err().unwrap().is_retryable(), "{name}");
-            let new = track.dialer(protocol(name), &server, ClientConfig::default());
-            let connection = new.connect(server_address()).await.unwrap();
+            let connection = track.connect(protocol(name), &server, ClientConfig::default()).await;
             ping(&*connection).await.unwrap();
         });
     }
@@ -183,13 +179,7 @@ fn what_cannot_be_had_is_refused_with_advice() {
     let refused = |name: &str, config: ClientConfig| -> String {
         let ClientConfig { tls, handshake, transport, .. } = config;
         simulate(&clean(), |track| async move {
-            let server = protocol("http2").serve(
-                Arc::clone(&track.server),
-                server_address(),
-                &ServerConfig::default(),
-                Rc::new(service),
-            );
-            let trust = server.unwrap().trust().cloned();
+            let trust = track.serve(protocol("http2")).trust().cloned();
             let config =
                 ClientConfig { trust, tls, handshake, transport, ..ClientConfig::default() };
             let error = protocol(name).dialer(track.client, &config).err().unwrap();

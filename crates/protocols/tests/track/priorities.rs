@@ -9,7 +9,7 @@ use trackbed_core::Time;
 use trackbed_protocols::ServerConfig;
 use trackbed_substrate::now;
 
-use crate::support::{fast, for_each_protocol, get, protocol, service, simulate};
+use crate::support::{fast, fetch, for_each_protocol, get, protocol, service, simulate};
 
 const LEN: u64 = 1_000_000;
 
@@ -24,8 +24,7 @@ fn a_service_is_told_what_the_client_asked_for() {
                 service(request)
             };
             let server = track.serve_with(protocol, &ServerConfig::default(), Rc::new(tell));
-            let dialer = track.dialer(protocol, &server, Default::default());
-            let connection = dialer.connect(server.local_addr()).await.unwrap();
+            let connection = track.connect(protocol, &server, Default::default()).await;
             let asked = [None, Some(urgency(0, false)), Some(urgency(3, true))];
             for priority in asked {
                 let request = Request { priority, ..get("/zeros?10") };
@@ -59,8 +58,7 @@ fn ends(name: &str, priorities: [Option<Priority>; 2]) -> [u64; 2] {
     simulate(&fast(100), |track| async move {
         let (_server, connection) = track.connected(protocol).await;
         // Past slow start, so that shares are those of the rate.
-        let response = connection.exchange(get("/zeros?3000000")).await.unwrap();
-        body::drain(response.body).await.unwrap();
+        fetch(&*connection, 3_000_000).await;
         let asked: Time = now();
         let exchange = |priority| {
             let connection = Rc::clone(&connection);

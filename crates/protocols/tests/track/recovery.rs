@@ -1,7 +1,6 @@
 //! QUIC's recovery: lost handshakes, and networks without delay.
 
 use std::pin::pin;
-use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
@@ -11,12 +10,11 @@ use trackbed_net::LinkSpec;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Loss, Outage, Pause, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_protocols::{ClientConfig, CongestionOf, ServerConfig, congestion};
+use trackbed_protocols::{ClientConfig, CongestionOf, TransportParameters, congestion};
 use trackbed_substrate::{now, sleep, sleep_until};
 
 use crate::support::{
-    RTT, Sent, clean, fetch, get, network, noise, ping, post, protocol, server_address, service,
-    simulate_on,
+    RTT, Sent, clean, fetch, get, network, ping, protocol, server_address, simulate_on, upload,
 };
 
 /// The server's first flight is lost. It is sent again about 1 s after the first time, Initial
@@ -65,9 +63,7 @@ fn early_data_arrives_although_its_acknowledgement_is_lost() {
     for name in ["quic", "mpquic", "http3"] {
         for silent_ms in (20..400).step_by(20) {
             let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
-                let (upload, sum) = noise(100_000, silent_ms);
-                let response = connection.exchange(post("/digest", upload)).await.unwrap();
-                assert_eq!(body::collect(response.body, 100).await.unwrap(), sum[..]);
+                upload(connection, 100_000, silent_ms).await;
             });
             assert!(waited < Duration::from_secs(15), "{name}, {silent_ms} ms: {waited:?}");
         }
@@ -106,13 +102,9 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
         let seed = Seed::of_run(1, 0);
         let instant = LinkSpec::new();
         simulate_on(network(&instant, &instant, &seed), seed, |track| async move {
-            let mut config = ServerConfig::default();
-            config.transport.congestion = congestion.name.to_owned();
-            let transport = config.transport.clone();
-            let server = track.serve_with(protocol("quic"), &config, Rc::new(service));
-            let config = ClientConfig { transport, ..ClientConfig::default() };
-            let dialer = track.dialer(protocol("quic"), &server, config);
-            let connection = dialer.connect(server_address()).await.unwrap();
+            let congestion = congestion.name.to_owned();
+            let transport = TransportParameters { congestion, ..TransportParameters::default() };
+            let (_server, connection) = track.connected_over(protocol("quic"), transport).await;
             for _ in 0..100 {
                 ping(&*connection).await.unwrap();
             }
@@ -137,8 +129,7 @@ fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
         let network = network(&spec(), &down, &seed);
         simulate_on(network, seed, |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
-            let response = connection.exchange(get("/zeros?100000000")).await.unwrap();
-            assert_eq!(body::drain(response.body).await, Ok(100_000_000), "{name}");
+            fetch(&*connection, 100_000_000).await;
         });
     }
 }

@@ -80,128 +80,72 @@ fn check(name: &str, tls: Option<(TlsVersion, Handshake)>, round_trips: u32) {
 }
 
 #[test]
-fn tcp_takes_2() {
-    check("tcp", None, 2);
-}
-
-#[test]
-fn tls_over_tcp_takes_3_in_version_1_3_and_one_less_with_early_data() {
-    for name in ["tcp+tls", "http1", "http2"] {
-        check(name, Some((Tls13, New)), 3);
-        check(name, Some((Tls13, Resumed)), 3);
-        check(name, Some((Tls13, Early)), 2);
-    }
-}
-
-#[test]
-fn tls_over_tcp_takes_4_in_version_1_2_and_one_less_when_resumed() {
-    for name in ["tcp+tls", "http1", "http2"] {
-        check(name, Some((Tls12, New)), 4);
-        check(name, Some((Tls12, Resumed)), 3);
-    }
-}
-
-#[test]
-fn quic_takes_2_and_one_less_with_early_data() {
-    // That there may be several paths is said among the transport parameters of the handshake.
-    for name in ["quic", "mpquic", "http3"] {
-        check(name, Some((Tls13, New)), 2);
-        check(name, Some((Tls13, Resumed)), 2);
-        check(name, Some((Tls13, Early)), 1);
-    }
-}
-
-/// RFC 8684 section 3.1: what a connection is capable of is said in the segments of TCP's handshake.
-#[test]
-fn mptcp_takes_2() {
-    check("mptcp", None, 2);
-}
-
-/// RFC 9260 section 5.1: INIT and INIT ACK, then the request along with the COOKIE ECHO.
-#[test]
-fn sctp_takes_2() {
-    check("sctp", None, 2);
-}
-
-/// RFC 9147 section 5.1: one round trip more, for a handshake without a cookie.
-#[test]
-fn sctp_inside_dtls_takes_3() {
-    check("sctp+dtls", Some((Tls13, New)), 3);
-}
-
-/// MQTT's CONNECT is answered before a request is published: CONNACK comes after 3 round trips with TLS
-/// 1.3, the first answer after 4.
-#[test]
-fn mqtt_takes_one_more_than_tls_over_tcp() {
-    check("mqtt", Some((Tls13, New)), 4);
-    check("mqtt", Some((Tls13, Resumed)), 4);
-    check("mqtt", Some((Tls12, New)), 5);
-    check("mqtt", Some((Tls12, Resumed)), 4);
-}
-
-/// RFC 7252: a request and its response, and no handshake.
-#[test]
-fn coap_takes_1() {
-    check("coap", None, 1);
-}
-
-/// RFC 9147 section 5: one round trip for the handshake of DTLS 1.3. RFC 6347 section 4.2: two for that
-/// of DTLS 1.2, and one for its cookie.
-#[test]
-fn coap_inside_dtls_takes_2_or_4() {
-    check("coap+dtls", Some((Tls13, New)), 2);
-    check("coap+dtls", Some((Tls12, New)), 4);
-}
-
-#[test]
-fn every_protocol_is_measured_above() {
-    assert_eq!(
-        registry_names(),
-        [
-            "coap",
-            "coap+dtls",
-            "http1",
-            "http2",
-            "http3",
-            "mpquic",
-            "mptcp",
+fn every_protocol_takes_the_round_trips_of_its_layers() {
+    let bare = |round_trips| vec![(None, round_trips)];
+    let tls = |cases: &[(TlsVersion, Handshake, u32)]| {
+        cases.iter().map(|&(version, how, count)| (Some((version, how)), count)).collect()
+    };
+    let over_tcp: Vec<_> = tls(&[
+        (Tls13, New, 3),
+        (Tls13, Resumed, 3),
+        (Tls13, Early, 2),
+        (Tls12, New, 4),
+        (Tls12, Resumed, 3),
+    ]);
+    let quic: Vec<_> = tls(&[(Tls13, New, 2), (Tls13, Resumed, 2), (Tls13, Early, 1)]);
+    let table = [
+        // RFC 7252: a request and its response, and no handshake.
+        ("coap", bare(1)),
+        // RFC 9147 section 5: one round trip for the handshake of DTLS 1.3. RFC 6347 section 4.2: two
+        // for that of DTLS 1.2, and one for its cookie.
+        ("coap+dtls", tls(&[(Tls13, New, 2), (Tls12, New, 4)])),
+        ("http1", over_tcp.clone()),
+        ("http2", over_tcp.clone()),
+        ("http3", quic.clone()),
+        // That there may be several paths is said among the transport parameters of the handshake.
+        ("mpquic", quic.clone()),
+        // RFC 8684 section 3.1: what a connection is capable of is said in TCP's handshake.
+        ("mptcp", bare(2)),
+        // MQTT's CONNECT is answered before a request is published: CONNACK comes after 3 round trips
+        // with TLS 1.3, the first answer after 4.
+        (
             "mqtt",
-            "quic",
-            "sctp",
-            "sctp+dtls",
-            "tcp",
-            "tcp+tls"
-        ]
-    );
+            tls(&[(Tls13, New, 4), (Tls13, Resumed, 4), (Tls12, New, 5), (Tls12, Resumed, 4)]),
+        ),
+        ("quic", quic),
+        // RFC 9260 section 5.1: INIT and INIT ACK, then the request along with the COOKIE ECHO.
+        ("sctp", bare(2)),
+        // RFC 9147 section 5.1: one round trip more, for a handshake without a cookie.
+        ("sctp+dtls", tls(&[(Tls13, New, 3)])),
+        ("tcp", bare(2)),
+        ("tcp+tls", over_tcp),
+    ];
+    assert_eq!(table.each_ref().map(|(name, _)| *name)[..], registry_names());
+    for (name, cases) in table {
+        cases.into_iter().for_each(|(tls, round_trips)| check(name, tls, round_trips));
+    }
 }
 
-/// RFC 9002 section 6.2: before there is a sample, the probe timeout is
-/// 333 + 4 x 333 / 2 = 999 ms.
 #[test]
-fn a_lost_first_quic_packet_costs_999_ms() {
-    first_packet_lost("quic", RTT * 2 + Duration::from_millis(999));
-    first_packet_lost("mpquic", RTT * 2 + Duration::from_millis(999));
-    first_packet_lost("http3", RTT * 2 + Duration::from_millis(999));
-}
-
-/// RFC 6298 section 2.1: the first retransmission timeout is 1 s.
-#[test]
-fn a_lost_syn_costs_a_second() {
-    first_packet_lost("tcp", RTT * 2 + Duration::from_secs(1));
-    first_packet_lost("http2", RTT * 3 + Duration::from_secs(1));
-}
-
-/// RFC 9260 section 16: RTO.Initial is 1 s.
-#[test]
-fn a_lost_init_costs_a_second() {
-    first_packet_lost("sctp", RTT * 2 + Duration::from_secs(1));
-}
-
-fn first_packet_lost(name: &str, expected: Duration) {
-    let up: LinkSpec = clean().with(Loss::new(Listed::new([1])));
-    let took = simulate_over([&up, &clean()], |track| async move {
-        let (_server, connection) = track.connected(protocol(name)).await;
-        ping(&*connection).await.unwrap()
-    });
-    assert_eq!(took - Time::ZERO, expected, "{name}");
+fn a_lost_first_packet_costs_the_first_timeout() {
+    for (name, round_trips, timeout_ms) in [
+        // RFC 9002 section 6.2: before there is a sample, the probe timeout is
+        // 333 + 4 x 333 / 2 = 999 ms.
+        ("quic", 2, 999),
+        ("mpquic", 2, 999),
+        ("http3", 2, 999),
+        // RFC 6298 section 2.1.
+        ("tcp", 2, 1_000),
+        ("http2", 3, 1_000),
+        // RFC 9260 section 16: RTO.Initial.
+        ("sctp", 2, 1_000),
+    ] {
+        let up: LinkSpec = clean().with(Loss::new(Listed::new([1])));
+        let took = simulate_over([&up, &clean()], |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            ping(&*connection).await.unwrap()
+        });
+        let expected = RTT * round_trips + Duration::from_millis(timeout_ms);
+        assert_eq!(took - Time::ZERO, expected, "{name}");
+    }
 }

@@ -14,25 +14,22 @@ use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
 use trackbed_protocols::{
-    ClientConfig, Encapsulation, SctpParameters, ServerConfig, TransportParameters,
+    ClientConfig, Encapsulation, SctpParameters, ServerHandle, TransportParameters,
 };
 use trackbed_substrate::{now, sleep, spawn};
 
 use crate::support::{
     RTT, Sent, Track, clean, echo, fast, get, network, noise, ping, post, protocol, say,
-    server_address, service, simulate, simulate_on, simulate_over,
+    server_address, simulate, simulate_on, simulate_over,
 };
 
-/// A connection whose ends both have `transport`.
+/// A server of SCTP and a connection to it, whose ends both have `transport`.
 async fn connect(
     track: &Track,
     transport: TransportParameters,
-) -> (Rc<dyn Connection>, impl Sized) {
-    let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
-    let server = track.serve_with(protocol("sctp"), &config, Rc::new(service));
-    let config = ClientConfig { transport, ..ClientConfig::default() };
-    let dialer = track.dialer(protocol("sctp"), &server, config);
-    (dialer.connect(server_address()).await.unwrap(), server)
+) -> (Rc<dyn Connection>, ServerHandle) {
+    let (server, connection) = track.connected_over(protocol("sctp"), transport).await;
+    (connection, server)
 }
 
 fn carried_by(encapsulation: Encapsulation) -> TransportParameters {

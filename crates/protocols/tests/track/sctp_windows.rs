@@ -2,7 +2,6 @@
 //! flight leave and arrive at one instant, half a round trip apart.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,14 +11,10 @@ use trackbed_core::{Packet, Seed, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
-use trackbed_protocols::{
-    ClientConfig, Encapsulation, SctpParameters, ServerConfig, TransportParameters,
-};
+use trackbed_protocols::{Encapsulation, SctpParameters, TransportParameters};
 use trackbed_substrate::sleep;
 
-use crate::support::{
-    RTT, Track, clean, fast, get, network, protocol, server_address, service, simulate_on,
-};
+use crate::support::{RTT, Track, clean, fast, get, network, protocol, simulate_on};
 
 /// What the server sends and receives, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +68,7 @@ fn script(
     let transport =
         TransportParameters { encapsulation, sctp, window, ..TransportParameters::default() };
     simulate_on(network, seed, |track: Track| async move {
-        let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
-        let server = track.serve_with(protocol("sctp"), &config, Rc::new(service));
-        let config = ClientConfig { transport, ..ClientConfig::default() };
-        let dialer = track.dialer(protocol("sctp"), &server, config);
-        let connection = dialer.connect(server_address()).await.unwrap();
+        let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
         let response = connection.exchange(get(&format!("/zeros?{bytes}"))).await.unwrap();
         let mut body = response.body;
         let first = body.next().await.unwrap().unwrap().len() as u64;
@@ -107,22 +98,17 @@ fn sizes(seen: &[Seen], count: usize) -> Vec<usize> {
 const BEFORE_DATA: u64 = 3;
 
 const WINDOW: u32 = 16 << 20;
-const QUIET: SctpParameters = SctpParameters {
-    rto_initial: Duration::from_secs(1),
-    rto_min: Duration::from_secs(1),
-    rto_max: Duration::from_secs(60),
-    max_burst: 4,
-    initial_window: 4,
-    sack_delay: Duration::from_millis(200),
-    immediate_sack: false,
-};
+
+fn quiet() -> SctpParameters {
+    SctpParameters { initial_window: 4, immediate_sack: false, ..SctpParameters::default() }
+}
 
 /// RFC 9260 sections 7.2.1 and 6.2: a SACK comes for every second packet, opens the window by one,
 /// and so sets three free. The first packet of all is acknowledged alone and sets two free. What is
 /// over from a flight is acknowledged with the first of the next.
 #[test]
 fn slow_start_sends_three_packets_for_each_acknowledgment_of_two() {
-    let seen = script([&clean(), &clean()], QUIET, WINDOW, 3_000_000, Duration::ZERO);
+    let seen = script([&clean(), &clean()], quiet(), WINDOW, 3_000_000, Duration::ZERO);
     assert_eq!(sizes(&seen, 5), [4, 2 + 3, 9, 12, 18]);
     let flights = flights(&seen);
     assert!(flights[..5].windows(2).all(|pair| pair[1].0 - pair[0].0 == RTT), "{flights:?}");
@@ -132,7 +118,7 @@ fn slow_start_sends_three_packets_for_each_acknowledgment_of_two() {
 /// the third flight's sixteen packets two left with a window below ten.
 #[test]
 fn immediate_acknowledgments_double_the_window() {
-    let sctp = SctpParameters { immediate_sack: true, ..QUIET };
+    let sctp = SctpParameters { immediate_sack: true, ..quiet() };
     let seen = script([&clean(), &clean()], sctp, WINDOW, 3_000_000, Duration::ZERO);
     assert_eq!(sizes(&seen, 4), [4, 8, 16, 2 * 2 + 7 * 3]);
 }
@@ -142,7 +128,7 @@ fn immediate_acknowledgments_double_the_window() {
 #[test]
 fn messages_that_come_together_fill_the_window_at_once() {
     for window in [40, 64, 100] {
-        let sctp = SctpParameters { initial_window: window, ..QUIET };
+        let sctp = SctpParameters { initial_window: window, ..quiet() };
         let seen = script([&clean(), &clean()], sctp, WINDOW, 3_000_000, Duration::ZERO);
         assert_eq!(sizes(&seen, 1), [window as usize]);
     }
@@ -153,7 +139,7 @@ fn messages_that_come_together_fill_the_window_at_once() {
 #[test]
 fn an_acknowledgment_of_many_packets_sets_free_a_burst() {
     for burst in [2, 4, 8] {
-        let sctp = SctpParameters { initial_window: 16, max_burst: burst, ..QUIET };
+        let sctp = SctpParameters { initial_window: 16, max_burst: burst, ..quiet() };
         // INIT and COOKIE ECHO, which carries the request, come before.
         let up = clean().with(Loss::new(Listed::new(3..=9)));
         let seen = script([&up, &clean()], sctp, WINDOW, 80_000, Duration::ZERO);
@@ -165,7 +151,7 @@ fn an_acknowledgment_of_many_packets_sets_free_a_burst() {
 /// two it waits for the timer, a second at least.
 #[test]
 fn the_third_report_of_a_gap_brings_a_packet_again() {
-    let sctp = SctpParameters { initial_window: 20, ..QUIET };
+    let sctp = SctpParameters { initial_window: 20, ..quiet() };
     // 20 messages of 1,448 bytes, with what goes before the body.
     let bytes = 20 * 1_448 - 100;
     for (later, is_fast) in [(5, true), (3, true), (2, false), (1, false)] {
@@ -200,7 +186,7 @@ fn the_third_report_of_a_gap_brings_a_packet_again() {
 /// leaves, and slow start begins again with it.
 #[test]
 fn a_timeout_goes_back_to_one_packet() {
-    let sctp = SctpParameters { initial_window: 16, ..QUIET };
+    let sctp = SctpParameters { initial_window: 16, ..quiet() };
     let down = clean().with(Loss::new(Listed::new(BEFORE_DATA + 1..=BEFORE_DATA + 16)));
     let seen = script([&clean(), &down], sctp, WINDOW, 3_000_000, Duration::ZERO);
     let flights = flights(&seen);
@@ -216,7 +202,7 @@ fn a_timeout_goes_back_to_one_packet() {
 /// minute.
 #[test]
 fn a_closed_window_lets_one_packet_pass_at_a_time() {
-    let seen = script([&clean(), &clean()], QUIET, 50_000, 200_000, Duration::from_secs(60));
+    let seen = script([&clean(), &clean()], quiet(), 50_000, 200_000, Duration::from_secs(60));
     let (mut acknowledged, mut room, mut probes) = (None, u32::MAX, Vec::new());
     let mut lens = BTreeMap::new();
     for seen in &seen {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use futures_util::future::join_all;
 use trackbed_connection::{Connection, body};
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
 use trackbed_net::LinkSpec;
@@ -13,8 +14,8 @@ use trackbed_protocols::{ClientConfig, PathControl, ServerConfig, ServerHandle};
 use trackbed_substrate::{PathWish, TcpPath, now, sleep, sleep_until};
 
 use crate::support::{
-    ENDS, PacketDigest, Track, digest, echo, fetch, fork, get, noise, ping, post, protocol,
-    server_address, service, simulate_on, transport_over_paths,
+    ENDS, PacketDigest, Track, echo, fetch, fork, get, ping, protocol, server_address, service,
+    simulate_on, transport_over_paths,
 };
 
 /// A link as an operator's cell has it.
@@ -49,8 +50,7 @@ async fn join_to(track: &Track, scheduler: &str, served: &str) -> Joined {
         paths: client_paths.clone(),
         ..ClientConfig::default()
     };
-    let dialer = track.dialer(protocol("mpquic"), &server, config);
-    let connection = dialer.connect(server_address()).await.unwrap();
+    let connection = track.connect(protocol("mpquic"), &server, config).await;
     Joined { _server: server, connection, client_paths, server_paths }
 }
 
@@ -163,51 +163,44 @@ fn a_path_that_dies_delays_the_transfer_by_its_probe_timeout() {
 
 #[test]
 fn what_the_receiver_makes_a_backup_is_left_within_a_round_trip_and_the_queue() {
-    let way = cell(25, Duration::from_millis(20));
-    for left in [0, 1] {
-        over([&way, &way], 0, |track| async move {
-            let joined = join(&track, "minrtt").await;
-            let paths = joined.client_paths.clone();
-            let response = joined.connection.exchange(get("/zeros?1000000000")).await.unwrap();
-            let reading = trackbed_substrate::spawn(body::drain(response.body));
-            sleep_until(seconds(5)).await;
-            assert!(paths.set_path(ENDS[left], PathWish::Backup(true)));
-            // 40 ms, and 80 ms that a queue of 250 kB takes.
-            sleep(Duration::from_millis(125)).await;
-            let before = received(&paths);
-            sleep(Duration::from_secs(2)).await;
-            let after = received(&paths);
-            let [on_left, on_other] = [left, 1 - left].map(|path| after[path] - before[path]);
-            assert!(on_left < 10_000, "{on_left} B on the path that is a backup");
-            assert!(on_other > 5_500_000, "{on_other} B on the other path");
-            assert!(paths.set_path(ENDS[left], PathWish::Backup(false)));
-            sleep(Duration::from_secs(2)).await;
-            let back = received(&paths)[left] - after[left];
-            assert!(back > 4_000_000, "{back} B on the path that is none any more");
-            drop(reading);
-        });
-    }
+    // 40 ms, and 80 ms that a queue of 250 kB takes.
+    let soon = Duration::from_millis(125);
+    leave(0, |joined| &joined.client_paths, PathWish::Backup, soon);
+    leave(1, |joined| &joined.client_paths, PathWish::Backup, soon);
 }
 
 #[test]
 fn what_the_sender_blocks_is_left_at_once_and_taken_again() {
+    let at_once = Duration::from_millis(105);
+    leave(1, |joined| &joined.server_paths, PathWish::Blocked, at_once);
+}
+
+/// A download leaves the path `left` within `delay` of the `wish` of one end, and comes back without it.
+fn leave(
+    left: usize,
+    at: fn(&Joined) -> &PathControl,
+    wish: fn(bool) -> PathWish,
+    delay: Duration,
+) {
     let way = cell(25, Duration::from_millis(20));
     over([&way, &way], 0, |track| async move {
         let joined = join(&track, "minrtt").await;
+        let paths = joined.client_paths.clone();
         let response = joined.connection.exchange(get("/zeros?1000000000")).await.unwrap();
         let reading = trackbed_substrate::spawn(body::drain(response.body));
         sleep_until(seconds(5)).await;
-        assert!(joined.server_paths.set_path(ENDS[1], PathWish::Blocked(true)));
-        sleep(Duration::from_millis(105)).await;
-        let before = received(&joined.client_paths);
+        assert!(at(&joined).set_path(ENDS[left], wish(true)));
+        sleep(delay).await;
+        let before = received(&paths);
         sleep(Duration::from_secs(2)).await;
-        let after = received(&joined.client_paths);
-        assert!(after[1] - before[1] < 10_000, "{} B", after[1] - before[1]);
-        assert!(after[0] - before[0] > 5_500_000, "{} B", after[0] - before[0]);
-        assert!(joined.server_paths.set_path(ENDS[1], PathWish::Blocked(false)));
+        let after = received(&paths);
+        let [on_left, on_other] = [left, 1 - left].map(|path| after[path] - before[path]);
+        assert!(on_left < 10_000, "{on_left} B on path {left}");
+        assert!(on_other > 5_500_000, "{on_other} B on the other path");
+        assert!(at(&joined).set_path(ENDS[left], wish(false)));
         sleep(Duration::from_secs(2)).await;
-        let back = received(&joined.client_paths)[1] - after[1];
-        assert!(back > 4_000_000, "{back} B");
+        let back = received(&paths)[left] - after[left];
+        assert!(back > 4_000_000, "{back} B on path {left} again");
         drop(reading);
     });
 }
@@ -231,8 +224,7 @@ fn a_client_without_multipath_is_answered_on_one_path() {
     let way = cell(25, Duration::from_millis(20));
     over([&way, &way], 0, |track| async move {
         let server = track.serve(protocol("mpquic"));
-        let dialer = track.dialer(protocol("quic"), &server, ClientConfig::default());
-        let connection = dialer.connect(server_address()).await.unwrap();
+        let connection = track.connect(protocol("quic"), &server, ClientConfig::default()).await;
         echo(&*connection, 300_000, 1).await;
     });
 }
@@ -272,12 +264,8 @@ fn every_byte_arrives_once_and_in_order_whatever_dies() {
         let scheduler = ["minrtt", "roundrobin"][(run % 2) as usize];
         over([&ways[0], &ways[1]], run, |track| async move {
             let joined = join(&track, scheduler).await;
-            let exchange = async |number: u64| {
-                let (upload, sum) = noise(700_000, 100 * run + number);
-                let response = joined.connection.exchange(post("/echo", upload)).await.unwrap();
-                assert!(digest(response.body).await.unwrap() == sum, "run {run}: changed bytes");
-            };
-            futures_util::future::join_all((0..3).map(exchange)).await;
+            let exchange = |number| echo(&*joined.connection, 700_000, 100 * run + number);
+            join_all((0..3).map(exchange)).await;
         });
     }
 }

@@ -1,5 +1,8 @@
 //! A client, a server, a link between them, and a service to talk to.
 
+#[path = "../shared/traffic.rs"]
+mod traffic;
+
 use std::future::poll_fn;
 use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,12 +10,10 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
-use trackbed_connection::{Body, Connection, Dialer, Error, Request, Response, Service, body};
+use trackbed_connection::{Connection, Dialer, Error, Request, Service, body};
 use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, ByteSize, Packet, Rng, Seed, Time};
+use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{
@@ -23,6 +24,8 @@ use trackbed_protocols::{
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, Host, Multipath, ReceivedMeta, TcpOptions, UdpSocket, now};
+
+pub use traffic::*;
 
 /// The round-trip time of [`clean`].
 pub const RTT: Duration = Duration::from_millis(100);
@@ -161,36 +164,32 @@ impl Track {
         config: ClientConfig,
     ) -> (ServerHandle, Rc<dyn Connection>) {
         let server = self.serve(protocol);
-        let dialer = self.dialer(protocol, &server, config);
-        let connection = dialer.connect(server_address()).await.unwrap();
+        let connection = self.connect(protocol, &server, config).await;
         (server, connection)
     }
-}
 
-/// `/echo` returns the body while it arrives; `/digest` its SHA-256; `/ignore` answers without
-/// reading it; `/zeros?N` returns N bytes; `/broken` fails after some; `/never` does not answer;
-/// others are not found.
-pub async fn service(request: Request) -> Response {
-    let path = request.path.as_str();
-    let body = match path.split_once('?').unwrap_or((path, "")) {
-        ("/echo", _) => request.body,
-        ("/digest", _) => body::full(digest(request.body).await.unwrap().to_vec()),
-        ("/ignore", _) => body::full("ignored"),
-        ("/zeros", len) => body::zeros(len.parse().unwrap()),
-        ("/broken", _) => broken(100_000),
-        ("/never", _) => std::future::pending().await,
-        ("/status", status) => {
-            return Response { status: status.parse().unwrap(), body: body::empty() };
-        }
-        _ => return Response { status: 404, body: body::empty() },
-    };
-    Response { status: 200, body }
-}
+    /// The same where both ends have this transport.
+    pub async fn connected_over(
+        &self,
+        protocol: &dyn Protocol,
+        transport: TransportParameters,
+    ) -> (ServerHandle, Rc<dyn Connection>) {
+        let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
+        let server = self.serve_with(protocol, &config, Rc::new(service));
+        let config = ClientConfig { transport, ..ClientConfig::default() };
+        let connection = self.connect(protocol, &server, config).await;
+        (server, connection)
+    }
 
-/// A body that fails after `len` bytes.
-pub fn broken(len: usize) -> Body {
-    let end = Error::Body { reason: "out of paper".to_owned() };
-    Box::pin(stream::iter([Ok(vec![0; len].into()), Err(end)]))
+    /// A connection to `server`, which it trusts.
+    pub async fn connect(
+        &self,
+        protocol: &dyn Protocol,
+        server: &ServerHandle,
+        config: ClientConfig,
+    ) -> Rc<dyn Connection> {
+        self.dialer(protocol, server, config).connect(server.local_addr()).await.unwrap()
+    }
 }
 
 /// Sends a small request and returns when its response was complete.
@@ -202,48 +201,10 @@ pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
     Ok(now())
 }
 
-/// Sends `len` bytes of [`noise`] and checks that they come back.
-pub async fn echo(connection: &dyn Connection, len: usize, seed: u64) {
-    let (upload, sum) = noise(len, seed);
-    let response = connection.exchange(post("/echo", upload)).await.unwrap();
-    let answer = digest(response.body).await.unwrap();
-    assert_eq!(answer, sum, "{len} bytes of seed {seed}");
-}
-
 /// Fetches a response of `len` bytes.
 pub async fn fetch(connection: &dyn Connection, len: u64) {
     let response = connection.exchange(get(&format!("/zeros?{len}"))).await.unwrap();
     assert_eq!(body::drain(response.body).await, Ok(len));
-}
-
-pub fn post(path: &str, body: Body) -> Request {
-    Request::new(path, body)
-}
-
-pub fn get(path: &str) -> Request {
-    post(path, body::empty())
-}
-
-/// A body of `len` pseudo-random bytes in pieces of many sizes, and its digest.
-pub fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
-    let mut rng: Rng = Seed::of_run(seed, 0).stream("noise");
-    let mut bytes = vec![0; len];
-    rng.fill(&mut bytes);
-    let sum = Sha256::digest(&bytes).into();
-    let rest = Bytes::from(bytes);
-    let pieces = stream::unfold((rest, rng), async |(mut rest, mut rng)| {
-        let len = rest.len().min(1 + rng.below(40_000) as usize);
-        (len > 0).then(|| (Ok(rest.split_to(len)), (rest, rng)))
-    });
-    (Box::pin(pieces), sum)
-}
-
-pub async fn digest(mut body: Body) -> Result<[u8; 32], Error> {
-    let mut hash = Sha256::new();
-    while let Some(piece) = body.next().await.transpose()? {
-        hash.update(&piece);
-    }
-    Ok(hash.finalize().into())
 }
 
 /// The protocol called `name`.

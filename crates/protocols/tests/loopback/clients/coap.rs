@@ -2,21 +2,20 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
 use trackbed_connection::{
     CipherSuite, Connection, KeyExchange, Request, Response, Security, TlsVersion, body,
 };
-use trackbed_core::{Seed, Time};
-use trackbed_protocols::{ClientConfig, TlsParameters, Trust, find};
-use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_core::Seed;
+use trackbed_protocols::{ClientConfig, TlsParameters, find};
 use trackbed_substrate::sleep;
 
-use super::support::{Server, look_for, skip};
+use crate::support::{HERE, Identity, Running, Server, file, free_port, look_for, run, skip};
 
 /// `/small` and `/noise` are files, `/slow` answers late, `/echo` returns what it receives.
 async fn service(request: Request) -> Response {
@@ -40,48 +39,21 @@ fn noise() -> Vec<u8> {
     bytes
 }
 
-/// A file of this process, gone when it is dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str, content: &[u8]) -> Scratch {
-        let name = format!("coap-{}-{name}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::write(&path, content).unwrap();
-        Scratch(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 /// Sends a request to `server` with libcoap's client; returns the content and its error messages.
-fn ask(
-    program: &Path,
-    server: &Server,
-    name: &str,
-    words: &[&str],
-    path: &str,
-) -> (Vec<u8>, String) {
-    let chain = pem::Pem::new("CERTIFICATE", server.trust.as_der());
-    let root = Scratch::new(&format!("{name}-root.pem"), pem::encode(&chain).as_bytes());
-    let output = Scratch::new(&format!("{name}-output"), b"");
+fn ask(program: &Path, server: &Server, words: &[&str], path: &str) -> (Vec<u8>, String) {
+    let (root, output) = (server.certificate(), file(b""));
     let run = Command::new(program)
-        .args(["-R", root.path(), "-n", "-B", "20", "-v", "3", "-o", output.path()])
+        .args(["-n", "-B", "20", "-v", "3", "-R"])
+        .arg(root.path())
+        .arg("-o")
+        .arg(output.path())
         .args(words)
         .arg(format!("coaps://{}{path}", server.address))
         .stdin(Stdio::null())
         .output()
         .unwrap();
     let said = [run.stdout, run.stderr].concat();
-    (fs::read(&output.0).unwrap(), String::from_utf8_lossy(&said).into_owned())
+    (fs::read(output.path()).unwrap(), String::from_utf8_lossy(&said).into_owned())
 }
 
 /// Both builds of libcoap's client, with OpenSSL and with GnuTLS.
@@ -92,11 +64,10 @@ fn clients_of_libcoap_are_answered() {
     if programs.is_empty() {
         return skip("no coap-client-openssl and no coap-client-gnutls: apt install libcoap3-bin");
     }
-    for (number, program) in programs.iter().enumerate() {
+    for program in programs {
         let server = Server::start("coap+dtls", service);
-        let upload = Scratch::new(&format!("{number}-upload"), &noise());
-        let name = number.to_string();
-        let ask = |words: &[&str], path: &str| ask(program, &server, &name, words, path);
+        let upload = file(&noise());
+        let ask = |words: &[&str], path: &str| ask(&program, &server, words, path);
         let content = |words: &[&str], path: &str| {
             let (content, said) = ask(words, path);
             assert!(!content.is_empty(), "{program:?} {words:?} {path}: {said}");
@@ -114,23 +85,13 @@ fn clients_of_libcoap_are_answered() {
             assert!(content(&["-b", block], "/noise") == noise(), "{block}");
         }
         for words in [&["-m", "post"][..], &["-m", "put", "-b", "64"]] {
-            let words = [words, &["-f", upload.path()]].concat();
+            let words = [words, &["-f", upload.path().to_str().unwrap()]].concat();
             assert!(content(&words, "/echo") == noise(), "{words:?}");
         }
         let (_, said) = ask(&[], "/nowhere");
         assert!(said.contains("4.04"), "{said}");
         let (_, said) = ask(&["-m", "delete"], "/small");
         assert!(said.contains("4.05"), "{said}");
-    }
-}
-
-/// A program that is stopped on drop.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -174,33 +135,18 @@ fn openssl_agrees_with_our_server_on_every_cipher() {
 /// A third-party server on its own port, with a certificate that our client trusts.
 struct Foreign {
     _running: Running,
-    _files: [Scratch; 2],
+    identity: Identity,
     address: SocketAddr,
-    trust: Trust,
 }
 
 impl Foreign {
     /// Starts `program`; `words` makes its arguments from the port and the files of its certificate
     /// and key.
-    fn start(
-        program: &Path,
-        name: &str,
-        words: impl FnOnce(u16, &str, &str) -> Vec<String>,
-    ) -> Foreign {
-        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
-        let params = rcgen::CertificateParams::new(["server.test".to_owned()]).unwrap();
-        let certificate = params.self_signed(&key).unwrap();
-        let files = [
-            ("certificate", "CERTIFICATE", certificate.der().to_vec()),
-            ("key", "PRIVATE KEY", key.serialize_der()),
-        ];
-        let files = files.map(|(kind, tag, der)| {
-            let text = pem::encode(&pem::Pem::new(tag, der));
-            Scratch::new(&format!("{name}-{kind}.pem"), text.as_bytes())
-        });
-        // Free now, and hopefully still when the program asks for it.
-        let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
-        let words = words(free.port(), files[0].path(), files[1].path());
+    fn start(program: &Path, words: impl FnOnce(u16, &str, &str) -> Vec<String>) -> Foreign {
+        let (identity, port) = (Identity::new(), free_port());
+        let [certificate, key] =
+            [&identity.certificate, &identity.key].map(|file| file.path().to_str().unwrap());
+        let words = words(port, certificate, key);
         let running = Command::new(program)
             .args(words)
             .stdin(Stdio::piped())
@@ -208,8 +154,8 @@ impl Foreign {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let trust = Trust::from_der(certificate.der().to_vec());
-        Foreign { _running: Running(running), _files: files, address: free, trust }
+        let address = SocketAddr::new(HERE, port);
+        Foreign { _running: Running(running), identity, address }
     }
 }
 
@@ -220,13 +166,12 @@ fn with_our_client(
     confirmable: bool,
     main: impl AsyncFnOnce(Rc<dyn Connection>),
 ) {
-    let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(120_000));
-    let run = async |machine: Machine| {
-        let host = machine.host("client", [IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+    run("coap+dtls", async |machine| {
+        let host = machine.host("client", [HERE]);
         // OpenSSL wants the certificate's curve among the groups.
         let key_exchanges = vec![KeyExchange::X25519, KeyExchange::P256];
         let tls = TlsParameters { key_exchanges, ..TlsParameters::only(TlsVersion::Tls12, cipher) };
-        let trust = Some(foreign.trust.clone());
+        let trust = Some(foreign.identity.trust.clone());
         let mut config = ClientConfig { tls, trust, ..ClientConfig::default() };
         config.transport.coap.confirmable = confirmable;
         let dialer = find("coap+dtls").unwrap().dialer(host, &config).unwrap();
@@ -237,8 +182,7 @@ fn with_our_client(
         let security = Security { version, cipher, resumed, early_data };
         assert_eq!(connection.security(), Some(security));
         main(connection).await;
-    };
-    execution.run(run).unwrap();
+    });
 }
 
 #[test]
@@ -246,7 +190,7 @@ fn our_client_is_answered_by_libcoap() {
     let Some(program) = look_for("coap-server-openssl") else {
         return skip("coap-server-openssl is not installed: apt install libcoap3-bin");
     };
-    let foreign = Foreign::start(&program, "libcoap", |port, certificate, key| {
+    let foreign = Foreign::start(&program, |port, certificate, key| {
         // DTLS is on the port after the one that it is given.
         let port = (port - 1).to_string();
         let words =
@@ -285,7 +229,7 @@ fn our_client_agrees_with_openssl_on_every_cipher() {
         return skip("openssl is not installed: apt install openssl");
     };
     for &cipher in CipherSuite::ALL {
-        let foreign = Foreign::start(&program, openssl_name(cipher), |port, certificate, key| {
+        let foreign = Foreign::start(&program, |port, certificate, key| {
             let port = format!("127.0.0.1:{port}");
             let words = ["s_server", "-dtls1_2", "-quiet", "-accept", &port, "-listen", "-cert"];
             let more = [certificate, "-key", key, "-cipher", openssl_name(cipher)];

@@ -1,21 +1,21 @@
 //! The HTTP servers against curl.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
 use trackbed_connection::{Request, Response, body};
 use trackbed_core::Seed;
 use trackbed_protocols::SERVER_NAME;
 
-use super::support::{Server, look_for, skip};
+use crate::support::{Server, file, look_for, skip};
+use crate::traffic::digest;
 
 /// `/small` and `/noise` are files, `/digest` answers with the SHA-256 of what it is sent, anything
 /// else does not exist.
-async fn service(mut request: Request) -> Response {
+async fn service(request: Request) -> Response {
     let body = match request.path.as_str() {
         "/small" => body::full(&b"small"[..]),
         "/noise" => {
@@ -23,13 +23,7 @@ async fn service(mut request: Request) -> Response {
             let pieces: Vec<_> = noise.chunks(30_011).map(|p| Ok(p.to_vec().into())).collect();
             Box::pin(stream::iter(pieces))
         }
-        "/digest" => {
-            let mut hash = Sha256::new();
-            while let Some(piece) = request.body.next().await {
-                hash.update(piece.unwrap());
-            }
-            body::full(hash.finalize().to_vec())
-        }
+        "/digest" => body::full(digest(request.body).await.unwrap().to_vec()),
         _ => return Response { status: 404, body: body::empty() },
     };
     Response { status: 200, body }
@@ -45,7 +39,7 @@ fn noise() -> Vec<u8> {
 struct Curl {
     program: PathBuf,
     server: Server,
-    certificate: PathBuf,
+    certificate: NamedTempFile,
     version: &'static str,
 }
 
@@ -56,10 +50,7 @@ fn for_each_version(main: impl Fn(&Curl)) {
     };
     for (protocol, version) in [("http1", "1.1"), ("http2", "2")] {
         let server = Server::start(protocol, service);
-        let name = format!("curl-{}-{}.pem", std::process::id(), server.address.port());
-        let certificate = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let chain = pem::Pem::new("CERTIFICATE", server.trust.as_der());
-        fs::write(&certificate, pem::encode(&chain)).unwrap();
+        let certificate = server.certificate();
         main(&Curl { program: program.clone(), server, certificate, version });
     }
 }
@@ -74,7 +65,7 @@ impl Curl {
             .arg(format!("%{{stderr}}\n{MARK}{format}\n"))
             .args(["--resolve", &format!("{SERVER_NAME}:{port}:{ip}")])
             .arg("--cacert")
-            .arg(&self.certificate)
+            .arg(self.certificate.path())
             .args(options)
             .args(paths.iter().map(|path| format!("https://{SERVER_NAME}:{port}{path}")))
             .stdin(Stdio::null())
@@ -98,12 +89,6 @@ impl Curl {
         let version = said.split_whitespace().nth(1).expect("curl VERSION");
         let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
         (numbers.next(), numbers.next()) < (Some(8), Some(1))
-    }
-}
-
-impl Drop for Curl {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.certificate);
     }
 }
 
@@ -138,12 +123,10 @@ fn a_large_file_arrives_unchanged() {
 #[test]
 fn a_large_upload_arrives_unchanged() {
     for_each_version(|curl| {
-        let upload = curl.certificate.with_extension("upload");
-        fs::File::create(&upload).unwrap().write_all(&noise()).unwrap();
-        let data = format!("@{}", upload.display());
+        let upload = file(&noise());
+        let data = format!("@{}", upload.path().display());
         let (content, lines, status) =
             curl.ask(&["--data-binary", &data], &["/digest"], "%{response_code}");
-        fs::remove_file(&upload).unwrap();
         assert_eq!((lines, status), (vec!["200".to_owned()], 0));
         assert_eq!(content, Sha256::digest(noise()).to_vec());
     });

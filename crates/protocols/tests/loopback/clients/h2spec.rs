@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use futures_util::StreamExt as _;
 use trackbed_connection::{Request, Response, body};
 
-use super::support::{Server, look_for, skip};
+use crate::support::{Server, file, look_for, skip};
 
 #[test]
 fn nothing_deviates_from_the_specification() {
@@ -30,21 +30,20 @@ fn a_server_that_never_answers_fails() {
 
 /// The results of h2spec for `server` in the sections named by `words`, or in all.
 fn judge(h2spec: &Path, server: &Server, words: &[&str]) -> (Vec<Case>, String) {
-    let name = format!("h2spec-{}-{}.xml", std::process::id(), server.address.port());
-    let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let report = file(b"");
     let run = Command::new(h2spec)
         .args(["--strict", "--tls", "--insecure"])
         .args(["--host", &server.address.ip().to_string()])
         .args(["--port", &server.address.port().to_string()])
         .arg("--junit-report")
-        .arg(&report)
+        .arg(report.path())
         .args(words)
         .stdin(Stdio::null())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout).into_owned();
-    let text = fs::read_to_string(&report).unwrap_or_else(|why| panic!("{why}: {said}"));
-    fs::remove_file(&report).unwrap();
+    let text = fs::read_to_string(&report).unwrap();
+    assert!(!text.is_empty(), "{said}");
     (cases(&text), said)
 }
 

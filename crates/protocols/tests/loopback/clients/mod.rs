@@ -6,4 +6,3 @@ mod coap;
 mod curl;
 mod h2spec;
 mod mosquitto;
-mod support;

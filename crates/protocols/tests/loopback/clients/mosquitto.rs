@@ -1,21 +1,19 @@
 //! MQTT inside TLS with Mosquitto: its clients at our broker, ours at its broker.
 
-use std::fs;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use tempfile::NamedTempFile;
 use trackbed_connection::{CipherSuite, KeyExchange, Request, Response, TlsVersion, body};
-use trackbed_core::Time;
 use trackbed_protocols::{
-    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, SERVER_NAME, TlsParameters,
-    TransportParameters, Trust, find,
+    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, TlsParameters,
+    TransportParameters, find,
 };
-use trackbed_substrate::kernel::{Execution, Origin};
 
-use super::support::{Server, look_for, skip};
+use crate::support::{HERE, Identity, Running, Server, file, look_for, run, skip, transport};
 
 /// `/echo` returns what it is sent.
 async fn service(request: Request) -> Response {
@@ -26,7 +24,7 @@ async fn service(request: Request) -> Response {
 /// Mosquitto's clients, and what they need to trust our broker.
 struct Clients {
     server: Server,
-    certificate: PathBuf,
+    certificate: NamedTempFile,
 }
 
 fn clients(tls: TlsParameters) -> Option<Clients> {
@@ -38,10 +36,7 @@ fn clients(tls: TlsParameters) -> Option<Clients> {
         return None;
     }
     let server = Server::start_with("mqtt", tls, service);
-    let name = format!("mosquitto-{}-{}.pem", std::process::id(), server.address.port());
-    let certificate = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&certificate, pem::encode(&pem::Pem::new("CERTIFICATE", server.trust.as_der())))
-        .unwrap();
+    let certificate = server.certificate();
     Some(Clients { server, certificate })
 }
 
@@ -52,7 +47,7 @@ impl Clients {
         command.args(&program[1..]);
         // The certificate is for a name that only our own clients look for.
         command.args(["-h", "127.0.0.1", "-p", &port, "--insecure", "--cafile"]);
-        command.arg(&self.certificate).args(words);
+        command.arg(self.certificate.path()).args(words);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -158,9 +153,9 @@ fn their_clients_take_each_cipher() {
 
 /// Mosquitto's broker, which ends with the test.
 struct Mosquitto {
-    process: Child,
+    _process: Running,
     address: SocketAddr,
-    trust: Trust,
+    identity: Identity,
 }
 
 impl Mosquitto {
@@ -171,32 +166,25 @@ impl Mosquitto {
             skip("mosquitto is not installed: apt install mosquitto");
             return None;
         };
-        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let port = TcpListener::bind((here, 0)).unwrap().local_addr().unwrap().port();
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mosquitto-{port}"));
-        fs::create_dir_all(&folder).unwrap();
-        let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).unwrap();
-        let certificate = pem::Pem::new("CERTIFICATE", made.cert.der().to_vec());
-        let key = pem::Pem::new("PRIVATE KEY", made.signing_key.serialize_der());
-        fs::write(folder.join("certificate.pem"), pem::encode(&certificate)).unwrap();
-        fs::write(folder.join("key.pem"), pem::encode(&key)).unwrap();
+        let address = TcpListener::bind((HERE, 0)).unwrap().local_addr().unwrap();
+        let identity = Identity::new();
         let text = format!(
-            "user root\nlistener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n\
-             log_dest none\ncertfile {0}/certificate.pem\nkeyfile {0}/key.pem\n",
-            folder.display()
+            "user root\nlistener {} 127.0.0.1\nallow_anonymous true\npersistence false\n\
+             log_dest none\ncertfile {}\nkeyfile {}\n",
+            address.port(),
+            identity.certificate.path().display(),
+            identity.key.path().display()
         );
-        fs::write(folder.join("mosquitto.conf"), text).unwrap();
+        let configuration = file(text.as_bytes());
         let process = Command::new(program)
             .arg("-c")
-            .arg(folder.join("mosquitto.conf"))
+            .arg(configuration.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let address = SocketAddr::new(here, port);
-        let broker =
-            Mosquitto { process, address, trust: Trust::from_der(made.cert.der().to_vec()) };
+        let broker = Mosquitto { _process: Running(process), address, identity };
         for _ in 0..1_000 {
             if TcpStream::connect(address).is_ok() {
                 return Some(broker);
@@ -209,15 +197,13 @@ impl Mosquitto {
     /// Exchanges of our client that it answers itself, in every quality; what was negotiated is what
     /// was pinned.
     fn answers(&self, version: MqttVersion, tls: &TlsParameters) {
-        let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(120_000));
-        let result = execution.run(async |machine| {
+        run("mqtt", async |machine| {
             for &qos in MqttQos::ALL {
                 let transport = TransportParameters {
-                    congestion: "reno".to_owned(),
                     mqtt: MqttParameters { version, qos, answer: MqttAnswer::Echo },
-                    ..TransportParameters::default()
+                    ..transport()
                 };
-                let trust = Some(self.trust.clone());
+                let trust = Some(self.identity.trust.clone());
                 let config =
                     ClientConfig { trust, tls: tls.clone(), transport, ..ClientConfig::default() };
                 let host = machine.host("client", [self.address.ip()]);
@@ -236,14 +222,6 @@ impl Mosquitto {
                 connection.close().await;
             }
         });
-        result.unwrap();
-    }
-}
-
-impl Drop for Mosquitto {
-    fn drop(&mut self) {
-        let _gone = self.process.kill();
-        let _waited = self.process.wait();
     }
 }
 

@@ -5,38 +5,24 @@ mod compiled;
 mod relay;
 
 use std::io::{BufRead as _, BufReader};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use sha2::{Digest as _, Sha256};
-use trackbed_connection::{Connection, Request, Response, body};
-use trackbed_core::{Seed, Time};
+use trackbed_connection::{Request, Response};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig};
-use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::sleep;
 
 use self::relay::Relay;
-
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+use crate::support::{HERE, Running, free_port, run};
+use crate::traffic::echo;
 
 /// The other side; `None` if the machine cannot compile it.
 fn peer() -> Option<PathBuf> {
     compiled::program("loopback/usrsctp/peer.c", &["-lusrsctp", "-lpthread"])
-}
-
-/// Ends the program when the test ends.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ended = self.0.kill();
-        let _status = self.0.wait();
-    }
 }
 
 fn start(program: &Path, words: &[String]) -> Running {
@@ -44,29 +30,8 @@ fn start(program: &Path, words: &[String]) -> Running {
     Running(child.unwrap())
 }
 
-/// A port that is currently free.
-fn free_port() -> u16 {
-    UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port()
-}
-
 fn sctp() -> &'static dyn Protocol {
     trackbed_protocols::find("sctp").unwrap()
-}
-
-fn run<F: Future<Output = ()>>(main: impl FnOnce(Machine) -> F) {
-    Execution::new(Origin::now()).with_time_limit(HANG).run(main).unwrap();
-}
-
-/// Sends `len` bytes and checks that they come back.
-async fn check(connection: &dyn Connection, len: usize) {
-    let mut bytes = vec![0; len];
-    Seed::of_run(len as u64, 0).stream("noise").fill(&mut bytes);
-    let sum = Sha256::digest(&bytes);
-    let request = Request::new("/echo", body::full(bytes));
-    let response = connection.exchange(request).await.unwrap();
-    assert_eq!(response.status, 200);
-    let answer = body::collect(response.body, len).await.unwrap();
-    assert_eq!(Sha256::digest(&answer), sum, "{len} B came back changed");
 }
 
 /// Our client against its server, through a relay that loses one datagram in `loss`, if any.
@@ -81,14 +46,14 @@ fn our_client(loss: Option<u64>) {
     let mut ready = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut ready).unwrap();
     assert_eq!(ready.trim(), "ready");
-    run(async |machine| {
+    run("sctp", async |machine| {
         let host = machine.host("client", [HERE]);
         let dialer = sctp().dialer(host, &ClientConfig::default()).unwrap();
         let connection = dialer.connect(address).await.unwrap();
         for len in [0, 1, 1_440, 1_441, 10_000] {
-            check(&*connection, len).await;
+            echo(&*connection, len, 1).await;
         }
-        join_all((0..10).map(|n| check(&*connection, 100_000 + n))).await;
+        join_all((0..10).map(|n| echo(&*connection, 100_000 + n, 1))).await;
         assert!(connection.transport().packets_sent > 700);
         connection.close().await;
         // The end is acknowledged.
@@ -112,7 +77,7 @@ fn our_client_and_its_server_get_over_losses() {
 /// Its client against our server, through a relay that loses one datagram in `loss`, if any.
 fn our_server(loss: Option<u64>) {
     let Some(program) = peer() else { return };
-    run(async |machine| {
+    run("sctp", async |machine| {
         let host = machine.host("server", [HERE]);
         let echo = |request: Request| async { Response { status: 200, body: request.body } };
         let listen = SocketAddr::new(HERE, 0);
@@ -145,6 +110,3 @@ fn its_client_is_understood_by_our_server() {
 fn its_client_and_our_server_get_over_losses() {
     our_server(Some(30));
 }
-
-/// Longer than any of these tests takes on a busy machine.
-const HANG: Time = Time::from_millis(120_000);
