@@ -17,7 +17,7 @@ mod stats;
 pub use body::Body;
 pub use capabilities::{Capabilities, Transport};
 pub use connection::{Connection, Dialer, Service};
-pub use error::Error;
+pub use error::{Error, Result, Step};
 pub use exchange::{MAX_PATH_LEN, Request, Response};
 pub use priority::Priority;
 pub use security::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};

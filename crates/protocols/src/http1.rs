@@ -12,10 +12,9 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::lock::Mutex;
 use hyper::client::conn::http1::SendRequest;
 use hyper::{client, server};
-use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Capabilities, Connection, Dialer, Request, Response, Security, Service, TlsVersion, Transport,
-    TransportStats,
+    Capabilities, Connection, Dialer, Request, Response, Result, Security, Service, Step,
+    TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};

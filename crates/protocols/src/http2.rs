@@ -11,10 +11,9 @@ use std::sync::Arc;
 use futures_core::future::LocalBoxFuture;
 use hyper::client::conn::http2::SendRequest;
 use hyper::{client, server};
-use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Capabilities, Connection, Dialer, Error, Request, Response, Security, Service, TlsVersion,
-    Transport, TransportStats,
+    Capabilities, Connection, Dialer, Error, Request, Response, Result, Security, Service, Step,
+    TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};

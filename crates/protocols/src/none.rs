@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Connection, Dialer, Error, Service, Transport};
+use trackbed_connection::{Capabilities, Connection, Dialer, Error, Result, Service, Transport};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 

@@ -8,8 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::stream;
-use trackbed_connection::Body;
-use trackbed_connection::error::Result;
+use trackbed_connection::{Body, Result};
 
 /// The unread bytes of all bodies of a connection or of a server.
 #[derive(Clone)]

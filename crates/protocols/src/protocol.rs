@@ -44,7 +44,7 @@ pub trait Protocol: Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if `config` asks for what the protocol cannot do, otherwise a
-    /// failure of [`Step::Listen`](trackbed_connection::error::Step::Listen).
+    /// failure of [`Step::Listen`](trackbed_connection::Step::Listen).
     fn serve(
         &self,
         host: Arc<dyn Host>,

@@ -9,10 +9,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use noq::{ReadError, RecvStream, SendStream, VarInt, WriteError};
-use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Body, Capabilities, Connection, Dialer, Error, Priority, Request, Response, Security, Service,
-    TlsVersion, Transport, TransportStats,
+    Body, Capabilities, Connection, Dialer, Error, Priority, Request, Response, Result, Security,
+    Service, Step, TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
@@ -48,13 +47,8 @@ impl Quic {
         }
     }
 
-    fn several(
-        &self,
-        transport: &TransportParameters,
-        control: &PathControl,
-    ) -> Result<Option<Several>> {
-        let several = || Several::new(self.name(), transport, control);
-        self.is_multipath.then(several).transpose()
+    fn several(&self, of: &TransportParameters, paths: &PathControl) -> Result<Option<Several>> {
+        self.is_multipath.then(|| Several::new(self.name(), of, paths)).transpose()
     }
 }
 

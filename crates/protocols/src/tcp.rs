@@ -10,8 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Connection, Dialer, Service, TlsVersion, Transport};
+use trackbed_connection::{
+    Capabilities, Connection, Dialer, Result, Service, TlsVersion, Transport,
+};
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Multipath};
 

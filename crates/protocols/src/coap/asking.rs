@@ -7,8 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use coap_lite::{MessageType, Packet};
-use trackbed_connection::Error;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Result, Step};
 use trackbed_core::Time;
 use trackbed_substrate::now;
 

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use trackbed_connection::error::Result;
-use trackbed_connection::{Body, Error};
+use trackbed_connection::{Body, Error, Result};
 
 use crate::config::TransportParameters;
 

@@ -11,9 +11,9 @@ use bytes::Bytes;
 use coap_lite::Packet;
 use futures_core::future::LocalBoxFuture;
 use futures_util::stream;
-use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Body, Connection, Dialer, Error, Request, Response, Security, TransportStats, body,
+    Body, Connection, Dialer, Error, Request, Response, Result, Security, Step, TransportStats,
+    body,
 };
 use trackbed_substrate::{Host, spawn};
 

@@ -1,20 +1,9 @@
 //! Codes of CoAP and status codes of HTTP (RFC 8075 section 7).
 //!
-//! | CoAP | HTTP | | CoAP | HTTP |
-//! | --- | --- | --- | --- | --- |
-//! | 2.01 Created | 201 | | 4.05 Method Not Allowed | 405 |
-//! | 2.02 Deleted | 204 | | 4.06 Not Acceptable | 406 |
-//! | 2.03 Valid | 304 | | 4.08 Request Entity Incomplete | 408 |
-//! | 2.04 Changed | 200 | | 4.09 Conflict | 409 |
-//! | 2.05 Content | 200 | | 4.12 Precondition Failed | 412 |
-//! | 4.00 Bad Request | 400 | | 4.13 Request Entity Too Large | 413 |
-//! | 4.01 Unauthorized | 403 | | 4.15 Unsupported Content-Format | 415 |
-//! | 4.02 Bad Option | 400 | | 4.22 Unprocessable Entity | 422 |
-//! | 4.03 Forbidden | 403 | | 4.29 Too Many Requests | 429 |
-//! | 4.04 Not Found | 404 | | 5.00 to 5.04 | 500 to 504 |
-//!
-//! 5.05 is 502. Other codes count as the first of their class (RFC 7252 section 5.9). A status that
-//! its code does not preserve is also sent in an elective option of the experimental range
+//! Client and server errors have the same numbers in both (4.04 is 404), except 4.01 (403), 4.02 (400) and
+//! 5.05 (502). Of the successes, 2.01 is 201, 2.02 is 204, 2.03 is 304, and 2.04 and 2.05 are 200. Other
+//! codes count as the first of their class (RFC 7252 section 5.9). A status that its code does not
+//! preserve is also sent in an elective option of the experimental range
 //! ([`EXACT_STATUS`](super::options::EXACT_STATUS)), which other implementations ignore.
 
 /// A code: its class in the upper three bits, its detail in the others (RFC 7252 section 3).

@@ -41,8 +41,9 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{
+    Capabilities, Dialer, Handshake, Result, Service, TlsVersion, Transport,
+};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 

@@ -1,8 +1,7 @@
 //! Options (RFC 7252 section 5.10), and the path of a request in them.
 
 use coap_lite::{CoapOption, Packet};
-use trackbed_connection::error::Result;
-use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
+use trackbed_connection::{Error, MAX_PATH_LEN, Priority, Result};
 
 pub(super) const URI_PATH: u16 = 11;
 pub(super) const URI_QUERY: u16 = 15;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
-use trackbed_connection::{Request, Response, Service, body};
+use trackbed_connection::{Priority, Request, Response, Result, Service, body};
 use trackbed_core::Time;
 use trackbed_substrate::{Standing, Task, now, spawn};
 
@@ -140,7 +140,7 @@ impl Peer {
         let [block1, block2] =
             [BLOCK1, BLOCK2].map(|number| options::first(&packet, number).map(Block::decode));
         let size = block2.flatten().map_or(BlockSize::MAX, |block| block.size);
-        let mut reply_to = ReplyTo {
+        let reply_to = ReplyTo {
             id,
             token,
             is_confirmable,
@@ -171,7 +171,6 @@ impl Peer {
                 self.refuse(&reply_to, BAD_OPTION, "a block option is malformed");
             }
             (Some(Some(block)), _) => {
-                reply_to.block1 = Some(block);
                 self.take_block(reply_to, key, priority, block, payload);
             }
             (None, Some(Some(block))) if block.number > 0 => {
@@ -181,11 +180,21 @@ impl Peer {
                 let request =
                     Request { priority, ..Request::new(key.path.clone(), body::full(payload)) };
                 let response = self.common.service.call(request);
-                self.run(&reply_to.clone(), async move |peer| {
-                    answer(&peer, reply_to, key, response.await).await;
-                });
+                self.respond(reply_to, key, response);
             }
         }
+    }
+
+    /// Answers as soon as the service has a response.
+    fn respond(
+        &mut self,
+        reply_to: ReplyTo,
+        key: Key,
+        response: impl Future<Output = Response> + 'static,
+    ) {
+        self.run(&reply_to.clone(), async move |peer| {
+            answer(&peer, reply_to, key, response.await).await;
+        });
     }
 
     /// Runs a task, unless too many run already.
@@ -213,7 +222,7 @@ impl Peer {
         &mut self,
         mut reply_to: ReplyTo,
         key: Key,
-        priority: Option<trackbed_connection::Priority>,
+        priority: Option<Priority>,
         block: Block,
         payload: Bytes,
     ) {
@@ -253,17 +262,14 @@ impl Peer {
         if !block.more {
             let Upload { arriving, response, .. } = upload.body;
             arriving.finish();
-            return self.run(&reply_to.clone(), async move |peer| {
-                answer(&peer, reply_to, key, response.await).await;
-            });
+            return self.respond(reply_to, key, response);
         }
         upload.touched = now();
         self.uploads.push_back(upload);
         if self.uploads.len() > UPLOADS_MAX {
             self.uploads.pop_front();
         }
-        let packet = Packet::new();
-        self.reply(&reply_to, CONTINUE, packet);
+        self.reply(&reply_to, CONTINUE, Packet::new());
     }
 
     /// Gives a later block of a response (RFC 7959 section 2.4).
@@ -301,7 +307,7 @@ impl Peer {
         &mut self,
         reply_to: &ReplyTo,
         key: &Key,
-        piece: trackbed_connection::error::Result<(Bytes, bool)>,
+        piece: Result<(Bytes, bool)>,
         mut download: Download,
     ) {
         let found = self.downloads.iter().position(|download| download.key == *key);

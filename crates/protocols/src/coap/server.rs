@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, Service, TransportStats};
+use trackbed_connection::{Error, Result, Service, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, yield_now};
 
 use super::codes::{Class, class};

@@ -12,8 +12,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use trackbed_connection::Error;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Result, Step};
 use trackbed_core::packet::{Ecn, ip_header_len};
 use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket};
 

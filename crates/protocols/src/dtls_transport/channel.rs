@@ -8,8 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use dimpl::{Dtls, Output, ProtocolVersion};
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, Security};
+use trackbed_connection::{Error, Result, Security, Step};
 use trackbed_core::Time;
 use trackbed_substrate::{from_std_instant, now, to_std_instant};
 

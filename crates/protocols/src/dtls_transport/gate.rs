@@ -6,8 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use dimpl::Output;
 use ring::hmac;
-use trackbed_connection::Error;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Result, Step};
 use trackbed_substrate::{now, to_std_instant};
 
 use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};

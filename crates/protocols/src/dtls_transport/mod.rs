@@ -18,8 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite};
 use dimpl::{Config, Dtls, DtlsCertificate, NamedGroup};
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{CipherSuite, Error, KeyExchange, TlsVersion};
+use trackbed_connection::{CipherSuite, Error, KeyExchange, Result, Step, TlsVersion};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};

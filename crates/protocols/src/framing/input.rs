@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures_util::future::{Either, select};
 use futures_util::stream;
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Body, Error, MAX_PATH_LEN, Priority, Response};
+use trackbed_connection::{Body, Error, MAX_PATH_LEN, Priority, Response, Result, Step};
 use trackbed_substrate::{Task, spawn};
 
 use super::{CHUNK_MAX, PRIORITISED_REQUEST, REQUEST, RESPONSE, is_final_status, path_fault};

@@ -33,8 +33,7 @@ mod output;
 mod tests;
 
 use bytes::Bytes;
-use trackbed_connection::error::Result;
-use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
+use trackbed_connection::{Error, MAX_PATH_LEN, Priority, Result};
 
 pub(crate) use input::{Input, Reader, exchange, while_sending};
 pub(crate) use output::{Delimiter, Output, send_message};

@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
-use trackbed_connection::Body;
-use trackbed_connection::error::Result;
+use trackbed_connection::{Body, Result};
 
 use super::CHUNK_MAX;
 

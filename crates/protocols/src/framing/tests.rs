@@ -5,8 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
-use trackbed_connection::error::Result;
-use trackbed_connection::{Error, body};
+use trackbed_connection::{Error, Result, body};
 use trackbed_core::Seed;
 
 use super::*;

@@ -15,10 +15,9 @@ use futures_util::{StreamExt as _, stream};
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
 use h3::{client, server};
-use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Body, Capabilities, Connection, Dialer, Error, Request, Response, Security, Service,
-    TlsVersion, Transport, TransportStats,
+    Body, Capabilities, Connection, Dialer, Error, Request, Response, Result, Security, Service,
+    Step, TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing, spawn};

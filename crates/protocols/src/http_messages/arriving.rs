@@ -8,8 +8,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http_body::Body as _;
 use hyper::body::Incoming;
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Body, Response};
+use trackbed_connection::{Body, Response, Result, Step};
 use trackbed_substrate::spawn;
 
 use super::failed;

@@ -13,8 +13,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::{Service as HyperService, service_fn};
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Body, Error, Priority, Request, Service, body};
+use trackbed_connection::{Body, Error, Priority, Request, Result, Service, Step, body};
 use trackbed_substrate::Standing;
 
 use crate::framing::{check_path, final_status};

@@ -7,9 +7,8 @@ use std::rc::Rc;
 use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use futures_util::FutureExt as _;
-use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{
-    Connection, Dialer, Error, Priority, Request, Response, Security, TransportStats,
+    Connection, Dialer, Error, Priority, Request, Response, Result, Security, Step, TransportStats,
 };
 use trackbed_mqtt::client::{Client, Settings};
 use trackbed_substrate::now;

@@ -8,8 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_channel::oneshot;
 use futures_io::AsyncRead as _;
-use trackbed_connection::Error;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Result, Step};
 use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::now;

@@ -17,8 +17,9 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{
+    Capabilities, Dialer, Error, Handshake, Result, Service, TlsVersion, Transport,
+};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 

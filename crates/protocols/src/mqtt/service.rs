@@ -7,8 +7,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use trackbed_connection::error::Step;
-use trackbed_connection::{Error, Request};
+use trackbed_connection::{Error, Request, Step};
 use trackbed_mqtt::broker::ConnectionId;
 use trackbed_mqtt::{Message, Qos};
 use trackbed_substrate::{Task, spawn};
@@ -46,28 +45,24 @@ impl Calls {
     /// finished requests, are ignored.
     pub fn arrived(self: &Rc<Calls>, client: &Arc<str>, message: &Message) {
         let Some(call) = convention::read_request(client, message) else { return };
-        let piece = message.payload.clone();
+        let piece = || message.payload.clone();
         let mut calls = self.running.borrow_mut();
         let of_caller = (call.caller.clone(), 0)..=(call.caller.clone(), u64::MAX);
         if let Some((name, running)) = calls.range_mut(of_caller).next_back() {
             if let Some(body) = &running.body {
-                body.push(piece);
+                body.push(piece());
                 match call.part {
                     Part::More => return,
                     Part::Last => body.end(Ok(())),
                     Part::Broken => body.end(Err(given_up())),
                 }
-                running.body = None;
                 if call.part == Part::Last && running.task.is_some() {
+                    running.body = None;
                     return;
                 }
-                // The answer is not wanted any more, or was complete before the request.
-                let name = name.clone();
-                let over = calls.remove(&name);
-                drop(calls);
-                return drop(over);
             }
-            if call.part == Part::Broken {
+            // The answer is not wanted any more, or was complete before the request.
+            if running.body.is_some() || call.part == Part::Broken {
                 let name = name.clone();
                 let over = calls.remove(&name);
                 drop(calls);
@@ -77,16 +72,16 @@ impl Calls {
         if call.part == Part::Broken {
             return;
         }
-        if check_path(MQTT.protocol, &call.path).is_err() {
+        let refusal = match check_path(MQTT.protocol, &call.path) {
+            Err(_) => Some(400),
+            Ok(()) => (calls.len() >= STREAMS_MAX as usize).then_some(503),
+        };
+        if let Some(status) = refusal {
             drop(calls);
-            return self.refuse(&call, 400);
-        }
-        if calls.len() >= STREAMS_MAX as usize {
-            drop(calls);
-            return self.refuse(&call, 503);
+            return self.refuse(&call, status);
         }
         let (body, arrivals) = queue(&self.budget);
-        body.push(piece);
+        body.push(piece());
         if call.part == Part::Last {
             body.end(Ok(()));
         }

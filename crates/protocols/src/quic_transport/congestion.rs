@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noq::congestion::{Bbr3Config, Controller, ControllerFactory};
-use trackbed_connection::Error;
-use trackbed_connection::error::Result;
+use trackbed_connection::{Error, Result};
 
 use super::cubic::Cubic;
 use super::pacing::Paced;

@@ -11,7 +11,6 @@ mod reno;
 mod retrying;
 mod runtime;
 mod scheduling;
-mod sending;
 mod session;
 mod settings;
 mod several;
@@ -26,9 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use noq::{ConnectionError, Endpoint, PathId, VarInt, WeakConnectionHandle};
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, Security, TransportStats};
+use noq::{ConnectionError, Endpoint, PathId, SendStream, VarInt, WeakConnectionHandle};
+use trackbed_connection::{Error, Result, Security, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
 use crate::config::{ClientConfig, ServerConfig};
@@ -44,7 +42,6 @@ pub(crate) use receiving::InOrder;
 use retrying::RetryTokens;
 use runtime::{Runtime, Socket};
 pub use scheduling::{QuicScheduler, quic_schedulers};
-pub(crate) use sending::see_off;
 use session::{ClientCrypto, ServerCrypto};
 use settings::Settings;
 use several::Paths;
@@ -321,6 +318,16 @@ fn bind(
     let socket = Socket { socket, source, arrivals: Arrivals::default() };
     Endpoint::new_with_abstract_socket(config, server, Box::new(socket), Arc::new(Runtime))
         .map_err(|error| error.to_string())
+}
+
+/// Keeps a finished stream until the peer has all of it. If the peer asks to stop before that, the
+/// rest is not sent (RFC 9000 section 3.5): the engine, which holds much of a body by then, leaves
+/// the reset to the owner of the handle.
+pub(crate) async fn see_off(stream: &mut SendStream) {
+    if let Ok(Some(code)) = stream.stopped().await {
+        // It fails only for a stream that has ended.
+        let _ended = stream.reset(code);
+    }
 }
 
 /// Converts the loss of a connection. An untrusted or invalid peer is a lasting failure; anything

@@ -8,8 +8,7 @@ use noq::{
     ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
     TransportConfig, VarInt,
 };
-use trackbed_connection::Error;
-use trackbed_connection::error::Result;
+use trackbed_connection::{Error, Result};
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 

@@ -12,8 +12,7 @@ use noq::{
     Connection, FourTuple, Path, PathError, PathEvent, PathId, PathStatus, TransportConfig,
     WeakConnectionHandle,
 };
-use trackbed_connection::Error;
-use trackbed_connection::error::Result;
+use trackbed_connection::{Error, Result};
 use trackbed_substrate::{Multipath, PathWish, TcpInfo, TcpPath, sleep, spawn};
 
 use super::scheduling::{Blocked, QuicScheduler, Scheduling, quic_schedulers};

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use dcsctp::api::DcSctpSocket;
-use trackbed_connection::TransportStats;
-use trackbed_connection::error::Result;
+use trackbed_connection::{Result, TransportStats};
 use trackbed_core::Time;
 
 use super::exchange::{Exchange, SharedExchange};

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::error::Result;
-use trackbed_connection::{Connection, Dialer, Request, Response, Security, TransportStats};
+use trackbed_connection::{
+    Connection, Dialer, Request, Response, Result, Security, TransportStats,
+};
 use trackbed_substrate::{Host, now, spawn, yield_now};
 
 use super::association::{Association, Shared};

@@ -5,8 +5,7 @@ use std::task::Waker;
 
 use bytes::Bytes;
 use dcsctp::api::{Message, StreamId};
-use trackbed_connection::Error;
-use trackbed_connection::error::Step;
+use trackbed_connection::{Error, Step};
 
 use super::exchange::{Exchange, Half, Kind, SharedExchange};
 use super::state::State;

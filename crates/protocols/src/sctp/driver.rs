@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use trackbed_connection::Error;
-use trackbed_connection::error::Step;
+use trackbed_connection::{Error, Step};
 use trackbed_substrate::now;
 
 use super::association::Shared;

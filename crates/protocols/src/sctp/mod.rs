@@ -32,8 +32,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Service, TlsVersion, Transport};
+use trackbed_connection::{Capabilities, Dialer, Result, Service, TlsVersion, Transport};
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 

@@ -6,8 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, Request, Service};
+use trackbed_connection::{Error, Request, Result, Service, Step};
 use trackbed_substrate::{Guests, Host, Standing, now, spawn};
 
 use super::association::{Association, Shared};

@@ -8,8 +8,7 @@ use std::time::Duration;
 use dcsctp::api::{
     DcSctpSocket, ErrorKind, Message, SendOptions, SocketEvent, SocketState, SocketTime, StreamId,
 };
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, TransportStats};
+use trackbed_connection::{Error, Result, Step, TransportStats};
 use trackbed_core::Time;
 use trackbed_substrate::now;
 

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Body, Error, Priority};
+use trackbed_connection::{Body, Error, Priority, Result, Step};
 use trackbed_substrate::now;
 
 use super::association::Association;

@@ -7,8 +7,9 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
 use futures_util::future::try_join;
 use trackbed_connection::body::pipe;
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Connection, Error, Request, Response, Security, TransportStats};
+use trackbed_connection::{
+    Connection, Error, Request, Response, Result, Security, Step, TransportStats,
+};
 
 use super::stream::{StreamInput, StreamOutput};
 use crate::framing::{Delimiter, Reader, check_path, request_head, send_message};

@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use futures_util::future::try_join;
 use trackbed_connection::body::{PipeSender, pipe};
-use trackbed_connection::error::Result;
-use trackbed_connection::{Request, Service};
+use trackbed_connection::{Request, Result, Service};
 use trackbed_substrate::Standing;
 
 use super::stream::{StreamInput, StreamOutput};

@@ -7,8 +7,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_io::AsyncRead as _;
 use futures_util::AsyncWriteExt as _;
-use trackbed_connection::Error;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Result, Step};
 
 use crate::framing::{Input, Output};
 use crate::tcp_transport::{Stream, io_failed};

@@ -14,8 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_connection::Error;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Result, Step};
 use trackbed_substrate::{Guests, Host, Standing, TcpOptions, TcpStream, accept_each};
 
 use crate::config::{ClientConfig, ServerConfig, Trust};

@@ -3,8 +3,7 @@
 use std::cell::Cell;
 
 use futures_channel::oneshot;
-use trackbed_connection::Error;
-use trackbed_connection::error::Step;
+use trackbed_connection::{Error, Step};
 use trackbed_substrate::spawn;
 
 use super::{Patience, Stream, TcpDialer};

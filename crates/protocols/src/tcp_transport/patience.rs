@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Body, Error};
+use trackbed_connection::{Body, Error, Result, Step};
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, now, sleep_until};
 

@@ -63,30 +63,30 @@ impl Stream {
     }
 
     pub(crate) fn stats(&self) -> TransportStats {
-        tcp(&self.0.borrow()).info().into()
+        tcp(&self.0.borrow()).tcp().info().into()
     }
 
     pub(crate) fn peer(&self) -> SocketAddr {
-        tcp(&self.0.borrow()).peer_addr()
+        tcp(&self.0.borrow()).tcp().peer_addr()
     }
 
     /// At a server, when the client began its handshake or its unfinished request; `None` if it
     /// began nothing.
     pub(super) fn opening_since(&self) -> Option<Time> {
         match &*self.0.borrow() {
-            Either::Left(tcp) => tcp.first_heard(),
-            Either::Right(tls) if tls.is_shaking_hands() => Some(tls.tcp().began()),
-            Either::Right(tls) => tls.first_heard(),
+            Either::Left(tcp) => tcp.first_heard,
+            Either::Right(tls) if tls.is_shaking_hands() => Some(tls.tcp.began),
+            Either::Right(tls) => tls.first_heard,
         }
     }
 
     /// When it last took or gave bytes.
     pub(super) fn progress(&self) -> Rc<Cell<Time>> {
-        tcp(&self.0.borrow()).progress()
+        Rc::clone(&tcp(&self.0.borrow()).progress)
     }
 
     pub(crate) fn abort(&self) {
-        tcp(&self.0.borrow()).abort();
+        tcp(&self.0.borrow()).tcp().abort();
     }
 
     /// Sends the end of the stream after the written data.
@@ -102,17 +102,17 @@ impl Stream {
 fn tcp(layers: &Layers) -> &Watched {
     match layers {
         Either::Left(tcp) => tcp,
-        Either::Right(tls) => tls.tcp(),
+        Either::Right(tls) => &tls.tcp,
     }
 }
 
 impl Steered for RefCell<Layers> {
     fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
-        tcp(&self.borrow()).set_path(end, wish)
+        tcp(&self.borrow()).tcp().set_path(end, wish)
     }
 
     fn paths(&self) -> Vec<TcpPath> {
-        tcp(&self.borrow()).paths()
+        tcp(&self.borrow()).tcp().paths()
     }
 }
 

@@ -24,7 +24,7 @@ use crate::tls::{Randomness, SERVER_NAME, TlsClient, TlsServer, security};
 /// reading does it, and what it writes before the client's last message goes out as 0.5-RTT data
 /// (RFC 8446 section 2).
 pub(super) struct TlsStream {
-    tcp: Watched,
+    pub(super) tcp: Watched,
     tls: Connection,
     randomness: Randomness,
     /// Records for TCP, of which `outgoing_sent` bytes are already there.
@@ -33,18 +33,12 @@ pub(super) struct TlsStream {
     /// Bytes from TCP, of which those in `unread` are still to be decrypted.
     incoming: Box<[u8]>,
     unread: std::ops::Range<usize>,
-    early: Early,
+    /// What a client has written as early data, in case the server rejects it; `None` if there is none,
+    /// or when that is known.
+    early: Option<Vec<u8>>,
     close_notify_sent: bool,
     /// When the first bytes inside were read.
-    first_heard: Option<Time>,
-}
-
-/// The state of a client's early data.
-enum Early {
-    /// None, or finished.
-    Over,
-    /// What was written goes out as early data, and is kept in case the server rejects it.
-    Sending { sent: Vec<u8> },
+    pub(super) first_heard: Option<Time>,
 }
 
 impl TlsStream {
@@ -55,10 +49,7 @@ impl TlsStream {
             .randomness
             .scope(|| ClientConnection::new(Arc::clone(&client.config), name))
             .map_err(io::Error::other)?;
-        let early = match tls.early_data() {
-            Some(_) => Early::Sending { sent: Vec::new() },
-            None => Early::Over,
-        };
+        let early = tls.early_data().map(|_| Vec::new());
         let mut stream = TlsStream::new(tcp, tls.into(), client.randomness.clone(), early);
         stream.pump()?;
         Ok(stream)
@@ -69,10 +60,15 @@ impl TlsStream {
             .randomness
             .scope(|| ServerConnection::new(Arc::clone(&server.config)))
             .map_err(io::Error::other)?;
-        Ok(TlsStream::new(tcp, tls.into(), server.randomness.clone(), Early::Over))
+        Ok(TlsStream::new(tcp, tls.into(), server.randomness.clone(), None))
     }
 
-    fn new(tcp: Watched, mut tls: Connection, randomness: Randomness, early: Early) -> TlsStream {
+    fn new(
+        tcp: Watched,
+        mut tls: Connection,
+        randomness: Randomness,
+        early: Option<Vec<u8>>,
+    ) -> TlsStream {
         // `outgoing` has a separate limit.
         tls.set_buffer_limit(None);
         TlsStream {
@@ -91,7 +87,7 @@ impl TlsStream {
 
     /// Whether a client may send its request before the handshake is done.
     pub(super) fn can_send_early(&self) -> bool {
-        matches!(self.early, Early::Sending { .. })
+        self.early.is_some()
     }
 
     /// Completes the handshake of a client.
@@ -106,16 +102,8 @@ impl TlsStream {
         .await
     }
 
-    pub(super) fn tcp(&self) -> &Watched {
-        &self.tcp
-    }
-
     pub(super) fn is_shaking_hands(&self) -> bool {
         self.tls.is_handshaking()
-    }
-
-    pub(super) fn first_heard(&self) -> Option<Time> {
-        self.first_heard
     }
 
     pub(super) fn security(&self) -> Option<Security> {
@@ -165,7 +153,7 @@ impl TlsStream {
         if tls.is_handshaking() {
             return Ok(());
         }
-        if let Early::Sending { sent } = std::mem::replace(&mut self.early, Early::Over)
+        if let Some(sent) = self.early.take()
             && !tls.is_early_data_accepted()
         {
             tls.writer().write_all(&sent)?;
@@ -214,8 +202,7 @@ impl TlsStream {
 
     /// Writes early data; zero if it is no longer possible.
     fn write_early_data(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let (Connection::Client(tls), Early::Sending { sent }) = (&mut self.tls, &mut self.early)
-        else {
+        let (Connection::Client(tls), Some(sent)) = (&mut self.tls, &mut self.early) else {
             return Ok(0);
         };
         let len = tls.early_data().map_or(Ok(0), |mut data| data.write(bytes))?;

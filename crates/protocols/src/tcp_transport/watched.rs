@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use std::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_connection::TransportStats;
 use trackbed_core::Time;
-use trackbed_substrate::{PathWish, TcpInfo, TcpPath, TcpStream, now};
+use trackbed_substrate::{TcpStream, now};
 
 use crate::config::TransportParameters;
 use crate::ledger::{Account, Accounted, Ledger};
@@ -53,44 +52,16 @@ impl Watch {
 pub(super) struct Watched {
     tcp: Accounted<Box<dyn TcpStream>>,
     /// When it last took or gave bytes.
-    progress: Rc<Cell<Time>>,
-    began: Time,
-    first_heard: Option<Time>,
+    pub(super) progress: Rc<Cell<Time>>,
+    pub(super) began: Time,
+    /// When the first byte came, if one has.
+    pub(super) first_heard: Option<Time>,
     trace: Option<TcpTrace>,
 }
 
 impl Watched {
-    pub(super) fn peer_addr(&self) -> SocketAddr {
-        self.tcp.connection.peer_addr()
-    }
-
-    pub(super) fn began(&self) -> Time {
-        self.began
-    }
-
-    /// When the first byte came, if one has.
-    pub(super) fn first_heard(&self) -> Option<Time> {
-        self.first_heard
-    }
-
-    pub(super) fn progress(&self) -> Rc<Cell<Time>> {
-        Rc::clone(&self.progress)
-    }
-
-    pub(super) fn info(&self) -> TcpInfo {
-        self.tcp.connection.info()
-    }
-
-    pub(super) fn paths(&self) -> Vec<TcpPath> {
-        self.tcp.connection.paths()
-    }
-
-    pub(super) fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
-        self.tcp.connection.set_path(end, wish)
-    }
-
-    pub(super) fn abort(&self) {
-        self.tcp.connection.abort();
+    pub(super) fn tcp(&self) -> &dyn TcpStream {
+        &*self.tcp.connection
     }
 
     fn moved(&mut self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {

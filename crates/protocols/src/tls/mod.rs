@@ -9,8 +9,7 @@ use rustls::client::Resumption;
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
-use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, KeyExchange, Security, TlsVersion};
+use trackbed_connection::{Error, KeyExchange, Result, Security, Step, TlsVersion};
 use trackbed_substrate::Entropy;
 
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};

@@ -17,7 +17,7 @@ use trackbed_substrate::kernel::Machine;
 use trackbed_substrate::{Host, sleep};
 
 use crate::support::{self, HERE, run};
-use crate::traffic::{post, service};
+use crate::traffic::{post, random, service};
 
 /// Runs `main` for every protocol.
 fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol, Machine) -> F) {
@@ -71,9 +71,7 @@ fn utterances(rng: &mut Rng) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for beginning in beginnings {
         for len in [0, 1, 7, 100, 1_182] {
-            let mut noise = vec![0; len];
-            rng.fill(&mut noise);
-            all.push([beginning, &noise].concat());
+            all.push([beginning, &random(len, rng)].concat());
         }
     }
     all

@@ -56,11 +56,17 @@ pub fn get(path: &str) -> Request {
     post(path, body::empty())
 }
 
-/// A body of `len` pseudo-random bytes in pieces of many sizes, and its digest.
-pub fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
-    let mut rng: Rng = Seed::of_run(seed, 0).stream("noise");
+/// As many pseudo-random bytes.
+pub fn random(len: usize, rng: &mut Rng) -> Vec<u8> {
     let mut bytes = vec![0; len];
     rng.fill(&mut bytes);
+    bytes
+}
+
+/// A body of `len` pseudo-random bytes in pieces of many sizes, and its digest.
+pub fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
+    let mut rng = Seed::of_run(seed, 0).stream("noise");
+    let bytes = random(len, &mut rng);
     let sum = Sha256::digest(&bytes).into();
     let rest = Bytes::from(bytes);
     let pieces = stream::unfold((rest, rng), async |(mut rest, mut rng)| {

@@ -130,14 +130,7 @@ fn a_slow_reader_holds_the_sender_back() {
 #[test]
 fn a_reader_may_leave_a_whole_window_unread() {
     for name in ["quic", "mpquic", "http3", "http2", "sctp"] {
-        simulate(&fast(1_000), |track| async move {
-            let (_server, connection) = track.connected(protocol(name)).await;
-            let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();
-            let first = response.body.next().await.unwrap().unwrap().len() as u64;
-            sleep(Duration::from_secs(10)).await;
-            let rest = body::drain(response.body).await;
-            assert_eq!(rest.map(|rest| first + rest), Ok(50_000_000), "{name}");
-        });
+        pause(name, 1_000, Duration::from_secs(10));
     }
 }
 
@@ -145,14 +138,18 @@ fn a_reader_may_leave_a_whole_window_unread() {
 #[test]
 fn a_reader_may_pause_for_longer_than_the_idle_timeout() {
     for name in ["tcp", "tcp+tls", "http2", "mqtt", "sctp"] {
-        simulate(&fast(100), |track| async move {
-            let (_server, connection) = track.connected(protocol(name)).await;
-            let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();
-            let first = response.body.next().await.unwrap().unwrap().len() as u64;
-            sleep(Duration::from_secs(100)).await;
-            assert_eq!(body::drain(response.body).await, Ok(50_000_000 - first), "{name}");
-        });
+        pause(name, 100, Duration::from_secs(100));
     }
+}
+
+fn pause(name: &str, mbps: u64, pause: Duration) {
+    simulate(&fast(mbps), |track| async move {
+        let (_server, connection) = track.connected(protocol(name)).await;
+        let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();
+        let first = response.body.next().await.unwrap().unwrap().len() as u64;
+        sleep(pause).await;
+        assert_eq!(body::drain(response.body).await, Ok(50_000_000 - first), "{name}");
+    });
 }
 
 #[test]

@@ -10,8 +10,8 @@ use trackbed_protocols::{ClientConfig, Ledger, ServerConfig, TlsParameters};
 use trackbed_substrate::{UdpSocket, before, now, sleep, spawn};
 
 use crate::support::{
-    RTT, Track, clean, hear, network, ping, protocol, say, server_address, service, simulate,
-    simulate_on,
+    RTT, Track, clean, hear, network, ping, protocol, random, say, server_address, service,
+    simulate, simulate_on,
 };
 
 /// A socket that sends to the server without protocol state.
@@ -150,9 +150,7 @@ fn utterance(rng: &mut Rng) -> Vec<u8> {
         b"\x17\xfe\xfd\0\x01\0\0\0\0\0\x01\0\x20",
     ];
     let mut bytes = beginnings[rng.below(4) as usize].to_vec();
-    let mut noise = vec![0; rng.below(80) as usize];
-    rng.fill(&mut noise);
-    bytes.extend(noise);
+    bytes.extend(random(rng.below(80) as usize, rng));
     for _ in 0..rng.below(3) {
         if !bytes.is_empty() {
             let at = rng.below(bytes.len() as u64) as usize;

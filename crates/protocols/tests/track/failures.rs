@@ -11,7 +11,7 @@ use trackbed_protocols::{ClientConfig, registry};
 use trackbed_substrate::{TcpOptions, now, sleep, spawn};
 
 use crate::support::{
-    RTT, broken, clean, for_each_protocol, get, ping, post, protocol, say, server_address,
+    RTT, broken, clean, for_each_protocol, get, ping, post, protocol, random, say, server_address,
     simulate, simulate_over,
 };
 
@@ -184,8 +184,7 @@ fn stray_datagrams_do_not_disturb_a_quic_server() {
             let strays = spawn(async move {
                 for len in [0, 1, 20, 1_200, 1_400] {
                     for first in [0x00, 0x40, 0xc0, 0xff] {
-                        let mut payload = vec![0; len];
-                        rng.fill(&mut payload);
+                        let mut payload = random(len, &mut rng);
                         if let [head, version @ ..] = payload.as_mut_slice() {
                             *head = first;
                             if let Some(version) = version.first_chunk_mut() {

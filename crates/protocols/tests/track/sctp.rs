@@ -19,7 +19,7 @@ use trackbed_protocols::{
 use trackbed_substrate::{now, sleep, spawn};
 
 use crate::support::{
-    RTT, Sent, Track, clean, echo, fast, get, network, noise, ping, post, protocol, say,
+    RTT, Sent, Track, clean, echo, fast, get, network, noise, ping, post, protocol, random, say,
     server_address, simulate, simulate_on, simulate_over,
 };
 
@@ -190,8 +190,7 @@ fn packets_with_wrong_tags_are_ignored() {
         let mut rng = Seed::of_run(5, 0).stream("stray");
         for chunk in 0..=255 {
             for len in [0, 1, 4, 20, 1_000] {
-                let mut payload = vec![0; 16 + len];
-                rng.fill(&mut payload);
+                let mut payload = random(16 + len, &mut rng);
                 payload[2..4].copy_from_slice(&443u16.to_be_bytes());
                 payload[12] = chunk;
                 say(&*raw, server_address(), &payload).await;

@@ -16,6 +16,7 @@ use trackbed_protocols::{ClientConfig, TlsParameters, find};
 use trackbed_substrate::sleep;
 
 use crate::support::{HERE, Identity, Running, Server, file, free_port, look_for, run, skip};
+use crate::traffic::random;
 
 /// `/small` and `/noise` are files, `/slow` answers late, `/echo` returns what it receives.
 async fn service(request: Request) -> Response {
@@ -34,9 +35,7 @@ async fn service(request: Request) -> Response {
 }
 
 fn noise() -> Vec<u8> {
-    let mut bytes = vec![0; 20_000];
-    Seed::of_run(1, 0).stream("noise").fill(&mut bytes);
-    bytes
+    random(20_000, &mut Seed::of_run(1, 0).stream("noise"))
 }
 
 /// Sends a request to `server` with libcoap's client; returns the content and its error messages.

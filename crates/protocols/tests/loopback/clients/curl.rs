@@ -11,7 +11,7 @@ use trackbed_core::Seed;
 use trackbed_protocols::SERVER_NAME;
 
 use crate::support::{Server, file, look_for, skip};
-use crate::traffic::digest;
+use crate::traffic::{digest, random};
 
 /// `/small` and `/noise` are files, `/digest` answers with the SHA-256 of what it is sent, anything
 /// else does not exist.
@@ -30,9 +30,7 @@ async fn service(request: Request) -> Response {
 }
 
 fn noise() -> Vec<u8> {
-    let mut bytes = vec![0; 20_000_000];
-    Seed::of_run(1, 0).stream("noise").fill(&mut bytes);
-    bytes
+    random(20_000_000, &mut Seed::of_run(1, 0).stream("noise"))
 }
 
 /// curl, and what it takes to trust and find a server.

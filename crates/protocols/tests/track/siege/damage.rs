@@ -9,7 +9,7 @@ use trackbed_substrate::{TcpOptions, sleep};
 
 use super::ground::{ATTACKERS, Ground, SERVER, Witness, for_each_protocol};
 use super::relay::{Manner, Then, attacker};
-use crate::support::say;
+use crate::support::{random, say};
 
 #[test]
 fn invalid_clients_do_no_harm() {
@@ -45,8 +45,7 @@ fn invalid_clients_do_no_harm() {
 async fn noise(ground: &Rc<Ground>) {
     let mut rng = ground.seed.stream("test/noise");
     for number in 0..300_u16 {
-        let mut bytes = vec![0; rng.below(1_300) as usize];
-        rng.fill(&mut bytes);
+        let bytes = random(rng.below(1_300) as usize, &mut rng);
         if ground.is_over_tcp() {
             if number % 8 > 0 {
                 continue;
