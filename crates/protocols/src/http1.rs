@@ -26,7 +26,7 @@ use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_req
 use crate::parameters::{over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tally::Tally;
-use crate::tcp_transport::{Open, Stream, TcpDialer, serve_tls};
+use crate::tcp_transport::{self, Open, Stream, TcpDialer};
 use crate::tls::Profile;
 
 pub(crate) struct Http1;
@@ -62,13 +62,13 @@ impl Protocol for Http1 {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        serve_tls(HTTP1, &*host, listen, config, move |stream, standing| {
+        tcp_transport::serve(HTTP1, &*host, listen, config, move |stream, standing| {
             serve(stream, standing, Rc::clone(&service))
         })
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(Http1Dialer(TcpDialer::with_tls(HTTP1, host, config)?)))
+        Ok(Rc::new(Http1Dialer(TcpDialer::new(HTTP1, host, config)?)))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::nursery::Nursery;
 use crate::parameters::{self, over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tally::Tally;
-use crate::tcp_transport::{Open, Stream, TcpDialer, serve_tls};
+use crate::tcp_transport::{self, Open, Stream, TcpDialer};
 use crate::tls::Profile;
 
 pub(crate) struct Http2;
@@ -64,14 +64,14 @@ impl Protocol for Http2 {
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
         let window = window(config.transport.window)?;
-        serve_tls(HTTP2, &*host, listen, config, move |stream, standing| {
+        tcp_transport::serve(HTTP2, &*host, listen, config, move |stream, standing| {
             serve((stream, standing), window, Rc::clone(&service))
         })
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
         let window = window(config.transport.window)?;
-        let tcp = TcpDialer::with_tls(HTTP2, host, config)?;
+        let tcp = TcpDialer::new(HTTP2, host, config)?;
         Ok(Rc::new(Http2Dialer { tcp, window }))
     }
 }

@@ -19,7 +19,7 @@ use trackbed_substrate::{Host, Multipath};
 use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig, TransportParameters};
 use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp, over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
-use crate::tcp_transport::{TcpDialer, serve_bare, serve_tls};
+use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Profile;
 
 /// What carries the frames.
@@ -32,14 +32,20 @@ pub(crate) enum Tcp {
     Tls,
 }
 
-const TLS: Profile = Profile {
-    protocol: "tcp+tls",
-    alpn: b"trackbed-frames/1",
-    versions: TlsVersion::ALL,
-    early_data_max: EARLY_DATA_MAX,
-};
-
 impl Tcp {
+    fn profile(self) -> Profile {
+        match self {
+            Tcp::Bare => Profile::bare("tcp"),
+            Tcp::Multipath => Profile::bare("mptcp"),
+            Tcp::Tls => Profile {
+                protocol: "tcp+tls",
+                alpn: b"trackbed-frames/1",
+                versions: TlsVersion::ALL,
+                early_data_max: EARLY_DATA_MAX,
+            },
+        }
+    }
+
     fn transport(self, given: &TransportParameters) -> TransportParameters {
         let mut transport = given.clone();
         if self == Tcp::Multipath {
@@ -53,11 +59,7 @@ impl Tcp {
 
 impl Protocol for Tcp {
     fn name(&self) -> &'static str {
-        match self {
-            Tcp::Bare => "tcp",
-            Tcp::Multipath => "mptcp",
-            Tcp::Tls => TLS.protocol,
-        }
+        self.profile().protocol
     }
 
     fn summary(&self) -> &'static str {
@@ -75,7 +77,7 @@ impl Protocol for Tcp {
         match self {
             Tcp::Bare => plain,
             Tcp::Multipath => Capabilities { multipath: true, ..plain },
-            Tcp::Tls => Capabilities::encrypted(Transport::Tcp, TLS.versions),
+            Tcp::Tls => Capabilities::encrypted(Transport::Tcp, TlsVersion::ALL),
         }
     }
 
@@ -94,26 +96,23 @@ impl Protocol for Tcp {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        let name = self.name();
-        let serve =
-            move |stream, standing| server::serve(name, (stream, standing), Rc::clone(&service));
-        if *self == Tcp::Tls {
-            return serve_tls(TLS, &*host, listen, config, serve);
-        }
-        let transport = self.transport(&config.transport);
-        serve_bare(name, &*host, listen, &ServerConfig { transport, ..config.clone() }, serve)
+        let (profile, transport) = (self.profile(), self.transport(&config.transport));
+        let config = ServerConfig { transport, ..config.clone() };
+        tcp_transport::serve(profile, &*host, listen, &config, move |stream, standing| {
+            server::serve(profile.protocol, (stream, standing), Rc::clone(&service))
+        })
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        let instead = match self {
-            Tcp::Tls => return Ok(Rc::new(FramedDialer(TcpDialer::with_tls(TLS, host, config)?))),
-            Tcp::Bare => "`tcp+tls`, or the handshake `new`",
-            Tcp::Multipath => "the handshake `new`",
-        };
-        config.require_new_handshake(self.name(), instead)?;
+        let require_new = |instead| config.require_new_handshake(self.name(), instead);
+        match self {
+            Tcp::Bare => require_new("`tcp+tls`, or the handshake `new`")?,
+            Tcp::Multipath => require_new("the handshake `new`")?,
+            Tcp::Tls => {}
+        }
         let transport = self.transport(&config.transport);
         let config = ClientConfig { transport, ..config.clone() };
-        Ok(Rc::new(FramedDialer(TcpDialer::bare(self.name(), host, &config))))
+        Ok(Rc::new(FramedDialer(TcpDialer::new(self.profile(), host, &config)?)))
     }
 }
 

@@ -26,7 +26,7 @@ use trackbed_substrate::Host;
 use crate::config::{ClientConfig, ServerConfig, TransportParameters};
 use crate::parameters::{mqtt, over_tcp, security, window};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
-use crate::tcp_transport::{TcpDialer, serve_tls};
+use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Randomness;
 use profile::MQTT;
 
@@ -71,7 +71,7 @@ impl Protocol for Mqtt {
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
         let front = broker::Front::start(service, &config.limits);
-        serve_tls(MQTT, &*host, listen, config, move |stream, standing| {
+        tcp_transport::serve(MQTT, &*host, listen, config, move |stream, standing| {
             broker::serve(Rc::clone(&front), stream, standing)
         })
     }
@@ -83,7 +83,7 @@ impl Protocol for Mqtt {
             return Err(Error::unsupported(self.name(), advice));
         }
         let randomness = Randomness::new(host.entropy());
-        let tcp = TcpDialer::with_tls(MQTT, host, config)?;
+        let tcp = TcpDialer::new(MQTT, host, config)?;
         let settings = config.transport.mqtt;
         let window = config.transport.window as usize;
         Ok(Rc::new(client::MqttDialer { tcp, randomness, settings, window }))

@@ -17,7 +17,7 @@ use std::time::Duration;
 use trackbed_connection::{Error, Result, Step};
 use trackbed_substrate::{Guests, Host, Standing, TcpOptions, TcpStream, accept_each};
 
-use crate::config::{ClientConfig, ServerConfig, Trust};
+use crate::config::{ClientConfig, ServerConfig};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::path_control::PathControl;
@@ -27,7 +27,7 @@ pub(crate) use open::Open;
 use opening::in_time;
 pub(crate) use patience::Patience;
 pub(crate) use stream::Stream;
-use watched::{Watch, Watched};
+use watched::Watch;
 
 pub(crate) struct TcpDialer {
     pub(crate) protocol: &'static str,
@@ -41,31 +41,24 @@ pub(crate) struct TcpDialer {
 }
 
 impl TcpDialer {
-    pub(crate) fn with_tls(
+    /// # Errors
+    /// If `config` asks for what TLS cannot do.
+    pub(crate) fn new(
         profile: Profile,
         host: Arc<dyn Host>,
         config: &ClientConfig,
     ) -> Result<TcpDialer> {
-        let tls = TlsClient::new(profile, host.entropy(), config)?;
-        let bare = TcpDialer::bare(profile.protocol, host, config);
-        Ok(TcpDialer { tls: Some(tls), ..bare })
-    }
-
-    pub(crate) fn bare(
-        protocol: &'static str,
-        host: Arc<dyn Host>,
-        config: &ClientConfig,
-    ) -> TcpDialer {
-        TcpDialer {
-            protocol,
+        let tls = || TlsClient::new(profile, host.entropy(), config);
+        Ok(TcpDialer {
+            protocol: profile.protocol,
+            tls: (!profile.is_bare()).then(tls).transpose()?,
             host,
             local: config.local,
             options: config.transport.tcp_options(),
-            tls: None,
             idle_timeout: config.transport.idle_timeout,
             watch: Watch::new(Side::Client, &config.transport),
             paths: config.paths.clone(),
-        }
+        })
     }
 
     /// Connects; under TLS the stream is ready for a request.
@@ -73,10 +66,8 @@ impl TcpDialer {
         let connected = self.host.connect_tcp(self.local, remote, &self.options).await;
         let tcp = connected.map_err(|error| io_failed(self.protocol, Step::Connect, &error))?;
         let tcp = self.watch.over(tcp);
-        let Some(tls) = &self.tls else { return Ok(Stream::plain(tcp).entered(&self.paths)) };
-        let handshake = Stream::connect_tls(tcp, tls).await;
-        let stream =
-            handshake.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))?;
+        let opened = Stream::connect(tcp, self.tls.as_ref()).await;
+        let stream = opened.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))?;
         Ok(stream.entered(&self.paths))
     }
 
@@ -86,74 +77,43 @@ impl TcpDialer {
     }
 }
 
-/// Starts a server inside TLS; see [`serve_bare`].
-pub(crate) fn serve_tls<F: Future<Output = ()> + 'static>(
+/// Starts a server: every connection is handed to `serve`, whose future runs until it ends, the handle
+/// is dropped, or its place is [needed](crate::config::ServerLimits). It reports each request to the
+/// connection's standing.
+pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     profile: Profile,
     host: &dyn Host,
     listen: SocketAddr,
     config: &ServerConfig,
     serve: impl Fn(Stream, Standing) -> F + 'static,
 ) -> Result<ServerHandle> {
-    let tls = TlsServer::new(profile, host.entropy(), config)?;
-    let trust = tls.trust.clone();
-    let open = move |tcp| Stream::accept_tls(tcp, &tls);
-    let listener = Listener { protocol: profile.protocol, listen, trust: Some(trust) };
-    listener.start(host, config, open, serve)
-}
-
-/// Starts a server on bare TCP: every connection is handed to `serve`, whose future runs until it
-/// ends, the handle is dropped, or its place is [needed](crate::config::ServerLimits). It reports
-/// each request to the connection's standing.
-pub(crate) fn serve_bare<F: Future<Output = ()> + 'static>(
-    protocol: &'static str,
-    host: &dyn Host,
-    listen: SocketAddr,
-    config: &ServerConfig,
-    serve: impl Fn(Stream, Standing) -> F + 'static,
-) -> Result<ServerHandle> {
-    let listener = Listener { protocol, listen, trust: None };
-    listener.start(host, config, |tcp| Ok(Stream::plain(tcp)), serve)
-}
-
-struct Listener {
-    protocol: &'static str,
-    listen: SocketAddr,
-    trust: Option<Trust>,
-}
-
-impl Listener {
-    fn start<F: Future<Output = ()> + 'static>(
-        self,
-        host: &dyn Host,
-        config: &ServerConfig,
-        open: impl Fn(Watched) -> io::Result<Stream> + 'static,
-        serve: impl Fn(Stream, Standing) -> F + 'static,
-    ) -> Result<ServerHandle> {
-        let listener = host
-            .listen_tcp(self.listen, &config.transport.tcp_options())
-            .map_err(|error| Error::lasting(self.protocol, Step::Listen, error))?;
-        let local = listener.local_addr();
-        let running = Nursery::default();
-        let connections = Guests::new(config.limits.connections);
-        let count = connections.count();
-        let opening = config.limits.opening;
-        let watch = Watch::new(Side::Server, &config.transport);
-        let paths = config.paths.clone();
-        running.spawn(async move {
-            let take = |tcp: Box<dyn TcpStream>| {
-                let standing = Standing::new(tcp.peer_addr().ip());
-                // Opening fails only for a configuration that was refused before.
-                if let Ok(stream) = open(watch.over(tcp)) {
-                    let stream = stream.entered(&paths);
-                    let serving = serve(stream.clone(), standing.clone());
-                    let attending = in_time(stream, standing.clone(), opening, serving);
-                    connections.admit(standing, attending);
-                }
-            };
-            accept_each(&*listener, take, |_why| connections.relieve()).await;
-        });
-        Ok(ServerHandle::new(local, self.trust, Rc::new(running)).counting(count))
-    }
+    let tls = || TlsServer::new(profile, host.entropy(), config);
+    let tls = (!profile.is_bare()).then(tls).transpose()?;
+    let trust = tls.as_ref().map(|tls| tls.trust.clone());
+    let listener = host
+        .listen_tcp(listen, &config.transport.tcp_options())
+        .map_err(|error| Error::lasting(profile.protocol, Step::Listen, error))?;
+    let local = listener.local_addr();
+    let running = Nursery::default();
+    let connections = Guests::new(config.limits.connections);
+    let count = connections.count();
+    let opening = config.limits.opening;
+    let watch = Watch::new(Side::Server, &config.transport);
+    let paths = config.paths.clone();
+    running.spawn(async move {
+        let take = |tcp: Box<dyn TcpStream>| {
+            let standing = Standing::new(tcp.peer_addr().ip());
+            // Opening fails only for a configuration that was refused before.
+            if let Ok(stream) = Stream::accept(watch.over(tcp), tls.as_ref()) {
+                let stream = stream.entered(&paths);
+                let serving = serve(stream.clone(), standing.clone());
+                let attending = in_time(stream, standing.clone(), opening, serving);
+                connections.admit(standing, attending);
+            }
+        };
+        accept_each(&*listener, take, |_why| connections.relieve()).await;
+    });
+    Ok(ServerHandle::new(local, trust, Rc::new(running)).counting(count))
 }
 
 /// Converts the failure of a connection. A refusal by the peer or the configuration is lasting.

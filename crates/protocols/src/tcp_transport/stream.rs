@@ -28,13 +28,10 @@ pub(crate) struct Stream(Rc<RefCell<Layers>>);
 type Layers = Either<Watched, Box<TlsStream>>;
 
 impl Stream {
-    pub(super) fn plain(tcp: Watched) -> Stream {
-        Stream::of(Either::Left(tcp))
-    }
-
-    /// The client's side of TLS, ready for a request: after the handshake, or before it where
-    /// early data is possible.
-    pub(super) async fn connect_tls(tcp: Watched, client: &TlsClient) -> io::Result<Stream> {
+    /// The client's side, ready for a request: after the handshake of TLS, or before it where early
+    /// data is possible.
+    pub(super) async fn connect(tcp: Watched, tls: Option<&TlsClient>) -> io::Result<Stream> {
+        let Some(client) = tls else { return Ok(Stream::of(Either::Left(tcp))) };
         let mut tls = TlsStream::client(tcp, client)?;
         if !tls.can_send_early() {
             tls.handshake().await?;
@@ -42,10 +39,10 @@ impl Stream {
         Ok(Stream::of(Either::Right(Box::new(tls))))
     }
 
-    /// The server's side of TLS. The handshake happens while it is read.
-    pub(super) fn accept_tls(tcp: Watched, server: &TlsServer) -> io::Result<Stream> {
-        let tls = TlsStream::server(tcp, server)?;
-        Ok(Stream::of(Either::Right(Box::new(tls))))
+    /// The server's side. The handshake of TLS happens while it is read.
+    pub(super) fn accept(tcp: Watched, tls: Option<&TlsServer>) -> io::Result<Stream> {
+        let Some(server) = tls else { return Ok(Stream::of(Either::Left(tcp))) };
+        Ok(Stream::of(Either::Right(Box::new(TlsStream::server(tcp, server)?))))
     }
 
     /// The same, registered with path control.

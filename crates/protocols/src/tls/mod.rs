@@ -25,6 +25,7 @@ pub(crate) struct Profile {
     pub(crate) protocol: &'static str,
     /// Its ALPN name (RFC 7301).
     pub(crate) alpn: &'static [u8],
+    /// None if it is not encrypted.
     pub(crate) versions: &'static [TlsVersion],
     /// How much early data a server takes, in bytes.
     pub(crate) early_data_max: u32,
@@ -142,6 +143,15 @@ impl TlsParameters {
 }
 
 impl Profile {
+    /// That of a protocol without TLS.
+    pub(crate) const fn bare(protocol: &'static str) -> Profile {
+        Profile { protocol, alpn: b"", versions: &[], early_data_max: 0 }
+    }
+
+    pub(crate) fn is_bare(self) -> bool {
+        self.versions.is_empty()
+    }
+
     fn versions(
         &self,
         tls: &TlsParameters,
