@@ -38,6 +38,18 @@ pub fn zeros(len: u64) -> Body {
     }))
 }
 
+/// A body of the pieces that `next` makes from `state`, up to its first error or `None`; then both are
+/// dropped.
+pub fn unfold<S: 'static>(
+    state: S,
+    next: impl AsyncFnMut(&mut S) -> Result<Option<Bytes>, Error> + 'static,
+) -> Body {
+    Box::pin(stream::try_unfold((state, next), async |(mut state, mut next)| {
+        let piece = next(&mut state).await?;
+        Ok(piece.map(|piece| (piece, (state, next))))
+    }))
+}
+
 /// Reads a body to its end and returns it in one piece.
 ///
 /// # Errors

@@ -1,14 +1,13 @@
 //! Requests about the paths of connections, from a component that can predict them.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 
 use trackbed_substrate::{PathWish, TcpPath};
 
 /// A handle on the paths of all connections of one end of a run: clones share it.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PathControl(Rc<RefCell<Vec<Weak<dyn Steered>>>>);
 
 /// A connection that accepts path requests.
@@ -40,11 +39,5 @@ impl PathControl {
         let mut all = self.0.borrow_mut();
         all.retain(|connection| connection.strong_count() > 0);
         all.iter().filter_map(Weak::upgrade).collect()
-    }
-}
-
-impl fmt::Debug for PathControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PathControl").field(&self.0.borrow().len()).finish()
     }
 }

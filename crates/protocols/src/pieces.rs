@@ -7,8 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use futures_util::stream;
-use trackbed_connection::{Body, Result};
+use trackbed_connection::{Body, Result, body};
 
 /// The unread bytes of all bodies of a connection or of a server.
 #[derive(Clone)]
@@ -125,10 +124,7 @@ pub(crate) struct Arrivals(Rc<RefCell<Queue>>);
 impl Arrivals {
     /// The whole.
     pub fn into_body(self) -> Body {
-        Box::pin(stream::try_unfold(self, async |mut arrivals| {
-            let piece = poll_fn(|cx| arrivals.poll_next(cx)).await?;
-            Ok(piece.map(|piece| (piece, arrivals)))
-        }))
+        body::unfold(self, async |arrivals| poll_fn(|cx| arrivals.poll_next(cx)).await)
     }
 
     /// The next piece; `None` at the end.

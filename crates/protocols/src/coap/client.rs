@@ -10,7 +10,6 @@ use std::task::Poll;
 use bytes::Bytes;
 use coap_lite::Packet;
 use futures_core::future::LocalBoxFuture;
-use futures_util::stream;
 use trackbed_connection::{
     Body, Connection, Dialer, Error, Request, Response, Result, Security, Step, TransportStats,
     body,
@@ -346,15 +345,16 @@ impl Exchange {
         let offset = piece.len() as u64;
         let download = Download { exchange: self, size: block.size, etag, offset };
         let state = (Some(piece), Some(download));
-        let body = stream::try_unfold(state, async |(piece, download)| match (piece, download) {
-            (Some(piece), download) => Ok(Some((piece, (None, download)))),
-            (None, None) => Ok(None),
-            (None, Some(download)) => {
-                let (piece, download) = download.next().await?;
-                Ok(Some((piece, (None, download))))
+        let body = body::unfold(state, async |(first, rest)| {
+            if first.is_some() {
+                return Ok(first.take());
             }
+            let Some(download) = rest.take() else { return Ok(None) };
+            let (piece, download) = download.next().await?;
+            *rest = download;
+            Ok(Some(piece))
         });
-        Ok(Response { status, body: Box::pin(body) })
+        Ok(Response { status, body })
     }
 
     fn malformed(&self, reason: &str) -> Error {

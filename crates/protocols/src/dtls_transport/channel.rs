@@ -213,14 +213,13 @@ impl State {
                     self.outgoing.push_back(record.to_vec());
                 }
                 Output::BufferTooSmall { needed } => buffer.resize(needed, 0),
-                Output::PeerCert(certificate) => {
-                    let is_expected =
-                        self.trust.as_ref().is_none_or(|trust| trust.as_der() == certificate);
-                    match is_expected {
-                        true => self.is_trusted = true,
-                        false => self
-                            .fail(self.lasting("the server's certificate is not the trusted one")),
-                    }
+                Output::PeerCert(certificate)
+                    if self.trust.as_ref().is_none_or(|trust| trust.as_der() == certificate) =>
+                {
+                    self.is_trusted = true;
+                }
+                Output::PeerCert(_) => {
+                    self.fail(self.lasting("the server's certificate is not the trusted one"));
                 }
                 Output::Connected if !self.is_trusted => {
                     self.fail(self.lasting("the server sent no certificate"));

@@ -5,8 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures_util::future::{Either, select};
-use futures_util::stream;
-use trackbed_connection::{Body, Error, MAX_PATH_LEN, Priority, Response, Result, Step};
+use trackbed_connection::{Body, Error, MAX_PATH_LEN, Priority, Response, Result, Step, body};
 use trackbed_substrate::{Task, spawn};
 
 use super::{CHUNK_MAX, PRIORITISED_REQUEST, REQUEST, RESPONSE, is_final_status, path_fault};
@@ -83,17 +82,10 @@ impl<I: Input> Reader<I> {
     where
         I: 'static,
     {
-        Box::pin(stream::try_unfold((self, beside), async |(mut reader, beside)| {
-            let piece = poll_fn(|cx| reader.poll_piece(cx)).await?;
-            Ok(piece.map(|piece| (piece, (reader, beside))))
-        }))
-    }
-
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        if !self.rest.is_empty() {
-            return Poll::Ready(Ok(Some(std::mem::take(&mut self.rest))));
-        }
-        self.input.poll_bytes(cx)
+        body::unfold((self, beside), async |(reader, _)| match reader.rest.is_empty() {
+            true => poll_fn(|cx| reader.input.poll_bytes(cx)).await,
+            false => Ok(Some(std::mem::take(&mut reader.rest))),
+        })
     }
 
     /// The next piece of a chunked body; `None` at its end. `left` is what the current chunk

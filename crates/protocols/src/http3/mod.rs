@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes};
 use futures_core::future::LocalBoxFuture;
-use futures_util::{StreamExt as _, stream};
+use futures_util::StreamExt as _;
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
 use h3::{client, server};
 use trackbed_connection::{
     Body, Capabilities, Connection, Dialer, Error, Request, Response, Result, Security, Service,
-    Step, TlsVersion, Transport, TransportStats,
+    Step, TlsVersion, Transport, TransportStats, body,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing, spawn};
@@ -124,14 +124,12 @@ impl Connection for Http3Connection {
             let ((status, receiving), beside) = while_sending(send, status).await?;
             // The last sender to go closes the connection, so the body keeps its own.
             let state = (receiving, beside, sender);
-            let body = stream::try_unfold(state, async |(mut receiving, beside, sender)| {
+            let body = body::unfold(state, async |(receiving, ..)| {
                 let piece = receiving.0.recv_data().await;
                 let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
-                Ok(piece.map(|mut piece| {
-                    (piece.copy_to_bytes(piece.remaining()), (receiving, beside, sender))
-                }))
+                Ok(piece.map(|mut piece| piece.copy_to_bytes(piece.remaining())))
             });
-            Ok(Response { status, body: Box::pin(body) })
+            Ok(Response { status, body })
         })
     }
 
@@ -213,11 +211,11 @@ async fn answer(
 
 /// The body of a request. A service that drops it unread asks the client to stop.
 fn request_body(receiving: server::RequestStream<RecvStream, Bytes>) -> Body {
-    Box::pin(stream::try_unfold(Unread(receiving), async |mut receiving| {
+    body::unfold(Unread(receiving), async |receiving| {
         let piece = receiving.0.recv_data().await;
         let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
-        Ok(piece.map(|mut piece| (piece.copy_to_bytes(piece.remaining()), receiving)))
-    }))
+        Ok(piece.map(|mut piece| piece.copy_to_bytes(piece.remaining())))
+    })
 }
 
 /// The response to a request. Dropped before its end it is cancelled (RFC 9114 section 4.1.1): the

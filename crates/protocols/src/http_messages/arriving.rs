@@ -5,10 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::stream;
 use http_body::Body as _;
 use hyper::body::Incoming;
-use trackbed_connection::{Body, Response, Result, Step};
+use trackbed_connection::{Body, Response, Result, Step, body};
 use trackbed_substrate::spawn;
 
 use super::failed;
@@ -17,10 +16,7 @@ use crate::tcp_transport::Open;
 
 /// The body of a request; a client that is silent is left to the transport.
 pub(crate) fn stream(protocol: &'static str, body: Incoming) -> Body {
-    Box::pin(stream::try_unfold(body, move |mut body| async move {
-        let piece = poll_fn(|cx| poll_data(protocol, &mut body, cx)).await?;
-        Ok(piece.map(|piece| (piece, body)))
-    }))
+    body::unfold(body, async move |body| poll_fn(|cx| poll_data(protocol, body, cx)).await)
 }
 
 /// The same where a request must be read to its end before the next one can come: the rest of a
@@ -39,14 +35,14 @@ pub(crate) fn drained_stream(protocol: &'static str, body: Incoming) -> Body {
         }
     }
 
-    Box::pin(stream::try_unfold(Drained(Some(body)), move |mut drained| async move {
+    body::unfold(Drained(Some(body)), async move |drained| {
         let Some(body) = &mut drained.0 else { return Ok(None) };
         let piece = poll_fn(|cx| poll_data(protocol, body, cx)).await?;
         if piece.is_none() {
             drained.0 = None;
         }
-        Ok(piece.map(|piece| (piece, drained)))
-    }))
+        Ok(piece)
+    })
 }
 
 /// Waits for the head of an answer; its body holds `running` to its end.

@@ -118,21 +118,18 @@ pub(super) fn read_request(client: &Arc<str>, message: &Message) -> Option<Call>
             properties.response_topic.clone(),
             properties.correlation_data.clone(),
         );
-        let priority = match properties.user_value(PRIORITY) {
-            Some(byte) => Some(Priority::from_byte(byte.parse().ok()?)?),
-            None => None,
-        };
-        (caller, Part::of(properties)?, path, priority)
+        (caller, Part::of(properties)?, path, properties.user_value(PRIORITY))
     } else {
         let mut levels = rest.strip_prefix("/plain/")?.splitn(4, '/');
         let number = levels.next()?.parse().ok()?;
         let part = Part::from_name(levels.next()?)?;
-        let priority = match levels.next()? {
-            NONE => None,
-            byte => Some(Priority::from_byte(byte.parse().ok()?)?),
-        };
+        let priority = Some(levels.next()?).filter(|byte| *byte != NONE);
         let path_len = levels.next()?.len() + 1;
         (Caller::Plain(Arc::clone(client), number), part, &rest[rest.len() - path_len..], priority)
+    };
+    let priority = match priority {
+        Some(byte) => Some(Priority::from_byte(byte.parse().ok()?)?),
+        None => None,
     };
     let path = path.replace('|', "+");
     Some(Call { caller, part, path, priority, qos: message.qos })

@@ -1,7 +1,6 @@
 //! Which path of a connection carries the next data.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,6 +8,7 @@ use noq::{FourTuple, PathId, PathStatus};
 use noq_proto::{PathScheduler, PathSchedulerFactory, SchedulablePath};
 
 /// A scheduler for `mpquic`, with the name of the MPTCP scheduler for the same rule.
+#[derive(Debug)]
 pub struct QuicScheduler {
     /// The name that scenarios use.
     pub name: &'static str,
@@ -16,12 +16,6 @@ pub struct QuicScheduler {
     pub summary: &'static str,
     /// Puts the paths in order, given the one that carried the last datagram.
     order: fn(&mut [SchedulablePath], Option<PathId>),
-}
-
-impl fmt::Debug for QuicScheduler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QuicScheduler").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// The schedulers that connections of several QUIC paths can have: the values of

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use dcsctp::api::DcSctpSocket;
 use trackbed_connection::{Result, TransportStats};
-use trackbed_core::Time;
 
 use super::exchange::{Exchange, SharedExchange};
 use super::state::State;
@@ -42,10 +41,9 @@ impl Shared {
         side: Side,
         idle_timeout: Duration,
         engine: Box<dyn DcSctpSocket>,
-        began: Time,
     ) -> Rc<Shared> {
         let counters = Counters::default();
-        let state = State::new(protocol, side, engine, began, counters.clone());
+        let state = State::new(protocol, side, engine, counters.clone());
         let state = RefCell::new(state);
         Rc::new(Shared { protocol, side, idle_timeout, counters, state })
     }

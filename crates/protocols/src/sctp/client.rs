@@ -9,7 +9,7 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{
     Connection, Dialer, Request, Response, Result, Security, TransportStats,
 };
-use trackbed_substrate::{Host, now, spawn, yield_now};
+use trackbed_substrate::{Host, spawn, yield_now};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
@@ -65,7 +65,7 @@ impl Dialer for SctpDialer {
             let message_len = message_len(channel.room());
             let engine = dcsctp::new_socket("client", &options);
             let idle_timeout = transport.idle_timeout;
-            let shared = Shared::new(protocol, Side::Client, idle_timeout, engine, now());
+            let shared = Shared::new(protocol, Side::Client, idle_timeout, engine);
             let association = Rc::new(Association(Rc::clone(&shared)));
             spawn(drive(shared, channel, transport.ledger.clone())).detach();
             poll_fn(|cx| association.poll_answered(cx)).await?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
 use trackbed_connection::{Error, Request, Result, Service, Step};
-use trackbed_substrate::{Guests, Host, Standing, now, spawn};
+use trackbed_substrate::{Guests, Host, Standing, spawn};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
@@ -95,7 +95,7 @@ impl Server {
     ) {
         let Server { protocol, transport, service, .. } = &*self;
         let message_len = message_len(channel.room());
-        let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine, now());
+        let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine);
         let association = Rc::new(Association(Rc::clone(&shared)));
         spawn(drive(shared, channel, transport.ledger.clone())).detach();
         let exchanges = Nursery::default();

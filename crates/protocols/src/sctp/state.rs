@@ -53,7 +53,6 @@ impl State {
         protocol: &'static str,
         side: Side,
         engine: Box<dyn DcSctpSocket>,
-        began: Time,
         counters: Counters,
     ) -> State {
         let mut state = State {
@@ -61,7 +60,7 @@ impl State {
             side,
             unmeasured: engine.options().rto_initial,
             engine,
-            began,
+            began: now(),
             counters,
             outgoing: VecDeque::new(),
             streams: BTreeMap::new(),

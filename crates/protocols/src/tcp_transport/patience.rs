@@ -8,8 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream;
-use trackbed_connection::{Body, Error, Result, Step};
+use trackbed_connection::{Body, Error, Result, Step, body};
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, now, sleep_until};
 
@@ -41,19 +40,17 @@ impl Patience {
         &self,
         poll: impl FnMut(&mut Context<'_>) -> Poll<Result<Option<Bytes>>> + 'static,
     ) -> Body {
-        let state = (self.clone(), poll, None);
-        Box::pin(stream::try_unfold(state, async |(patience, mut poll, mut timer)| {
-            let next = poll_fn(|cx| {
+        body::unfold((self.clone(), poll, None), async |(patience, poll, timer)| {
+            poll_fn(|cx| {
                 if let Poll::Ready(piece) = poll(cx) {
-                    timer = None;
+                    *timer = None;
                     return Poll::Ready(piece);
                 }
                 let timer = timer.get_or_insert_with(|| patience.begin());
                 patience.poll_end(timer, Step::Receive, cx).map(Err)
-            });
-            let piece = next.await?;
-            Ok(piece.map(|piece| (piece, (patience, poll, timer))))
-        }))
+            })
+            .await
+        })
     }
 
     fn begin(&self) -> Timer {

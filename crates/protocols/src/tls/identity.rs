@@ -1,6 +1,5 @@
 //! A server's key and certificate.
 
-use std::fmt;
 use std::sync::Arc;
 
 use p256::SecretKey;
@@ -84,6 +83,7 @@ fn certify(key: &impl rcgen::SigningKey) -> Result<CertificateDer<'static>, Stri
 
 /// ECDSA over P-256 with SHA-256 whose nonce follows from key and message (RFC 6979), so that
 /// signing draws no randomness.
+#[derive(Debug)]
 struct DeterministicP256 {
     key: P256Key,
     /// Uncompressed (SEC 1 section 2.3.3).
@@ -99,12 +99,6 @@ impl DeterministicP256 {
     fn sign(&self, message: &[u8]) -> Vec<u8> {
         let signature: DerSignature = self.key.sign(message);
         signature.as_bytes().to_vec()
-    }
-}
-
-impl fmt::Debug for DeterministicP256 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DeterministicP256")
     }
 }
 
