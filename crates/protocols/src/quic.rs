@@ -93,27 +93,22 @@ impl Protocol for Quic {
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
         let several = self.several(&config.transport, &config.paths)?;
-        let quic = QuicDialer::new(self.profile(), host, config, several)?;
-        Ok(Rc::new(StreamDialer { protocol: self.name(), quic }))
+        Ok(Rc::new(StreamDialer(QuicDialer::new(self.profile(), host, config, several)?)))
     }
 }
 
-struct StreamDialer {
-    protocol: &'static str,
-    quic: QuicDialer,
-}
+struct StreamDialer(QuicDialer);
 
 impl Dialer for StreamDialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
-            let quic = self.quic.connect(remote).await?;
-            let connection = StreamConnection { protocol: self.protocol, quic };
-            Ok(Rc::new(connection) as Rc<dyn Connection>)
+            let (protocol, quic) = (self.0.protocol, self.0.connect(remote).await?);
+            Ok(Rc::new(StreamConnection { protocol, quic }) as Rc<dyn Connection>)
         })
     }
 
     fn host_has_moved(&self) -> Result<()> {
-        self.quic.host_has_moved()
+        self.0.host_has_moved()
     }
 }
 

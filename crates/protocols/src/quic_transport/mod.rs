@@ -49,7 +49,7 @@ pub(crate) use several::Several;
 
 /// Opens QUIC connections from a host, over one socket for each of its addresses.
 pub(crate) struct QuicDialer {
-    protocol: &'static str,
+    pub(crate) protocol: &'static str,
     host: Arc<dyn Host>,
     local: Option<IpAddr>,
     tls: TlsClient,

@@ -20,18 +20,9 @@ use crate::support::{
     RTT, Track, clean, fetch, for_each_protocol, get, ping, protocol, server_address, service,
 };
 
-/// Runs `main` with a client that has addresses in this many networks, over a link that only
-/// delays. `tap` gets all packets.
+/// Runs `main` with a client that has addresses in this many networks, over these links, up and down.
+/// `tap` gets all packets.
 fn roam<T: Send, F: Future<Output = T>>(
-    networks: u8,
-    tap: Option<Box<dyn Tap>>,
-    main: impl FnOnce(Track) -> F + Send,
-) -> T {
-    roam_over([clean(), clean()], networks, tap, main)
-}
-
-/// The same over these links, up and down.
-fn roam_over<T: Send, F: Future<Output = T>>(
     [up, down]: [LinkSpec; 2],
     networks: u8,
     tap: Option<Box<dyn Tap>>,
@@ -84,7 +75,7 @@ fn migrating() -> impl Iterator<Item = &'static dyn Protocol> {
 fn an_exchange_after_a_move_needs_no_handshake() {
     assert_eq!(migrating().count(), 2, "quic and http3");
     for protocol in migrating() {
-        roam(4, None, |track| async move {
+        roam([clean(), clean()], 4, None, |track| async move {
             let (_server, dialer, connection) = at_home(&track, protocol).await;
             for _ in 0..3 {
                 sleep(RTT).await;
@@ -141,7 +132,7 @@ impl Tap for Watch {
 #[test]
 fn no_connection_id_is_seen_from_two_addresses_and_the_new_path_is_challenged() {
     let watch = Watch::default();
-    roam(3, Some(Box::new(watch.clone())), |track| async move {
+    roam([clean(), clean()], 3, Some(Box::new(watch.clone())), |track| async move {
         let (_server, dialer, connection) = at_home(&track, protocol("quic")).await;
         for _ in 0..2 {
             sleep(RTT).await;
@@ -172,7 +163,7 @@ fn no_connection_id_is_seen_from_two_addresses_and_the_new_path_is_challenged() 
 fn a_transfer_goes_on_where_it_was() {
     for protocol in migrating() {
         for upload in [false, true] {
-            roam(6, None, |track| async move {
+            roam([clean(), clean()], 6, None, |track| async move {
                 let requests = Rc::new(AtomicU32::new(0));
                 let counted = Rc::clone(&requests);
                 let counting = move |request: Request| {
@@ -217,7 +208,7 @@ fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
             true => Handshake::Early,
             false => Handshake::New,
         };
-        roam(2, None, |track| async move {
+        roam([clean(), clean()], 2, None, |track| async move {
             let server = track.serve(protocol);
             let config = ClientConfig { handshake, ..ClientConfig::default() };
             let dialer = track.dialer(protocol, &server, config);
@@ -249,7 +240,7 @@ fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
 fn a_migration_outlives_the_loss_of_any_of_its_packets() {
     let protocol = protocol("quic");
     let moved_fetch = |[up, down]: [LinkSpec; 2], tap: Option<Box<dyn Tap>>| {
-        roam_over([up, down], 2, tap, |track| async move {
+        roam([up, down], 2, tap, |track| async move {
             let (_server, dialer, connection) = at_home(&track, protocol).await;
             sleep(RTT).await;
             move_on(&track, &*dialer);
