@@ -37,10 +37,12 @@ pub(crate) struct DtlsEnd {
     groups: Vec<NamedGroup>,
     randomness: Randomness,
     patience: Duration,
-    /// The engine's configurations, by the longest datagram and whether they ask for a cookie: creating
-    /// one makes it test all of its cryptography.
-    ready: Rc<RefCell<BTreeMap<(usize, bool), Arc<Config>>>>,
+    /// The engine's configurations: creating one makes it test all of its cryptography.
+    ready: Rc<RefCell<Configs>>,
 }
+
+/// By the longest datagram, and whether they ask for a cookie.
+type Configs = BTreeMap<(usize, bool), Arc<Config>>;
 
 impl DtlsEnd {
     fn new(
