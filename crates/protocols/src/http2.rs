@@ -20,7 +20,7 @@ use trackbed_substrate::{Host, Standing};
 
 use crate::config::{ClientConfig, EARLY_DATA_MAX, STREAMS_MAX, ServerConfig};
 use crate::http_messages::arriving::{self, response};
-use crate::http_messages::runtime::{Attached, Clock, Detached, Io};
+use crate::http_messages::runtime::{Clock, Io, Tasks};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
 use crate::nursery::Nursery;
 use crate::parameters::{self, over_tcp, security};
@@ -85,10 +85,9 @@ fn window(bytes: u32) -> Result<u32> {
 
 /// Answers the requests of a connection until the client closes it.
 async fn serve((stream, standing): (Stream, Standing), window: u32, service: Rc<dyn Service>) {
-    let exchanges = Nursery::default();
     let client = Client { peer: stream.peer(), standing };
     let answering = answering(HTTP2.protocol, service, arriving::stream, client);
-    let connection = server::conn::http2::Builder::new(Attached(exchanges))
+    let connection = server::conn::http2::Builder::new(Tasks(Some(Nursery::default())))
         .timer(Clock)
         .auto_date_header(false)
         .initial_stream_window_size(window)
@@ -108,7 +107,7 @@ impl Dialer for Http2Dialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
             let stream = self.tcp.connect(remote).await?;
-            let (sender, connection) = client::conn::http2::Builder::new(Detached)
+            let (sender, connection) = client::conn::http2::Builder::new(Tasks(None))
                 .timer(Clock)
                 // What is remembered of streams that were reset is timed by the system's clock.
                 .max_concurrent_reset_streams(0)

@@ -46,23 +46,16 @@ impl hyper::rt::Write for Io {
     }
 }
 
-/// A client's tasks: they end with the connection.
+/// The tasks of a connection, with which they end; a server's also end with its nursery.
 #[derive(Clone)]
-pub(crate) struct Detached;
+pub(crate) struct Tasks(pub(crate) Option<Nursery>);
 
-impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Detached {
+impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Tasks {
     fn execute(&self, future: F) {
-        spawn(future).detach();
-    }
-}
-
-/// A server's tasks: they end with the connection, or with the server.
-#[derive(Clone)]
-pub(crate) struct Attached(pub(crate) Nursery);
-
-impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Attached {
-    fn execute(&self, future: F) {
-        self.0.spawn(future);
+        match &self.0 {
+            Some(nursery) => nursery.spawn(future),
+            None => spawn(future).detach(),
+        }
     }
 }
 

@@ -13,19 +13,17 @@ use trackbed_protocols::{ClientConfig, Observer, Protocol, ServerConfig, Side, r
 use trackbed_substrate::sleep;
 
 use crate::support::{
-    PacketDigest, RTT, echo, fast, network, ping, post, protocol, server_address, simulate_on,
+    PacketDigest, RTT, echo, fast, network, ping, post, protocol, server_address, simulate_seen,
 };
 
 /// Everything observable of a run: packets, times, keys and traces.
 fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
     let seed = Seed::of_run(1, run);
     let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
-    let mut network = network(&lossy, &lossy, &seed);
-    let packets = PacketDigest::default();
-    network.set_tap(packets.tap());
+    let network = network(&lossy, &lossy, &seed);
     let watcher = Watcher::default();
     let observer: Arc<dyn Observer> = Arc::new(watcher.clone());
-    simulate_on(network, seed, |track| async move {
+    let ((), packets): (_, PacketDigest) = simulate_seen(network, seed, |track| async move {
         let mut config = ServerConfig::default();
         config.transport.observer = Some(Arc::clone(&observer));
         let service = std::rc::Rc::new(crate::support::service);

@@ -9,7 +9,9 @@ use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Periodic;
 use trackbed_substrate::{now, sleep};
 
-use crate::support::{RTT, Sent, clean, get, network, ping, protocol, simulate_on, simulate_over};
+use crate::support::{
+    RTT, Sent, clean, get, network, ping, protocol, simulate_over, simulate_seen,
+};
 
 /// The mean window in packets of a download over a link that loses every `every`-th packet.
 fn mean_window(name: &'static str, every: u64, settled: Time, end: Time) -> f64 {
@@ -56,10 +58,8 @@ fn cubic_answers_rare_losses_with_its_response_function() {
 fn an_exchange_takes_a_packet_each_way() {
     for name in ["quic", "mpquic", "http3"] {
         let seed = Seed::of_run(1, 0);
-        let mut network = network(&clean(), &clean(), &seed);
-        let sent = Sent::default();
-        network.set_tap(sent.tap());
-        let (begin, end) = simulate_on(network, seed, |track| async move {
+        let network = network(&clean(), &clean(), &seed);
+        let ((begin, end), sent): (_, Sent) = simulate_seen(network, seed, |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
             ping(&*connection).await.unwrap();
             // What follows the handshake: identifiers, tickets, probes of the path's MTU.

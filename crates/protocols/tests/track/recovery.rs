@@ -14,7 +14,8 @@ use trackbed_protocols::{ClientConfig, CongestionOf, TransportParameters, conges
 use trackbed_substrate::{now, sleep, sleep_until};
 
 use crate::support::{
-    RTT, Sent, clean, fetch, get, network, ping, protocol, server_address, simulate_on, upload,
+    RTT, Sent, clean, fetch, get, network, ping, protocol, server_address, simulate_on,
+    simulate_seen, upload,
 };
 
 /// The server's first flight is lost. It is sent again about 1 s after the first time, Initial
@@ -26,10 +27,8 @@ fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
         for ms in (50..2_500).step_by(25) {
             let seed = Seed::of_run(ms, 0);
             let down = clean().with(Loss::new(Listed::new([1, 2, 3])));
-            let mut network = network(&clean(), &down, &seed);
-            let sent = Sent::default();
-            network.set_tap(sent.tap());
-            simulate_on(network, seed, |track| async move {
+            let network = network(&clean(), &down, &seed);
+            let ((), sent): (_, Sent) = simulate_seen(network, seed, |track| async move {
                 let server = track.serve(protocol(name));
                 let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
                 let patience = sleep(Duration::from_millis(ms));

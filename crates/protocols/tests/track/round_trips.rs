@@ -9,12 +9,10 @@ use trackbed_core::Time;
 use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
-use trackbed_protocols::{ClientConfig, Protocol, TlsParameters};
+use trackbed_protocols::{ClientConfig, Protocol, TlsParameters, registry};
 use trackbed_substrate::{now, sleep};
 
-use crate::support::{
-    RTT, clean, ping, protocol, registry_names, server_address, simulate, simulate_over,
-};
+use crate::support::{RTT, clean, ping, protocol, server_address, simulate, simulate_over};
 
 use Handshake::{Early, New, Resumed};
 use TlsVersion::{Tls12, Tls13};
@@ -120,7 +118,8 @@ fn every_protocol_takes_the_round_trips_of_its_layers() {
         ("tcp", bare(2)),
         ("tcp+tls", over_tcp),
     ];
-    assert_eq!(table.each_ref().map(|(name, _)| *name)[..], registry_names());
+    let names: Vec<_> = registry().iter().map(|protocol| protocol.name()).collect();
+    assert_eq!(table.each_ref().map(|(name, _)| *name)[..], names);
     for (name, cases) in table {
         cases.into_iter().for_each(|(tls, round_trips)| check(name, tls, round_trips));
     }

@@ -1,6 +1,5 @@
 //! Features of SCTP: its encapsulations, its window, its streams.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use trackbed_substrate::{now, sleep, spawn};
 
 use crate::support::{
     RTT, Sent, Track, clean, echo, fast, get, network, noise, ping, post, protocol, random, say,
-    server_address, simulate, simulate_on, simulate_over,
+    server_address, simulate, simulate_on, simulate_over, simulate_seen,
 };
 
 /// A server of SCTP and a connection to it, whose ends both have `transport`.
@@ -46,10 +45,8 @@ fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
     ] {
         let seed = Seed::of_run(1, 0);
         let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
-        let mut network = network(&lossy, &lossy, &seed);
-        let sent = Sent::default();
-        network.set_tap(sent.tap());
-        simulate_on(network, seed, |track| async move {
+        let network = network(&lossy, &lossy, &seed);
+        let ((), sent): (_, Sent) = simulate_seen(network, seed, |track| async move {
             let transport = TransportParameters { packet_len_max, ..carried_by(encapsulation) };
             let (connection, _server) = connect(&track, transport).await;
             echo(&*connection, 300_000, 1).await;
@@ -205,23 +202,21 @@ fn packets_with_wrong_tags_are_ignored() {
 /// A handshake that is given up at any time leaves nothing behind that goes on sending.
 #[test]
 fn a_handshake_that_is_given_up_ends() {
-    let sent = Rc::new(Cell::new(0));
+    let mut sent = 0;
     for ms in (10..400).step_by(30) {
         let seed = Seed::of_run(1, ms);
-        let packets = Sent::default();
         let down = clean().with(Loss::new(Listed::new([1])));
-        let mut network = network(&clean(), &down, &seed);
-        network.set_tap(packets.tap());
-        simulate_on(network, seed, |track| async move {
+        let network = network(&clean(), &down, &seed);
+        let ((), packets): (_, Sent) = simulate_seen(network, seed, |track| async move {
             let server = track.serve(protocol("sctp"));
             let dialer = track.dialer(protocol("sctp"), &server, ClientConfig::default());
             let patience = sleep(Duration::from_millis(ms));
             drop(select(dialer.connect(server_address()), patience).await);
             sleep(Duration::from_secs(100)).await;
         });
-        sent.set(sent.get() + packets.all().len());
+        sent += packets.all().len();
     }
-    assert!(sent.get() <= 14 * 2, "{} packets", sent.get());
+    assert!(sent <= 14 * 2, "{sent} packets");
 }
 
 /// What the keys set, and what RFC 9260 does not allow.

@@ -14,7 +14,7 @@ use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
 use trackbed_protocols::{Encapsulation, SctpParameters, TransportParameters};
 use trackbed_substrate::sleep;
 
-use crate::support::{RTT, Track, clean, fast, get, network, protocol, simulate_on};
+use crate::support::{RTT, Track, clean, fast, get, network, protocol, simulate_seen};
 
 /// What the server sends and receives, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +61,11 @@ fn script(
     pause: Duration,
 ) -> Vec<Seen> {
     let seed = Seed::of_run(1, 0);
-    let mut network = network(up, down, &seed);
-    let script = Script::default();
-    network.set_tap(Some(Box::new(script.clone())));
+    let network = network(up, down, &seed);
     let encapsulation = Encapsulation::None;
     let transport =
         TransportParameters { encapsulation, sctp, window, ..TransportParameters::default() };
-    simulate_on(network, seed, |track: Track| async move {
+    let ((), script): (_, Script) = simulate_seen(network, seed, |track: Track| async move {
         let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
         let response = connection.exchange(get(&format!("/zeros?{bytes}"))).await.unwrap();
         let mut body = response.body;

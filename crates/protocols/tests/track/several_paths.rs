@@ -15,7 +15,7 @@ use trackbed_substrate::{PathWish, TcpPath, now, sleep, sleep_until};
 
 use crate::support::{
     ENDS, PacketDigest, Track, echo, fetch, fork, get, ping, protocol, server_address, service,
-    simulate_on, transport_over_paths,
+    simulate_on, simulate_seen, transport_over_paths,
 };
 
 /// A link as an operator's cell has it.
@@ -278,10 +278,8 @@ fn a_run_over_several_paths_follows_from_its_seed() {
     let way = cell(25, Duration::from_millis(20));
     let trace = |run| {
         let seed = Seed::of_run(1, run);
-        let mut network = fork([&way, &way], &seed);
-        let packets = PacketDigest::default();
-        network.set_tap(packets.tap());
-        simulate_on(network, seed, |track| async move {
+        let network = fork([&way, &way], &seed);
+        let ((), packets): (_, PacketDigest) = simulate_seen(network, seed, |track| async move {
             let joined = join(&track, "minrtt").await;
             fetch(&*joined.connection, 3_000_000).await;
         });

@@ -115,6 +115,17 @@ pub fn simulate_on<T: Send, F: Future<Output = T>>(
     Simulation::new().run(seed, network, run).unwrap()
 }
 
+/// Runs `main` in virtual time over `network`, and returns what `tap` has seen as well.
+pub fn simulate_seen<W: Tap + Clone + Default + 'static, T: Send, F: Future<Output = T>>(
+    mut network: Network,
+    seed: Seed,
+    main: impl FnOnce(Track) -> F + Send,
+) -> (T, W) {
+    let tap = W::default();
+    network.set_tap(Some(Box::new(tap.clone())));
+    (simulate_on(network, seed, main), tap)
+}
+
 /// The two hosts.
 pub struct Track {
     pub client: Arc<dyn Host>,
@@ -225,10 +236,6 @@ pub fn for_each_protocol(check: impl Fn(&'static dyn Protocol)) {
 pub struct Sent(Arc<Mutex<Vec<(Time, u8, usize)>>>);
 
 impl Sent {
-    pub fn tap(&self) -> Option<Box<dyn Tap>> {
-        Some(Box::new(self.clone()))
-    }
-
     pub fn all(&self) -> Vec<(Time, u8, usize)> {
         self.0.lock().unwrap().clone()
     }
@@ -263,10 +270,6 @@ pub async fn hear(socket: &dyn UdpSocket) -> (SocketAddr, Vec<u8>) {
 pub struct PacketDigest(Arc<Mutex<Sha256>>);
 
 impl PacketDigest {
-    pub fn tap(&self) -> Option<Box<dyn Tap>> {
-        Some(Box::new(self.clone()))
-    }
-
     pub fn sum(&self) -> Vec<u8> {
         self.0.lock().unwrap().clone().finalize().to_vec()
     }
@@ -283,9 +286,4 @@ impl Tap for PacketDigest {
     fn unroutable(&mut self, _: Time, node: NodeId, packet: &Packet) {
         panic!("{packet:?} got lost at {node:?}");
     }
-}
-
-/// The names of all protocols.
-pub fn registry_names() -> Vec<&'static str> {
-    registry().iter().map(|protocol| protocol.name()).collect()
 }
