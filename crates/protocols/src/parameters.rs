@@ -373,13 +373,10 @@ fn bytes_in(
 ) -> Result<Option<u32>, ParameterError> {
     let Some(size) = arguments.get::<ByteSize>(name) else { return Ok(None) };
     let fits = u32::try_from(size.as_bytes()).ok().filter(|bytes| range.contains(bytes));
-    match fits {
-        Some(bytes) => Ok(Some(bytes)),
-        None => {
-            let (least, most) = (range.start(), range.end());
-            refuse(name, format!("{name} must be {least} B to {most} B, not {size}"))
-        }
-    }
+    fits.map(Some).ok_or_else(|| {
+        let why = format!("{name} must be {} B to {} B, not {size}", range.start(), range.end());
+        ParameterError { parameter: name, why }
+    })
 }
 
 fn refuse<T>(parameter: &'static str, why: impl Into<String>) -> Result<T, ParameterError> {
