@@ -15,11 +15,6 @@ pub(super) trait Gate: fmt::Debug + Send {
         let _ = change;
         false
     }
-
-    /// See [`Link::takes_super_packets`].
-    fn takes_super_packets(&self) -> bool {
-        false
-    }
 }
 
 /// A gate in front of a link. Its least delay is zero, since a gate drops packets at once.
@@ -52,9 +47,5 @@ impl<G: Gate> Link for Gated<G> {
 
     fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
         self.inner.flush(now, which, out)
-    }
-
-    fn takes_super_packets(&self) -> bool {
-        self.gate.takes_super_packets() && self.inner.takes_super_packets()
     }
 }

@@ -95,11 +95,6 @@ impl Trace {
         }
     }
 
-    /// The mean rate in bits per second.
-    pub fn mean_bps(&self) -> f64 {
-        self.millis.len() as f64 * OPPORTUNITY_BYTES as f64 * 8.0 / self.period().as_secs_f64()
-    }
-
     /// The time of an opportunity, counted from zero over all repetitions.
     fn time(&self, opportunity: u64) -> Time {
         let count = self.millis.len() as u64;

@@ -21,16 +21,6 @@ pub enum Direction {
     Backward,
 }
 
-impl Direction {
-    /// The other direction.
-    pub const fn reverse(self) -> Direction {
-        match self {
-            Direction::Forward => Direction::Backward,
-            Direction::Backward => Direction::Forward,
-        }
-    }
-}
-
 /// One direction of one link, numbered so that both directions of a link are neighbours. It is
 /// also the number of the interface at which the channel begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

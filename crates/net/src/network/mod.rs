@@ -185,12 +185,6 @@ impl Network {
         (0..self.channels.len() as u32 / 2).map(LinkId)
     }
 
-    /// The nodes at the first and the second end of a link.
-    pub fn ends(&self, link: LinkId) -> (NodeId, NodeId) {
-        let channel = ChannelId::new(link, Direction::Forward);
-        (self.routes.begin(channel), self.routes.end(channel))
-    }
-
     /// The name of a node.
     pub fn name(&self, node: NodeId) -> &str {
         &self.nodes[node.index()].name
@@ -209,12 +203,6 @@ impl Network {
     /// The addresses of an interface, in the order of the builder's calls.
     pub fn addresses(&self, interface: InterfaceId) -> &[IpAddr] {
         &self.channels[interface.0 as usize].addresses
-    }
-
-    /// The link at which an interface sits, and the direction in which packets leave it.
-    pub fn link_of(&self, interface: InterfaceId) -> (LinkId, Direction) {
-        let channel = ChannelId(interface.0);
-        (channel.link(), channel.direction())
     }
 
     /// The interface that has `address`.

@@ -58,6 +58,7 @@ impl<Q: QueueModel + ?Sized> QueueModel for Arc<Q> {
 }
 
 /// The registry entry of a queue.
+#[derive(Debug)]
 pub struct QueueEntry {
     /// The name under which scenarios use the queue.
     pub name: &'static str,
@@ -67,10 +68,4 @@ pub struct QueueEntry {
     pub parameters: &'static [Parameter],
     /// The queue that these values describe.
     pub read: fn(&Arguments) -> Result<Arc<dyn QueueModel>, SpecError>,
-}
-
-impl fmt::Debug for QueueEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueEntry").field("name", &self.name).finish_non_exhaustive()
-    }
 }

@@ -81,6 +81,7 @@ impl Stage {
 }
 
 /// The registry entry of a link model.
+#[derive(Debug)]
 pub struct ModelEntry {
     /// The name under which scenarios use the model.
     pub name: &'static str,
@@ -95,12 +96,6 @@ pub struct ModelEntry {
     pub example: &'static [(&'static str, &'static str)],
     /// The model that these values describe.
     pub read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
-}
-
-impl fmt::Debug for ModelEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelEntry").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// Why a description of a link cannot be used, and what to write instead.

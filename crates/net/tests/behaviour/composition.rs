@@ -10,9 +10,11 @@ use trackbed_net::models::{
     Reordering, Spells, Trace,
 };
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{Alteration, DropReason, LinkSpec, Outlet, Point};
+use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
 
-use crate::harness::{Events, burst, ms, number, numbers, packet, packet_with, run_with_seed, us};
+use crate::harness::{
+    Driver, Events, burst, ms, number, numbers, packet, packet_with, run_with_seed, us,
+};
 
 const CHAINS: u64 = 400;
 
@@ -100,30 +102,11 @@ fn a_late_caller_is_told_the_same() {
         let spec = random_chain(&mut rng);
         let arrivals = traffic(&mut rng);
         let expected = run_with_seed(&spec, chain, arrivals.clone());
-        let mut link = spec.build(&Seed::of_run(chain, 0));
-        let mut late = Late(Events::new());
-        for (at, packet) in arrivals {
-            link.advance(at, &mut late);
-            link.push(at, packet, &mut late);
-        }
-        link.advance(Time::MAX, &mut late);
-        assert!(late.0 == expected, "chain {chain}: {spec:?}");
-    }
-}
-
-struct Late(Events);
-
-impl Outlet for Late {
-    fn deliver(&mut self, at: Time, packet: Packet) {
-        self.0.push((at, Point::Delivered, packet));
-    }
-
-    fn drop(&mut self, at: Time, packet: Packet, why: DropReason) {
-        self.0.push((at, Point::Dropped(why), packet));
-    }
-
-    fn altered(&mut self, at: Time, packet: &Packet, what: Alteration) {
-        self.0.push((at, Point::Altered(what), packet.clone()));
+        let mut late = Driver::new(spec.build(&Seed::of_run(chain, 0)), Events::new());
+        late.is_late = true;
+        arrivals.into_iter().for_each(|(at, packet)| late.push(at, packet));
+        late.advance(Time::MAX);
+        assert!(late.seen == expected, "chain {chain}: {spec:?}");
     }
 }
 

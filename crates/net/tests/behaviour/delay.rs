@@ -5,7 +5,7 @@ use trackbed_net::models::delay::{
 };
 use trackbed_net::{LinkSpec, Point};
 
-use crate::harness::{burst, every, ms, numbers, run, times, us};
+use crate::harness::{assert_near, burst, every, ms, numbers, run, times, us};
 
 const DRAWS: u32 = 200_000;
 
@@ -22,15 +22,11 @@ fn mean(draws: &[f64]) -> f64 {
     draws.iter().sum::<f64>() / draws.len() as f64
 }
 
-fn near(value: f64, expected: f64, share: f64) {
-    assert!((value / expected - 1.0).abs() < share, "{value}, expected {expected}");
-}
-
 #[test]
 fn a_uniform_delay_fills_its_bounds_evenly() {
     let draws = draws(&Uniform::new(ms(10), ms(14)).unwrap());
-    near(mean(&draws), 12.0, 0.001);
-    near(draws[DRAWS as usize / 4], 11.0, 0.005);
+    assert_near(mean(&draws), 12.0, 0.001);
+    assert_near(draws[DRAWS as usize / 4], 11.0, 0.005);
     assert!(draws[0] >= 10.0 && draws[DRAWS as usize - 1] <= 14.0);
     assert!(Uniform::new(ms(2), ms(1)).is_err());
 }
@@ -39,22 +35,22 @@ fn a_uniform_delay_fills_its_bounds_evenly() {
 fn a_normal_delay_has_its_mean_and_deviation_and_stops_at_zero() {
     let law = Normal { mean: ms(10), deviation: ms(2) };
     let sorted = draws(&law);
-    near(mean(&sorted), 10.0, 0.002);
+    assert_near(mean(&sorted), 10.0, 0.002);
     let variance = sorted.iter().map(|d| (d - 10.0).powi(2)).sum::<f64>() / f64::from(DRAWS);
-    near(variance.sqrt(), 2.0, 0.01);
+    assert_near(variance.sqrt(), 2.0, 0.01);
     // With the mean at zero, half of all delays are zero.
     let zero = draws(&Normal { mean: ms(0), deviation: ms(2) });
     let share = zero.iter().filter(|d| **d == 0.0).count() as f64 / f64::from(DRAWS);
-    near(share, 0.5, 0.01);
+    assert_near(share, 0.5, 0.01);
 }
 
 #[test]
 fn a_pareto_delay_has_its_tail() {
     let sorted = draws(&Pareto::new(ms(10), 3.0, ms(60_000)).unwrap());
-    near(mean(&sorted), 15.0, 0.005);
+    assert_near(mean(&sorted), 15.0, 0.005);
     // P(delay > 20 ms) = (10 / 20)^3.
     let above = sorted.iter().filter(|d| **d > 20.0).count() as f64 / f64::from(DRAWS);
-    near(above, 0.125, 0.02);
+    assert_near(above, 0.125, 0.02);
     assert!(sorted[0] >= 10.0);
     let capped = draws(&Pareto::new(ms(10), 3.0, ms(20)).unwrap());
     assert_eq!(capped[DRAWS as usize - 1], 20.0);

@@ -3,10 +3,12 @@ use std::time::Duration;
 
 use trackbed_core::{Packet, Ratio, Seed, Time};
 use trackbed_net::models::Loss;
-use trackbed_net::models::loss::{Bernoulli, GilbertElliott, Listed, LossLaw, Periodic, Sojourn};
+use trackbed_net::models::loss::{
+    GilbertElliott, Listed, LossLaw, LossTimetable, Periodic, Sojourn,
+};
 use trackbed_net::{Change, DropReason, LinkSpec, Point};
 
-use crate::harness::{Driver, Events, burst, number, numbers, packet, run};
+use crate::harness::{Driver, Events, assert_near, burst, number, numbers, packet, percent, run};
 
 const LOST: Point = Point::Dropped(DropReason::Loss);
 
@@ -19,7 +21,7 @@ fn losses(law: &dyn LossLaw) -> Vec<bool> {
 /// Full packets with an acknowledgment behind every `spacing`-th: which of the full ones are lost, and
 /// which share of the acknowledgments.
 fn among_acknowledgments(spacing: usize) -> (Vec<bool>, f64) {
-    let law = Bernoulli { probability: "2 %".parse().unwrap() };
+    let law = LossTimetable::constant("2 %".parse().unwrap());
     let mut process = law.begin(Seed::of_run(3, 0).stream("loss"));
     let (mut full, mut small) = (Vec::new(), Vec::new());
     for number in 0..500_000 {
@@ -38,7 +40,7 @@ fn a_packet_more_of_another_size_does_not_change_which_ones_are_lost() {
         (among_acknowledgments(3), among_acknowledgments(2));
     assert_eq!(some, many);
     for lost in [share(&some), share_of_some, share_of_many] {
-        near(lost, 0.02, 0.03);
+        assert_near(lost, 0.02, 0.03);
     }
 }
 
@@ -53,21 +55,13 @@ fn mean_burst(losses: &[bool]) -> f64 {
     lost as f64 / (begins + usize::from(losses[0])) as f64
 }
 
-fn near(value: f64, expected: f64, share: f64) {
-    assert!((value / expected - 1.0).abs() < share, "{value}, expected {expected}");
-}
-
-fn percent(parts: u64) -> Ratio {
-    Ratio::from_parts(parts, 100)
-}
-
 #[test]
 fn independent_loss_has_its_share_and_no_memory() {
-    let law = Bernoulli { probability: percent(3) };
+    let law = LossTimetable::constant(percent(3));
     let losses = losses(&law);
-    near(share(&losses), 0.03, 0.02);
+    assert_near(share(&losses), 0.03, 0.02);
     // A run of independent losses has the mean length 1 / (1 - p).
-    near(mean_burst(&losses), 1.0 / 0.97, 0.005);
+    assert_near(mean_burst(&losses), 1.0 / 0.97, 0.005);
 }
 
 #[test]
@@ -81,8 +75,8 @@ fn bursts_have_the_share_and_length_of_gilbert_and_elliott() {
         };
         let losses = losses(&all);
         let (p, r) = (p as f64, r as f64);
-        near(share(&losses), p / (p + r), 0.03);
-        near(mean_burst(&losses), 100.0 / r, 0.03);
+        assert_near(share(&losses), p / (p + r), 0.03);
+        assert_near(mean_burst(&losses), 100.0 / r, 0.03);
     }
 }
 
@@ -95,7 +89,7 @@ fn partial_losses_weigh_the_states() {
         loss_good: percent(1),
     };
     // A fifth of the time bad: 0.2 * 0.5 + 0.8 * 0.01.
-    near(share(&losses(&law)), 0.108, 0.02);
+    assert_near(share(&losses(&law)), 0.108, 0.02);
 }
 
 #[test]
@@ -108,7 +102,7 @@ fn the_first_state_is_drawn_like_any_other() {
     };
     let first = |run| law.begin(Seed::of_run(1, run).stream("loss")).loses_next(Time::ZERO, 1_500);
     let lost = (0..10_000).filter(|run| first(*run)).count();
-    near(lost as f64 / 10_000.0, 0.5, 0.03);
+    assert_near(lost as f64 / 10_000.0, 0.5, 0.03);
     let stuck = GilbertElliott { p: Ratio::ZERO, r: Ratio::ZERO, ..law };
     assert_eq!(share(&losses(&stuck)), 0.0);
 }
@@ -124,8 +118,8 @@ fn states_in_time_have_their_share_and_length() {
         (0..1_000_000 / spacing).map(|number| process.loses_next(at(number), 1_500)).collect()
     };
     let every = lost(1);
-    near(share(&every), 0.1, 0.05);
-    near(mean_burst(&every), 50.0, 0.05);
+    assert_near(share(&every), 0.1, 0.05);
+    assert_near(mean_burst(&every), 50.0, 0.05);
     // Whatever is sent: each hundredth packet has the fate that it has among all.
     let seldom: Vec<bool> = every.iter().step_by(100).copied().collect();
     assert_eq!(lost(100), seldom);

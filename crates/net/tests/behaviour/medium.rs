@@ -5,11 +5,7 @@ use trackbed_core::{Ratio, Time};
 use trackbed_net::models::{Corruption, Duplication, Loss, Reordering};
 use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
 
-use crate::harness::{burst, every, ms, number, numbers, packet, run, times};
-
-fn percent(parts: u64) -> Ratio {
-    Ratio::from_parts(parts, 100)
-}
+use crate::harness::{burst, every, ms, number, numbers, packet, percent, run, times};
 
 #[test]
 fn a_corrupted_packet_differs_in_one_bit_that_a_checksum_finds() {

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
-use trackbed_net::{Delivery, End, Handled, Network, NetworkBuilder, NodeId, Processor, Way};
+use trackbed_net::{Delivery, Handled, Network, NodeId, Processor, Way};
 
 use crate::harness::{datagram, ip, ms};
-use crate::topology::{drain, duplex};
+use crate::topology::{self, drain, duplex};
 
 /// Handles one packet after the other, each for this long; holds this many.
 #[derive(Debug)]
@@ -54,14 +54,8 @@ impl Processor for Queue {
 
 /// Two hosts, 10 ms apart at 12 Mbit/s: a millisecond for 1,500 B.
 fn pair() -> (Network, NodeId, NodeId) {
-    let mut builder = NetworkBuilder::new();
-    let (a, b) = (builder.host("a"), builder.host("b"));
-    builder.connect(
-        End::new(a, [ip("10.0.0.1")]),
-        End::new(b, [ip("10.0.0.2")]),
-        duplex(12, ms(10)),
-    );
-    (builder.build().unwrap(), a, b)
+    let (network, a, b, _) = topology::pair(duplex(12, ms(10)));
+    (network, a, b)
 }
 
 fn there(len: usize) -> Packet {

@@ -66,7 +66,6 @@ fn a_packet_waits_in_the_queue_until_its_opportunity() {
 #[test]
 fn the_mean_rate_is_that_of_the_trace() {
     let twelve_megabit = Trace::parse("1\n").unwrap();
-    assert_eq!(twelve_megabit.mean_bps(), 12e6);
     let spec = LinkSpec::new().then(RateTrace::new(twelve_megabit, DropTail::of_packets(5_000)));
     let events = run(&spec.then(Delay::fixed(ms(7))), every(ms(0), 5_000));
     assert_eq!(times(&events, Point::Delivered).last(), Some(&Time::from_millis(5_007)));

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use trackbed_core::{Ratio, Rng, Time, parameters};
+use trackbed_core::parameters;
 
-use super::{Loss, LossLaw, LossProcess};
-use crate::models::packet_rng::PacketRng;
+use super::Loss;
 use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
@@ -18,34 +17,3 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     example: &[("loss", "0.3 %")],
     read: |arguments| Ok(Arc::new(Loss::bernoulli(arguments.need("loss")))),
 };
-
-/// Loses each packet with the same probability. Draws once for each packet, also at probability
-/// zero, so that runs with different probabilities use the same draws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bernoulli {
-    /// The probability that a packet is lost.
-    pub probability: Ratio,
-}
-
-impl LossLaw for Bernoulli {
-    fn begin(&self, rng: Rng) -> Box<dyn LossProcess> {
-        Box::new(Process { law: *self, rng: PacketRng::new(rng) })
-    }
-}
-
-#[derive(Debug)]
-struct Process {
-    law: Bernoulli,
-    rng: PacketRng,
-}
-
-impl LossProcess for Process {
-    fn loses_next(&mut self, _now: Time, size: usize) -> bool {
-        self.rng.of(size).chance(self.law.probability)
-    }
-
-    fn set_probability(&mut self, probability: Ratio) -> bool {
-        self.law.probability = probability;
-        true
-    }
-}

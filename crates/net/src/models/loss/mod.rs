@@ -16,7 +16,6 @@ use super::gate::{Gate, Gated};
 use crate::link::{Change, DropReason, Link, Outlet};
 use crate::spec::{Model, SpecError, Stage};
 
-pub use bernoulli::Bernoulli;
 pub use gilbert_elliott::GilbertElliott;
 pub use list::Listed;
 pub use periodic::Periodic;
@@ -36,9 +35,11 @@ impl Loss {
         Loss { law: Arc::new(law) }
     }
 
-    /// Each packet with the same probability, independently of the others.
+    /// Each packet with the same probability, independently of the others. Draws once for each
+    /// packet, also at probability zero, so that runs with different probabilities use the same
+    /// draws.
     pub fn bernoulli(probability: Ratio) -> Loss {
-        Loss::new(Bernoulli { probability })
+        Loss::new(LossTimetable::constant(probability))
     }
 }
 

@@ -44,6 +44,11 @@ impl LossTimetable {
         check_rows(&rows, "loss", false)?;
         Ok(LossTimetable { rows })
     }
+
+    /// The same probability all the time.
+    pub fn constant(probability: Ratio) -> LossTimetable {
+        LossTimetable { rows: Arc::new([(Time::ZERO, probability)]) }
+    }
 }
 
 impl LossLaw for LossTimetable {
@@ -67,7 +72,7 @@ impl LossProcess for Process {
 
     /// In place of the whole timetable.
     fn set_probability(&mut self, probability: Ratio) -> bool {
-        self.rows = Arc::new([(Time::ZERO, probability)]);
+        self.rows = LossTimetable::constant(probability).rows;
         true
     }
 }
