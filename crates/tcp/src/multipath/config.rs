@@ -7,9 +7,8 @@ use trackbed_core::Seed;
 use trackbed_core::parameter::Arguments;
 
 use crate::config::Config;
+use crate::schedulers::handover_aware::HandoverAware;
 use crate::schedulers::opportunistic::Opportunistic;
-use crate::schedulers::proactive::Proactive;
-use crate::schedulers::reactive::Reactive;
 use crate::schedulers::{Reinjection, Scheduler, SchedulingAlgorithm, minrtt};
 
 /// The settings of a multipath connection.
@@ -83,12 +82,9 @@ impl MultipathConfig {
             scheduler = Box::new(Opportunistic::new(scheduler));
         }
         if self.proactive || self.reactive.is_some() {
-            scheduler = Box::new(Proactive::new(scheduler));
+            scheduler = Box::new(HandoverAware::new(scheduler, self.reactive));
         }
-        match self.reactive {
-            Some(silence) => Box::new(Reactive::new(scheduler, silence)),
-            None => scheduler,
-        }
+        scheduler
     }
 }
 

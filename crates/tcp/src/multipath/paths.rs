@@ -152,8 +152,9 @@ impl MultipathConnection {
         true
     }
 
-    /// Marks a path as not to be used for now; a [`proactive`](crate::schedulers::proactive)
-    /// scheduler honours it. False if there is no such path.
+    /// Marks a path as not to be used for now; a
+    /// [`handover_aware`](crate::schedulers::handover_aware) scheduler honours it. False if there is
+    /// no such path.
     pub fn set_blocked(&mut self, _now: Time, id: PathId, blocked: bool) -> bool {
         let Some(path) = self.paths.iter_mut().find(|path| path.link.id == id) else {
             return false;

@@ -7,7 +7,7 @@
 //! In the original the smallest and the largest round-trip time of a path never decay, so that one
 //! spike at a handover counts for ever. With `memory` only recent ones count.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use trackbed_core::{Time, parameters};
@@ -26,7 +26,7 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     build: |arguments, _| {
         Box::new(Blocking {
             memory: arguments.get("memory"),
-            extremes: Vec::new(),
+            extremes: BTreeMap::new(),
             lambda: INITIAL_LAMBDA,
             lambda_at: Time::ZERO,
             retransmitted: false,
@@ -37,7 +37,7 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
 #[derive(Debug)]
 struct Blocking {
     memory: Option<Duration>,
-    extremes: Vec<(PathId, Extremes)>,
+    extremes: BTreeMap<PathId, Extremes>,
     /// The correction of the estimate, in hundredths.
     lambda: u64,
     lambda_at: Time,
@@ -48,8 +48,7 @@ struct Blocking {
 impl Scheduler for Blocking {
     fn next(&mut self, view: &View<'_>) -> Action {
         for path in view.paths.iter().filter(|path| !path.srtt.is_zero()) {
-            let memory = self.memory;
-            self.extremes(path.id).note(path.srtt, view.now, memory);
+            self.extremes.entry(path.id).or_default().note(path.srtt, view.now, self.memory);
         }
         if view.sendable_bytes() == 0 {
             return Action::WAIT;
@@ -67,7 +66,7 @@ impl Scheduler for Blocking {
     }
 
     fn on_path_removed(&mut self, path: PathId) {
-        self.extremes.retain(|(id, _)| *id != path);
+        self.extremes.remove(&path);
     }
 }
 
@@ -75,8 +74,8 @@ impl Blocking {
     /// True if a segment on `slow` would leave too little window for `fast`.
     fn would_block(&mut self, view: &View<'_>, fast: &PathView, slow: &PathView) -> bool {
         self.update_lambda(view.now, slow.id);
-        let linger = linger(slow, self.extremes(slow.id).range(slow.srtt));
-        let (min_f, max_f) = self.extremes(fast.id).range(fast.srtt);
+        let linger = linger(slow, self.range(slow.id, slow.srtt));
+        let (min_f, max_f) = self.range(fast.id, fast.srtt);
         let bytes = segments_in(fast, linger, (min_f + max_f) / 2) * u128::from(fast.mss_bytes);
         let next = u64::from(slow.mss_bytes).min(view.unsent_bytes);
         let held = next + slow.in_flight_bytes() + u64::from(slow.queued_bytes);
@@ -86,7 +85,7 @@ impl Blocking {
 
     /// At most once in the smallest round-trip time of the slow path.
     fn update_lambda(&mut self, now: Time, slow: PathId) {
-        let (least, _) = self.extremes(slow).range(Duration::ZERO);
+        let (least, _) = self.range(slow, Duration::ZERO);
         if now - self.lambda_at < least {
             return;
         }
@@ -99,12 +98,10 @@ impl Blocking {
         self.lambda_at = now;
     }
 
-    fn extremes(&mut self, path: PathId) -> &mut Extremes {
-        let at = self.extremes.iter().position(|(id, _)| *id == path).unwrap_or_else(|| {
-            self.extremes.push((path, Extremes::default()));
-            self.extremes.len() - 1
-        });
-        &mut self.extremes[at].1
+    /// The smallest and the largest round-trip time of a path, or twice `otherwise`.
+    fn range(&self, path: PathId, otherwise: Duration) -> (Duration, Duration) {
+        let known = self.extremes.get(&path).and_then(Extremes::range);
+        known.unwrap_or((otherwise, otherwise))
     }
 }
 
@@ -152,11 +149,10 @@ impl Extremes {
         }
     }
 
-    /// Both, or `otherwise` for either if there is none yet.
-    fn range(&self, otherwise: Duration) -> (Duration, Duration) {
-        let min = self.spans.iter().map(|(_, min, _)| *min).min();
-        let max = self.spans.iter().map(|(.., max)| *max).max();
-        (min.unwrap_or(otherwise), max.unwrap_or(otherwise))
+    fn range(&self) -> Option<(Duration, Duration)> {
+        let min = self.spans.iter().map(|(_, min, _)| *min).min()?;
+        let max = self.spans.iter().map(|(.., max)| *max).max()?;
+        Some((min, max))
     }
 }
 
@@ -243,7 +239,7 @@ mod tests {
     fn lambda_follows_what_really_blocked() {
         let mut blest = Blocking {
             memory: None,
-            extremes: Vec::new(),
+            extremes: BTreeMap::new(),
             lambda: INITIAL_LAMBDA,
             lambda_at: Time::ZERO,
             retransmitted: false,

@@ -7,9 +7,8 @@ use std::time::Duration;
 use trackbed_core::{Rng, Seed, Time};
 
 use super::fixture::{MSS, Scene, build, path};
+use super::handover_aware::HandoverAware;
 use super::opportunistic::Opportunistic;
-use super::proactive::Proactive;
-use super::reactive::Reactive;
 use super::{Action, PathAcked, PathId, Scheduler, SchedulingAlgorithm, algorithms};
 
 /// A connection whose paths carry segments in order, each in one round-trip time, and nothing while
@@ -193,9 +192,9 @@ fn wrap(inner: Box<dyn Scheduler>, wrapping: u64) -> Box<dyn Scheduler> {
     match wrapping {
         0 => inner,
         1 => Box::new(Opportunistic::new(inner)),
-        2 => Box::new(Proactive::new(inner)),
-        3 => Box::new(Proactive::new(Box::new(Opportunistic::new(inner)))),
-        _ => Box::new(Reactive::new(Box::new(Proactive::new(inner)), silence)),
+        2 => Box::new(HandoverAware::new(inner, None)),
+        3 => Box::new(HandoverAware::new(Box::new(Opportunistic::new(inner)), None)),
+        _ => Box::new(HandoverAware::new(inner, Some(silence))),
     }
 }
 

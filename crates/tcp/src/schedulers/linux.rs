@@ -7,6 +7,7 @@
 //! Deviations: the kernel charges a segment with its bookkeeping, here payload alone counts. What a stale path
 //! held is given to others segment by segment, not in bursts.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{
@@ -18,13 +19,13 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     summary: "the path that flushes its queue first, in bursts: the default of mainline Linux",
     source: "Linux 6.18, net/mptcp/protocol.c, mptcp_subflow_get_send",
     parameters: &[],
-    build: |_, _| Box::new(Linger { rates: Vec::new(), burst: None }),
+    build: |_, _| Box::new(Linger { rates: BTreeMap::new(), burst: None }),
 };
 
 #[derive(Debug)]
 struct Linger {
     /// Average pacing rates in bytes per second.
-    rates: Vec<(PathId, u64)>,
+    rates: BTreeMap<PathId, u64>,
     burst: Option<Burst>,
 }
 
@@ -85,7 +86,7 @@ impl Scheduler for Linger {
     }
 
     fn on_path_removed(&mut self, path: PathId) {
-        self.rates.retain(|(id, _)| *id != path);
+        self.rates.remove(&path);
     }
 }
 
@@ -102,29 +103,16 @@ impl Linger {
     /// The path with the least linger time; a backup only if there is no other path, however full.
     fn choose<'a>(&mut self, view: &View<'a>) -> Option<&'a PathView> {
         view.candidates().min_by_key(|path| {
-            let rate = self.rate(path);
-            if rate == 0 {
-                u128::MAX
-            } else {
-                (u128::from(occupied(path)) << 32) / u128::from(rate)
-            }
+            let rate = *self.rates.entry(path.id).or_insert_with(|| pacing_rate(path));
+            (u128::from(occupied(path)) << 32).checked_div(u128::from(rate)).unwrap_or(u128::MAX)
         })
-    }
-
-    fn rate(&mut self, path: &PathView) -> u64 {
-        if let Some((_, rate)) = self.rates.iter().find(|(id, _)| *id == path.id) {
-            return *rate;
-        }
-        let rate = pacing_rate(path);
-        self.rates.push((path.id, rate));
-        rate
     }
 
     /// The average moves towards the current rate by the share of the burst in the queue.
     fn average(&mut self, path: &PathView, burst: u64) {
         let (queued, burst) = (u128::from(occupied(path)), u128::from(burst.max(1)));
         let now = u128::from(pacing_rate(path));
-        if let Some((_, rate)) = self.rates.iter_mut().find(|(id, _)| *id == path.id) {
+        if let Some(rate) = self.rates.get_mut(&path.id) {
             *rate = ((u128::from(*rate) * queued + now * burst) / (queued + burst)) as u64;
         }
     }
@@ -217,10 +205,10 @@ mod tests {
 
     #[test]
     fn the_average_rate_follows_the_burst() {
-        let mut scheduler = Linger { rates: vec![(PathId(0), 100_000)], burst: None };
+        let mut scheduler = Linger { rates: BTreeMap::from([(PathId(0), 100_000)]), burst: None };
         // (100,000 * 10,000 + 500,000 * 30,000) / 40,000.
         scheduler.average(&full(0, 40), 30_000);
-        assert_eq!(scheduler.rates[0].1, 400_000);
+        assert_eq!(scheduler.rates[&PathId(0)], 400_000);
     }
 
     #[test]

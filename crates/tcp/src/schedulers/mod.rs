@@ -11,7 +11,7 @@
 //! also send it on another path ([`Action::Repeat`]).
 //!
 //! Schedulers can be nested: [`opportunistic`] adds opportunistic retransmission to any,
-//! [`proactive`] hides paths that are [`PathView::blocked`], [`reactive`] blocks silent paths. A
+//! [`handover_aware`] hides paths that are [`PathView::blocked`] or silent. A
 //! [`MultipathConfig`](crate::multipath::MultipathConfig) selects the combination.
 //!
 //! A scheduler reads no clock. Its random numbers come from the seed that it was built with.
@@ -23,12 +23,11 @@ mod drain;
 mod ecf;
 #[cfg(test)]
 mod fixture;
+pub mod handover_aware;
 mod linux;
 pub(crate) mod minrtt;
 pub mod opportunistic;
 mod peekaboo;
-pub mod proactive;
-pub mod reactive;
 mod redundant;
 mod registry;
 mod reinject;

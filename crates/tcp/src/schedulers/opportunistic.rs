@@ -6,10 +6,10 @@
 //! unacknowledged data. A faster path with room sends it again, and the window of the path that has
 //! it is halved, so that it blocks less.
 //!
-//! If the path that has it is [hidden](super::proactive), the data is sent again whatever its
+//! If the path that has it is [hidden](super::handover_aware), the data is sent again whatever its
 //! round-trip time was.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use trackbed_core::Time;
 
@@ -24,13 +24,13 @@ pub struct Opportunistic {
     /// Penalties that are due.
     penalties: VecDeque<Action>,
     /// When each path last had others penalised.
-    penalised_at: Vec<(PathId, Time)>,
+    penalised_at: BTreeMap<PathId, Time>,
 }
 
 impl Opportunistic {
     /// Adds it to `inner`.
     pub fn new(inner: Box<dyn Scheduler>) -> Opportunistic {
-        Opportunistic { inner, penalties: VecDeque::new(), penalised_at: Vec::new() }
+        Opportunistic { inner, penalties: VecDeque::new(), penalised_at: BTreeMap::new() }
     }
 
     fn consider(&mut self, view: &View<'_>) -> Option<Action> {
@@ -53,19 +53,14 @@ impl Opportunistic {
 
     /// At most once in a round-trip time of the path that suffers.
     fn penalise(&mut self, view: &View<'_>, path: &PathView, data: &Outstanding) {
-        let last = self.penalised_at.iter_mut().find(|(id, _)| *id == path.id);
-        if last.as_ref().is_some_and(|(_, at)| view.now - *at < path.srtt) {
+        if self.penalised_at.get(&path.id).is_some_and(|at| view.now - *at < path.srtt) {
             return;
         }
         let to_blame = holders(view, path, data)
             .filter(|holder| path.srtt < holder.srtt && holder.recovery == Recovery::Open);
         self.penalties.extend(to_blame.map(penalty));
-        if self.penalties.is_empty() {
-            return;
-        }
-        match last {
-            Some((_, at)) => *at = view.now,
-            None => self.penalised_at.push((path.id, view.now)),
+        if !self.penalties.is_empty() {
+            self.penalised_at.insert(path.id, view.now);
         }
     }
 
@@ -120,7 +115,7 @@ impl Scheduler for Opportunistic {
     }
 
     fn on_path_removed(&mut self, path: PathId) {
-        self.penalised_at.retain(|(id, _)| *id != path);
+        self.penalised_at.remove(&path);
         self.penalties
             .retain(|action| !matches!(action, Action::Penalise { path: id, .. } if *id == path));
         self.inner.on_path_removed(path);

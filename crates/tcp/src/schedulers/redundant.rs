@@ -4,6 +4,8 @@
 //! byte, so that it copies only data that is still in flight. Backups carry nothing while there are
 //! other paths.
 
+use std::collections::BTreeMap;
+
 use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
 pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
@@ -11,13 +13,13 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     summary: "every segment on every path: the lowest delay, at the rate of one path",
     source: "multipath-tcp.org kernel, mptcp_redundant.c",
     parameters: &[],
-    build: |_, _| Box::new(Copies { cursors: Vec::new(), last: None }),
+    build: |_, _| Box::new(Copies { cursors: BTreeMap::new(), last: None }),
 };
 
 #[derive(Debug)]
 struct Copies {
     /// Up to where every path carried the data.
-    cursors: Vec<(PathId, u64)>,
+    cursors: BTreeMap<PathId, u64>,
     /// The path that was served last: the next one comes first.
     last: Option<PathId>,
 }
@@ -38,14 +40,14 @@ impl Scheduler for Copies {
     }
 
     fn on_path_removed(&mut self, path: PathId) {
-        self.cursors.retain(|(id, _)| *id != path);
+        self.cursors.remove(&path);
     }
 }
 
 impl Copies {
     /// The next data for a path: a copy of what others carried, or new data.
     fn serve(&mut self, view: &View<'_>, path: &PathView) -> Option<Action> {
-        let cursor = self.cursor(path.id);
+        let cursor = self.cursors.entry(path.id).or_default();
         *cursor = (*cursor).max(view.una_offset);
         while *cursor < view.next_offset {
             let Some(data) = view.backlog.at(*cursor) else { break };
@@ -56,14 +58,6 @@ impl Copies {
             }
         }
         (view.sendable_bytes() > 0).then(|| view.send_segment(path.id))
-    }
-
-    fn cursor(&mut self, path: PathId) -> &mut u64 {
-        let at = self.cursors.iter().position(|(id, _)| *id == path).unwrap_or_else(|| {
-            self.cursors.push((path, 0));
-            self.cursors.len() - 1
-        });
-        &mut self.cursors[at].1
     }
 }
 

@@ -9,6 +9,7 @@
 //! full the player's buffer is. There is no player here: data is measured by the round-trip time of
 //! its own path, unless `measure` is `fastest`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use trackbed_core::{Time, parameters};
@@ -36,7 +37,7 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
             earliest: arguments.need("earliest"),
             on_time: 0,
             inspected: 0,
-            losses: Vec::new(),
+            losses: BTreeMap::new(),
         })
     },
 };
@@ -52,7 +53,7 @@ struct Deadline {
     on_time: u64,
     /// All data before this offset was looked at for having been given to a poor path.
     inspected: u64,
-    losses: Vec<LossWatch>,
+    losses: BTreeMap<PathId, LossWatch>,
 }
 
 impl Scheduler for Deadline {
@@ -75,7 +76,7 @@ impl Scheduler for Deadline {
     }
 
     fn on_path_removed(&mut self, path: PathId) {
-        self.losses.retain(|watch| watch.path != path);
+        self.losses.remove(&path);
     }
 }
 
@@ -127,16 +128,15 @@ impl Deadline {
     }
 
     fn is_poor(&self, path: &PathView) -> bool {
-        let lossy = |watch: &LossWatch| watch.path == path.id && watch.percent > POOR_LOSS_PERCENT;
-        path.srtt > POOR_SRTT || path.timeouts >= POOR_TIMEOUTS || self.losses.iter().any(lossy)
+        let watch = self.losses.get(&path.id);
+        path.srtt > POOR_SRTT
+            || path.timeouts >= POOR_TIMEOUTS
+            || watch.is_some_and(|watch| watch.percent > POOR_LOSS_PERCENT)
     }
 
     fn watch(&mut self, view: &View<'_>) {
         for path in view.paths {
-            match self.losses.iter_mut().find(|watch| watch.path == path.id) {
-                Some(watch) => watch.note(path),
-                None => self.losses.push(LossWatch::new(path)),
-            }
+            self.losses.entry(path.id).or_insert_with(|| LossWatch::new(path)).note(path);
         }
     }
 }
@@ -152,7 +152,6 @@ fn repeat(view: &View<'_>, data: &Outstanding) -> Option<Action> {
 /// The share of lost segments on a path, over its last hundred or so.
 #[derive(Debug)]
 struct LossWatch {
-    path: PathId,
     /// The counters at the last look.
     sent: u64,
     lost: u64,
@@ -161,8 +160,7 @@ struct LossWatch {
 
 impl LossWatch {
     fn new(path: &PathView) -> LossWatch {
-        let (sent, lost) = (path.segments_sent, path.retransmissions);
-        LossWatch { path: path.id, sent, lost, percent: 0 }
+        LossWatch { sent: path.segments_sent, lost: path.retransmissions, percent: 0 }
     }
 
     fn note(&mut self, path: &PathView) {

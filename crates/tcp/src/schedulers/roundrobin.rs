@@ -3,6 +3,8 @@
 //! Two deviations: backups are left out as long as there are other paths, and of several paths
 //! that have not had their turn the first one is taken, not the last.
 
+use std::collections::BTreeMap;
+
 use trackbed_core::parameters;
 
 use super::{Action, PathId, Scheduler, SchedulingAlgorithm, View};
@@ -15,7 +17,7 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
         "quota": Count { min: 1 } = "1" => "the number of segments that a path gets at its turn";
     },
     build: |arguments, _| {
-        Box::new(Turns { quota: arguments.need("quota"), used: Vec::new(), last: None })
+        Box::new(Turns { quota: arguments.need("quota"), used: BTreeMap::new(), last: None })
     },
 };
 
@@ -24,7 +26,7 @@ struct Turns {
     /// Segments that a path gets in a round.
     quota: u64,
     /// What the paths had in this round, in segments.
-    used: Vec<(PathId, u64)>,
+    used: BTreeMap<PathId, u64>,
     /// Where the last segments went, and the offset at which they began.
     last: Option<(PathId, u64)>,
 }
@@ -55,14 +57,14 @@ impl Scheduler for Turns {
     }
 
     fn on_path_removed(&mut self, path: PathId) {
-        self.used.retain(|(id, _)| *id != path);
+        self.used.remove(&path);
         self.last = self.last.filter(|(id, _)| *id != path);
     }
 }
 
 impl Turns {
     fn used(&self, path: PathId) -> u64 {
-        self.used.iter().find(|(id, _)| *id == path).map_or(0, |(_, used)| *used)
+        self.used.get(&path).copied().unwrap_or(0)
     }
 
     /// Counts what was really sent since the last answer, in whole segments.
@@ -70,10 +72,7 @@ impl Turns {
         let Some((path, offset)) = self.last.take() else { return };
         let mss = view.path(path).map_or(1, |path| path.mss_bytes.max(1));
         let segments = view.next_offset.saturating_sub(offset).div_ceil(u64::from(mss));
-        match self.used.iter_mut().find(|(id, _)| *id == path) {
-            Some((_, used)) => *used += segments,
-            None => self.used.push((path, segments)),
-        }
+        *self.used.entry(path).or_default() += segments;
     }
 }
 
