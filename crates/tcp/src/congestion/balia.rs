@@ -1,68 +1,30 @@
 //! BALIA, the Balanced Linked Adaptation (Peng, Walid, Hwang and Low, "Multipath TCP: Analysis,
 //! Design, and Implementation", IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04).
 
-use std::time::Duration;
+use super::Window;
+use super::coupled::{Coupled, Law, controller};
+use super::coupling::{Company, Credit, GRAIN, Seat};
 
-use trackbed_core::Time;
+pub(super) static ENTRY: Coupled = Coupled {
+    name: "balia",
+    summary: "coupled growth, balanced between fairness and responsiveness (Peng et al. 2016)",
+    join: controller::<Balanced>,
+};
 
-use super::coupling::{Company, Coupling, Credit, GRAIN, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
-use crate::sequence::Seq;
-
-/// The registry entry.
-#[derive(Debug)]
-pub struct Balia;
-
-impl CongestionAlgorithm for Balia {
-    fn name(&self) -> &'static str {
-        "balia"
-    }
-
-    fn summary(&self) -> &'static str {
-        "coupled growth, balanced between fairness and responsiveness (Peng et al. 2016)"
-    }
-
-    fn is_coupled(&self) -> bool {
-        true
-    }
-
-    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
-        self.join(hystart, &Coupling::default())
-    }
-
-    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
-        Box::new(Controller { seat: coupling.sit(), credit: Credit::default() })
-    }
-}
-
-#[derive(Debug)]
-struct Controller {
-    seat: Seat,
+#[derive(Debug, Default)]
+struct Balanced {
     credit: Credit,
 }
 
-impl CongestionControl for Controller {
-    fn on_rtt(&mut self, window: &mut Window, _rtt: Duration, acked: &Acked) {
-        self.seat.tell(window.cwnd, acked.srtt);
+impl Law for Balanced {
+    fn grow(&mut self, window: &mut Window, segments: u32, seat: &Seat) {
+        self.credit.grow(window, segments, seat, growth);
     }
 
-    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let segments = window.slow_start(acked.segments);
-        self.seat.tell(window.cwnd, acked.srtt);
-        self.credit.grow(window, segments, &self.seat, growth);
-    }
-
-    fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
+    fn reduce(&mut self, cwnd: u32, seat: &Seat) -> u32 {
         self.credit.clear();
-        self.seat.tell_window(window.cwnd);
-        let ssthresh = self.seat.company().map_or(window.cwnd / 2, |company| reduced(&company));
-        let ssthresh = ssthresh.max(1);
-        self.seat.tell_window(ssthresh);
-        ssthresh
-    }
-
-    fn on_timeout(&mut self, _now: Time, _next: Seq) {
-        self.seat.tell_window(1);
+        seat.tell_window(cwnd);
+        seat.company().map_or(cwnd / 2, |company| reduced(&company)).max(1)
     }
 }
 

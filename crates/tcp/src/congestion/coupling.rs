@@ -160,11 +160,9 @@ impl Credit {
         seat: &Seat,
         growth: fn(&Company) -> i128,
     ) {
-        if segments > 0 {
-            let alone = || (1i128 << GRAIN) / i128::from(window.cwnd.max(1));
-            let growth = seat.company().map_or_else(alone, |company| growth(&company));
-            self.add(window, growth * i128::from(segments));
-        }
+        let alone = || (1i128 << GRAIN) / i128::from(window.cwnd.max(1));
+        let growth = seat.company().map_or_else(alone, |company| growth(&company));
+        self.add(window, growth * i128::from(segments));
     }
 
     /// Adds to the window, or takes from it, down to one segment.

@@ -1,87 +1,51 @@
 //! LIA, the Linked Increases Algorithm (RFC 6356).
 
-use std::time::Duration;
+use super::Window;
+use super::coupled::{Coupled, Law, controller};
+use super::coupling::Seat;
 
-use trackbed_core::Time;
+pub(super) static ENTRY: Coupled = Coupled {
+    name: "lia",
+    summary: "Reno with growth coupled over the paths of a connection (RFC 6356); on one path, \
+              plain Reno",
+    join: controller::<Linked>,
+};
 
-use super::coupling::{Coupling, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
-use crate::sequence::Seq;
+#[derive(Debug, Default)]
+struct Linked;
 
-/// The registry entry.
-#[derive(Debug)]
-pub struct Lia;
-
-impl CongestionAlgorithm for Lia {
-    fn name(&self) -> &'static str {
-        "lia"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Reno with growth coupled over the paths of a connection (RFC 6356); on one path, plain \
-         Reno"
-    }
-
-    fn is_coupled(&self) -> bool {
-        true
-    }
-
-    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
-        self.join(hystart, &Coupling::default())
-    }
-
-    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
-        Box::new(Controller { seat: coupling.sit() })
-    }
-}
-
-#[derive(Debug)]
-struct Controller {
-    seat: Seat,
-}
-
-impl CongestionControl for Controller {
-    fn on_rtt(&mut self, window: &mut Window, _rtt: Duration, acked: &Acked) {
-        self.seat.tell(window.cwnd, acked.srtt);
-    }
-
-    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let segments = window.slow_start(acked.segments);
-        self.seat.tell(window.cwnd, acked.srtt);
-        if segments > 0 {
-            window.grow(self.per(window.cwnd), segments);
-        }
+impl Law for Linked {
+    fn grow(&mut self, window: &mut Window, segments: u32, seat: &Seat) {
+        window.grow(per(window.cwnd, seat), segments);
     }
 
     /// RFC 6356 does not change the decrease (section 3).
-    fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
-        let ssthresh = (window.cwnd / 2).max(2);
-        self.seat.tell_window(ssthresh);
-        ssthresh
-    }
-
-    fn on_timeout(&mut self, _now: Time, _next: Seq) {
-        self.seat.tell_window(1);
+    fn reduce(&mut self, cwnd: u32, _seat: &Seat) -> u32 {
+        (cwnd / 2).max(2)
     }
 }
 
-impl Controller {
-    /// Acknowledged segments for which the window grows by one: RFC 6356 section 3 equation 1,
-    /// min(alpha/W, 1/w), upside down. With alpha from equation 2,
-    /// W/alpha = (sum w/rtt)^2 / max(w/rtt^2), in which W has gone. Rounded up: a window never
-    /// grows faster than the RFC says.
-    fn per(&self, cwnd: u32) -> u32 {
-        let Some(company) = self.seat.company() else { return cwnd };
-        let best = company.members.iter().map(|member| member.curve()).max().unwrap_or(0);
-        let per = company.rate_squared().div_ceil(best.max(1));
-        u32::try_from(per).unwrap_or(u32::MAX).max(cwnd)
-    }
+/// Acknowledged segments for which the window grows by one: RFC 6356 section 3 equation 1,
+/// min(alpha/W, 1/w), upside down. With alpha from equation 2,
+/// W/alpha = (sum w/rtt)^2 / max(w/rtt^2), in which W has gone. Rounded up: a window never
+/// grows faster than the RFC says.
+fn per(cwnd: u32, seat: &Seat) -> u32 {
+    let Some(company) = seat.company() else { return cwnd };
+    let best = company.members.iter().map(|member| member.curve()).max().unwrap_or(0);
+    let per = company.rate_squared().div_ceil(best.max(1));
+    u32::try_from(per).unwrap_or(u32::MAX).max(cwnd)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use trackbed_core::Time;
+
     use super::*;
+    use crate::congestion::coupling::Coupling;
     use crate::congestion::reno::Reno;
+    use crate::congestion::{Acked, CongestionAlgorithm as _, HyStart};
     use crate::sequence::Seq;
 
     fn acked(segments: u32, rtt_ms: u64) -> Acked {
@@ -100,7 +64,7 @@ mod tests {
     fn price(subflows: &[(u32, u64)]) -> u32 {
         let coupling = Coupling::default();
         let mut controllers: Vec<_> =
-            subflows.iter().map(|_| Lia.join(HyStart::Linux, &coupling)).collect();
+            subflows.iter().map(|_| ENTRY.join(HyStart::Linux, &coupling)).collect();
         for (controller, &(cwnd, rtt)) in controllers.iter_mut().zip(subflows) {
             controller.on_rtt(&mut avoiding(cwnd), Duration::ZERO, &acked(0, rtt));
         }
@@ -133,7 +97,7 @@ mod tests {
     #[test]
     fn a_subflow_that_is_gone_counts_no_more() {
         let coupling = Coupling::default();
-        let [mut stays, mut goes] = [(); 2].map(|()| Lia.join(HyStart::Linux, &coupling));
+        let [mut stays, mut goes] = [(); 2].map(|()| ENTRY.join(HyStart::Linux, &coupling));
         goes.on_rtt(&mut avoiding(10), Duration::ZERO, &acked(0, 50));
         let mut window = avoiding(10);
         stays.on_ack(&mut window, &acked(39, 50));
@@ -147,7 +111,7 @@ mod tests {
     #[test]
     fn on_one_path_it_is_reno_bit_for_bit() {
         let mut rng = trackbed_core::Seed::of_run(5, 0).stream("lia");
-        let mut lia = (Lia.build(HyStart::Linux), Window::new(10));
+        let mut lia = (ENTRY.build(HyStart::Linux), Window::new(10));
         let mut reno = (Reno.build(HyStart::Linux), Window::new(10));
         for _ in 0..20_000 {
             let event = acked(rng.below(4) as u32, 1 + rng.below(300));

@@ -1,11 +1,12 @@
 //! Congestion control: one file for each algorithm, and one line in [`algorithms`].
 
-pub mod balia;
+mod balia;
+mod coupled;
 mod coupling;
 pub mod cubic;
 mod hystart;
-pub mod lia;
-pub mod olia;
+mod lia;
+mod olia;
 mod registry;
 pub mod reno;
 mod window;

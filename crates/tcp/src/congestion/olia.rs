@@ -1,49 +1,19 @@
 //! OLIA, the Opportunistic Linked Increases Algorithm (Khalili et al., "MPTCP Is Not
 //! Pareto-Optimal", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05).
 
-use std::time::Duration;
+use super::Window;
+use super::coupled::{Coupled, Law, controller};
+use super::coupling::{Company, Credit, GRAIN, Relative, Seat};
 
-use trackbed_core::Time;
+pub(super) static ENTRY: Coupled = Coupled {
+    name: "olia",
+    summary: "coupled growth that moves traffic to the best paths of a connection (Khalili et al. \
+              2012)",
+    join: controller::<Opportunistic>,
+};
 
-use super::coupling::{Company, Coupling, Credit, GRAIN, Relative, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
-use crate::sequence::Seq;
-
-/// The registry entry.
-#[derive(Debug)]
-pub struct Olia;
-
-impl CongestionAlgorithm for Olia {
-    fn name(&self) -> &'static str {
-        "olia"
-    }
-
-    fn summary(&self) -> &'static str {
-        "coupled growth that moves traffic to the best paths of a connection (Khalili et al. \
-         2012)"
-    }
-
-    fn is_coupled(&self) -> bool {
-        true
-    }
-
-    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
-        self.join(hystart, &Coupling::default())
-    }
-
-    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
-        Box::new(Controller {
-            seat: coupling.sit(),
-            credit: Credit::default(),
-            before: 0,
-            since: 0,
-        })
-    }
-}
-
-#[derive(Debug)]
-struct Controller {
-    seat: Seat,
+#[derive(Debug, Default)]
+struct Opportunistic {
     credit: Credit,
     /// l1: segments delivered between the last two losses.
     before: u64,
@@ -51,36 +21,21 @@ struct Controller {
     since: u64,
 }
 
-impl CongestionControl for Controller {
-    fn on_rtt(&mut self, window: &mut Window, _rtt: Duration, acked: &Acked) {
-        self.seat.tell(window.cwnd, acked.srtt);
+impl Law for Opportunistic {
+    fn delivered(&mut self, segments: u32, seat: &Seat) {
+        self.since += u64::from(segments);
+        seat.tell_distance(self.before.max(self.since));
     }
 
-    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        self.since += u64::from(acked.segments);
-        self.seat.tell_distance(self.before.max(self.since));
-        let segments = window.slow_start(acked.segments);
-        self.seat.tell(window.cwnd, acked.srtt);
-        self.credit.grow(window, segments, &self.seat, growth);
+    fn grow(&mut self, window: &mut Window, segments: u32, seat: &Seat) {
+        self.credit.grow(window, segments, seat, growth);
     }
 
-    fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
-        self.end_distance();
-        let ssthresh = (window.cwnd / 2).max(2);
-        self.seat.tell_window(ssthresh);
-        ssthresh
-    }
-
-    fn on_timeout(&mut self, _now: Time, _next: Seq) {
-        self.seat.tell_window(1);
-    }
-}
-
-impl Controller {
-    fn end_distance(&mut self) {
+    fn reduce(&mut self, cwnd: u32, seat: &Seat) -> u32 {
         self.credit.clear();
         self.before = std::mem::take(&mut self.since);
-        self.seat.tell_distance(self.before);
+        seat.tell_distance(self.before);
+        (cwnd / 2).max(2)
     }
 }
 
@@ -119,8 +74,14 @@ fn epsilon(company: &Company) -> (i128, i128) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use trackbed_core::Time;
+
     use super::*;
-    use crate::congestion::coupling::SCALE;
+    use crate::congestion::coupling::{Coupling, SCALE};
+    use crate::congestion::{Acked, CongestionAlgorithm as _, HyStart};
+    use crate::sequence::Seq;
 
     /// Subflows of a window, a round-trip time as a multiple of the least, and a distance.
     fn company(subflows: &[(u128, u128, u128)]) -> Company {
@@ -171,7 +132,7 @@ mod tests {
     #[test]
     fn the_distance_is_the_longer_of_the_last_two() {
         let coupling = Coupling::default();
-        let mut controller = Olia.join(HyStart::Linux, &coupling);
+        let mut controller = ENTRY.join(HyStart::Linux, &coupling);
         let mut window = Window::new(10);
         let acked = |segments| Acked {
             now: Time::ZERO,

@@ -4,5 +4,8 @@ use super::{CongestionAlgorithm, balia, cubic, lia, olia, reno};
 
 /// Every congestion controller.
 pub fn algorithms() -> &'static [&'static dyn CongestionAlgorithm] {
-    &[&cubic::Cubic, &reno::Reno, &lia::Lia, &olia::Olia, &balia::Balia]
+    ALL
 }
+
+static ALL: &[&dyn CongestionAlgorithm] =
+    &[&cubic::Cubic, &reno::Reno, &lia::ENTRY, &olia::ENTRY, &balia::ENTRY];
