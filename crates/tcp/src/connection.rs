@@ -81,9 +81,9 @@ impl Connection {
     ///
     /// # Errors
     /// If the connection failed, or was closed by [`Connection::close`].
-    pub fn write(&mut self, _now: Time, data: &[u8]) -> Result<usize, TcpError> {
+    pub fn write(&mut self, _now: Time, mut data: &[u8]) -> Result<usize, TcpError> {
         self.check_writing()?;
-        Ok(self.streams.send.write(data))
+        Ok(self.streams.send.write(&mut data))
     }
 
     /// Like [`Connection::write`], without a copy: the taken bytes are split off the front of
@@ -93,7 +93,7 @@ impl Connection {
     /// If the connection failed, or was closed by [`Connection::close`].
     pub fn write_bytes(&mut self, _now: Time, data: &mut Bytes) -> Result<usize, TcpError> {
         self.check_writing()?;
-        Ok(self.streams.send.write_bytes(data))
+        Ok(self.streams.send.write(data))
     }
 
     /// The next received bytes, at most `max`: `None` if there are none now, empty at the end of

@@ -126,8 +126,7 @@ impl Carrier<'_> {
             self.revert();
         } else {
             self.link.failed = Some(number);
-            let code = ResetReason::MIDDLEBOX;
-            self.link.reset = Some(ResetReason { transient: false, code });
+            self.link.reset = Some(ResetReason::MIDDLEBOX);
         }
     }
 
@@ -309,8 +308,10 @@ impl Carrier<'_> {
         if answered && join.is_none() && options.is_some_and(|options| options.dss.is_some()) {
             return Verdict::Ignore;
         }
-        let code = if options.is_some() { ResetReason::PROTOCOL } else { ResetReason::MIDDLEBOX };
-        self.link.reset = Some(ResetReason { transient: false, code });
+        self.link.reset = Some(match options {
+            Some(_) => ResetReason::PROTOCOL,
+            None => ResetReason::MIDDLEBOX,
+        });
         Verdict::Refuse
     }
 }

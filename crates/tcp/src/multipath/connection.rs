@@ -152,10 +152,10 @@ impl MultipathConnection {
     ///
     /// # Errors
     /// If the connection failed, or was closed by [`MultipathConnection::close`].
-    pub fn write(&mut self, _now: Time, data: &[u8]) -> Result<usize, TcpError> {
+    pub fn write(&mut self, _now: Time, mut data: &[u8]) -> Result<usize, TcpError> {
         self.check_writing()?;
         self.shared.events.stirred = true;
-        Ok(self.shared.send.write(data))
+        Ok(self.shared.send.write(&mut data))
     }
 
     /// As [`Connection::write_bytes`](crate::Connection::write_bytes).
@@ -165,7 +165,7 @@ impl MultipathConnection {
     pub fn write_bytes(&mut self, _now: Time, data: &mut Bytes) -> Result<usize, TcpError> {
         self.check_writing()?;
         self.shared.events.stirred = true;
-        Ok(self.shared.send.write_bytes(data))
+        Ok(self.shared.send.write(data))
     }
 
     /// As [`Connection::read`](crate::Connection::read).
@@ -284,7 +284,7 @@ impl MultipathConnection {
     /// The longest retransmission timeout of a subflow that may carry data.
     pub(super) fn rto(&self) -> Duration {
         let open = self.paths.iter().filter(|path| path.subflow.is_synchronized());
-        open.map(|path| path.subflow.observe().rto).max().unwrap_or(self.config.tcp.rto.initial)
+        open.map(|path| path.subflow.rto()).max().unwrap_or(self.config.tcp.rto.initial)
     }
 
     fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {

@@ -18,7 +18,7 @@ pub fn join_token(syn: &Segment) -> Option<u32> {
 /// The reset for a SYN with MP_JOIN that matches no connection or is refused (RFC 8684 section
 /// 3.2), with its reason (section 3.6).
 pub fn refuse_join(syn: &Segment) -> Packet {
-    let reset = Some(ResetReason { transient: false, code: ResetReason::PROTOCOL });
+    let reset = Some(ResetReason::PROTOCOL);
     let multipath = Some(Box::new(MultipathOptions { reset, ..MultipathOptions::default() }));
     let refusal = Segment {
         acknowledgment: syn.end(),

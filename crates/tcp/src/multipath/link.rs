@@ -8,7 +8,7 @@ use super::keys::{first_64_bits, first_160_bits};
 use super::outgoing::Outgoing;
 use super::shared::Shared;
 use crate::schedulers::PathId;
-use crate::segment::{AddAddress, AddressIds, Join, ResetReason};
+use crate::segment::{AddAddress, Join, ResetReason};
 
 #[derive(Debug, Default)]
 pub(super) struct Link {
@@ -76,7 +76,8 @@ pub(super) enum Notice {
     Acknowledge,
     Priority(bool),
     AddAddress(AddAddress),
-    RemoveAddress(AddressIds),
+    /// With its number.
+    RemoveAddress(u8),
     Fail(u64),
 }
 

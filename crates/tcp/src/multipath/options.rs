@@ -64,7 +64,7 @@ impl Carrier<'_> {
         match self.link.notices.pop_front() {
             Some(Notice::Priority(backup)) => options.priority = Some(backup),
             Some(Notice::AddAddress(option)) => options.add_address = Some(option),
-            Some(Notice::RemoveAddress(ids)) => options.remove_address = Some(ids),
+            Some(Notice::RemoveAddress(id)) => options.remove_addresses.push(id),
             Some(Notice::Fail(number)) => options.fail = Some(number),
             Some(Notice::Acknowledge) | None => {}
         }
@@ -135,10 +135,7 @@ impl Carrier<'_> {
         match self.link.stage {
             // Section 3.7: options do not get through, so this is TCP.
             Stage::First if self.shared.mode == Mode::Unconfirmed => self.fall_back(),
-            Stage::Proved(_) => {
-                let code = ResetReason::MIDDLEBOX;
-                self.link.reset = Some(ResetReason { transient: false, code });
-            }
+            Stage::Proved(_) => self.link.reset = Some(ResetReason::MIDDLEBOX),
             _ => {}
         }
     }
@@ -174,9 +171,7 @@ impl Carrier<'_> {
         if let Some(option) = options.add_address {
             self.take_address(option);
         }
-        if let Some(ids) = options.remove_address {
-            self.shared.events.removed.push(ids);
-        }
+        self.shared.events.removed.extend(&options.remove_addresses);
     }
 
     fn take_keys(&mut self, capable: &Capable, window: u32) {

@@ -12,7 +12,7 @@ use super::manager::JoinRequest;
 use super::shared::Mode;
 use super::{Path, Subflow};
 use crate::schedulers::PathId;
-use crate::segment::{AddAddress, AddressIds, Join, Segment};
+use crate::segment::{AddAddress, Join, Segment};
 use crate::stats::Stats;
 use crate::subflow::State;
 
@@ -181,9 +181,7 @@ impl MultipathConnection {
         if let Some(id) = id
             && let Some(path) = self.paths.iter_mut().find(|path| path.is_ready())
         {
-            let mut ids = AddressIds::default();
-            ids.push(id);
-            path.link.notices.push_back(Notice::RemoveAddress(ids));
+            path.link.notices.push_back(Notice::RemoveAddress(id));
             path.quiet = false;
         }
         self.settle(now);
@@ -208,12 +206,10 @@ impl MultipathConnection {
             let port = port.unwrap_or(self.manager.default_port());
             self.manager.announced(id, SocketAddr::new(address, port));
         }
-        for ids in std::mem::take(&mut events.removed) {
-            for &id in ids.as_slice() {
-                self.manager.withdrawn(id);
-                for path in self.paths.iter_mut().filter(|path| path.link.remote_id == id) {
-                    path.abort(now);
-                }
+        for id in std::mem::take(&mut events.removed) {
+            self.manager.withdrawn(id);
+            for path in self.paths.iter_mut().filter(|path| path.link.remote_id == id) {
+                path.abort(now);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use trackbed_core::Time;
 
 use crate::config::BufferSize;
@@ -72,20 +72,13 @@ impl DataSend {
         (self.finished && self.next == self.end).then_some(self.end)
     }
 
-    /// Copies as much of `data` as there is room for, and returns how much that is.
-    pub fn write(&mut self, data: &[u8]) -> usize {
-        let len = self.buffer.admit(data.len(), self.used());
+    /// Takes as much from the front of `data` as there is room for, and returns how much that is.
+    /// [`Bytes`] are not copied.
+    pub fn write(&mut self, data: &mut impl Buf) -> usize {
+        let len = self.buffer.admit(data.remaining(), self.used());
         if len > 0 {
-            self.push(Bytes::copy_from_slice(&data[..len]));
-        }
-        len
-    }
-
-    /// Moves as much from the front of `data` as there is room for, and returns how much that is.
-    pub fn write_bytes(&mut self, data: &mut Bytes) -> usize {
-        let len = self.buffer.admit(data.len(), self.used());
-        if len > 0 {
-            self.push(data.split_to(len));
+            self.chunks.push_back((self.end, data.copy_to_bytes(len)));
+            self.end += len as u64;
         }
         len
     }
@@ -230,12 +223,6 @@ impl DataSend {
         !self.pieces.is_empty()
     }
 
-    fn push(&mut self, chunk: Bytes) {
-        let start = self.end;
-        self.end += chunk.len() as u64;
-        self.chunks.push_back((start, chunk));
-    }
-
     fn index(&self, offset: u64) -> Option<usize> {
         let index = self.pieces.partition_point(|piece| piece.end <= offset);
         self.pieces.get(index).filter(|piece| piece.start <= offset.max(self.una))?;
@@ -297,8 +284,9 @@ mod tests {
 
     fn stream(text: &[u8]) -> DataSend {
         let mut send = DataSend::new(BufferSize { initial: 100, max: 100 });
-        for byte in text.chunks(3) {
-            assert_eq!(send.write(byte), byte.len());
+        for mut part in text.chunks(3) {
+            send.write(&mut part);
+            assert!(part.is_empty());
         }
         send
     }

@@ -47,9 +47,9 @@ impl MultipathConnection {
                 path.quiet = false;
                 path.subflow.close();
             }
-            let timeouts = path.subflow.observe().timeouts;
+            let timeouts = path.subflow.timeouts();
             let before = std::mem::replace(&mut path.timeouts, timeouts);
-            let progress = path.subflow.observe().delivered != path.delivered_before;
+            let progress = path.subflow.delivered() != path.delivered_before;
             if path.stale && timeouts == 0 && progress {
                 path.stale = false;
                 self.shared.events.stirred = true;
@@ -65,7 +65,7 @@ impl MultipathConnection {
     pub(super) fn give_up_on(&mut self, index: usize) {
         let path = &mut self.paths[index];
         path.stale = true;
-        path.delivered_before = path.subflow.observe().delivered;
+        path.delivered_before = path.subflow.delivered();
         let id = path.link.id;
         if self.shared.is_multipath() {
             self.shared.send.repeat_all(id, false);

@@ -4,7 +4,7 @@ use super::config::MultipathConfig;
 use super::keys::{Key, Keys};
 use super::receive::DataReceive;
 use super::send::DataSend;
-use crate::segment::{AddAddress, AddressIds, DataNumber};
+use crate::segment::{AddAddress, DataNumber};
 
 /// The state of a connection between TCP and Multipath TCP (RFC 8684 sections 3.1 and 3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub(super) struct Events {
     pub announced: Vec<AddAddress>,
     /// Numbers of our addresses whose announcement the peer has.
     pub echoed: Vec<u8>,
-    pub removed: Vec<AddressIds>,
+    /// Numbers of addresses that the peer lost.
+    pub removed: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +73,6 @@ pub(super) struct Counters {
     pub bytes_sent: u64,
     pub bytes_repeated: u64,
     pub checksum_failures: u64,
-    pub bytes_unmapped: u64,
 }
 
 impl Shared {

@@ -132,14 +132,14 @@ impl MultipathConnection {
     /// if another path does better.
     fn count_idle_rounds(&mut self, most: u32) {
         for index in 0..self.paths.len() {
-            let seen = self.paths[index].subflow.observe();
-            if seen.in_flight == 0 {
+            let path = &mut self.paths[index];
+            let delivered = path.subflow.delivered();
+            if path.subflow.in_flight() == 0 {
                 continue;
             }
-            let path = &mut self.paths[index];
             if path.idle_rounds == 0 {
-                (path.delivered_before, path.idle_rounds) = (seen.delivered, 1);
-            } else if seen.delivered != path.delivered_before {
+                (path.delivered_before, path.idle_rounds) = (delivered, 1);
+            } else if delivered != path.delivered_before {
                 path.idle_rounds = 0;
             } else {
                 path.idle_rounds += 1;

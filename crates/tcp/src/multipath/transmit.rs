@@ -5,8 +5,7 @@ use trackbed_core::{Packet, Time};
 use super::connection::MultipathConnection;
 use super::shared::{Mode, Shared};
 use super::{Path, timers::Alarm};
-use crate::schedulers::{Action, PathAcked, PathId, PathView, Recovery, View};
-use crate::subflow::Observation;
+use crate::schedulers::{Action, PathAcked, PathId, PathView, View};
 
 impl MultipathConnection {
     /// The next packet to send, of any subflow. After every other call that changes the connection,
@@ -185,13 +184,14 @@ impl MultipathConnection {
     /// Reports to the scheduler what a segment on the path at `index` acknowledged.
     pub(super) fn report_acknowledgment(&mut self, now: Time, index: usize) {
         let path = &mut self.paths[index];
-        let Observation { delivered, mss, latest_rtt, .. } = path.subflow.observe();
+        let delivered = path.subflow.delivered();
         if delivered == path.delivered {
             return;
         }
-        let bytes = (delivered - path.delivered) * u64::from(mss);
+        let seen = path.subflow.view();
+        let bytes = (delivered - path.delivered) * u64::from(seen.mss_bytes);
         path.delivered = delivered;
-        let rtt = Some(latest_rtt).filter(|rtt| !rtt.is_zero());
+        let rtt = Some(seen.latest_rtt).filter(|rtt| !rtt.is_zero());
         self.scheduler.on_acked(&PathAcked { now, path: path.link.id, bytes, rtt });
     }
 
@@ -215,35 +215,23 @@ fn look<'a>(now: Time, shared: &'a Shared, paths: &'a [PathView]) -> View<'a> {
 }
 
 fn view(path: &Path) -> PathView {
-    let seen = path.subflow.observe();
+    let seen = path.subflow.view();
     let link = &path.link;
     let queued = link.outgoing.queued as u32;
     // Linux lets a subflow's buffer hold six windows, see `SendBuffer::wanted`.
-    let space = seen.cwnd.max(MIN_SEGMENTS).saturating_mul(6).saturating_mul(seen.mss);
-    let taken = seen.in_flight.saturating_mul(seen.mss).saturating_add(queued);
+    let (cwnd, mss) = (seen.cwnd_segments.max(MIN_SEGMENTS), seen.mss_bytes);
+    let space = cwnd.saturating_mul(6).saturating_mul(mss);
+    let taken = seen.in_flight_segments.saturating_mul(mss).saturating_add(queued);
     PathView {
         id: link.id,
         established: path.is_ready(),
         backup: link.backup_here || link.backup_there,
         stale: path.stale,
         blocked: path.blocked,
-        recovery: match (seen.timed_out, seen.recovering) {
-            (true, _) => Recovery::TimedOut,
-            (false, true) => Recovery::Recovering,
-            (false, false) => Recovery::Open,
-        },
-        srtt: seen.srtt,
-        rttvar: seen.rttvar,
-        latest_rtt: seen.latest_rtt,
-        cwnd_segments: seen.cwnd,
-        ssthresh_segments: seen.ssthresh,
-        in_flight_segments: seen.in_flight,
         queued_bytes: queued,
         room_bytes: space.saturating_sub(taken),
-        mss_bytes: seen.mss,
-        timeouts: seen.timeouts,
         segments_sent: link.data_segments,
-        retransmissions: seen.retransmissions,
+        ..seen
     }
 }
 

@@ -17,8 +17,7 @@ use trackbed_core::packet::{
 use crate::sequence::Seq;
 
 pub use multipath::{
-    AddAddress, AddressIds, Capable, CapableKeys, DataNumber, Dss, Join, Mapping, MultipathOptions,
-    ResetReason,
+    AddAddress, Capable, CapableKeys, DataNumber, Dss, Join, Mapping, MultipathOptions, ResetReason,
 };
 pub(crate) use options::MAX_OPTIONS_LEN;
 pub use options::{Options, SackBlock, SackBlocks, Timestamps};

@@ -14,8 +14,8 @@ pub struct MultipathOptions {
     pub dss: Option<Dss>,
     /// ADD_ADDR: the sender has another address.
     pub add_address: Option<AddAddress>,
-    /// REMOVE_ADDR: the sender lost an address.
-    pub remove_address: Option<AddressIds>,
+    /// REMOVE_ADDR: the numbers of addresses that the sender lost; none without the option.
+    pub remove_addresses: Vec<u8>,
     /// MP_PRIO, with its B bit: true to use this path only if there is no other.
     pub priority: Option<bool>,
     /// MP_FAIL, with the data sequence number of what was damaged.
@@ -109,53 +109,18 @@ pub struct AddAddress {
     pub hmac: Option<u64>,
 }
 
-/// The numbers of addresses: up to eight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AddressIds {
-    ids: [u8; Self::MAX],
-    len: u8,
-}
-
-impl AddressIds {
-    /// The maximum number in one option.
-    pub const MAX: usize = 8;
-
-    /// Appends a number; one that has no room is left out.
-    pub fn push(&mut self, id: u8) {
-        if let Some(slot) = self.ids.get_mut(usize::from(self.len)) {
-            *slot = id;
-            self.len += 1;
-        }
-    }
-
-    /// The numbers.
-    pub fn as_slice(&self) -> &[u8] {
-        &self.ids[..usize::from(self.len)]
-    }
-}
-
 /// MP_TCPRST (section 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetReason {
     /// Flag T: the condition may pass.
     pub transient: bool,
-    /// See the constants.
+    /// The reason, by the table of section 3.6.
     pub code: u8,
 }
 
 impl ResetReason {
-    /// Unspecified error.
-    pub const UNSPECIFIED: u8 = 0;
-    /// MPTCP-specific error: an error in the processing of options.
-    pub const PROTOCOL: u8 = 1;
-    /// Lack of resources.
-    pub const RESOURCES: u8 = 2;
-    /// Administratively prohibited.
-    pub const PROHIBITED: u8 = 3;
-    /// Too much outstanding data.
-    pub const OUTSTANDING: u8 = 4;
-    /// Unacceptable performance.
-    pub const PERFORMANCE: u8 = 5;
+    /// An MPTCP-specific error: one in the processing of options.
+    pub const PROTOCOL: ResetReason = ResetReason { transient: false, code: 1 };
     /// Middlebox interference.
-    pub const MIDDLEBOX: u8 = 6;
+    pub const MIDDLEBOX: ResetReason = ResetReason { transient: false, code: 6 };
 }

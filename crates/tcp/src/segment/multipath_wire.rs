@@ -5,8 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use bytes::{Buf, BufMut};
 
 use super::multipath::{
-    AddAddress, AddressIds, Capable, CapableKeys, DataNumber, Dss, Join, Mapping, MultipathOptions,
-    ResetReason,
+    AddAddress, Capable, CapableKeys, DataNumber, Dss, Join, Mapping, MultipathOptions, ResetReason,
 };
 
 impl MultipathOptions {
@@ -19,10 +18,7 @@ impl MultipathOptions {
             subtype::JOIN => self.join = join(body).or(self.join),
             subtype::DSS => self.dss = dss(body).or(self.dss),
             subtype::ADD_ADDR => self.add_address = add_address(body).or(self.add_address),
-            subtype::REMOVE_ADDR if body.len() > 1 => {
-                let ids = self.remove_address.get_or_insert_default();
-                body[1..].iter().for_each(|&id| ids.push(id));
-            }
+            subtype::REMOVE_ADDR => self.remove_addresses.extend(&body[1..]),
             subtype::PRIO if body.len() == 1 => self.priority = Some(low & 1 != 0),
             subtype::FAIL if body.len() == 10 => self.fail = Some((&body[2..]).get_u64()),
             subtype::FASTCLOSE if body.len() == 10 => {
@@ -36,14 +32,14 @@ impl MultipathOptions {
     }
 
     pub(crate) fn wire_len(&self) -> usize {
-        let mut counter = Counter(0);
-        self.write(&mut counter, true);
-        counter.0
+        let mut len = 0;
+        self.pass(&mut |bytes| len += bytes.len(), true);
+        len
     }
 
-    /// Writes every option, each padded to a multiple of four if `aligned`.
-    pub(super) fn write(&self, out: &mut dyn Out, aligned: bool) {
-        let out = &mut Aligner { out, aligned };
+    /// Passes every option to `put`, each padded to a multiple of four if `aligned`.
+    pub(super) fn pass(&self, put: &mut dyn FnMut(&[u8]), aligned: bool) {
+        let out = &mut Aligner { put, aligned };
         if let Some(option) = &self.capable {
             write_capable(option, out);
         }
@@ -56,12 +52,8 @@ impl MultipathOptions {
         if let Some(option) = &self.add_address {
             write_add_address(option, out);
         }
-        if let Some(ids) = &self.remove_address {
-            let mut bytes = [0; 1 + AddressIds::MAX];
-            bytes[0] = subtype::REMOVE_ADDR << 4;
-            let ids = ids.as_slice();
-            bytes[1..=ids.len()].copy_from_slice(ids);
-            out.option(&[&bytes[..=ids.len()]]);
+        if !self.remove_addresses.is_empty() {
+            out.option(&[&[subtype::REMOVE_ADDR << 4], &self.remove_addresses]);
         }
         if let Some(backup) = self.priority {
             out.option(&[&[subtype::PRIO << 4 | u8::from(backup)]]);
@@ -75,18 +67,6 @@ impl MultipathOptions {
         if let Some(ResetReason { transient, code }) = self.reset {
             out.option(&[&[subtype::TCPRST << 4 | u8::from(transient), code]]);
         }
-    }
-}
-
-pub(super) trait Out {
-    fn put(&mut self, bytes: &[u8]);
-}
-
-pub(super) struct Counter(pub usize);
-
-impl Out for Counter {
-    fn put(&mut self, bytes: &[u8]) {
-        self.0 += bytes.len();
     }
 }
 
@@ -247,7 +227,7 @@ fn write_add_address(option: &AddAddress, out: &mut Aligner<'_>) {
 
 /// Appends options one after the other.
 struct Aligner<'a> {
-    out: &'a mut dyn Out,
+    put: &'a mut dyn FnMut(&[u8]),
     aligned: bool,
 }
 
@@ -255,11 +235,11 @@ impl Aligner<'_> {
     /// Writes kind, length, the parts, and what is missing to a multiple of four.
     fn option(&mut self, parts: &[&[u8]]) {
         let len = 2 + parts.iter().map(|part| part.len()).sum::<usize>();
-        self.out.put(&[super::options::kind::MULTIPATH, len as u8]);
-        parts.iter().for_each(|part| self.out.put(part));
+        (self.put)(&[super::options::kind::MULTIPATH, len as u8]);
+        parts.iter().for_each(|part| (self.put)(part));
         if self.aligned {
             let padding = len.next_multiple_of(4) - len;
-            self.out.put(&[super::options::kind::NO_OPERATION; 3][..padding]);
+            (self.put)(&[super::options::kind::NO_OPERATION; 3][..padding]);
         }
     }
 }
@@ -300,18 +280,12 @@ mod tests {
 
     /// The bytes of `options` after the kind and the length of the only option.
     fn body(options: &MultipathOptions) -> Vec<u8> {
-        struct Bytes(Vec<u8>);
-        impl Out for Bytes {
-            fn put(&mut self, bytes: &[u8]) {
-                self.0.extend(bytes);
-            }
-        }
-        let mut out = Bytes(Vec::new());
-        options.write(&mut out, true);
-        assert_eq!((out.0[0], out.0.len()), (30, options.wire_len()));
-        let len = usize::from(out.0[1]);
-        assert!(out.0[len..].iter().all(|&padding| padding == 1));
-        out.0[2..len].to_vec()
+        let mut out: Vec<u8> = Vec::new();
+        options.pass(&mut |bytes| out.extend(bytes), true);
+        assert_eq!((out[0], out.len()), (30, options.wire_len()));
+        let len = usize::from(out[1]);
+        assert!(out[len..].iter().all(|&padding| padding == 1));
+        out[2..len].to_vec()
     }
 
     fn all() -> Vec<(MultipathOptions, Vec<u8>)> {
@@ -362,7 +336,7 @@ mod tests {
             ),
             (
                 MultipathOptions {
-                    reset: Some(ResetReason { transient: true, code: ResetReason::MIDDLEBOX }),
+                    reset: Some(ResetReason { transient: true, ..ResetReason::MIDDLEBOX }),
                     ..none()
                 },
                 vec![0x81, 6],

@@ -3,7 +3,6 @@
 use bytes::Buf;
 
 use super::multipath::MultipathOptions;
-use super::multipath_wire::{Counter, Out};
 use crate::sequence::Seq;
 
 /// The options of one segment that this engine understands; every other kind is skipped.
@@ -126,9 +125,9 @@ impl Options {
         if self.multipath.is_none() || length <= MAX_OPTIONS_LEN {
             return length;
         }
-        let mut counter = Counter(0);
-        self.write_compactly(&mut counter);
-        counter.0.next_multiple_of(4)
+        let mut compact_len = 0;
+        self.pass(&mut |bytes| compact_len += bytes.len(), false);
+        compact_len.next_multiple_of(4)
     }
 
     fn aligned_len(&self) -> usize {
@@ -148,89 +147,49 @@ impl Options {
     /// RFC 7323 appendix A recommends if there is room for it.
     pub(super) fn write(&self, out: &mut [u8]) {
         let aligned = self.multipath.is_none() || self.aligned_len() <= out.len();
-        let mut out = Writer { out };
-        if !aligned {
-            self.write_compactly(&mut out);
-            let rest = out.out.len();
-            return out.put(&[kind::END; 4][..rest]);
-        }
-        if let Some(mss) = self.mss {
-            out.put(&[kind::MSS, 4]);
-            out.put(&mss.to_be_bytes());
-        }
-        let nop = kind::NO_OPERATION;
-        match (self.timestamps, self.sack_permitted) {
-            (Some(_), true) => out.put(&[kind::SACK_PERMITTED, 2]),
-            (Some(_), false) => out.put(&[nop, nop]),
-            (None, true) => out.put(&[nop, nop, kind::SACK_PERMITTED, 2]),
-            (None, false) => {}
-        }
-        if let Some(stamps) = self.timestamps {
-            stamps.write(&mut out);
-        }
-        if let Some(shift) = self.window_scale {
-            out.put(&[nop, kind::WINDOW_SCALE, 3, shift]);
-        }
-        if let Some(options) = &self.multipath {
-            options.write(&mut out, true);
-        }
-        if !self.sack.is_empty() {
-            out.put(&[nop, nop]);
-            self.sack.write(&mut out);
-        }
+        let mut len = 0;
+        let mut put = |bytes: &[u8]| {
+            out[len..len + bytes.len()].copy_from_slice(bytes);
+            len += bytes.len();
+        };
+        self.pass(&mut put, aligned);
+        out[len..].fill(kind::END);
     }
 
-    /// Writes the options one after the other: what came in 40 bytes fits into them again.
-    fn write_compactly(&self, out: &mut dyn Out) {
+    /// Passes the options to `put`, one after the other. Without padding, what came in 40 bytes fits
+    /// into them again.
+    fn pass(&self, put: &mut impl FnMut(&[u8]), aligned: bool) {
+        let padding: &[u8] = if aligned { &[kind::NO_OPERATION; 2] } else { &[] };
         if let Some(mss) = self.mss {
-            out.put(&[kind::MSS, 4]);
-            out.put(&mss.to_be_bytes());
+            put(&[kind::MSS, 4]);
+            put(&mss.to_be_bytes());
+        }
+        if self.timestamps.is_some() != self.sack_permitted {
+            put(padding);
         }
         if self.sack_permitted {
-            out.put(&[kind::SACK_PERMITTED, 2]);
+            put(&[kind::SACK_PERMITTED, 2]);
         }
-        if let Some(stamps) = self.timestamps {
-            stamps.write(out);
+        if let Some(Timestamps { value, echo }) = self.timestamps {
+            put(&[kind::TIMESTAMPS, 10]);
+            put(&value.to_be_bytes());
+            put(&echo.to_be_bytes());
         }
         if let Some(shift) = self.window_scale {
-            out.put(&[kind::WINDOW_SCALE, 3, shift]);
+            put(&padding[..padding.len() / 2]);
+            put(&[kind::WINDOW_SCALE, 3, shift]);
         }
         if let Some(options) = &self.multipath {
-            options.write(out, false);
+            options.pass(put, aligned);
         }
         if !self.sack.is_empty() {
-            self.sack.write(out);
+            put(padding);
+            put(&[kind::SACK, 2 + 8 * self.sack.len]);
+            for block in self.sack.as_slice() {
+                put(&block.start.0.to_be_bytes());
+                put(&block.end.0.to_be_bytes());
+            }
         }
-    }
-}
-
-impl Timestamps {
-    fn write(self, out: &mut dyn Out) {
-        out.put(&[kind::TIMESTAMPS, 10]);
-        out.put(&self.value.to_be_bytes());
-        out.put(&self.echo.to_be_bytes());
-    }
-}
-
-impl SackBlocks {
-    fn write(&self, out: &mut dyn Out) {
-        out.put(&[kind::SACK, 2 + 8 * self.len]);
-        for block in self.as_slice() {
-            out.put(&block.start.0.to_be_bytes());
-            out.put(&block.end.0.to_be_bytes());
-        }
-    }
-}
-
-struct Writer<'a> {
-    out: &'a mut [u8],
-}
-
-impl Out for Writer<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        let (head, tail) = std::mem::take(&mut self.out).split_at_mut(bytes.len());
-        head.copy_from_slice(bytes);
-        self.out = tail;
     }
 }
 

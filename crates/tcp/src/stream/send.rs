@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
 use super::receive::ReceiveStream;
 use super::{Extension, Sink, Source, Streams};
@@ -20,20 +20,13 @@ pub(crate) struct SendStream {
 }
 
 impl SendStream {
-    /// Copies as much of `data` as there is room for, and returns how much that is.
-    pub(crate) fn write(&mut self, data: &[u8]) -> usize {
-        let len = self.buffer.admit(data.len(), self.used());
+    /// Takes as much from the front of `data` as there is room for, and returns how much that is.
+    /// [`Bytes`] are not copied.
+    pub(crate) fn write(&mut self, data: &mut impl Buf) -> usize {
+        let len = self.buffer.admit(data.remaining(), self.used());
         if len > 0 {
-            self.push(Bytes::copy_from_slice(&data[..len]));
-        }
-        len
-    }
-
-    /// Moves as much from the front of `data` as there is room for, and returns how much that is.
-    pub(crate) fn write_bytes(&mut self, data: &mut Bytes) -> usize {
-        let len = self.buffer.admit(data.len(), self.used());
-        if len > 0 {
-            self.push(data.split_to(len));
+            self.waiting += len;
+            self.chunks.push_back(data.copy_to_bytes(len));
         }
         len
     }
@@ -56,11 +49,6 @@ impl SendStream {
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
         self.waiting = 0;
-    }
-
-    fn push(&mut self, chunk: Bytes) {
-        self.waiting += chunk.len();
-        self.chunks.push_back(chunk);
     }
 
     /// Joins the chunks at the front into one of `len` bytes.
@@ -232,9 +220,9 @@ mod tests {
     #[test]
     fn bytes_come_out_in_order_across_chunks_and_room_returns_on_acknowledgment() {
         let mut stream = ByteStreams::new(BufferSize { initial: 10, max: 10 });
-        assert_eq!(stream.send.write(b"abc"), 3);
+        assert_eq!(stream.send.write(&mut &b"abc"[..]), 3);
         let mut rest = Bytes::from_static(b"defghijklm");
-        assert_eq!((stream.send.write_bytes(&mut rest), &rest[..]), (7, &b"klm"[..]));
+        assert_eq!((stream.send.write(&mut rest), &rest[..]), (7, &b"klm"[..]));
         assert!(!stream.send.is_writable());
         assert_eq!(stream.take(2), "ab");
         assert_eq!(stream.take(4), "cdef");
@@ -242,20 +230,20 @@ mod tests {
         assert_eq!((stream.waiting(), stream.send.used()), (0, 10));
         stream.acknowledged(6);
         assert!(stream.send.is_writable());
-        assert_eq!(stream.send.write(&rest), 3);
+        assert_eq!(stream.send.write(&mut rest), 3);
     }
 
     #[test]
     fn the_buffer_grows_only_for_a_writer_that_has_no_room() {
         let mut stream = ByteStreams::new(BufferSize { initial: 10, max: 100_000 });
-        stream.send.write(&[0; 5]);
+        stream.send.write(&mut &[0; 5][..]);
         stream.starved(10, 1460);
-        assert_eq!(stream.send.write(&[0; 10]), 5);
+        assert_eq!(stream.send.write(&mut &[0; 10][..]), 5);
         stream.starved(10, 1460);
         // The last block is completed.
         stream.set_block(1460);
         assert_eq!(
-            stream.send.write(&[0; 200_000]),
+            stream.send.write(&mut &[0; 200_000][..]),
             (2 * 10 * 4352 - 10usize).div_ceil(1460) * 1460
         );
         stream.starved(1000, 1460);

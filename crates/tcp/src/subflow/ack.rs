@@ -7,7 +7,7 @@ use trackbed_core::Time;
 use super::{Phase, Streams, Subflow};
 use crate::recovery::prr::Progress;
 use crate::recovery::scoreboard::Sent;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Segment, Timestamps};
 use crate::sequence::Seq;
 
 #[derive(Debug, Default)]
@@ -163,18 +163,20 @@ impl Subflow {
         ack.before(self.send.una - self.send.window_max)
     }
 
-    fn echo_of(&self, segment: &Segment) -> Option<u32> {
-        let stamps = segment.options.timestamps.filter(|_| self.receive.agreed.timestamps)?;
-        (stamps.echo != 0).then_some(stamps.echo)
+    /// The timestamp that a segment echoes.
+    pub(super) fn echo_of(&self, segment: &Segment) -> Option<u32> {
+        self.stamps_of(segment).map(|stamps| stamps.echo).filter(|echo| *echo != 0)
+    }
+
+    /// The timestamps of a segment, if both sides use them.
+    pub(super) fn stamps_of(&self, segment: &Segment) -> Option<Timestamps> {
+        segment.options.timestamps.filter(|_| self.receive.agreed.timestamps)
     }
 
     /// RFC 7323 section 4.3: TS.Recent follows segments that do not begin after the last
     /// acknowledgment.
     fn note_timestamp(&mut self, now: Time, segment: &Segment) {
-        let Some(stamps) = segment.options.timestamps.filter(|_| self.receive.agreed.timestamps)
-        else {
-            return;
-        };
+        let Some(stamps) = self.stamps_of(segment) else { return };
         let newer = (stamps.value.wrapping_sub(self.receive.ts_recent) as i32) >= 0;
         if newer && !segment.sequence.after(self.receive.acknowledged) {
             self.receive.ts_recent = stamps.value;
@@ -219,8 +221,7 @@ impl Subflow {
             if !sent.sacked && sack {
                 self.send.delivered += 1;
                 if !answers_original(&sent, self.timestamp(sent.sent_at), event.stamp) {
-                    let min_rtt = self.rtt.min().unwrap_or(Duration::MAX);
-                    self.loss.rack.delivered(&sent, now, min_rtt);
+                    self.loss.rack.delivered(&sent, now, self.min_rtt());
                 }
             }
             event.note_delivery(sent.sent_at, sent.delivered);

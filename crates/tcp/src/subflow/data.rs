@@ -152,13 +152,9 @@ impl Subflow {
 
     /// The time from our acknowledgment to the data that echoes it (RFC 7323 section 4).
     fn sample_receive_rtt(&mut self, now: Time, segment: &Segment) {
-        let Some(stamps) = segment.options.timestamps.filter(|_| self.receive.agreed.timestamps)
-        else {
-            return;
-        };
-        if stamps.echo != 0 && stamps.echo != self.receive.last_echo {
-            self.receive.last_echo = stamps.echo;
-            let millis = self.timestamp(now).wrapping_sub(stamps.echo);
+        if let Some(echo) = self.echo_of(segment).filter(|echo| *echo != self.receive.last_echo) {
+            self.receive.last_echo = echo;
+            let millis = self.timestamp(now).wrapping_sub(echo);
             if segment.payload.len() as u32 >= self.send.mss && millis < MAX_RECEIVE_RTT_MS {
                 self.receive.tuner.sample_rtt(Duration::from_millis(millis.into()));
             }

@@ -96,10 +96,7 @@ impl Subflow {
 
     /// RFC 7323 section 5.3: protection against wrapped sequence numbers.
     fn is_old_duplicate(&self, now: Time, segment: &Segment) -> bool {
-        let Some(stamps) = segment.options.timestamps.filter(|_| self.receive.agreed.timestamps)
-        else {
-            return false;
-        };
+        let Some(stamps) = self.stamps_of(segment) else { return false };
         let older = (stamps.value.wrapping_sub(self.receive.ts_recent) as i32) < 0;
         // RFC 7323 section 5.5: after 24 days of silence the clock may have wrapped.
         older && now - self.receive.ts_recent_at < PAWS_IDLE

@@ -43,7 +43,6 @@ use crate::segment::{HEADER_LEN, SackBlock};
 use crate::sequence::Seq;
 use crate::stats::Stats;
 pub(crate) use crate::stream::Streams;
-pub(crate) use observe::Observation;
 
 /// The states of RFC 9293 section 3.3.2. The caller implements LISTEN: it answers a SYN with
 /// [`Connection::accept`](crate::Connection::accept).

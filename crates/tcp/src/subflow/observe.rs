@@ -7,29 +7,7 @@ use trackbed_core::Time;
 use super::{Phase, State, Streams, Subflow};
 use crate::congestion::CongestionControl;
 use crate::error::TcpError;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Observation {
-    /// Something was lost or reordered, and the recovery is under way.
-    pub recovering: bool,
-    /// After a retransmission timeout.
-    pub timed_out: bool,
-    pub srtt: Duration,
-    /// Mean deviation of the round-trip time.
-    pub rttvar: Duration,
-    /// The last sample.
-    pub latest_rtt: Duration,
-    pub rto: Duration,
-    pub cwnd: u32,
-    pub ssthresh: u32,
-    pub in_flight: u32,
-    pub mss: u32,
-    /// Timeouts without progress.
-    pub timeouts: u32,
-    pub retransmissions: u64,
-    /// Segments that the peer has, ever.
-    pub delivered: u64,
-}
+use crate::schedulers::{PathView, Recovery};
 
 impl Subflow {
     /// A subflow with a coupled controller.
@@ -38,24 +16,47 @@ impl Subflow {
         self
     }
 
-    pub(crate) fn observe(&self) -> Observation {
-        Observation {
-            // Without SACK the phase outlives the last loss until more data is sent (RFC 6582
-            // section 4), which must not keep data away.
-            recovering: self.loss.phase != Phase::Open && !self.board.is_empty(),
-            timed_out: self.loss.phase == Phase::Loss && !self.board.is_empty(),
+    /// What a scheduler may know of the subflow itself.
+    pub(crate) fn view(&self) -> PathView {
+        PathView {
+            recovery: match self.loss.phase {
+                // Without SACK the phase outlives the last loss until more data is sent (RFC 6582
+                // section 4), which must not keep data away.
+                _ if self.board.is_empty() => Recovery::Open,
+                Phase::Open => Recovery::Open,
+                Phase::Loss => Recovery::TimedOut,
+                Phase::Disorder | Phase::Reduced | Phase::Recovery => Recovery::Recovering,
+            },
             srtt: self.srtt(),
             rttvar: self.rtt.deviation(),
             latest_rtt: self.rtt.latest(),
-            rto: self.rtt.backed_off(self.loss.backoff),
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
-            in_flight: self.board.in_flight(),
-            mss: self.send.mss,
+            cwnd_segments: self.window.cwnd,
+            ssthresh_segments: self.window.ssthresh,
+            in_flight_segments: self.board.in_flight(),
+            mss_bytes: self.send.mss,
             timeouts: self.loss.timeouts,
             retransmissions: self.counters.retransmissions,
-            delivered: self.send.delivered,
+            ..PathView::default()
         }
+    }
+
+    /// Timeouts without progress.
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.loss.timeouts
+    }
+
+    /// Segments that the peer has, ever.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.send.delivered
+    }
+
+    /// Segments in flight.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
+    pub(crate) fn rto(&self) -> Duration {
+        self.rtt.backed_off(self.loss.backoff)
     }
 
     pub(crate) fn is_opening(&self) -> bool {
