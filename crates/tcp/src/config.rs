@@ -16,8 +16,6 @@ pub struct Config {
     pub congestion: &'static dyn CongestionAlgorithm,
     /// When CUBIC leaves slow start before a loss.
     pub hystart: HyStart,
-    /// What makes the congestion window grow.
-    pub growth: Growth,
     /// Initial congestion window in segments (RFC 6928).
     pub initial_window_segments: u32,
     /// The MTU of the local interface in bytes, IP header included; 576..=65,535.
@@ -85,7 +83,6 @@ impl Default for Config {
         Config {
             congestion: &cubic::Cubic,
             hystart: HyStart::Linux,
-            growth: Growth::Bytes,
             initial_window_segments: 10,
             mtu: 1_500,
             mss: u32::MAX,
@@ -161,16 +158,6 @@ impl Default for KeepAlive {
     fn default() -> KeepAlive {
         KeepAlive { idle: Duration::from_secs(7_200), interval: Duration::from_secs(75), probes: 9 }
     }
-}
-
-/// What makes the congestion window grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// Every acknowledged segment (RFC 3465, as in Linux): the window doubles each round of slow
-    /// start, also with delayed acknowledgments.
-    Bytes,
-    /// Every acknowledgment, however much it covers (RFC 5681 without byte counting).
-    Acknowledgments,
 }
 
 /// How Explicit Congestion Notification is negotiated (RFC 3168).

@@ -5,7 +5,6 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::{Phase, Subflow};
-use crate::config::Growth;
 use crate::congestion::{Acked, Window};
 use crate::recovery::prr::{Progress, Prr};
 
@@ -25,11 +24,7 @@ impl Subflow {
                 // Progress keeps a window that is not used, too (Linux's `tcp_cong_avoid`).
                 self.usage.validated_at = now;
                 if self.is_window_limited() {
-                    let segments = match self.config.growth {
-                        Growth::Bytes => progress.delivered,
-                        Growth::Acknowledgments => progress.delivered.min(1),
-                    };
-                    let acked = self.acked(now, segments);
+                    let acked = self.acked(now, progress.delivered);
                     self.congestion.on_ack(&mut self.window, &acked);
                 }
             }

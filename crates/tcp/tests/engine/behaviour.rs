@@ -179,9 +179,7 @@ fn a_shut_window_is_probed_and_nothing_is_lost_when_it_opens() {
     let mut got = 0;
     while got < data.len() {
         let now = track.now;
-        while let Some(part) = track.client().read(now, 10_000).unwrap() {
-            got += part.len();
-        }
+        got += track.read_all(0).iter().sum::<usize>();
         written += track.server().write(now, &data[written..]).unwrap();
         (0..2).for_each(|end| track.flush(end));
         run_for(&mut track, Duration::from_millis(100));
@@ -222,13 +220,9 @@ fn a_narrower_path_is_learnt_from_icmp_and_what_was_too_long_is_sent_again() {
     assert_eq!(track.server().stats().mss_bytes, 1_000 - 52);
     assert_eq!(track.server().stats().cwnd_segments, cwnd);
     run_for(&mut track, Duration::from_millis(500));
-    let mut got = 0;
-    let now = track.now;
-    while let Some(part) = track.client().read(now, 10_000).unwrap() {
-        assert!(part.len() <= 948);
-        got += part.len();
-    }
-    assert_eq!((got, track.server().stats().timeouts), (10_000, 0));
+    let parts = track.read_all(0);
+    assert!(parts.iter().all(|len| *len <= 948));
+    assert_eq!((parts.iter().sum(), track.server().stats().timeouts), (10_000, 0));
     // A message that quotes nothing in flight is not believed.
     track.server().handle_too_big(now, 600, Seq(12));
     assert_eq!(track.server().stats().mss_bytes, 948);
@@ -238,35 +232,25 @@ fn a_narrower_path_is_learnt_from_icmp_and_what_was_too_long_is_sent_again() {
 fn a_congestion_mark_is_echoed_and_reduces_the_window_once() {
     let asks = Config { ecn: EcnMode::Active, ..Config::default() };
     let mut track = open([Config::default(), asks.clone()]);
-    let now = track.now;
     // The client does not ask by default, so nothing is marked as capable.
-    track.server().write(now, b"x").unwrap();
-    assert_eq!(drain(track.server(), now)[0].ecn, Ecn::NotCapable);
+    assert_eq!(track.write(1, b"x")[0].ecn, Ecn::NotCapable);
 
     let mut track = open([asks, Config::default()]);
-    let now = track.now;
-    track.server().write(now, &[0; 8_000]).unwrap();
-    let sent = drain(track.server(), now);
+    let mut sent = track.write(1, &[0; 8_000]);
     assert!(sent.iter().all(|segment| segment.ecn == Ecn::Ect0));
     let cwnd = track.server().stats().cwnd_segments;
     let marked: Packet = sent[0].emit().with_congestion_experienced();
-    track.client().handle_segment(now, Segment::parse(&marked).unwrap());
-    for segment in &sent[1..] {
-        track.client().handle_segment(now, segment.clone());
-    }
-    let echoes = drain(track.client(), now);
+    sent[0] = Segment::parse(&marked).unwrap();
+    let echoes = track.hear(0, sent);
     assert!(!echoes.is_empty() && echoes.iter().all(|echo| echo.has(Flags::ECE)));
-    for echo in echoes {
-        track.server().handle_segment(now, echo);
-    }
+    track.hear(1, echoes);
     let stats = track.server().stats();
     assert_eq!(stats.ssthresh_segments, cwnd * 717 / 1024);
-    track.server().write(now, b"next").unwrap();
-    let next = drain(track.server(), now);
+    let next = track.write(1, b"next");
     assert!(next[0].has(Flags::CWR));
+    let now = track.now;
     track.client().handle_segment(now, next[0].clone());
-    track.client().write(now, b"!").unwrap();
-    assert!(!drain(track.client(), now)[0].has(Flags::ECE));
+    assert!(!track.write(0, b"!")[0].has(Flags::ECE));
 }
 
 #[test]
@@ -310,9 +294,7 @@ fn a_recovery_that_is_over_is_not_undone() {
 #[test]
 fn the_retransmission_timer_starts_anew_with_a_probe_of_new_data() {
     let mut track = open_plain();
-    let now = track.now;
-    track.server().write(now, &[0; 60_000]).unwrap();
-    let flight = drain(track.server(), now);
+    let flight = track.write(1, &[0; 60_000]);
     let probe_at = track.server().poll_timeout().unwrap();
     track.server().handle_timeout(probe_at);
     let probe = drain(track.server(), probe_at);
@@ -343,11 +325,9 @@ fn the_last_segment_is_repaired_by_a_probe_and_a_late_acknowledgment_is_undone()
     let mut track = Track::new([plain.clone(), plain], [link(), link()]);
     request(&mut track, 100_000);
     run_for(&mut track, Duration::from_millis(300));
-    let now = track.now;
-    track.server().write(now, &[0; 20_000]).unwrap();
-    let flight = drain(track.server(), now);
+    let flight = track.write(1, &[0; 20_000]);
     let cwnd = track.server().stats().cwnd_segments;
-    let late = now + Duration::from_millis(500);
+    let late = track.now + Duration::from_millis(500);
     let at = track.server().poll_timeout().unwrap();
     track.server().handle_timeout(at);
     assert_eq!(drain(track.server(), at).len(), 1);

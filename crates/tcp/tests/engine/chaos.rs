@@ -14,6 +14,8 @@ use trackbed_core::{Packet, Ratio, Rng, Seed, Time};
 use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
 use trackbed_tcp::{Config, Connection, Segment, algorithms, reset_reply};
 
+use crate::setting;
+
 /// How bad the channel is, in per cent.
 #[derive(Debug)]
 struct Faults {
@@ -271,7 +273,7 @@ fn run(seed: u64) -> bool {
 
 #[test]
 fn every_byte_arrives_once_and_in_order_or_the_connection_fails_cleanly() {
-    let runs = std::env::var("CHAOS_RUNS").map_or(400, |runs| runs.parse().expect("a number"));
+    let runs = setting("CHAOS_RUNS").unwrap_or(400);
     let complete = (0..runs).filter(|&seed| run(seed)).count() as u64;
     // Most runs must not fail.
     assert!(complete > runs / 2, "only {complete} of {runs} runs were completed");

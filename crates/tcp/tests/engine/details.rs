@@ -19,8 +19,7 @@ fn seasoned(config: &Config) -> Track {
 fn full_segments(track: &mut Track, count: usize) -> Vec<Segment> {
     let now = track.now;
     track.server().set_nagle(now, false);
-    track.server().write(now, &vec![0; 1_448 * count]).unwrap();
-    drain(track.server(), now)
+    track.write(1, &vec![0; 1_448 * count])
 }
 
 #[test]
@@ -32,9 +31,8 @@ fn every_second_full_segment_is_acknowledged_and_a_single_one_after_40_ms() {
     let now = track.now;
     let mut answers = Vec::new();
     for segment in segments {
-        track.client().handle_segment(now, segment);
-        answers.push(drain(track.client(), now).len());
-        while track.client().read(now, usize::MAX).unwrap().is_some() {}
+        answers.push(track.hear(0, [segment]).len());
+        track.read_all(0);
         assert!(drain(track.client(), now).is_empty());
     }
     assert_eq!(answers, [0, 1, 0, 1, 0]);
@@ -43,19 +41,16 @@ fn every_second_full_segment_is_acknowledged_and_a_single_one_after_40_ms() {
     assert_eq!(drain(track.client(), now).len(), 1);
     // The end of what was written carries PSH, and is acknowledged as soon as it has been read.
     assert!(last.has(Flags::PSH));
-    track.client().handle_segment(now, last);
-    assert!(drain(track.client(), now).is_empty());
-    while track.client().read(now, usize::MAX).unwrap().is_some() {}
+    assert!(track.hear(0, [last]).is_empty());
+    track.read_all(0);
     assert_eq!(drain(track.client(), now).len(), 1);
 }
 
 #[test]
 fn without_delay_every_segment_is_acknowledged() {
     let mut track = seasoned(&Config { delayed_ack: false, ..Config::default() });
-    let now = track.now;
     for segment in full_segments(&mut track, 3) {
-        track.client().handle_segment(now, segment);
-        assert_eq!(drain(track.client(), now).len(), 1);
+        assert_eq!(track.hear(0, [segment]).len(), 1);
     }
 }
 
@@ -63,10 +58,8 @@ fn without_delay_every_segment_is_acknowledged() {
 fn data_behind_a_hole_is_reported_at_once_with_the_newest_range_first() {
     let mut track = seasoned(&Config::default());
     let segments = full_segments(&mut track, 6);
-    let now = track.now;
     let mut report = |at: usize| {
-        track.client().handle_segment(now, segments[at].clone());
-        let answers = drain(track.client(), now);
+        let answers = track.hear(0, [segments[at].clone()]);
         assert_eq!(answers.len(), 1);
         let blocks = answers[0].options.sack;
         blocks.as_slice().iter().map(|block| (block.start, block.end)).collect::<Vec<_>>()
@@ -84,10 +77,8 @@ fn data_behind_a_hole_is_reported_at_once_with_the_newest_range_first() {
 fn a_second_small_segment_waits_for_the_first() {
     let mut track = seasoned(&Config::default());
     let now = track.now;
-    track.server().write(now, b"one").unwrap();
-    assert_eq!(drain(track.server(), now).len(), 1);
-    track.server().write(now, b"two").unwrap();
-    assert!(drain(track.server(), now).is_empty());
+    assert_eq!(track.write(1, b"one").len(), 1);
+    assert!(track.write(1, b"two").is_empty());
     track.server().set_nagle(now, false);
     assert_eq!(drain(track.server(), now).len(), 1);
 }
@@ -95,16 +86,14 @@ fn a_second_small_segment_waits_for_the_first() {
 #[test]
 fn an_old_timestamp_marks_a_segment_from_the_past() {
     let mut track = seasoned(&Config::default());
-    let now = track.now;
     let old = full_segments(&mut track, 1).remove(0);
     let mut forged = old.clone();
     let stamps = forged.options.timestamps.as_mut().unwrap();
     stamps.value = stamps.value.wrapping_sub(1_000);
     let before = track.client().stats().bytes_received;
-    track.client().handle_segment(now, forged);
+    assert_eq!(track.hear(0, [forged]).len(), 1, "it is answered by an acknowledgment");
     assert_eq!(track.client().stats().bytes_received, before);
-    assert_eq!(drain(track.client(), now).len(), 1, "it is answered by an acknowledgment");
-    track.client().handle_segment(now, old);
+    track.hear(0, [old]);
     assert_eq!(track.client().stats().bytes_received, before + 1_448);
 }
 

@@ -6,18 +6,17 @@
 
 use std::time::Duration;
 
+use crate::multipath_swarm::{Dice, config};
 use crate::paths::{Lane, World, client_ip};
+use crate::setting;
 use trackbed_core::{Ratio, Rng, Seed, Time};
 use trackbed_tcp::Config;
 use trackbed_tcp::config::BufferSize;
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
+use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::schedulers::{self, PathId};
 
 #[test]
 fn every_byte_arrives_once_and_in_order_through_handovers() {
-    let setting = |name: &str| {
-        std::env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"))
-    };
     let cases = match setting("HANDOVER_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..setting("HANDOVER_RUNS").unwrap_or(300),
@@ -80,11 +79,12 @@ const CALM: Time = Time::from_millis(20_000);
 const END: Time = Time::from_millis(900_000);
 
 fn run(case: u64) {
-    let mut rng = Seed::of_run(5, case).stream("handovers");
+    let mut dice = Dice(Seed::of_run(5, case).stream("handovers"));
+    let mut configs = [(); 2].map(|()| config(&mut dice));
+    let rng = &mut dice.0;
     let count = 2 + rng.below(2) as usize;
-    let handovers: Vec<_> = (0..count).map(|_| handovers(&mut rng)).collect();
-    let lanes = handovers.iter().map(|spans| lane(&mut rng, spans.clone())).collect();
-    let mut configs = [config(&mut rng), config(&mut rng)];
+    let handovers: Vec<_> = (0..count).map(|_| handovers(rng)).collect();
+    let lanes = handovers.iter().map(|spans| lane(rng, spans.clone())).collect();
     configs[0].endpoints = (1..count).map(|lane| Endpoint::subflow(client_ip(lane))).collect();
     let names = configs.each_ref().map(|config| {
         (config.scheduler.name, config.tcp.congestion.name(), config.proactive, config.reactive)
@@ -167,33 +167,4 @@ fn lane(rng: &mut Rng, outages: Vec<(Time, Time)>) -> Lane {
     lane.jitter = Duration::from_millis(rng.below(40));
     lane.outages = outages;
     lane
-}
-
-fn config(rng: &mut Rng) -> MultipathConfig {
-    let mut pick = |count: u64| rng.below(count) as usize;
-    let (controls, schedulers) = (trackbed_tcp::algorithms(), schedulers::algorithms());
-    let buffer = |which: usize| match which {
-        0 => BufferSize { initial: 20_000, max: 20_000 },
-        1 => BufferSize { initial: 200_000, max: 200_000 },
-        _ => Config::default().receive_buffer,
-    };
-    let tcp = Config {
-        congestion: controls[pick(controls.len() as u64)],
-        receive_buffer: buffer(pick(4)),
-        send_buffer: buffer(pick(4)),
-        batching: pick(2) == 0,
-        nagle: pick(2) == 0,
-        ..Config::default()
-    };
-    MultipathConfig {
-        tcp,
-        scheduler: schedulers[pick(schedulers.len() as u64)],
-        opportunistic: pick(2) == 0,
-        proactive: pick(2) == 0,
-        reactive: (pick(4) == 0).then(|| Duration::from_millis(50 + pick(300) as u64)),
-        checksum: pick(4) == 0,
-        reinjection: Some([Reinjection::Timeout, Reinjection::Stale(4)][pick(2)]),
-        rejoin: (pick(2) == 0).then(|| Duration::from_millis(500)),
-        ..MultipathConfig::default()
-    }
 }

@@ -2,17 +2,12 @@
 
 use std::time::Duration;
 
-use crate::track::{Exchange, Fate, Link, Track, request};
+use crate::track::{Exchange, Fate, Link, Track, request, tcp};
 use trackbed_core::{Ratio, Seed, Time};
-use trackbed_tcp::config::{BufferSize, Growth};
-use trackbed_tcp::{Config, algorithms};
+use trackbed_tcp::Config;
+use trackbed_tcp::config::BufferSize;
 
 const MSS: f64 = 1448.0;
-
-fn config(congestion: &str) -> Config {
-    let congestion = *algorithms().iter().find(|entry| entry.name() == congestion).unwrap();
-    Config { congestion, ..Config::default() }
-}
 
 /// A link that is so fast that only its delay counts.
 fn fast(delay_ms: u64) -> Link {
@@ -38,8 +33,8 @@ fn a_window_limits_the_rate_to_window_over_round_trip_time() {
     for (buffer, delay_ms) in [(65_536, 10), (262_144, 50), (1_000_000, 100)] {
         let receive_buffer = BufferSize { initial: buffer, max: buffer };
         // A delayed acknowledgment would hold back a part of the window.
-        let client = Config { receive_buffer, delayed_ack: false, ..config("cubic") };
-        let configs = [client, config("cubic")];
+        let client = Config { receive_buffer, delayed_ack: false, ..tcp("cubic") };
+        let configs = [client, tcp("cubic")];
         let mut track = Track::new(configs, [fast(delay_ms), fast(delay_ms)]);
         let rate = goodput(&mut track, 5, 25);
         let window = f64::from(track.server().stats().send_window_bytes);
@@ -53,7 +48,7 @@ fn a_window_limits_the_rate_to_window_over_round_trip_time() {
 fn each_of_five_lost_syns_costs_a_second_and_the_next_one_two() {
     let time = |lost: Vec<u64>| {
         let links = [fast(20).with_fate(Fate::List(lost, 0)), fast(20)];
-        request(&mut Track::new([config("cubic"), config("cubic")], links), 1000)
+        request(&mut Track::new([tcp("cubic"), tcp("cubic")], links), 1000)
     };
     let clean = time(vec![]);
     assert_eq!(time(vec![0]) - clean, Duration::from_secs(1));
@@ -64,7 +59,7 @@ fn each_of_five_lost_syns_costs_a_second_and_the_next_one_two() {
 
 #[test]
 fn after_an_outage_the_first_backed_off_timeout_beyond_it_succeeds() {
-    let plain = Config { tail_loss_probe: false, ..config("cubic") };
+    let plain = Config { tail_loss_probe: false, ..tcp("cubic") };
     for outage_ms in [1u64, 150, 500, 1_000, 2_500, 6_000, 20_000] {
         let mut track = Track::new([plain.clone(), plain.clone()], [fast(20), fast(20)]);
         Exchange::begin(&mut track, 1000).run_until(Time::from_millis(5_000));
@@ -89,7 +84,7 @@ fn after_an_outage_the_first_backed_off_timeout_beyond_it_succeeds() {
 /// The mean window in segments while every `every`-th data packet is lost, at 100 ms.
 fn window_at_periodic_loss(congestion: &str, every: u64, from: u64, to: u64) -> f64 {
     let down = fast(50).with_fate(Fate::Every(every, 0));
-    let plain = Config { batching: false, ..config(congestion) };
+    let plain = Config { batching: false, ..tcp(congestion) };
     let mut track = Track::new([plain.clone(), plain], [fast(50), down]);
     goodput(&mut track, from, to) * 0.1 / MSS
 }
@@ -107,11 +102,11 @@ fn cubic_answers_periodic_loss_with_its_response_function() {
 }
 
 /// The constant C in rate = MSS / RTT x C / sqrt(p) for random loss p.
-fn constant_at_random_loss(growth: Growth, per_mille: u64) -> f64 {
+fn constant_at_random_loss(per_mille: u64) -> f64 {
     let loss = Ratio::from_parts(per_mille, 10_000);
     let rng = Seed::of_run(3, per_mille).stream("loss");
     let down = fast(25).with_fate(Fate::Random(loss, Box::new(rng)));
-    let plain = Config { growth, batching: false, ..config("reno") };
+    let plain = Config { batching: false, ..tcp("reno") };
     let mut track = Track::new([plain.clone(), plain], [fast(25), down]);
     goodput(&mut track, 10, 810) * 0.05 / MSS * loss.as_f64().sqrt()
 }
@@ -119,10 +114,7 @@ fn constant_at_random_loss(growth: Growth, per_mille: u64) -> f64 {
 #[test]
 fn reno_answers_random_loss_with_the_square_root_law() {
     for tenth_per_mille in [10, 4] {
-        let counted = constant_at_random_loss(Growth::Bytes, tenth_per_mille);
-        assert_near(counted, 1.29, 10.0);
-        let counted = constant_at_random_loss(Growth::Acknowledgments, tenth_per_mille);
-        assert_near(counted, 0.91, 10.0);
+        assert_near(constant_at_random_loss(tenth_per_mille), 1.29, 10.0);
     }
 }
 
@@ -134,7 +126,7 @@ fn one_reno_flow_uses_a_buffer_as_the_sawtooth_says() {
         // A growing window sends two packets back to back: one must find room.
         let queue = BDP * quarters / 4 + 1;
         let down = Link::new(36, 50, queue);
-        let plain = Config { batching: false, delayed_ack: false, ..config("reno") };
+        let plain = Config { batching: false, delayed_ack: false, ..tcp("reno") };
         let mut track = Track::new([plain.clone(), plain], [fast(50), down]);
         let capacity = 36e6 / 8.0 * MSS / 1500.0;
         let utilisation = goodput(&mut track, 60, 360) / capacity;

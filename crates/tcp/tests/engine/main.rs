@@ -2,7 +2,6 @@
 
 mod behaviour;
 mod chaos;
-mod coupled;
 mod details;
 mod handovers;
 mod kernel;
@@ -14,3 +13,9 @@ mod paths;
 mod peers;
 mod scheduling;
 mod track;
+
+/// The number in an environment variable.
+fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
+}

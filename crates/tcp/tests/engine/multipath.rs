@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::paths::{Lane, World, client_ip, server_ip};
 use trackbed_core::Time;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
-use trackbed_tcp::{State, TcpError, schedulers};
+use trackbed_tcp::{State, TcpError};
 
 fn second_path() -> MultipathConfig {
     MultipathConfig { endpoints: vec![Endpoint::subflow(client_ip(1))], ..Default::default() }
@@ -82,29 +82,6 @@ fn the_same_seed_gives_the_same_packets_and_another_others() {
     let once = capture(5);
     assert_eq!(once, capture(5));
     assert_ne!(once, capture(6));
-}
-
-#[test]
-fn two_clean_paths_are_pooled() {
-    for scheduler in ["minrtt", "ecf", "blest", "roundrobin"] {
-        let found = schedulers::algorithms().iter().find(|known| known.name == scheduler);
-        let scheduler = *found.expect("it is registered");
-        let config = MultipathConfig { scheduler, ..second_path() };
-        let lanes = vec![Lane::new(25, 20), Lane::new(25, 25)];
-        let mut world = World::new(4, [config.clone(), config], lanes);
-        world.hosts[1].to_write = 200_000_000;
-        world.open();
-        world.run_until(seconds(5.0));
-        let before: u64 = world.lanes.iter().map(|lane| lane.bytes[1]).sum();
-        let read = world.hosts[0].read;
-        world.run_until(seconds(15.0));
-        let after: u64 = world.lanes.iter().map(|lane| lane.bytes[1]).sum();
-        // On the wire, and to the application: 1,420 bytes of each 1,500.
-        let wire = (after - before) as f64 * 8.0 / 10e6;
-        let goodput = (world.hosts[0].read - read) as f64 * 8.0 / 10e6;
-        assert!(wire >= 47.5, "{scheduler:?}: {wire} of 50 Mbit/s");
-        assert!(goodput >= 47.5 * 1420.0 / 1500.0 - 0.5, "{scheduler:?}: {goodput} Mbit/s");
-    }
 }
 
 #[test]

@@ -7,12 +7,14 @@
 use std::time::Duration;
 
 use crate::paths::{Lane, World, client_ip, server_ip};
+use crate::setting;
 use trackbed_core::{Ratio, Rng, Seed, Time};
 use trackbed_tcp::config::{BufferSize, EcnMode};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
 use trackbed_tcp::{Config, algorithms, schedulers};
 
-struct Dice(Rng);
+/// Random choices.
+pub struct Dice(pub Rng);
 
 impl Dice {
     fn below(&mut self, bound: u64) -> u64 {
@@ -28,7 +30,8 @@ impl Dice {
     }
 }
 
-fn config(dice: &mut Dice) -> MultipathConfig {
+/// A host's settings, without addresses.
+pub fn config(dice: &mut Dice) -> MultipathConfig {
     let buffer = |dice: &mut Dice| match dice.below(4) {
         0 => {
             let size = 3_000 + dice.below(60_000) as u32;
@@ -193,11 +196,6 @@ fn describe(world: &World) -> String {
         connection.paths().for_each(|path| text += &format!("\n  {path:?}"));
     }
     text
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
 }
 
 #[test]

@@ -135,9 +135,8 @@ fn a_peer_whose_window_is_smaller_than_a_segment_gets_its_data_without_probes() 
     let mss = Options { mss: Some(8_960), ..Options::default() };
     let jumbo = Config { mtu: 9_000, nagle: false, ..Config::default() };
     let mut server = Server::accept(&jumbo, mss, 3_000);
-    server.connection.write(server.now, &[7; 10_000]).unwrap();
     let (mut acknowledged, mut rounds) = (0, 0);
-    let mut answers = drain(&mut server.connection, server.now);
+    let mut answers = server.write(10_000);
     while acknowledged < 10_000 && rounds < 20 {
         assert!(!answers.is_empty(), "after {acknowledged} bytes");
         acknowledged += answers.iter().map(|answer| answer.payload.len() as u32).sum::<u32>();
@@ -252,9 +251,7 @@ fn a_fin_waits_for_the_window() {
     server.hear(segment(Flags::ACK, Seq(100), Seq(7_001), 0));
     server.connection.close(server.now);
     assert_eq!(drain(&mut server.connection, server.now), []);
-    server.now = server.connection.poll_timeout().expect("the window is probed");
-    server.connection.handle_timeout(server.now);
-    let probes = drain(&mut server.connection, server.now);
+    let probes = server.time_out();
     assert_eq!(probes.len(), 1);
     assert_eq!((probes[0].sequence, probes[0].has(Flags::FIN)), (Seq(7_000), false));
     let answers = server.hear(segment(Flags::ACK, Seq(100), Seq(7_001), 1));
@@ -267,27 +264,21 @@ fn a_fin_waits_for_the_window() {
 #[test]
 fn a_window_shut_over_data_in_flight_is_waited_for() {
     let mut server = Server::accept(&Config::default(), Options::default(), 60_000);
-    server.connection.write(server.now, &[1; 400]).unwrap();
-    assert_eq!(drain(&mut server.connection, server.now).len(), 1);
+    assert_eq!(server.write(400).len(), 1);
     let shut = || segment(Flags::ACK, Seq(100), Seq(7_001), 0);
     server.hear(shut());
     for _ in 0..40 {
-        server.now = server.connection.poll_timeout().expect("it tries again");
-        server.connection.handle_timeout(server.now);
-        assert!(!drain(&mut server.connection, server.now).is_empty());
+        assert!(!server.time_out().is_empty());
         server.hear(shut());
     }
     assert_eq!(server.connection.error(), None);
     server.hear(segment(Flags::ACK, Seq(100), Seq(7_401), 60_000));
     assert_eq!(server.connection.stats().bytes_acknowledged, 400);
     // A peer that does not respond is still given up.
-    server.connection.write(server.now, &[2; 400]).unwrap();
-    drain(&mut server.connection, server.now);
+    server.write(400);
     server.hear(segment(Flags::ACK, Seq(100), Seq(7_401), 0));
-    while let Some(at) = server.connection.poll_timeout() {
-        server.now = at;
-        server.connection.handle_timeout(at);
-        drain(&mut server.connection, at);
+    while server.connection.poll_timeout().is_some() {
+        server.time_out();
     }
     assert_eq!(server.connection.error(), Some(TcpError::TimedOut));
 }

@@ -71,7 +71,6 @@ pub struct Host {
     pub careless: bool,
     /// When it read what, if that is wanted.
     pub log: Option<Vec<(Time, usize)>>,
-    pub segments_seen: u64,
 }
 
 impl Host {
@@ -90,7 +89,6 @@ impl Host {
             slow_reader: false,
             careless: false,
             log: None,
-            segments_seen: 0,
         }
     }
 
@@ -197,7 +195,6 @@ impl World {
     fn deliver(&mut self, index: usize, packet: &Packet) {
         let Ok(segment) = Segment::parse(packet) else { return };
         let host = &mut self.hosts[index];
-        host.segments_seen += 1;
         let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
         let token = join_token(&segment);
         match &mut host.connection {

@@ -1,34 +1,21 @@
 //! Several hosts and paths: packets follow a route of links that their addresses choose.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use super::{Connection, Link, Packet, Segment, Time};
+use trackbed_core::{Rng, Seed};
+use trackbed_tcp::Flags;
+use trackbed_tcp::multipath::{Key, MultipathConfig, MultipathConnection, join_token};
 
-/// A host with its application.
-pub trait Station {
-    /// Takes a packet.
-    fn handle_packet(&mut self, now: Time, packet: &Packet);
+use super::{Link, Packet, Segment, Time};
 
-    /// The next packet to send, if there is one; the application may act here.
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
-
-    /// When to call `handle_timeout`.
-    fn poll_timeout(&self) -> Option<Time>;
-
-    fn handle_timeout(&mut self, now: Time);
-
-    /// Bytes that the application has read.
-    fn received(&self) -> u64;
-}
-
-/// Stations and the links between them.
+/// Hosts with Multipath TCP, and the links between them.
 pub struct Course {
     now: Time,
-    stations: Vec<Box<dyn Station>>,
+    hosts: Vec<Host>,
     links: Vec<Link>,
     routes: BTreeMap<(IpAddr, IpAddr), Route>,
-    /// When each station wants to be called.
+    /// When each host wants to be called.
     timers: Vec<Option<Time>>,
 }
 
@@ -37,49 +24,74 @@ struct Route {
     to: usize,
 }
 
+/// A client that reads, or a server that writes without end once it is connected.
+struct Host {
+    connection: Option<MultipathConnection>,
+    config: MultipathConfig,
+    rng: Rng,
+    writes: bool,
+    next_port: u16,
+    received: u64,
+}
+
 impl Course {
-    pub fn new(stations: Vec<Box<dyn Station>>, links: Vec<Link>) -> Course {
-        let timers = vec![None; stations.len()];
-        Course { now: Time::ZERO, stations, links, routes: BTreeMap::new(), timers }
+    pub fn new(links: Vec<Link>) -> Course {
+        let (hosts, timers, routes) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Course { now: Time::ZERO, hosts, links, routes, timers }
     }
 
-    /// Packets from one address to the other pass `links` in this order and arrive at station `to`.
+    /// Adds a client and a server, with the numbers that follow, and opens a connection from the
+    /// first of `ends` to the second.
+    pub fn connect(&mut self, configs: [MultipathConfig; 2], ends: (SocketAddr, SocketAddr)) {
+        let seed = Seed::of_run(1, self.hosts.len() as u64);
+        let client = MultipathConnection::connect(self.now, &configs[0], ends, Key(7), 1_000);
+        let connections = [Some(client), None];
+        for ((connection, config), name) in
+            connections.into_iter().zip(configs).zip(["client", "server"])
+        {
+            let (rng, writes) = (seed.stream(name), connection.is_none());
+            let host = Host { connection, config, rng, writes, next_port: 40_001, received: 0 };
+            self.hosts.push(host);
+            self.timers.push(None);
+        }
+    }
+
+    /// Packets from one address to the other pass `links` in this order and arrive at host `to`.
     pub fn route(&mut self, from: IpAddr, dest: IpAddr, links: &[usize], to: usize) {
         self.routes.insert((from, dest), Route { links: links.to_vec(), to });
     }
 
-    /// What each client, which every second station is, reads between these seconds, in Mbit/s.
+    /// What each client, which every second host is, reads between these seconds, in Mbit/s.
     pub fn rates(&mut self, from: u64, until: u64) -> Vec<f64> {
         let [before, after] = [from, until].map(|second| {
             self.run_until(Time::from_millis(second * 1_000));
-            self.stations.iter().step_by(2).map(|client| client.received()).collect::<Vec<_>>()
+            self.hosts.iter().step_by(2).map(|client| client.received).collect::<Vec<_>>()
         });
         let gained = after.into_iter().zip(before).map(|(after, before)| after - before);
         gained.map(|bytes| bytes as f64 * 8e-6 / (until - from) as f64).collect()
     }
 
     fn run_until(&mut self, deadline: Time) {
-        (0..self.stations.len()).for_each(|station| self.flush(station));
+        (0..self.hosts.len()).for_each(|host| self.flush(host));
         while self.step(deadline) {}
         self.now = self.now.max(deadline);
     }
 
-    /// Sends what a station has to send, and asks when it wants to be called.
-    fn flush(&mut self, station: usize) {
-        while let Some(packet) = self.stations[station].poll_transmit(self.now) {
+    /// Sends what a host has to send, and asks when it wants to be called.
+    fn flush(&mut self, host: usize) {
+        while let Some(packet) = self.hosts[host].poll_transmit(self.now) {
             if let Some(route) = self.routes.get(&(packet.source(), packet.destination())) {
                 self.links[route.links[0]].push(self.now, packet);
             }
         }
-        self.timers[station] = self.stations[station].poll_timeout();
+        let connection = self.hosts[host].connection.as_ref();
+        self.timers[host] = connection.and_then(MultipathConnection::poll_timeout);
     }
 
     fn step(&mut self, deadline: Time) -> bool {
         let link =
             (0..self.links.len()).filter_map(|link| Some((self.links[link].next()?, link))).min();
-        let timer = (0..self.stations.len())
-            .filter_map(|station| Some((self.timers[station]?, station)))
-            .min();
+        let timer = (0..self.hosts.len()).filter_map(|host| Some((self.timers[host]?, host))).min();
         let Some(at) = link.iter().chain(&timer).map(|(at, _)| *at).min() else { return false };
         if at > deadline {
             return false;
@@ -87,9 +99,10 @@ impl Course {
         self.now = self.now.max(at);
         match (link, timer) {
             (Some((due, link)), _) if due == at => self.arrive(link),
-            (_, Some((_, station))) => {
-                self.stations[station].handle_timeout(self.now);
-                self.flush(station);
+            (_, Some((_, host))) => {
+                let connection = self.hosts[host].connection.as_mut();
+                connection.expect("it has a timer").handle_timeout(self.now);
+                self.flush(host);
             }
             _ => {}
         }
@@ -104,42 +117,37 @@ impl Course {
             self.links[*next].push(self.now, packet);
         } else {
             let to = route.to;
-            self.stations[to].handle_packet(self.now, &packet);
+            self.hosts[to].handle_packet(self.now, &packet);
             self.flush(to);
         }
     }
 }
 
-/// One end of a connection on a single path: a client that reads, or a server that writes without
-/// end once it is connected.
-pub struct Plain {
-    pub connection: Option<Connection>,
-    config: trackbed_tcp::Config,
-    writes: bool,
-    received: u64,
-}
-
-impl Plain {
-    pub fn client(connection: Connection, config: trackbed_tcp::Config) -> Plain {
-        Plain { connection: Some(connection), config, writes: false, received: 0 }
-    }
-
-    pub fn server(config: trackbed_tcp::Config) -> Plain {
-        Plain { connection: None, config, writes: true, received: 0 }
-    }
-}
-
-impl Station for Plain {
+impl Host {
     fn handle_packet(&mut self, now: Time, packet: &Packet) {
         let Ok(segment) = Segment::parse(packet) else { return };
-        match &mut self.connection {
-            Some(connection) => connection.handle_segment(now, segment),
-            None => self.connection = Some(Connection::accept(now, &self.config, &segment, 77)),
+        let Some(connection) = &mut self.connection else {
+            let (key, isn) = (Key(self.rng.next_u64()), self.rng.next_u64() as u32);
+            let accepted = MultipathConnection::accept(now, &self.config, &segment, key, isn);
+            self.connection = Some(accepted);
+            return;
+        };
+        if join_token(&segment).is_some() && !segment.has(Flags::ACK) {
+            let (isn, nonce) = (self.rng.next_u64() as u32, self.rng.next_u64() as u32);
+            connection.accept_join(now, &segment, isn, nonce).expect("there is room");
+        } else {
+            connection.handle_segment(now, segment);
         }
     }
 
+    /// The next packet to send, if there is one; the application acts here.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let connection = self.connection.as_mut()?;
+        while let Some(request) = connection.poll_join() {
+            let (isn, nonce) = (self.rng.next_u64() as u32, self.rng.next_u64() as u32);
+            connection.join(now, &request, self.next_port, isn, nonce);
+            self.next_port += 1;
+        }
         if self.writes && connection.is_writable() {
             let mut data = super::ZEROS.clone();
             connection.write_bytes(now, &mut data).expect("it is open");
@@ -148,19 +156,5 @@ impl Station for Plain {
             self.received += data.len() as u64;
         }
         connection.poll_transmit(now)
-    }
-
-    fn poll_timeout(&self) -> Option<Time> {
-        self.connection.as_ref()?.poll_timeout()
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        if let Some(connection) = &mut self.connection {
-            connection.handle_timeout(now);
-        }
-    }
-
-    fn received(&self) -> u64 {
-        self.received
     }
 }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use trackbed_core::{Ratio, Seed};
-use trackbed_tcp::{Config, algorithms};
 
-use super::{Fate, Link, Track, request};
+use super::{Fate, Link, Track, request, tcp};
 
 /// One condition of the measurements, with all its repetitions.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,8 +116,7 @@ impl Condition {
     /// Runs the condition. With `jitter`, each packet is taken off the link later by up to that
     /// much, as a machine does that is not infinitely fast.
     pub fn run(&self, seed: u64, jitter: Duration) -> Outcome {
-        let congestion = algorithms().iter().find(|entry| entry.name() == self.congestion);
-        let config = Config { congestion: *congestion.expect("known"), ..Config::default() };
+        let config = tcp(&self.congestion);
         let seed = Seed::of_run(1, seed);
         let link = |name: &str| {
             let mut link = Link::new(self.rate_mbps, self.delay_ms, self.queue);

@@ -3,7 +3,6 @@
 
 pub mod course;
 pub mod kernel;
-pub mod multipath;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -12,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use trackbed_core::{Bitrate, Packet, Ratio, Rng, Time};
-use trackbed_tcp::{Config, Connection, Segment};
+use trackbed_tcp::{Config, Connection, Segment, algorithms};
 
 /// What happens to the packets that enter a link, besides the queue.
 pub enum Fate {
@@ -38,12 +37,9 @@ pub struct Link {
     departures: VecDeque<Time>,
     flying: VecDeque<(Time, Packet)>,
     pub packets: u64,
-    pub bytes: u64,
     pub dropped: u64,
     /// The machine takes its packets off the link up to this much later, at random.
     pub jitter: Option<(Duration, Box<Rng>)>,
-    /// When each packet with data entered, if that is wanted, and its length.
-    pub log: Option<Vec<(Time, usize, bool)>>,
 }
 
 impl Link {
@@ -57,10 +53,8 @@ impl Link {
             departures: VecDeque::new(),
             flying: VecDeque::new(),
             packets: 0,
-            bytes: 0,
             dropped: 0,
             jitter: None,
-            log: None,
         }
     }
 
@@ -80,15 +74,10 @@ impl Link {
             self.departures.pop_front();
         }
         // The packet that is being sent does not occupy the queue.
-        let full = self.departures.len() > self.queue_max;
-        if let Some(log) = &mut self.log {
-            log.push((now, len, lost || full));
-        }
-        if lost || full {
+        if lost || self.departures.len() > self.queue_max {
             self.dropped += 1;
             return;
         }
-        self.bytes += len as u64;
         let departure = self.free_at.max(now) + self.rate.serialization(len);
         self.free_at = departure;
         self.departures.push_back(departure);
@@ -145,10 +134,6 @@ impl Track {
         self.ends[1].as_mut().expect("the server has seen the SYN")
     }
 
-    pub fn has_server(&self) -> bool {
-        self.ends[1].is_some()
-    }
-
     /// Opens the connection now.
     pub fn open(&mut self) {
         let client = Connection::connect(
@@ -168,6 +153,31 @@ impl Track {
         while let Some(packet) = connection.poll_transmit(self.now) {
             self.links[end].push(self.now, packet);
         }
+    }
+
+    /// The application of an end writes `data`. Returns what it sends at once, not yet delivered.
+    pub fn write(&mut self, end: usize, data: &[u8]) -> Vec<Segment> {
+        let connection = self.ends[end].as_mut().expect("it is there");
+        connection.write(self.now, data).unwrap();
+        drain(connection, self.now)
+    }
+
+    /// Segments arrive at an end at once. Returns its answers.
+    pub fn hear(
+        &mut self,
+        end: usize,
+        segments: impl IntoIterator<Item = Segment>,
+    ) -> Vec<Segment> {
+        let connection = self.ends[end].as_mut().expect("it is there");
+        segments.into_iter().for_each(|segment| connection.handle_segment(self.now, segment));
+        drain(connection, self.now)
+    }
+
+    /// The application of an end reads everything there is. Returns the lengths.
+    pub fn read_all(&mut self, end: usize) -> Vec<usize> {
+        let connection = self.ends[end].as_mut().expect("it is there");
+        let parts = std::iter::from_fn(|| connection.read(self.now, 10_000).unwrap());
+        parts.map(|part| part.len()).collect()
     }
 
     /// The time of the next event.
@@ -209,6 +219,12 @@ impl Track {
             }
         }
     }
+}
+
+/// The settings with the congestion controller of this name.
+pub fn tcp(congestion: &str) -> Config {
+    let found = algorithms().iter().find(|entry| entry.name() == congestion);
+    Config { congestion: *found.expect("it is registered"), ..Config::default() }
 }
 
 /// 100 Mbit/s, 10 ms and 1,000 packets.
