@@ -6,7 +6,7 @@ use trackbed_core::Time;
 
 use crate::config::RtoBounds;
 use crate::sequence::Seq;
-use crate::tick::Tick;
+use crate::tick::{Tick, nanos};
 
 #[derive(Debug, Default)]
 pub(crate) struct RttEstimator {
@@ -169,10 +169,6 @@ impl WindowedMin {
     }
 }
 
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// How long a minimum counts.
 const MIN_WINDOW: Duration = Duration::from_secs(300);
 
@@ -184,13 +180,16 @@ mod tests {
         Duration::from_millis(value)
     }
 
+    /// The same time in a hundred round trips.
+    fn sample_for_long(rtt: &mut RttEstimator, sample: Duration) {
+        (0..100).for_each(|round| rtt.sample(sample, Seq(round * 10 + 1), Seq(round * 10 + 10)));
+    }
+
     #[test]
     fn the_timeout_is_the_round_trip_time_and_at_least_200_ms() {
         let mut rtt = RttEstimator::new(RtoBounds::default(), None);
         assert_eq!(rtt.rto(), ms(1000));
-        for round in 0..100u32 {
-            rtt.sample(ms(50), Seq(round * 10 + 1), Seq(round * 10 + 10));
-        }
+        sample_for_long(&mut rtt, ms(50));
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(50)), ms(250)));
         assert_eq!(rtt.backed_off(3), ms(2000));
         assert_eq!(rtt.backed_off(60), Duration::from_secs(120));
@@ -208,10 +207,7 @@ mod tests {
     fn the_timeout_is_in_whole_ticks_if_there_are_any() {
         let tick = Tick::new(ms(4), ms(0));
         let mut rtt = RttEstimator::new(RtoBounds::default(), tick);
-        for round in 0..100u32 {
-            let sample = Duration::from_micros(36_700);
-            rtt.sample(sample, Seq(round * 10 + 1), Seq(round * 10 + 10));
-        }
+        sample_for_long(&mut rtt, Duration::from_micros(36_700));
         assert_eq!((rtt.rto(), rtt.backed_off(3)), (ms(240), ms(1_920)));
     }
 

@@ -67,7 +67,8 @@ impl Tick {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+/// At most `u64::MAX`.
+pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::window::Window;
+use crate::tick::nanos;
 
 /// The state that the subflows of one connection share: a handle, of which every subflow's
 /// controller holds a clone (see [`join`](super::CongestionAlgorithm::join)).
@@ -74,7 +75,7 @@ impl Seat {
     pub fn tell(&self, cwnd: u32, srtt: Duration) {
         self.update(|member| {
             member.cwnd = cwnd;
-            member.rtt_ns = u64::try_from(srtt.as_nanos()).unwrap_or(u64::MAX);
+            member.rtt_ns = nanos(srtt);
         });
     }
 

@@ -243,7 +243,7 @@ mod tests {
         let mut train = |state: &mut HyStartState, from_ms: u64, una: u32| {
             for at in (from_ms..from_ms + 60).map(Time::from_millis) {
                 let (una, next) = (Seq(una), Seq(90_000));
-                let acked = Acked { now: at, segments: 1, una, next, srtt: Duration::ZERO };
+                let acked = Acked { now: at, segments: 1, una, next, ..Acked::default() };
                 let rtt = Duration::from_millis(100);
                 state.on_rtt(&mut window, rtt, rtt, &acked);
             }

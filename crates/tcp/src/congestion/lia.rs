@@ -49,8 +49,7 @@ mod tests {
     use crate::sequence::Seq;
 
     fn acked(segments: u32, rtt_ms: u64) -> Acked {
-        let srtt = Duration::from_millis(rtt_ms);
-        Acked { now: Time::ZERO, segments, una: Seq(0), next: Seq(1), srtt }
+        Acked { segments, srtt: Duration::from_millis(rtt_ms), ..Acked::default() }
     }
 
     fn avoiding(cwnd: u32) -> Window {

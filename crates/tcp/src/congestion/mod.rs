@@ -23,7 +23,7 @@ pub use self::window::Window;
 use crate::sequence::Seq;
 
 /// An acknowledgment, for the congestion controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Acked {
     /// When it arrived.
     pub now: Time,

@@ -81,7 +81,6 @@ mod tests {
     use super::*;
     use crate::congestion::coupling::{Coupling, SCALE};
     use crate::congestion::{Acked, CongestionAlgorithm as _, HyStart};
-    use crate::sequence::Seq;
 
     /// Subflows of a window, a round-trip time as a multiple of the least, and a distance.
     fn company(subflows: &[(u128, u128, u128)]) -> Company {
@@ -134,15 +133,10 @@ mod tests {
         let coupling = Coupling::default();
         let mut controller = ENTRY.join(HyStart::Linux, &coupling);
         let mut window = Window::new(10);
-        let acked = |segments| Acked {
-            now: Time::ZERO,
-            segments,
-            una: Seq(0),
-            next: Seq(1),
-            srtt: Duration::from_millis(10),
-        };
+        let srtt = Duration::from_millis(10);
+        let acked = |segments| Acked { segments, srtt, ..Acked::default() };
         let watcher = coupling.sit();
-        watcher.tell(1, Duration::from_millis(10));
+        watcher.tell(1, srtt);
         let distance = || watcher.company().unwrap().members[1].distance;
         controller.on_ack(&mut window, &acked(7));
         assert_eq!(distance(), 7);

@@ -213,10 +213,9 @@ impl Extension for Carrier<'_> {
     }
 
     fn reset_arrived(&mut self, segment: &Segment) {
-        self.link.peer_reset = true;
         if let Some(options) = &segment.options.multipath {
             let ours = Some(self.shared.local_key.0);
-            self.shared.events.fast_closed |= options.fast_close == ours;
+            self.shared.events.broken |= options.fast_close == ours;
         }
     }
 

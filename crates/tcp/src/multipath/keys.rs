@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 /// The key of one side of a connection. It should be drawn at random, and so that no other
 /// connection of the host has the same [`Key::token`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Key(pub u64);
 
 impl Key {

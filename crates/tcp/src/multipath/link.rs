@@ -34,8 +34,6 @@ pub(super) struct Link {
     pub failed: Option<u64>,
     /// The reset ends the connection.
     pub fast_close: bool,
-    /// The peer's reason for a reset.
-    pub peer_reset: bool,
     /// The room that it wants in the send buffer.
     pub wanted: usize,
     /// SYNs that were sent with MP_CAPABLE.

@@ -147,7 +147,7 @@ impl Carrier<'_> {
         window: u32,
     ) {
         if options.fast_close == Some(self.shared.local_key.0) {
-            self.shared.events.fast_closed = true;
+            self.shared.events.broken = true;
             return;
         }
         if let Some(capable) = &options.capable {

@@ -268,13 +268,11 @@ impl MultipathConnection {
     /// What is counted at the data level.
     pub fn multipath_stats(&self) -> MultipathStats {
         MultipathStats {
-            bytes_sent: self.shared.counters.bytes_sent,
-            bytes_repeated: self.shared.counters.bytes_repeated,
             bytes_received: self.shared.receive.bytes_received,
             bytes_duplicate: self.shared.receive.bytes_duplicate,
-            checksum_failures: self.shared.counters.checksum_failures,
             subflows: self.next_id,
             plain: self.shared.mode == Mode::Plain,
+            ..self.shared.counters
         }
     }
 }

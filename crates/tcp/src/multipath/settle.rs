@@ -13,7 +13,7 @@ use crate::subflow::State;
 impl MultipathConnection {
     pub(super) fn settle(&mut self, now: Time) {
         let events = &mut self.shared.events;
-        if std::mem::take(&mut events.fast_closed) | std::mem::take(&mut events.broken) {
+        if std::mem::take(&mut events.broken) {
             return self.fail(now, TcpError::Reset);
         }
         if std::mem::take(&mut events.confirmed) {

@@ -2,14 +2,16 @@
 
 use super::config::MultipathConfig;
 use super::keys::{Key, Keys};
+use super::paths::MultipathStats;
 use super::receive::DataReceive;
 use super::send::DataSend;
 use crate::segment::{AddAddress, DataNumber};
 
 /// The state of a connection between TCP and Multipath TCP (RFC 8684 sections 3.1 and 3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     /// MP_CAPABLE was offered or answered; the peer's last word is missing.
+    #[default]
     Opening,
     /// Both sides have both keys, but nothing shows yet that data arrives with its options.
     Unconfirmed,
@@ -19,7 +21,7 @@ pub(super) enum Mode {
     Plain,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shared {
     /// This side opened the connection.
     pub initiator: bool,
@@ -46,7 +48,8 @@ pub(super) struct Shared {
     /// After MP_FAIL, data is announced by an infinite mapping.
     pub infinite: bool,
     pub events: Events,
-    pub counters: Counters,
+    /// As far as they are counted here.
+    pub counters: MultipathStats,
 }
 
 #[derive(Debug, Default)]
@@ -57,9 +60,7 @@ pub(super) struct Events {
     pub progress: bool,
     /// The connection is Multipath TCP from now on.
     pub confirmed: bool,
-    /// The peer aborted the connection.
-    pub fast_closed: bool,
-    /// The connection can go on neither as Multipath TCP nor as TCP.
+    /// The peer aborted the connection, or it can go on neither as Multipath TCP nor as TCP.
     pub broken: bool,
     pub announced: Vec<AddAddress>,
     /// Numbers of our addresses whose announcement the peer has.
@@ -68,33 +69,20 @@ pub(super) struct Events {
     pub removed: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counters {
-    pub bytes_sent: u64,
-    pub bytes_repeated: u64,
-    pub checksum_failures: u64,
-}
-
 impl Shared {
     pub fn new(config: &MultipathConfig, initiator: bool, key: Key, mss: u32) -> Shared {
         Shared {
             initiator,
-            mode: Mode::Opening,
             local_key: key,
-            remote_key: None,
             initial: [key.initial_data_number(), 0],
             checksum: config.checksum,
             short_numbers: config.short_numbers,
             long_acks: !config.short_numbers,
             send: DataSend::new(config.tcp.send_buffer),
             receive: DataReceive::new(config.tcp.receive_buffer, mss),
-            fin_sent: false,
-            wanted: 0,
             live: 1,
             linear: true,
-            infinite: false,
-            events: Events::default(),
-            counters: Counters::default(),
+            ..Shared::default()
         }
     }
 

@@ -7,7 +7,7 @@ use crate::sequence::Seq;
 
 pub(crate) type Id = u64;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sent {
     /// The first sequence number.
     pub start: Seq,
@@ -39,21 +39,7 @@ pub(crate) struct Sent {
 impl Sent {
     /// A segment that is about to be sent for the first time.
     pub(crate) fn new(start: Seq, payload: Bytes, fin: bool) -> Sent {
-        Sent {
-            start,
-            payload,
-            fin,
-            sent_at: Time::ZERO,
-            delivered: 0,
-            sacked: false,
-            lost: false,
-            overtaken: false,
-            retransmitted: false,
-            ever_retransmitted: false,
-            previous: NONE,
-            next: NONE,
-            listed: false,
-        }
+        Sent { start, payload, fin, ..Sent::default() }
     }
 
     pub(crate) fn end(&self) -> Seq {

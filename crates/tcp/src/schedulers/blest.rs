@@ -23,15 +23,7 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
             "how long a minimum or maximum round-trip time is remembered; default: for the whole \
              connection, as in the original";
     },
-    build: |arguments, _| {
-        Box::new(Blocking {
-            memory: arguments.get("memory"),
-            extremes: BTreeMap::new(),
-            lambda: INITIAL_LAMBDA,
-            lambda_at: Time::ZERO,
-            retransmitted: false,
-        })
-    },
+    build: |arguments, _| Box::new(Blocking::new(arguments.get("memory"))),
 };
 
 #[derive(Debug)]
@@ -71,6 +63,16 @@ impl Scheduler for Blocking {
 }
 
 impl Blocking {
+    fn new(memory: Option<Duration>) -> Blocking {
+        Blocking {
+            memory,
+            extremes: BTreeMap::new(),
+            lambda: INITIAL_LAMBDA,
+            lambda_at: Time::ZERO,
+            retransmitted: false,
+        }
+    }
+
     /// True if a segment on `slow` would leave too little window for `fast`.
     fn would_block(&mut self, view: &View<'_>, fast: &PathView, slow: &PathView) -> bool {
         self.update_lambda(view.now, slow.id);
@@ -237,13 +239,7 @@ mod tests {
 
     #[test]
     fn lambda_follows_what_really_blocked() {
-        let mut blest = Blocking {
-            memory: None,
-            extremes: BTreeMap::new(),
-            lambda: INITIAL_LAMBDA,
-            lambda_at: Time::ZERO,
-            retransmitted: false,
-        };
+        let mut blest = Blocking::new(None);
         let mut scene = scene(1 << 30);
         let mut lambda = |blest: &mut Blocking, ms| {
             scene.now = Time::from_millis(ms);

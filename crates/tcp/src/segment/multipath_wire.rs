@@ -288,59 +288,40 @@ mod tests {
         out[2..len].to_vec()
     }
 
+    /// Each with the bytes of its only option.
     fn all() -> Vec<(MultipathOptions, Vec<u8>)> {
-        let none = MultipathOptions::default;
+        fn only(set: impl FnOnce(&mut MultipathOptions)) -> MultipathOptions {
+            let mut options = MultipathOptions::default();
+            set(&mut options);
+            options
+        }
         let capable = |keys| Some(Capable { checksum: true, no_join_here: false, keys });
         let number = 0x0102_0304_0506_0708;
-        let mapping = |data, checksum| Some(Mapping { data, subflow: 9, len: 258, checksum });
-        let address = AddAddress { id: 3, address: [192, 0, 2, 1].into(), port: None, hmac: None };
+        let answer = CapableKeys::Answer(number);
+        let join = Join::Syn { backup: true, address_id: 2, token: 5, nonce: 6 };
+        let (data, checksum) = (DataNumber::Short(7), Some(0x1234));
+        let mapping = Some(Mapping { data, subflow: 9, len: 258, checksum });
+        let dss = Dss { ack: Some(DataNumber::Long(number)), mapping, fin: true };
+        let echo = AddAddress { id: 3, address: [192, 0, 2, 1].into(), port: None, hmac: None };
+        let address = AddAddress { port: Some(80), hmac: Some(number), ..echo };
+        let reset = ResetReason { transient: true, ..ResetReason::MIDDLEBOX };
         vec![
-            (MultipathOptions { capable: capable(CapableKeys::Offer), ..none() }, vec![1, 0x81]),
+            (only(|o| o.capable = capable(CapableKeys::Offer)), vec![1, 0x81]),
+            (only(|o| o.capable = capable(answer)), vec![1, 0x81, 1, 2, 3, 4, 5, 6, 7, 8]),
+            (only(|o| o.join = Some(join)), vec![0x11, 2, 0, 0, 0, 5, 0, 0, 0, 6]),
             (
-                MultipathOptions { capable: capable(CapableKeys::Answer(number)), ..none() },
-                vec![1, 0x81, 1, 2, 3, 4, 5, 6, 7, 8],
-            ),
-            (
-                MultipathOptions {
-                    join: Some(Join::Syn { backup: true, address_id: 2, token: 5, nonce: 6 }),
-                    ..none()
-                },
-                vec![0x11, 2, 0, 0, 0, 5, 0, 0, 0, 6],
-            ),
-            (
-                MultipathOptions {
-                    dss: Some(Dss {
-                        ack: Some(DataNumber::Long(number)),
-                        mapping: mapping(DataNumber::Short(7), Some(0x1234)),
-                        fin: true,
-                    }),
-                    ..none()
-                },
+                only(|o| o.dss = Some(dss)),
                 vec![0x20, 0x17, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0, 0, 0, 9, 1, 2, 0x12, 0x34],
             ),
+            (only(|o| o.add_address = Some(echo)), vec![0x31, 3, 192, 0, 2, 1]),
             (
-                MultipathOptions { add_address: Some(address), ..none() },
-                vec![0x31, 3, 192, 0, 2, 1],
-            ),
-            (
-                MultipathOptions {
-                    add_address: Some(AddAddress { port: Some(80), hmac: Some(number), ..address }),
-                    ..none()
-                },
+                only(|o| o.add_address = Some(address)),
                 vec![0x30, 3, 192, 0, 2, 1, 0, 80, 1, 2, 3, 4, 5, 6, 7, 8],
             ),
-            (MultipathOptions { priority: Some(true), ..none() }, vec![0x51]),
-            (
-                MultipathOptions { fail: Some(number), ..none() },
-                vec![0x60, 0, 1, 2, 3, 4, 5, 6, 7, 8],
-            ),
-            (
-                MultipathOptions {
-                    reset: Some(ResetReason { transient: true, ..ResetReason::MIDDLEBOX }),
-                    ..none()
-                },
-                vec![0x81, 6],
-            ),
+            (only(|o| o.remove_addresses = vec![7, 9]), vec![0x40, 7, 9]),
+            (only(|o| o.priority = Some(true)), vec![0x51]),
+            (only(|o| o.fail = Some(number)), vec![0x60, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
+            (only(|o| o.reset = Some(reset)), vec![0x81, 6]),
         ]
     }
 

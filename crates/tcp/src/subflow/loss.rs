@@ -241,7 +241,6 @@ impl Subflow {
         let reneged = self.board.front().is_some_and(|sent| sent.sacked);
         if reneged {
             self.board.unmark_sacked();
-            self.loss.reneged = true;
         } else if !self.receive.agreed.sack {
             self.board.clear_dupacks();
         }

@@ -201,8 +201,6 @@ struct Loss {
     /// Doublings of the timeout.
     backoff: u32,
     probe: Option<LossProbe>,
-    /// The peer dropped data that it had reported.
-    reneged: bool,
     /// Duplicates reported by the peer, ever.
     duplicates: u64,
 }

@@ -49,7 +49,6 @@ impl Subflow {
             return true;
         }
         self.loss.phase = Phase::Open;
-        self.loss.reneged = false;
         false
     }
 
@@ -98,7 +97,6 @@ impl Subflow {
         self.loss.timeouts = 0;
         if !self.holds_phase() && (by_frto || self.receive.agreed.sack) {
             self.loss.phase = Phase::Open;
-            self.loss.reneged = false;
         }
         true
     }
