@@ -56,9 +56,9 @@ impl CongestionOf {
 pub fn congestion() -> &'static [Congestion] {
     static ALL: LazyLock<Vec<Congestion>> = LazyLock::new(|| {
         let tcp = trackbed_tcp::algorithms().iter().map(|entry| Congestion {
-            name: entry.name(),
-            summary: entry.summary(),
-            of: if entry.is_coupled() { CongestionOf::CoupledTcp } else { CongestionOf::Tcp },
+            name: entry.name,
+            summary: entry.summary,
+            of: if entry.is_coupled { CongestionOf::CoupledTcp } else { CongestionOf::Tcp },
             repeatable: true,
         });
         let quic = QUIC_CONGESTION.iter().map(|entry| Congestion {

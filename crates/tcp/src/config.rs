@@ -13,7 +13,7 @@ pub use crate::congestion::HyStart;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The congestion controller, from [`algorithms`](crate::algorithms).
-    pub congestion: &'static dyn CongestionAlgorithm,
+    pub congestion: &'static CongestionAlgorithm,
     /// When CUBIC leaves slow start before a loss.
     pub hystart: HyStart,
     /// Initial congestion window in segments (RFC 6928).
@@ -81,7 +81,7 @@ impl Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            congestion: &cubic::Cubic,
+            congestion: &cubic::ENTRY,
             hystart: HyStart::Linux,
             initial_window_segments: 10,
             mtu: 1_500,

@@ -180,11 +180,7 @@ impl Connection {
     }
 
     fn check_writing(&self) -> Result<(), TcpError> {
-        match self.error() {
-            Some(error) => Err(error),
-            None if self.closed || self.is_closed() => Err(TcpError::WriteAfterClose),
-            None => Ok(()),
-        }
+        TcpError::check_writing(self.error(), self.closed || self.is_closed())
     }
 
     /// Data that can no longer be sent is dropped.

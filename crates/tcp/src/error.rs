@@ -18,3 +18,10 @@ pub enum TcpError {
     #[error("the sending side is closed; write before you close it")]
     WriteAfterClose,
 }
+
+impl TcpError {
+    /// The answer to a write, by what the connection failed of and whether its sending side ended.
+    pub(crate) fn check_writing(failed: Option<TcpError>, closed: bool) -> Result<(), TcpError> {
+        failed.or(closed.then_some(TcpError::WriteAfterClose)).map_or(Ok(()), Err)
+    }
+}

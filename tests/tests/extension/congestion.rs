@@ -3,25 +3,15 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_tcp::congestion::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use trackbed_tcp::congestion::{Acked, CongestionAlgorithm, CongestionControl, Window};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Scalable;
-
-impl CongestionAlgorithm for Scalable {
-    fn name(&self) -> &'static str {
-        "scalable"
-    }
-
-    fn summary(&self) -> &'static str {
-        "grows by 1 % of what is acknowledged, shrinks by an eighth at a loss (Kelly, 2003)"
-    }
-
-    fn build(&self, _: HyStart) -> Box<dyn CongestionControl> {
-        Box::new(Controller)
-    }
-}
+pub static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
+    name: "scalable",
+    summary: "grows by 1 % of what is acknowledged, shrinks by an eighth at a loss (Kelly, 2003)",
+    is_coupled: false,
+    build: |_, _| Box::new(Controller),
+};
 
 #[derive(Debug)]
 struct Controller;

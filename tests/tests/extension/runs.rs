@@ -26,7 +26,7 @@ use crate::{congestion, link_model, protocol, queue, scheduler, workload};
 /// of 73.7 segments each.
 #[test]
 fn a_congestion_controller_has_the_window_that_its_paper_says() {
-    let config = Config { congestion: &congestion::Scalable, batching: false, ..Config::default() };
+    let config = Config { congestion: &congestion::ENTRY, batching: false, ..Config::default() };
     let fast = || Link::new(100_000, 50, usize::MAX);
     let lossy = fast().with_fate(Fate::Every(1_000, 0));
     let mut track = Track::new([config.clone(), config], [fast(), lossy]);

@@ -30,8 +30,8 @@ fn refusal(cell: &Cell, multipath: &Multipath) -> Option<String> {
             multipath.scheduler
         ));
     }
-    let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled());
-    if coupled.any(|entry| entry.name() == congestion) {
+    let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
+    if coupled.any(|entry| entry.name == congestion) {
         return Some(format!(
             "the kernel's congestion control cannot couple paths, so it has no {congestion}\n  help: \
              add --set congestion=cubic"

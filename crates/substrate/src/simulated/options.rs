@@ -17,9 +17,9 @@ use crate::socket::{Multipath, TcpInfo, TcpOptions};
 /// The engine's settings for a connection through an interface with this MTU.
 pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     let defaults = Config::default();
-    let congestion = algorithms().iter().find(|algorithm| algorithm.name() == options.congestion);
+    let congestion = algorithms().iter().find(|algorithm| algorithm.name == options.congestion);
     let congestion = *congestion.ok_or_else(|| {
-        let names: Vec<&str> = algorithms().iter().map(|algorithm| algorithm.name()).collect();
+        let names: Vec<&str> = algorithms().iter().map(|algorithm| algorithm.name).collect();
         invalid(format!(
             "unknown congestion controller \"{}\"; choose one of {}",
             options.congestion,
@@ -140,7 +140,7 @@ mod tests {
             backlog: 7,
         };
         let config = config(&options, 1_280).unwrap();
-        assert_eq!(config.congestion.name(), "reno");
+        assert_eq!(config.congestion.name, "reno");
         assert_eq!((config.nagle, config.mtu), (false, 1_280));
         assert_eq!((config.send_buffer.initial, config.send_buffer.max), (10_000, 10_000));
         assert_eq!((config.receive_buffer.initial, config.receive_buffer.max), (20_000, 20_000));

@@ -1,14 +1,15 @@
 //! BALIA, the Balanced Linked Adaptation (Peng, Walid, Hwang and Low, "Multipath TCP: Analysis,
 //! Design, and Implementation", IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04).
 
-use super::Window;
-use super::coupled::{Coupled, Law, controller};
+use super::coupled::{Law, controller};
 use super::coupling::{Company, Credit, GRAIN, Seat};
+use super::{CongestionAlgorithm, Window};
 
-pub(super) static ENTRY: Coupled = Coupled {
+pub(super) static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
     name: "balia",
     summary: "coupled growth, balanced between fairness and responsiveness (Peng et al. 2016)",
-    join: controller::<Balanced>,
+    is_coupled: true,
+    build: |_, coupling| controller::<Balanced>(coupling),
 };
 
 #[derive(Debug, Default)]

@@ -6,39 +6,8 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::coupling::{Coupling, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use super::{Acked, CongestionControl, Window};
 use crate::sequence::Seq;
-
-/// The registry entry of a coupled controller.
-#[derive(Debug)]
-pub(super) struct Coupled {
-    pub name: &'static str,
-    pub summary: &'static str,
-    /// [`controller`] with the law.
-    pub join: fn(Seat) -> Box<dyn CongestionControl>,
-}
-
-impl CongestionAlgorithm for Coupled {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn is_coupled(&self) -> bool {
-        true
-    }
-
-    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
-        self.join(hystart, &Coupling::default())
-    }
-
-    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
-        (self.join)(coupling.sit())
-    }
-}
 
 /// How the window of a subflow follows from those of all.
 pub(super) trait Law: Debug + Default + Send + 'static {
@@ -59,8 +28,8 @@ struct Controller<L> {
 }
 
 /// A controller that follows the law `L`.
-pub(super) fn controller<L: Law>(seat: Seat) -> Box<dyn CongestionControl> {
-    Box::new(Controller { seat, law: L::default() })
+pub(super) fn controller<L: Law>(coupling: &Coupling) -> Box<dyn CongestionControl> {
+    Box::new(Controller { seat: coupling.sit(), law: L::default() })
 }
 
 impl<L: Law> CongestionControl for Controller<L> {

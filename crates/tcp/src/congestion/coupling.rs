@@ -8,7 +8,7 @@ use super::window::Window;
 use crate::tick::nanos;
 
 /// The state that the subflows of one connection share: a handle, of which every subflow's
-/// controller holds a clone (see [`join`](super::CongestionAlgorithm::join)).
+/// controller holds a clone (see [`build`](super::CongestionAlgorithm::build)).
 ///
 /// A subflow counts from its first round-trip time on, with the window that it had at its last
 /// acknowledgment or loss, until its controller is dropped.

@@ -5,27 +5,18 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::hystart::HyStartState;
-use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
 use crate::sequence::Seq;
 
-/// The registry entry.
-#[derive(Debug)]
-pub struct Cubic;
-
-impl CongestionAlgorithm for Cubic {
-    fn name(&self) -> &'static str {
-        "cubic"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the window is a cubic function of the time since the last loss (RFC 9438); the default of \
-         Linux"
-    }
-
-    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
+pub(crate) static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
+    name: "cubic",
+    summary: "the window is a cubic function of the time since the last loss (RFC 9438); the \
+              default of Linux",
+    is_coupled: false,
+    build: |hystart, _| {
         Box::new(Controller { hystart: HyStartState::new(hystart), ..Controller::default() })
-    }
-}
+    },
+};
 
 #[derive(Debug, Default)]
 struct Controller {

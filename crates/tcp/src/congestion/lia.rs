@@ -1,14 +1,15 @@
 //! LIA, the Linked Increases Algorithm (RFC 6356).
 
-use super::Window;
-use super::coupled::{Coupled, Law, controller};
+use super::coupled::{Law, controller};
 use super::coupling::Seat;
+use super::{CongestionAlgorithm, Window};
 
-pub(super) static ENTRY: Coupled = Coupled {
+pub(super) static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
     name: "lia",
     summary: "Reno with growth coupled over the paths of a connection (RFC 6356); on one path, \
               plain Reno",
-    join: controller::<Linked>,
+    is_coupled: true,
+    build: |_, coupling| controller::<Linked>(coupling),
 };
 
 #[derive(Debug, Default)]
@@ -44,8 +45,8 @@ mod tests {
 
     use super::*;
     use crate::congestion::coupling::Coupling;
-    use crate::congestion::reno::Reno;
-    use crate::congestion::{Acked, CongestionAlgorithm as _, HyStart};
+    use crate::congestion::reno;
+    use crate::congestion::{Acked, HyStart};
     use crate::sequence::Seq;
 
     fn acked(segments: u32, rtt_ms: u64) -> Acked {
@@ -63,7 +64,7 @@ mod tests {
     fn price(subflows: &[(u32, u64)]) -> u32 {
         let coupling = Coupling::default();
         let mut controllers: Vec<_> =
-            subflows.iter().map(|_| ENTRY.join(HyStart::Linux, &coupling)).collect();
+            subflows.iter().map(|_| (ENTRY.build)(HyStart::Linux, &coupling)).collect();
         for (controller, &(cwnd, rtt)) in controllers.iter_mut().zip(subflows) {
             controller.on_rtt(&mut avoiding(cwnd), Duration::ZERO, &acked(0, rtt));
         }
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn a_subflow_that_is_gone_counts_no_more() {
         let coupling = Coupling::default();
-        let [mut stays, mut goes] = [(); 2].map(|()| ENTRY.join(HyStart::Linux, &coupling));
+        let [mut stays, mut goes] = [(); 2].map(|()| (ENTRY.build)(HyStart::Linux, &coupling));
         goes.on_rtt(&mut avoiding(10), Duration::ZERO, &acked(0, 50));
         let mut window = avoiding(10);
         stays.on_ack(&mut window, &acked(39, 50));
@@ -110,8 +111,8 @@ mod tests {
     #[test]
     fn on_one_path_it_is_reno_bit_for_bit() {
         let mut rng = trackbed_core::Seed::of_run(5, 0).stream("lia");
-        let mut lia = (ENTRY.build(HyStart::Linux), Window::new(10));
-        let mut reno = (Reno.build(HyStart::Linux), Window::new(10));
+        let mut lia = ((ENTRY.build)(HyStart::Linux, &Coupling::default()), Window::new(10));
+        let mut reno = ((reno::ENTRY.build)(HyStart::Linux, &Coupling::default()), Window::new(10));
         for _ in 0..20_000 {
             let event = acked(rng.below(4) as u32, 1 + rng.below(300));
             let kind = rng.below(400);

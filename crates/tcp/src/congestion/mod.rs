@@ -3,12 +3,12 @@
 mod balia;
 mod coupled;
 mod coupling;
-pub mod cubic;
+pub(crate) mod cubic;
 mod hystart;
 mod lia;
 mod olia;
 mod registry;
-pub mod reno;
+mod reno;
 mod window;
 
 use std::fmt::Debug;
@@ -55,26 +55,15 @@ pub trait CongestionControl: Debug + Send {
     fn on_restart(&mut self, _idle_since: Time, _now: Time) {}
 }
 
-/// An entry of the registry: makes a [`CongestionControl`] for a connection.
-pub trait CongestionAlgorithm: Debug + Sync {
+/// An entry of the registry: makes a [`CongestionControl`] for a subflow.
+#[derive(Debug)]
+pub struct CongestionAlgorithm {
     /// The name in scenarios, lower case.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// One line for lists.
-    fn summary(&self) -> &'static str;
-
-    /// Whether it couples the paths of a connection ([`join`](Self::join)), and so works only with
-    /// Multipath TCP.
-    fn is_coupled(&self) -> bool {
-        false
-    }
-
-    /// A controller for a new connection.
-    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl>;
-
-    /// A controller for a new subflow of a multipath connection, whose subflows share `coupling`.
-    /// By default it is uncoupled.
-    fn join(&self, hystart: HyStart, _coupling: &Coupling) -> Box<dyn CongestionControl> {
-        self.build(hystart)
-    }
+    pub summary: &'static str,
+    /// Whether it couples the paths of a connection, and so works only with Multipath TCP.
+    pub is_coupled: bool,
+    /// A controller for a new subflow of a connection whose subflows share the coupling.
+    pub build: fn(HyStart, &Coupling) -> Box<dyn CongestionControl>,
 }

@@ -1,15 +1,16 @@
 //! OLIA, the Opportunistic Linked Increases Algorithm (Khalili et al., "MPTCP Is Not
 //! Pareto-Optimal", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05).
 
-use super::Window;
-use super::coupled::{Coupled, Law, controller};
+use super::coupled::{Law, controller};
 use super::coupling::{Company, Credit, GRAIN, Relative, Seat};
+use super::{CongestionAlgorithm, Window};
 
-pub(super) static ENTRY: Coupled = Coupled {
+pub(super) static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
     name: "olia",
     summary: "coupled growth that moves traffic to the best paths of a connection (Khalili et al. \
               2012)",
-    join: controller::<Opportunistic>,
+    is_coupled: true,
+    build: |_, coupling| controller::<Opportunistic>(coupling),
 };
 
 #[derive(Debug, Default)]
@@ -80,7 +81,7 @@ mod tests {
 
     use super::*;
     use crate::congestion::coupling::{Coupling, SCALE};
-    use crate::congestion::{Acked, CongestionAlgorithm as _, HyStart};
+    use crate::congestion::{Acked, HyStart};
 
     /// Subflows of a window, a round-trip time as a multiple of the least, and a distance.
     fn company(subflows: &[(u128, u128, u128)]) -> Company {
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn the_distance_is_the_longer_of_the_last_two() {
         let coupling = Coupling::default();
-        let mut controller = ENTRY.join(HyStart::Linux, &coupling);
+        let mut controller = (ENTRY.build)(HyStart::Linux, &coupling);
         let mut window = Window::new(10);
         let srtt = Duration::from_millis(10);
         let acked = |segments| Acked { segments, srtt, ..Acked::default() };

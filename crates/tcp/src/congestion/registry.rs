@@ -3,9 +3,9 @@
 use super::{CongestionAlgorithm, balia, cubic, lia, olia, reno};
 
 /// Every congestion controller.
-pub fn algorithms() -> &'static [&'static dyn CongestionAlgorithm] {
+pub fn algorithms() -> &'static [&'static CongestionAlgorithm] {
     ALL
 }
 
-static ALL: &[&dyn CongestionAlgorithm] =
-    &[&cubic::Cubic, &reno::Reno, &lia::ENTRY, &olia::ENTRY, &balia::ENTRY];
+static ALL: &[&CongestionAlgorithm] =
+    &[&cubic::ENTRY, &reno::ENTRY, &lia::ENTRY, &olia::ENTRY, &balia::ENTRY];

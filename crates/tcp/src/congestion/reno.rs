@@ -4,26 +4,15 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
 
-/// The registry entry.
-#[derive(Debug)]
-pub struct Reno;
-
-impl CongestionAlgorithm for Reno {
-    fn name(&self) -> &'static str {
-        "reno"
-    }
-
-    fn summary(&self) -> &'static str {
-        "slow start, then one more segment each round trip; the window is halved at a loss (RFC \
-         5681)"
-    }
-
-    fn build(&self, _hystart: HyStart) -> Box<dyn CongestionControl> {
-        Box::new(Controller)
-    }
-}
+pub(super) static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
+    name: "reno",
+    summary: "slow start, then one more segment each round trip; the window is halved at a loss (RFC \
+              5681)",
+    is_coupled: false,
+    build: |_, _| Box::new(Controller),
+};
 
 #[derive(Debug)]
 struct Controller;

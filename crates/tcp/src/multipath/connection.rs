@@ -91,7 +91,7 @@ impl MultipathConnection {
     ) -> MultipathConnection {
         let (local, remote) = (subflow.local, subflow.remote);
         let coupling = Coupling::default();
-        let controller = config.tcp.congestion.join(config.tcp.hystart, &coupling);
+        let controller = (config.tcp.congestion.build)(config.tcp.hystart, &coupling);
         let mss = local_mss(&config.tcp, local);
         let link = Link::new(PathId(0), Stage::First, isn);
         let scheduler = config.build_scheduler();
@@ -293,10 +293,6 @@ impl MultipathConnection {
     }
 
     fn check_writing(&self) -> Result<(), TcpError> {
-        match self.error {
-            Some(error) => Err(error),
-            None if self.closed || self.is_closed() => Err(TcpError::WriteAfterClose),
-            None => Ok(()),
-        }
+        TcpError::check_writing(self.error, self.closed || self.is_closed())
     }
 }

@@ -130,7 +130,8 @@ impl MultipathConnection {
     }
 
     fn add_path(&mut self, subflow: Subflow, link: Link) {
-        let controller = self.config.tcp.congestion.join(self.config.tcp.hystart, &self.coupling);
+        let tcp = &self.config.tcp;
+        let controller = (tcp.congestion.build)(tcp.hystart, &self.coupling);
         self.next_id += 1;
         self.shared.linear = false;
         self.timers.clear(super::timers::Alarm::Orphan);

@@ -29,7 +29,7 @@ use trackbed_core::Time;
 use trackbed_core::packet::ip_header_len;
 
 use crate::config::Config;
-use crate::congestion::{CongestionControl, Window};
+use crate::congestion::{CongestionControl, Coupling, Window};
 use crate::error::TcpError;
 use crate::receive::acker::Acker;
 use crate::receive::reassembly::Reassembly;
@@ -237,7 +237,7 @@ impl Subflow {
             },
             rtt: RttEstimator::new(config.rto, config.tick),
             window: Window::new(config.initial_window_segments.max(1)),
-            congestion: config.congestion.build(config.hystart),
+            congestion: (config.congestion.build)(config.hystart, &Coupling::default()),
             usage: block::Usage::default(),
             receive: ReceiveSpace {
                 acker: Acker::new(mss, config.tick),

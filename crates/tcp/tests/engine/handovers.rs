@@ -87,7 +87,7 @@ fn run(case: u64) {
     let lanes = handovers.iter().map(|spans| lane(rng, spans.clone())).collect();
     configs[0].endpoints = (1..count).map(|lane| Endpoint::subflow(client_ip(lane))).collect();
     let names = configs.each_ref().map(|config| {
-        (config.scheduler.name, config.tcp.congestion.name(), config.proactive, config.reactive)
+        (config.scheduler.name, config.tcp.congestion.name, config.proactive, config.reactive)
     });
     let mut world = World::new(case, configs, lanes);
     for host in &mut world.hosts {

@@ -19,8 +19,8 @@ fn scheduler(name: &str) -> &'static SchedulingAlgorithm {
 
 /// Every congestion controller that couples paths.
 fn coupled() -> impl Iterator<Item = &'static str> {
-    let entries = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled());
-    entries.map(|entry| entry.name())
+    let entries = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
+    entries.map(|entry| entry.name)
 }
 
 /// The settings with this congestion controller, without bursts.

@@ -115,7 +115,7 @@ pub(super) fn play(
 /// Sets the default for sockets of programs that do not choose. UDP has none.
 fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
-    let is_tcp = trackbed_tcp::algorithms().iter().any(|known| known.name() == congestion);
+    let is_tcp = trackbed_tcp::algorithms().iter().any(|known| known.name == congestion);
     if !is_tcp {
         return Ok(());
     }

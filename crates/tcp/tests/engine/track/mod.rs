@@ -223,7 +223,7 @@ impl Track {
 
 /// The settings with the congestion controller of this name.
 pub fn tcp(congestion: &str) -> Config {
-    let found = algorithms().iter().find(|entry| entry.name() == congestion);
+    let found = algorithms().iter().find(|entry| entry.name == congestion);
     Config { congestion: *found.expect("it is registered"), ..Config::default() }
 }
 
