@@ -101,13 +101,6 @@ named! {
     }
 }
 
-impl DropReason {
-    /// The index of this reason in [`DropReason::ALL`].
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-}
-
 named! {
     /// What a link did to a packet without losing it.
     #[derive(PartialOrd, Ord, Hash)]
@@ -121,13 +114,6 @@ named! {
         Marked = "marked",
         /// It was delayed, so that later packets may overtake it.
         HeldBack = "held back",
-    }
-}
-
-impl Alteration {
-    /// The index of this alteration in [`Alteration::ALL`].
-    pub const fn index(self) -> usize {
-        self as usize
     }
 }
 

@@ -62,9 +62,7 @@ impl End {
     pub fn new(node: NodeId, addresses: impl IntoIterator<Item = IpAddr>) -> End {
         End { node, addresses: addresses.into_iter().collect() }
     }
-}
 
-impl End {
     /// The node that has it.
     pub fn node(&self) -> NodeId {
         self.node

@@ -74,7 +74,7 @@ pub struct Counters {
 impl Counters {
     /// Packets that were lost for this reason.
     pub fn dropped(&self, why: DropReason) -> Count {
-        self.dropped[why.index()]
+        self.dropped[why as usize]
     }
 
     /// Packets that were lost for any reason.
@@ -84,15 +84,15 @@ impl Counters {
 
     /// Packets that were altered in this way.
     pub fn altered(&self, what: Alteration) -> Count {
-        self.altered[what.index()]
+        self.altered[what as usize]
     }
 
     pub(super) fn add(&mut self, point: Point, packet: &Packet) {
         match point {
             Point::Entered => self.offered.add(packet),
             Point::Delivered => self.delivered.add(packet),
-            Point::Dropped(why) => self.dropped[why.index()].add(packet),
-            Point::Altered(what) => self.altered[what.index()].add(packet),
+            Point::Dropped(why) => self.dropped[why as usize].add(packet),
+            Point::Altered(what) => self.altered[what as usize].add(packet),
         }
     }
 }

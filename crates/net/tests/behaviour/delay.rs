@@ -5,7 +5,7 @@ use trackbed_net::models::delay::{
 };
 use trackbed_net::{LinkSpec, Point};
 
-use crate::harness::{assert_near, burst, every, ms, numbers, run, times, us};
+use crate::harness::{assert_near, every, ms, numbers, run, times, us};
 
 const DRAWS: u32 = 200_000;
 
@@ -117,10 +117,4 @@ fn a_trace_file_is_a_timetable_in_milliseconds() {
         let error = parse_delay_trace(text).unwrap_err().to_string();
         assert!(error.contains(part), "{text:?}: {error}");
     }
-}
-
-#[test]
-fn a_delay_of_zero_delivers_at_once() {
-    let events = run(&LinkSpec::new().then(Delay::fixed(ms(0))), burst(2));
-    assert_eq!(times(&events, Point::Delivered), [Time::ZERO; 2]);
 }

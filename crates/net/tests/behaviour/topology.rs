@@ -347,6 +347,9 @@ fn impossible_networks_are_refused() {
     let a = builder.host("a");
     builder.connect(End::new(a, [ip(one[0])]), End::new(a, [ip(two[0])]), duplex(1, ms(1)));
     assert_eq!(builder.build().unwrap_err(), BuildError::SelfLink("a".into()));
+    let mut builder = NetworkBuilder::new();
+    builder.edge("alone");
+    assert_eq!(builder.build().unwrap_err(), BuildError::EdgeLinks("alone".into()));
 }
 
 #[test]
@@ -395,13 +398,6 @@ fn what_waits_for_an_address_that_is_gone_takes_no_time_of_the_link() {
     let counters = network.counters(link, Direction::Forward);
     assert_eq!(counters.dropped(DropReason::Flushed).packets, 4);
     assert_eq!(network.unroutable().packets, 1);
-}
-
-#[test]
-fn an_edge_has_one_link() {
-    let mut builder = NetworkBuilder::new();
-    builder.edge("alone");
-    assert_eq!(builder.build().unwrap_err(), BuildError::EdgeLinks("alone".to_owned()));
 }
 
 /// What is under way when a run ends is lost with the same probability as the rest.
