@@ -20,8 +20,10 @@ pub(crate) struct RttEstimator {
     variance_ns: u64,
     round_end: Seq,
     min: WindowedMin,
-    latest: Duration,
-    rto: Duration,
+    /// The latest sample; zero before the first one.
+    pub latest: Duration,
+    /// The timeout before back-off.
+    pub rto: Duration,
     /// Linux counts the timeout in ticks.
     tick: Option<Tick>,
 }
@@ -89,19 +91,9 @@ impl RttEstimator {
         self.min.best()
     }
 
-    /// The latest sample; zero before the first one.
-    pub(crate) fn latest(&self) -> Duration {
-        self.latest
-    }
-
     /// The mean deviation (RTTVAR).
     pub(crate) fn deviation(&self) -> Duration {
         Duration::from_nanos(self.deviation_ns)
-    }
-
-    /// The timeout before back-off.
-    pub(crate) fn rto(&self) -> Duration {
-        self.rto
     }
 
     /// The timeout after `backoff` doublings (RFC 6298 (5.5)).
@@ -188,9 +180,9 @@ mod tests {
     #[test]
     fn the_timeout_is_the_round_trip_time_and_at_least_200_ms() {
         let mut rtt = RttEstimator::new(RtoBounds::default(), None);
-        assert_eq!(rtt.rto(), ms(1000));
+        assert_eq!(rtt.rto, ms(1000));
         sample_for_long(&mut rtt, ms(50));
-        assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(50)), ms(250)));
+        assert_eq!((rtt.srtt(), rtt.rto), (Some(ms(50)), ms(250)));
         assert_eq!(rtt.backed_off(3), ms(2000));
         assert_eq!(rtt.backed_off(60), Duration::from_secs(120));
     }
@@ -199,7 +191,7 @@ mod tests {
     fn the_first_sample_counts_with_half_of_itself_as_deviation() {
         let mut rtt = RttEstimator::new(RtoBounds::default(), None);
         rtt.sample(ms(300), Seq(1), Seq(2));
-        assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(300)), ms(900)));
+        assert_eq!((rtt.srtt(), rtt.rto), (Some(ms(300)), ms(900)));
     }
 
     /// Then it doubles in whole ticks.
@@ -208,7 +200,7 @@ mod tests {
         let tick = Tick::new(ms(4), ms(0));
         let mut rtt = RttEstimator::new(RtoBounds::default(), tick);
         sample_for_long(&mut rtt, Duration::from_micros(36_700));
-        assert_eq!((rtt.rto(), rtt.backed_off(3)), (ms(240), ms(1_920)));
+        assert_eq!((rtt.rto, rtt.backed_off(3)), (ms(240), ms(1_920)));
     }
 
     #[test]

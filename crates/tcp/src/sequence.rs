@@ -1,6 +1,5 @@
 //! Sequence numbers that wrap at 2^32 (RFC 9293 section 3.4).
 
-use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A sequence number. Numbers less than 2^31 apart compare by their place on the circle, so there
@@ -54,12 +53,6 @@ impl Sub<u32> for Seq {
 
     fn sub(self, bytes: u32) -> Seq {
         Seq(self.0.wrapping_sub(bytes))
-    }
-}
-
-impl fmt::Display for Seq {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -34,24 +34,38 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Our side's proof of a join, to a peer that drew `remote_nonce`.
-    pub fn own_join(&self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
-        join(self.local, self.remote, local_nonce, remote_nonce)
+    /// The same, seen from the peer.
+    pub fn mirrored(self) -> Keys {
+        Keys { local: self.remote, remote: self.local }
     }
 
-    /// The peer's proof of a join.
-    pub fn peer_join(&self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
-        join(self.remote, self.local, remote_nonce, local_nonce)
+    /// Our side's proof of a join, to a peer that drew `remote_nonce`. Section 3.2: the key is the
+    /// sender's key and the receiver's key, the message is both nonces in the same order.
+    pub fn join(self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
+        let message = [local_nonce.to_be_bytes(), remote_nonce.to_be_bytes()].concat();
+        self.authenticate(&message)
     }
 
-    /// The HMAC of an address that our side announces.
-    pub fn own_address(&self, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
-        announcement(self.local, self.remote, id, address, port)
+    /// The HMAC of an address that our side announces. Section 3.4.1: over number, address and port,
+    /// which is zero if there is none.
+    pub fn address(self, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
+        let mut message = vec![id];
+        match address {
+            IpAddr::V4(address) => message.extend(address.octets()),
+            IpAddr::V6(address) => message.extend(address.octets()),
+        }
+        message.extend(port.unwrap_or(0).to_be_bytes());
+        last_64_bits(&self.authenticate(&message))
     }
 
-    /// The HMAC of an address that the peer announces.
-    pub fn peer_address(&self, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
-        announcement(self.remote, self.local, id, address, port)
+    fn authenticate(self, message: &[u8]) -> [u8; 32] {
+        let mut key = [0; 64];
+        key[..8].copy_from_slice(&self.local.0.to_be_bytes());
+        key[8..16].copy_from_slice(&self.remote.0.to_be_bytes());
+        // A key shorter than the block is filled up with zeros anyway (RFC 2104 section 2).
+        let mut hmac = Hmac::<Sha256>::new(&key.into());
+        hmac.update(message);
+        hmac.finalize().into_bytes().into()
     }
 }
 
@@ -64,34 +78,6 @@ pub(super) fn first_160_bits(hmac: &[u8; 32]) -> [u8; 20] {
     let mut bits = [0; 20];
     bits.copy_from_slice(&hmac[..20]);
     bits
-}
-
-/// Section 3.2: the key is the sender's key and the receiver's key, the message is both nonces in
-/// the same order.
-fn join(sender: Key, receiver: Key, sender_nonce: u32, receiver_nonce: u32) -> [u8; 32] {
-    let message = [sender_nonce.to_be_bytes(), receiver_nonce.to_be_bytes()].concat();
-    authenticate(sender, receiver, &message)
-}
-
-/// Section 3.4.1: over number, address and port, which is zero if there is none.
-fn announcement(sender: Key, receiver: Key, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
-    let mut message = vec![id];
-    match address {
-        IpAddr::V4(address) => message.extend(address.octets()),
-        IpAddr::V6(address) => message.extend(address.octets()),
-    }
-    message.extend(port.unwrap_or(0).to_be_bytes());
-    last_64_bits(&authenticate(sender, receiver, &message))
-}
-
-fn authenticate(sender: Key, receiver: Key, message: &[u8]) -> [u8; 32] {
-    let mut key = [0; 64];
-    key[..8].copy_from_slice(&sender.0.to_be_bytes());
-    key[8..16].copy_from_slice(&receiver.0.to_be_bytes());
-    // A key shorter than the block is filled up with zeros anyway (RFC 2104 section 2).
-    let mut hmac = Hmac::<Sha256>::new(&key.into());
-    hmac.update(message);
-    hmac.finalize().into_bytes().into()
 }
 
 fn last_64_bits(hash: &[u8; 32]) -> u64 {
@@ -109,13 +95,11 @@ mod tests {
         let keys = Keys { local: Key(0x0123_4567_89ab_cdef), remote: Key(0xfedc_ba98_7654_3210) };
         assert_eq!(keys.local.token(), 0x55c5_3f5d);
         assert_eq!(keys.local.initial_data_number(), 0x5707_62cd_38be_9818);
-        let proof = keys.own_join(0x1111_1111, 0x2222_2222);
+        let proof = keys.join(0x1111_1111, 0x2222_2222);
         assert_eq!(first_64_bits(&proof), 0x47ea_314b_6243_dcfb);
-        let mirrored = Keys { local: keys.remote, remote: keys.local };
-        assert_eq!(mirrored.peer_join(0x2222_2222, 0x1111_1111), proof);
+        assert_ne!(keys.mirrored().join(0x1111_1111, 0x2222_2222), proof);
         let address = [192, 0, 2, 7].into();
-        assert_eq!(keys.own_address(3, address, None), 0xde8a_4e12_c464_07fe);
-        assert_eq!(mirrored.peer_address(3, address, None), keys.own_address(3, address, None));
-        assert_ne!(keys.own_address(3, address, Some(80)), keys.own_address(3, address, None));
+        assert_eq!(keys.address(3, address, None), 0xde8a_4e12_c464_07fe);
+        assert_ne!(keys.address(3, address, Some(80)), keys.address(3, address, None));
     }
 }

@@ -107,7 +107,7 @@ impl Link {
         match self.stage {
             Stage::Joining { nonce, token } => Some(Join::Syn { backup, address_id, token, nonce }),
             Stage::Joined { nonce, remote_nonce } => {
-                let hmac = first_64_bits(&shared.keys()?.own_join(nonce, remote_nonce));
+                let hmac = first_64_bits(&shared.keys()?.join(nonce, remote_nonce));
                 Some(Join::SynAck { backup, address_id, hmac, nonce })
             }
             Stage::First | Stage::Proved(_) | Stage::Ready => None,
@@ -122,17 +122,17 @@ impl Link {
                 Stage::Joining { nonce, .. },
                 Join::SynAck { backup, address_id, hmac, nonce: remote_nonce },
             ) => {
-                if first_64_bits(&keys.peer_join(nonce, remote_nonce)) != hmac {
+                if first_64_bits(&keys.mirrored().join(remote_nonce, nonce)) != hmac {
                     return false;
                 }
                 self.remote_id = address_id;
                 self.backup_there = backup;
-                let proof = keys.own_join(nonce, remote_nonce);
+                let proof = keys.join(nonce, remote_nonce);
                 self.stage = Stage::Proved(first_160_bits(&proof));
                 true
             }
             (Stage::Joined { nonce, remote_nonce }, Join::Ack(hmac)) => {
-                if first_160_bits(&keys.peer_join(nonce, remote_nonce)) != hmac {
+                if first_160_bits(&keys.mirrored().join(remote_nonce, nonce)) != hmac {
                     return false;
                 }
                 self.stage = Stage::Ready;

@@ -262,7 +262,7 @@ impl Carrier<'_> {
             return;
         };
         let Some(keys) = self.shared.keys() else { return };
-        if keys.peer_address(option.id, option.address, option.port) == hmac {
+        if keys.mirrored().address(option.id, option.address, option.port) == hmac {
             let echo = crate::segment::AddAddress { hmac: None, ..option };
             self.link.notices.push_back(Notice::AddAddress(echo));
             self.shared.events.announced.push(option);

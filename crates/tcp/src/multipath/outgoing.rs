@@ -2,16 +2,17 @@
 
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::sequence::Seq;
+use crate::stream::take_front;
 
 /// The unsent data of a path, and the positions of its sent data.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     /// The sequence number of the first byte.
     base: Seq,
-    /// Data to send, each chunk with its offset in the stream.
+    /// Data to send, each chunk with the offset of its end in the stream.
     queue: VecDeque<(u64, Bytes)>,
     pub queued: usize,
     /// How much of the queue, from its front, is one piece of the stream.
@@ -43,19 +44,19 @@ impl Outgoing {
         if data.is_empty() {
             return;
         }
-        let follows = self.queue.back().is_none_or(|(at, last)| at + last.len() as u64 == offset);
+        let follows = self.queue.back().is_none_or(|(end, _)| *end == offset);
         if follows && self.run == self.queued {
             self.run += data.len();
         }
         self.queued += data.len();
-        self.queue.push_back((offset, data));
+        self.queue.push_back((offset + data.len() as u64, data));
     }
 
     /// Takes `len` bytes of the run.
     pub fn take(&mut self, len: usize) -> Bytes {
-        let len = len.min(self.run);
-        let Some(&(offset, _)) = self.queue.front() else { return Bytes::new() };
-        let data = self.split(len);
+        let Some((end, chunk)) = self.queue.front() else { return Bytes::new() };
+        let offset = end - chunk.len() as u64;
+        let data = take_front(&mut self.queue, len.min(self.run), |(_, chunk)| chunk);
         self.note(offset, data.len() as u64);
         self.queued -= data.len();
         self.run -= data.len();
@@ -99,7 +100,10 @@ impl Outgoing {
     pub fn holds(&self, offset: u64) -> bool {
         let within = |start: u64, len: u64| start <= offset && offset < start + len;
         self.spans.iter().any(|span| within(span.offset, span.len))
-            || self.queue.iter().any(|(start, data)| within(*start, data.len() as u64))
+            || self
+                .queue
+                .iter()
+                .any(|(end, data)| within(end - data.len() as u64, data.len() as u64))
     }
 
     fn note(&mut self, offset: u64, len: u64) {
@@ -110,38 +114,13 @@ impl Outgoing {
         self.taken += len;
     }
 
-    fn split(&mut self, len: usize) -> Bytes {
-        match self.queue.front_mut() {
-            Some((offset, chunk)) if chunk.len() > len => {
-                *offset += len as u64;
-                chunk.split_to(len)
-            }
-            Some((_, chunk)) if chunk.len() == len => {
-                self.queue.pop_front().map_or_else(Bytes::new, |(_, chunk)| chunk)
-            }
-            _ => {
-                let mut joined = BytesMut::with_capacity(len);
-                while joined.len() < len {
-                    let Some((offset, chunk)) = self.queue.front_mut() else { break };
-                    let part = chunk.split_to(chunk.len().min(len - joined.len()));
-                    *offset += part.len() as u64;
-                    joined.extend_from_slice(&part);
-                    if chunk.is_empty() {
-                        self.queue.pop_front();
-                    }
-                }
-                joined.freeze()
-            }
-        }
-    }
-
     fn measure_run(&mut self) {
-        let mut end = None;
-        for (offset, data) in &self.queue {
-            if end.is_some_and(|end| end != *offset) {
+        let mut last = None;
+        for (end, data) in &self.queue {
+            if last.is_some_and(|last| last + data.len() as u64 != *end) {
                 break;
             }
-            end = Some(offset + data.len() as u64);
+            last = Some(*end);
             self.run += data.len();
         }
     }

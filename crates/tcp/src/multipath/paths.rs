@@ -225,7 +225,7 @@ impl MultipathConnection {
         while let Some(path) = self.paths.iter_mut().find(|path| path.is_ready())
             && let Some((id, address)) = self.manager.next_announcement(now)
         {
-            let hmac = Some(keys.own_address(id, address, None));
+            let hmac = Some(keys.address(id, address, None));
             let option = AddAddress { id, address, port: None, hmac };
             path.link.notices.push_back(Notice::AddAddress(option));
             path.quiet = false;

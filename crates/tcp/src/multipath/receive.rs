@@ -57,7 +57,7 @@ impl DataReceive {
         if end > self.offered_end.max(self.next + LEAST_WINDOW) {
             return;
         }
-        let before = self.next + self.reassembly.bytes() as u64;
+        let before = self.next + self.reassembly.bytes as u64;
         if offset > self.next {
             self.reassembly.insert(Seq(offset as u32), &data);
         } else {
@@ -68,7 +68,7 @@ impl DataReceive {
             }
             self.reassembly.acknowledge(Seq(self.next as u32));
         }
-        let new = self.next + self.reassembly.bytes() as u64 - before;
+        let new = self.next + self.reassembly.bytes as u64 - before;
         self.bytes_duplicate += (end - offset) - new;
         let len = (end - offset).min(u32::MAX.into()) as u32;
         self.tuner.data_arrived(len, self.used());
@@ -85,8 +85,7 @@ impl DataReceive {
 
     /// The window field to offer, in units of `unit` bytes.
     pub fn window(&mut self, unit: u32) -> u16 {
-        let offered = self.offered_end.saturating_sub(self.next).min(u32::MAX.into()) as u32;
-        let window = self.tuner.window(self.used()).max(offered);
+        let window = self.tuner.window(self.used()).max(self.offered());
         let field = window.div_ceil(unit).min(u16::MAX.into());
         self.offered_end = self.offered_end.max(self.next + u64::from(field) * u64::from(unit));
         field as u16
@@ -100,19 +99,16 @@ impl DataReceive {
         }
         let hole = self.reassembly.end().map_or(0, |end| end.since(Seq(self.next as u32)));
         self.tuner.data_read(now, len, hole);
-        if self.finished {
-            return false;
-        }
-        let offered = self.offered_end.saturating_sub(self.next).min(u32::MAX.into()) as u32;
-        if offered.saturating_mul(2) > self.tuner.limit() {
-            return false;
-        }
-        let window = self.tuner.window(self.used());
-        window > 0 && window >= offered.saturating_mul(2)
+        !self.finished && self.tuner.has_grown(self.offered(), self.used())
+    }
+
+    /// What is left of the window that was offered.
+    fn offered(&self) -> u32 {
+        self.offered_end.saturating_sub(self.next).min(u32::MAX.into()) as u32
     }
 
     fn used(&self) -> u32 {
-        (self.stream.unread() + self.reassembly.bytes()).min(u32::MAX as usize) as u32
+        (self.stream.unread() + self.reassembly.bytes).min(u32::MAX as usize) as u32
     }
 
     fn advance(&mut self, data: Bytes) {

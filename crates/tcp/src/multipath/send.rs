@@ -12,7 +12,7 @@ use crate::stream::SendBuffer;
 
 #[derive(Debug, Default)]
 pub(super) struct DataSend {
-    /// What is not acknowledged, each chunk with its offset.
+    /// What is not acknowledged, each chunk with the offset of its end.
     chunks: VecDeque<(u64, Bytes)>,
     /// The oldest byte that is not acknowledged.
     pub una: u64,
@@ -35,13 +35,9 @@ pub(super) struct DataSend {
 /// Data that was given to a path at once.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    start: u64,
-    end: u64,
+    data: Outstanding,
     /// A bit for each path that was given it.
     carriers: u64,
-    last: PathId,
-    sent_at: Time,
-    repeats: u32,
     /// It waits in `again`.
     waits: bool,
 }
@@ -77,8 +73,8 @@ impl DataSend {
     pub fn write(&mut self, data: &mut impl Buf) -> usize {
         let len = self.buffer.admit(data.remaining(), self.used());
         if len > 0 {
-            self.chunks.push_back((self.end, data.copy_to_bytes(len)));
             self.end += len as u64;
+            self.chunks.push_back((self.end, data.copy_to_bytes(len)));
         }
         len
     }
@@ -98,15 +94,8 @@ impl DataSend {
         let data = self.slice(start, max.min(self.unsent() as usize));
         self.next += data.len() as u64;
         if recorded && !data.is_empty() {
-            self.pieces.push_back(Piece {
-                start,
-                end: self.next,
-                carriers: bit(path),
-                last: path,
-                sent_at: now,
-                repeats: 0,
-                waits: false,
-            });
+            let data = Outstanding { start, end: self.next, sent_at: now, path, repeats: 0 };
+            self.pieces.push_back(Piece { data, carriers: bit(path), waits: false });
         }
         (start, data)
     }
@@ -115,15 +104,14 @@ impl DataSend {
     pub fn repeat(&mut self, now: Time, path: PathId, offset: u64, until: u64) -> Option<Bytes> {
         let index = self.index(offset)?;
         let una = self.una;
-        let piece = &mut self.pieces[index];
-        let (start, end) = (piece.start.max(offset).max(una), piece.end.min(until));
+        let Piece { data, carriers, .. } = &mut self.pieces[index];
+        let (start, end) = (data.start.max(offset).max(una), data.end.min(until));
         if start >= end {
             return None;
         }
-        piece.carriers |= bit(path);
-        piece.last = path;
-        piece.sent_at = now;
-        piece.repeats += 1;
+        *carriers |= bit(path);
+        (data.path, data.sent_at) = (path, now);
+        data.repeats += 1;
         Some(self.slice(start, (end - start) as usize))
     }
 
@@ -133,20 +121,17 @@ impl DataSend {
             return false;
         }
         self.una = offset;
-        while let Some((start, chunk)) = self.chunks.front_mut() {
-            let cut = (offset - *start).min(chunk.len() as u64);
-            if (cut as usize) < chunk.len() {
-                *start += cut;
-                let _acknowledged = chunk.split_to(cut as usize);
-                break;
-            }
+        while self.chunks.front().is_some_and(|(end, _)| *end <= offset) {
             self.chunks.pop_front();
         }
-        while self.pieces.front().is_some_and(|piece| piece.end <= offset) {
+        if let Some((end, chunk)) = self.chunks.front_mut() {
+            let _acknowledged = chunk.split_to(chunk.len() - (*end - offset) as usize);
+        }
+        while self.pieces.front().is_some_and(|piece| piece.data.end <= offset) {
             self.pieces.pop_front();
         }
         if let Some(piece) = self.pieces.front_mut() {
-            piece.start = piece.start.max(offset);
+            piece.data.start = piece.data.start.max(offset);
         }
         while self.again.front().is_some_and(|&at| at < offset && self.index(at).is_none()) {
             self.again.pop_front();
@@ -167,7 +152,7 @@ impl DataSend {
     pub fn repeat_first(&mut self) {
         if let Some(piece) = self.pieces.front_mut().filter(|piece| !piece.waits) {
             piece.waits = true;
-            self.again.push_front(piece.start);
+            self.again.push_front(piece.data.start);
         }
     }
 
@@ -184,7 +169,7 @@ impl DataSend {
             let alone = piece.carriers & !bit(path) == 0;
             if alone && !piece.waits {
                 piece.waits = true;
-                self.again.push_back(piece.start);
+                self.again.push_back(piece.data.start);
             }
         }
         // They may come in any order, and the oldest is what the peer waits for.
@@ -193,7 +178,7 @@ impl DataSend {
 
     /// The oldest piece.
     pub fn oldest(&self) -> Option<Outstanding> {
-        self.pieces.front().map(Piece::outstanding)
+        self.pieces.front().map(|piece| piece.data)
     }
 
     /// The first piece that another path is to carry.
@@ -202,7 +187,7 @@ impl DataSend {
             if let Some(index) = self.index(offset)
                 && self.pieces[index].waits
             {
-                return Some(self.pieces[index].outstanding());
+                return Some(self.pieces[index].data);
             }
             self.again.pop_front();
         }
@@ -224,17 +209,16 @@ impl DataSend {
     }
 
     fn index(&self, offset: u64) -> Option<usize> {
-        let index = self.pieces.partition_point(|piece| piece.end <= offset);
-        self.pieces.get(index).filter(|piece| piece.start <= offset.max(self.una))?;
+        let index = self.pieces.partition_point(|piece| piece.data.end <= offset);
+        self.pieces.get(index).filter(|piece| piece.data.start <= offset.max(self.una))?;
         Some(index)
     }
 
     /// `len` bytes from `offset` on, which must be buffered.
     fn slice(&self, offset: u64, len: usize) -> Bytes {
-        let first =
-            self.chunks.partition_point(|(start, chunk)| start + chunk.len() as u64 <= offset);
-        let Some((start, chunk)) = self.chunks.get(first) else { return Bytes::new() };
-        let from = (offset - start) as usize;
+        let first = self.chunks.partition_point(|(end, _)| *end <= offset);
+        let Some((end, chunk)) = self.chunks.get(first) else { return Bytes::new() };
+        let from = chunk.len() - (end - offset) as usize;
         if chunk.len() - from >= len || first + 1 == self.chunks.len() {
             return chunk.slice(from..chunk.len().min(from + len));
         }
@@ -254,18 +238,11 @@ impl DataSend {
 
 impl Backlog for DataSend {
     fn at(&self, offset: u64) -> Option<Outstanding> {
-        self.index(offset.max(self.una)).map(|index| self.pieces[index].outstanding())
+        self.index(offset.max(self.una)).map(|index| self.pieces[index].data)
     }
 
     fn was_sent_on(&self, offset: u64, path: PathId) -> bool {
         self.index(offset).is_some_and(|index| self.pieces[index].carriers & bit(path) != 0)
-    }
-}
-
-impl Piece {
-    fn outstanding(&self) -> Outstanding {
-        let Piece { start, end, sent_at, last, repeats, .. } = *self;
-        Outstanding { start, end, sent_at, path: last, repeats }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::sequence::Seq;
 pub(crate) struct Reassembly {
     /// In order, disjoint and never touching.
     ranges: VecDeque<Range>,
-    bytes: usize,
+    pub bytes: usize,
     /// Ranges to report, the one that changed last first (RFC 2018 section 4).
     report: Vec<SackBlock>,
 }
@@ -27,10 +27,6 @@ struct Range {
 impl Reassembly {
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
     }
 
     pub(crate) fn end(&self) -> Option<Seq> {
@@ -185,13 +181,13 @@ mod tests {
         assert_eq!(starts(&queue), [(14, 16), (20, 22), (10, 12)]);
         assert!(put(&mut queue, 11, "bcdefg").is_none());
         assert_eq!(starts(&queue), [(10, 17), (20, 22)]);
-        assert_eq!(queue.bytes(), 9);
+        assert_eq!(queue.bytes, 9);
         let (end, chunks) = queue.pop(Seq(12)).unwrap();
         assert_eq!((end, text(chunks)), (Seq(17), "cdefg".to_owned()));
         queue.acknowledge(end);
         assert_eq!(starts(&queue), [(20, 22)]);
         assert!(queue.pop(end).is_none());
-        assert_eq!(queue.bytes(), 2);
+        assert_eq!(queue.bytes, 2);
     }
 
     #[test]

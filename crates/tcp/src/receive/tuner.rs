@@ -27,7 +27,8 @@ pub(crate) struct Tuner {
     /// Bytes that the application has read, ever, and at the start of this measurement.
     read: u64,
     read_before: u64,
-    rtt: Option<Duration>,
+    /// The receiver-side round-trip time, once there was a sample.
+    pub rtt: Option<Duration>,
 }
 
 impl Tuner {
@@ -65,11 +66,6 @@ impl Tuner {
     /// The round-trip time is known from elsewhere.
     pub(crate) fn use_rtt(&mut self, rtt: Duration) {
         self.rtt = Some(rtt.max(Duration::from_millis(1)));
-    }
-
-    /// The receiver-side round-trip time, once there was a sample.
-    pub(crate) fn rtt(&self) -> Option<Duration> {
-        self.rtt
     }
 
     /// A segment of `len` bytes arrived while `used` bytes fill the buffer. True if the window
@@ -114,7 +110,14 @@ impl Tuner {
         free.min(self.threshold)
     }
 
-    pub(crate) fn limit(&self) -> u32 {
+    /// True if the window has grown so much since `offered` bytes were offered that the peer should
+    /// know (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn has_grown(&self, offered: u32, used: u32) -> bool {
+        let twice = offered.saturating_mul(2);
+        twice <= self.limit() && self.window(used) >= twice.max(1)
+    }
+
+    fn limit(&self) -> u32 {
         (u64::from(self.buffer) * u64::from(self.share) / 256) as u32
     }
 

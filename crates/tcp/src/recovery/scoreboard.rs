@@ -27,8 +27,10 @@ pub(crate) struct Scoreboard {
     oldest: Id,
     latest: Id,
     sacked_out: u32,
-    lost_out: u32,
-    retransmitted_out: u32,
+    /// Segments deemed lost.
+    pub lost_out: u32,
+    /// Retransmissions deemed in flight.
+    pub retransmitted_out: u32,
     /// Segments that left the network according to duplicate acknowledgments without SACK.
     dupacks: u32,
     /// How often a transmission was deemed lost, ever.
@@ -51,16 +53,6 @@ impl Scoreboard {
     /// Segments that left the network, by SACK or duplicate acknowledgments.
     pub(crate) fn sacked_out(&self) -> u32 {
         self.sacked_out + self.dupacks
-    }
-
-    /// Segments deemed lost.
-    pub(crate) fn lost_out(&self) -> u32 {
-        self.lost_out
-    }
-
-    /// Retransmissions deemed in flight.
-    pub(crate) fn retransmitted_out(&self) -> u32 {
-        self.retransmitted_out
     }
 
     /// Segments deemed in the network: "pipe" of RFC 6675.
@@ -161,9 +153,8 @@ impl Scoreboard {
             return;
         }
         sent.sacked = true;
-        let (lost, again) = (sent.lost, sent.lost && sent.retransmitted);
-        sent.lost = false;
-        sent.retransmitted &= !again;
+        let lost = std::mem::take(&mut sent.lost);
+        let again = lost && std::mem::take(&mut sent.retransmitted);
         self.sacked_out += 1;
         if lost {
             self.lost_out -= 1;
@@ -229,8 +220,7 @@ impl Scoreboard {
     /// A duplicate showed that the retransmission of this segment is no longer in flight.
     pub(crate) fn clear_retransmitted(&mut self, id: Id) {
         let Some(sent) = self.sent_mut(id) else { return };
-        if sent.retransmitted {
-            sent.retransmitted = false;
+        if std::mem::take(&mut sent.retransmitted) {
             let waits = sent.lost && !sent.sacked;
             self.retransmitted_out -= 1;
             if waits {
@@ -292,14 +282,11 @@ impl Scoreboard {
 
     /// Without SACK: drops the duplicates that no segment is left for. True if there were any.
     pub(crate) fn limit_dupacks(&mut self) -> bool {
-        let beyond = self.dupacks > self.dupacks_max();
-        self.dupacks = self.dupacks.min(self.dupacks_max());
+        // What is lost was not delivered, and if nothing is marked, at least the first segment was not.
+        let most = self.len().saturating_sub(self.lost_out.max(1));
+        let beyond = self.dupacks > most;
+        self.dupacks = self.dupacks.min(most);
         beyond
-    }
-
-    /// What is lost was not delivered, and if nothing is marked, at least the first segment was not.
-    fn dupacks_max(&self) -> u32 {
-        self.len().saturating_sub(self.lost_out.max(1))
     }
 
     /// Without SACK: the duplicate acknowledgments no longer count.
@@ -307,10 +294,19 @@ impl Scoreboard {
         self.dupacks = 0;
     }
 
-    /// Cuts every segment into pieces of at most `max` bytes: the path became narrower.
-    pub(crate) fn split(&mut self, max: usize) {
+    /// Cuts every segment into pieces of at most `max` bytes: the path became narrower. What was
+    /// longer is lost, unless it was selectively acknowledged. True if there was any.
+    pub(crate) fn split(&mut self, max: usize) -> bool {
+        let mut lost_any = false;
         let whole = std::mem::take(&mut self.segments);
         for mut sent in whole {
+            if sent.payload.len() > max && !sent.sacked {
+                lost_any = true;
+                if !sent.lost || sent.retransmitted {
+                    self.lost_total += sent.payload.len().div_ceil(max) as u64;
+                }
+                (sent.lost, sent.retransmitted) = (true, false);
+            }
             while sent.payload.len() > max {
                 let piece = sent.payload.split_to(max);
                 let start = sent.start;
@@ -320,6 +316,7 @@ impl Scoreboard {
             self.segments.push_back(sent);
         }
         self.rebuild();
+        lost_any
     }
 
     fn end_id(&self) -> Id {

@@ -42,15 +42,7 @@ impl Scheduler for Blocking {
         for path in view.paths.iter().filter(|path| !path.srtt.is_zero()) {
             self.extremes.entry(path.id).or_default().note(path.srtt, view.now, self.memory);
         }
-        if view.sendable_bytes() == 0 {
-            return Action::WAIT;
-        }
-        let chosen = view.path_for(None).and_then(|id| view.path(id));
-        let (Some(fast), Some(chosen)) = (view.fastest(), chosen) else { return Action::WAIT };
-        if chosen.id != fast.id && self.would_block(view, fast, chosen) {
-            return Action::WAIT;
-        }
-        view.send_segment(chosen.id)
+        view.send_or_wait(|fast, slow| self.would_block(view, fast, slow))
     }
 
     fn on_opportunistic_retransmission(&mut self) {

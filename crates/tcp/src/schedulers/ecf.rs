@@ -26,15 +26,7 @@ struct Earliest {
 
 impl Scheduler for Earliest {
     fn next(&mut self, view: &View<'_>) -> Action {
-        if view.sendable_bytes() == 0 {
-            return Action::WAIT;
-        }
-        let chosen = view.path_for(None).and_then(|id| view.path(id));
-        let (Some(fast), Some(chosen)) = (view.fastest(), chosen) else { return Action::WAIT };
-        if chosen.id != fast.id && self.waits(view.unsent_bytes, fast, chosen) {
-            return Action::WAIT;
-        }
-        view.send_segment(chosen.id)
+        view.send_or_wait(|fast, slow| self.waits(view.unsent_bytes, fast, slow))
     }
 }
 

@@ -28,15 +28,9 @@ pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
         "send-share": Share = "90 %" => "the probability of sending where sending seems better";
     },
     build: |arguments, seed| {
-        Box::new(Learner {
-            alpha: arguments.need("alpha"),
-            wait_share: arguments.need("wait-share"),
-            send_share: arguments.need("send-share"),
-            rng: seed.stream("scheduler/peekaboo"),
-            wait: Arm::default(),
-            send: Arm::default(),
-            waiting: false,
-        })
+        let shares = ["wait-share", "send-share"].map(|name| arguments.need(name));
+        let rng = seed.stream("scheduler/peekaboo");
+        Box::new(Learner::new(arguments.need("alpha"), shares, rng))
     },
 };
 
@@ -79,6 +73,11 @@ impl Scheduler for Learner {
 }
 
 impl Learner {
+    fn new(alpha: f64, [wait_share, send_share]: [Ratio; 2], rng: Rng) -> Learner {
+        let (wait, send) = (Arm::default(), Arm::default());
+        Learner { alpha, wait_share, send_share, rng, wait, send, waiting: false }
+    }
+
     /// True to wait for `fast`, false to send on `slow`.
     fn decide(&mut self, view: &View<'_>, fast: &PathView, slow: &PathView) -> bool {
         self.wait.settle(view.now);
@@ -303,15 +302,7 @@ mod tests {
     }
 
     fn learner() -> Learner {
-        Learner {
-            alpha: 0.75,
-            wait_share: Ratio::from_parts(1, 1),
-            send_share: Ratio::from_parts(1, 1),
-            rng: Seed::of_run(1, 0).stream("test"),
-            wait: Arm::default(),
-            send: Arm::default(),
-            waiting: false,
-        }
+        Learner::new(0.75, [Ratio::ONE; 2], Seed::of_run(1, 0).stream("test"))
     }
 
     #[test]

@@ -146,6 +146,21 @@ impl<'a> View<'a> {
         Action::Send { path, bytes }
     }
 
+    /// Sends one segment on the path that minRTT chooses. If that is not the fastest, for that has no
+    /// room, `waits` decides whether to wait for the fastest, which it gets first.
+    pub fn send_or_wait(&self, waits: impl FnOnce(&PathView, &PathView) -> bool) -> Action {
+        if self.sendable_bytes() == 0 {
+            return Action::WAIT;
+        }
+        let chosen = self.path_for(None).and_then(|id| self.path(id));
+        match (self.fastest(), chosen) {
+            (Some(fast), Some(chosen)) if chosen.id == fast.id || !waits(fast, chosen) => {
+                self.send_segment(chosen.id)
+            }
+            _ => Action::WAIT,
+        }
+    }
+
     /// The choice of minRTT for new data, or for `data` to repeat.
     ///
     /// Paths that are no backups and did not carry the data come first; if such a path has only no

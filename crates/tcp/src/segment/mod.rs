@@ -6,9 +6,9 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use trackbed_core::Packet;
 use trackbed_core::packet::{
     Ecn, IpHeader, PacketError, TooBig, ip_header_len, protocol, transport_checksum,
@@ -212,30 +212,26 @@ impl QuotedSegment {
     /// Reads the beginning of the segment that `message` quotes; `None` if that is not TCP.
     pub fn parse(message: &TooBig) -> Option<QuotedSegment> {
         let original = &message.original;
-        let version = original.first()? >> 4;
-        let (header_len, protocol_at) = match version {
-            4 => (usize::from(original[0] & 0xf) * 4, 9),
-            6 => (ip_header_len([0; 16].into()), 6),
+        let is_ipv4 = original.first()? >> 4 == 4;
+        let (mut addresses, transport, header_len) = match original[0] >> 4 {
+            4 => (original.get(12..20)?, original[9], usize::from(original[0] & 0xf) * 4),
+            6 => (original.get(8..40)?, original[6], ip_header_len([0; 16].into())),
             _ => return None,
         };
-        if *original.get(protocol_at)? != protocol::TCP {
+        if transport != protocol::TCP {
             return None;
         }
-        let address = |at: usize| {
-            Some(match version {
-                4 => <[u8; 4]>::try_from(original.get(at..at + 4)?).ok()?.into(),
-                _ => <[u8; 16]>::try_from(original.get(at..at + 16)?).ok()?.into(),
-            })
+        let mut address = || -> IpAddr {
+            match is_ipv4 {
+                true => Ipv4Addr::from_bits(addresses.get_u32()).into(),
+                false => Ipv6Addr::from_bits(addresses.get_u128()).into(),
+            }
         };
-        let (source, destination) = match version {
-            4 => (address(12)?, address(16)?),
-            _ => (address(8)?, address(24)?),
-        };
-        let tcp = original.get(header_len..header_len + 8)?;
+        let mut tcp = original.get(header_len..header_len + 8)?;
         Some(QuotedSegment {
-            source: SocketAddr::new(source, u16::from_be_bytes([tcp[0], tcp[1]])),
-            destination: SocketAddr::new(destination, u16::from_be_bytes([tcp[2], tcp[3]])),
-            sequence: Seq(u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]])),
+            source: SocketAddr::new(address(), tcp.get_u16()),
+            destination: SocketAddr::new(address(), tcp.get_u16()),
+            sequence: Seq(tcp.get_u32()),
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::segment::{MultipathOptions, Segment};
 use crate::sequence::Seq;
 
 pub(crate) use receive::ReceiveStream;
-pub(crate) use send::{ByteStreams, SendBuffer};
+pub(crate) use send::{ByteStreams, SendBuffer, take_front};
 
 /// The source of a subflow's outgoing data.
 pub(crate) trait Source {

@@ -50,20 +50,6 @@ impl SendStream {
         self.chunks.clear();
         self.waiting = 0;
     }
-
-    /// Joins the chunks at the front into one of `len` bytes.
-    fn gather(&mut self, len: usize) -> Bytes {
-        let mut joined = BytesMut::with_capacity(len);
-        while joined.len() < len {
-            let Some(chunk) = self.chunks.front_mut() else { break };
-            let part = chunk.split_to(chunk.len().min(len - joined.len()));
-            joined.extend_from_slice(&part);
-            if chunk.is_empty() {
-                self.chunks.pop_front();
-            }
-        }
-        joined.freeze()
-    }
 }
 
 /// The size of a send buffer, and how much goes into it.
@@ -134,6 +120,35 @@ impl SendBuffer {
     }
 }
 
+/// Takes `len` bytes off the front of `chunks`, or all if there are fewer; a copy only if they are in
+/// several chunks. `bytes` are those of a chunk.
+pub(crate) fn take_front<C>(
+    chunks: &mut VecDeque<C>,
+    len: usize,
+    bytes: impl Fn(&mut C) -> &mut Bytes,
+) -> Bytes {
+    let mut next = |most: usize| {
+        let chunk = bytes(chunks.front_mut()?);
+        let part = chunk.split_to(chunk.len().min(most));
+        if chunk.is_empty() {
+            chunks.pop_front();
+        }
+        Some(part)
+    };
+    let first = next(len).unwrap_or_default();
+    if first.len() == len {
+        return first;
+    }
+    let mut joined = BytesMut::with_capacity(len);
+    joined.extend_from_slice(&first);
+    while joined.len() < len
+        && let Some(part) = next(len - joined.len())
+    {
+        joined.extend_from_slice(&part);
+    }
+    joined.freeze()
+}
+
 /// The streams of a connection on a single path.
 #[derive(Debug)]
 pub(crate) struct ByteStreams {
@@ -158,11 +173,7 @@ impl Source for ByteStreams {
         let len = len.min(send.waiting);
         send.waiting -= len;
         send.taken += len;
-        match send.chunks.front_mut() {
-            Some(chunk) if chunk.len() > len => chunk.split_to(len),
-            Some(chunk) if chunk.len() == len => send.chunks.pop_front().unwrap_or_default(),
-            _ => send.gather(len),
-        }
+        take_front(&mut send.chunks, len, |chunk| chunk)
     }
 
     fn is_finished(&self) -> bool {

@@ -60,19 +60,15 @@ impl Subflow {
         if !self.is_synchronized() || self.receive.fin {
             return;
         }
-        let unacknowledged = self.receive.next.since(self.receive.acknowledged);
-        let drained = streams.unread() == 0;
+        let grown = || self.receive.tuner.has_grown(self.offered_window(), self.used(streams));
+        self.due.ack |= self.is_read_acknowledged(streams) || grown();
+    }
+
+    /// True if what waits to be acknowledged is due, now that the application has read.
+    pub(super) fn is_read_acknowledged(&self, streams: &dyn Streams) -> bool {
         let acker = &self.receive.acker;
-        if acker.is_overdue(unacknowledged) || (drained && acker.drained()) {
-            self.due.ack = true;
-            return;
-        }
-        // RFC 9293 section 3.8.6.2.2: tell of the window when it has grown much.
-        let offered = self.offered_window();
-        if offered.saturating_mul(2) <= self.receive.tuner.limit() {
-            let window = self.receive.tuner.window(self.used(streams));
-            self.due.ack |= window > 0 && window >= offered.saturating_mul(2);
-        }
+        let unacknowledged = self.receive.next.since(self.receive.acknowledged);
+        acker.is_overdue(unacknowledged) || (streams.unread() == 0 && acker.drained())
     }
 
     fn take_in_order(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
@@ -92,7 +88,7 @@ impl Subflow {
         streams.deliver(data);
         self.receive.acker.advanced();
         let len = segment.payload.len() as u32;
-        let (window, rto) = (self.receive.window, self.rtt.rto());
+        let (window, rto) = (self.receive.window, self.rtt.rto);
         let data = (len, segment.has(Flags::PSH));
         self.receive.acker.data_arrived(now, data, window, rto);
         self.sample_receive_rtt(now, segment);
@@ -138,7 +134,7 @@ impl Subflow {
     }
 
     fn decide_acknowledgment(&mut self, now: Time) {
-        let rtt = self.receive.tuner.rtt().unwrap_or(Duration::ZERO);
+        let rtt = self.receive.tuner.rtt.unwrap_or(Duration::ZERO);
         let situation = Situation {
             unacknowledged: self.receive.next.since(self.receive.acknowledged),
             hole: !self.receive.reassembly.is_empty(),
@@ -185,7 +181,7 @@ impl Subflow {
 
     /// Bytes that fill the receive buffer.
     pub(super) fn used(&self, streams: &dyn Streams) -> u32 {
-        (streams.unread() + self.receive.reassembly.bytes()).min(u32::MAX as usize) as u32
+        (streams.unread() + self.receive.reassembly.bytes).min(u32::MAX as usize) as u32
     }
 
     /// What is left of the window that was offered last.

@@ -55,7 +55,7 @@ impl Subflow {
         }
         self.identify_losses(now, event);
         if self.loss.phase != Phase::Recovery {
-            if self.board.lost_out() == 0 {
+            if self.board.lost_out == 0 {
                 return;
             }
             self.enter_recovery(now, event.echo);
@@ -82,7 +82,7 @@ impl Subflow {
             self.try_undo_by_duplicates(now);
         }
         self.identify_losses(now, event);
-        if self.board.lost_out() == 0 {
+        if self.board.lost_out == 0 {
             self.try_to_open(now, event);
             return;
         }
@@ -133,12 +133,12 @@ impl Subflow {
         if self.board.is_empty() {
             return;
         }
-        let retransmitted = self.board.retransmitted_out();
+        let retransmitted = self.board.retransmitted_out;
         if self.receive.agreed.sack {
             if self.detect_losses(now, false) {
                 event.set_timer = false;
             }
-            event.retransmission_lost |= retransmitted > self.board.retransmitted_out();
+            event.retransmission_lost |= retransmitted > self.board.retransmitted_out;
         } else {
             let first_is_lost = self.board.front().is_some_and(|sent| sent.lost);
             let dupacks = self.board.sacked_out() >= self.loss.reordering;
@@ -206,7 +206,7 @@ impl Subflow {
     /// What is being retransmitted may be reported as duplicate, a tail loss probe among it.
     fn begin_undo(&mut self) {
         let probes = u32::from(self.loss.probe.is_some_and(|probe| probe.retransmission));
-        self.loss.undo.begin(self.send.una, self.board.retransmitted_out() + probes);
+        self.loss.undo.begin(self.send.una, self.board.retransmitted_out + probes);
     }
 
     /// The retransmission timeout fired (RFC 5681 section 3.1, RFC 6298 (5.4), RFC 5682 step 1).
@@ -290,7 +290,7 @@ impl Subflow {
     }
 
     pub(super) fn keep_open(&mut self) {
-        let left_out = self.board.sacked_out() + self.board.lost_out() > 0;
+        let left_out = self.board.sacked_out() + self.board.lost_out > 0;
         let phase =
             if left_out || self.any_retransmitted() { Phase::Disorder } else { Phase::Open };
         if self.loss.phase != phase {
@@ -300,7 +300,7 @@ impl Subflow {
     }
 
     pub(super) fn any_retransmitted(&self) -> bool {
-        self.board.retransmitted_out() > 0
+        self.board.retransmitted_out > 0
             || self.board.front().is_some_and(|sent| sent.ever_retransmitted)
     }
 

@@ -29,7 +29,7 @@ impl Subflow {
             },
             srtt: self.srtt(),
             rttvar: self.rtt.deviation(),
-            latest_rtt: self.rtt.latest(),
+            latest_rtt: self.rtt.latest,
             cwnd_segments: self.window.cwnd,
             ssthresh_segments: self.window.ssthresh,
             in_flight_segments: self.board.in_flight(),
@@ -65,7 +65,7 @@ impl Subflow {
 
     /// The round-trip time as the receiver sees it.
     pub(crate) fn receive_rtt(&self) -> Option<Duration> {
-        self.receive.tuner.rtt().or(self.rtt.srtt())
+        self.receive.tuner.rtt.or(self.rtt.srtt())
     }
 
     /// Penalises the subflow for what it keeps others waiting for.
@@ -82,12 +82,9 @@ impl Subflow {
     /// The application has read something of the stream that this subflow has a share in: what
     /// waits to be acknowledged may be due.
     pub(crate) fn application_read(&mut self, streams: &dyn Streams) {
-        if !self.is_synchronized() || self.receive.fin {
-            return;
+        if self.is_synchronized() && !self.receive.fin {
+            self.due.ack |= self.is_read_acknowledged(streams);
         }
-        let unacknowledged = self.receive.next.since(self.receive.acknowledged);
-        let drained = streams.unread() == 0 && self.receive.acker.drained();
-        self.due.ack |= self.receive.acker.is_overdue(unacknowledged) || drained;
     }
 
     /// Ends the subflow without sending anything: its address is gone.

@@ -48,7 +48,7 @@ impl Subflow {
     fn start_handshake(&mut self, now: Time) {
         self.due.syn = true;
         self.send.last_sent_at = now;
-        self.set_transmit(Reason::Retransmit, now, self.rtt.rto());
+        self.set_transmit(Reason::Retransmit, now, self.rtt.rto);
     }
 
     /// RFC 9293 section 3.10.7.3: a segment in SYN-SENT.

@@ -22,38 +22,12 @@ impl Subflow {
         if mss >= self.send.mss {
             return;
         }
-        let too_long = |len: usize| len > mss as usize;
-        let first = self.board.first_id();
-        let lost: Vec<Seq> = (first..first + u64::from(self.board.len()))
-            .filter_map(|id| self.board.get(id))
-            .filter(|sent| too_long(sent.payload.len()) && !sent.sacked)
-            .map(|sent| sent.start)
-            .collect();
         self.send.mss = mss;
-        self.board.split(mss as usize);
-        self.mark_too_long(&lost);
-    }
-
-    /// What was too long is sent again at once, and that is no sign of congestion (RFC 1191
-    /// section 6.5): the window stays.
-    fn mark_too_long(&mut self, starts: &[Seq]) {
-        if starts.is_empty() {
+        if !self.board.split(mss as usize) {
             return;
         }
-        let first = self.board.first_id();
-        let mut starts = starts.iter().peekable();
-        let mut marking = false;
-        for id in first..first + u64::from(self.board.len()) {
-            let Some(sent) = self.board.get(id) else { break };
-            if starts.next_if(|&&start| start == sent.start).is_some() {
-                marking = true;
-            }
-            let (whole, is_sacked) = (sent.payload.len() < self.send.mss as usize, sent.sacked);
-            if marking && !is_sacked {
-                self.board.mark_lost(id);
-            }
-            marking &= !whole;
-        }
+        // What was too long is sent again at once, and that is no sign of congestion (RFC 1191
+        // section 6.5): the window stays.
         self.board.limit_dupacks();
         if self.loss.phase != Phase::Loss {
             self.loss.high = self.send.next;

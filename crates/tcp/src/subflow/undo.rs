@@ -78,7 +78,7 @@ impl Subflow {
             return false;
         }
         self.note_reordering(event.prior_una);
-        if self.board.retransmitted_out() > 0 {
+        if self.board.retransmitted_out > 0 {
             return true;
         }
         if !self.any_retransmitted() {

@@ -89,7 +89,7 @@ impl Subflow {
         }
         self.usage.used = self.usage.used.max(flight);
         let unused_for = now - self.usage.validated_at;
-        if self.config.slow_start_after_idle && unused_for >= self.rtt.rto() {
+        if self.config.slow_start_after_idle && unused_for >= self.rtt.rto {
             self.shrink_unused(now);
         }
     }
@@ -112,7 +112,7 @@ impl Subflow {
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let idle_since = self.send.last_sent_at;
         let idle = now - idle_since;
-        let rto = self.rtt.rto();
+        let rto = self.rtt.rto;
         if self.config.slow_start_after_idle && idle > rto {
             self.window.ssthresh = self.current_ssthresh();
             let least = self.config.initial_window_segments.min(self.window.cwnd);

@@ -87,16 +87,23 @@ fn an_overtaken_segment_is_looked_at_again_only_when_it_is_retransmitted() {
 }
 
 #[test]
-fn pieces_keep_the_marks_and_the_order() {
+fn what_is_too_long_is_cut_and_lost_and_the_rest_keeps_marks_and_order() {
     let mut board = board(3);
     board.mark_lost(1);
     board.mark_retransmitted(1, Time::from_millis(9), 0, true);
     sack(&mut board, 20, 30);
-    board.split(4);
-    assert_eq!((board.len(), board.sacked_out(), board.lost_out()), (9, 3, 3));
-    assert_eq!(by_time(&board), [0, 1, 2, 3, 4, 5]);
-    let ends: Vec<u32> = (0..9).map(|id| board.get(id).unwrap().end().0).collect();
-    assert_eq!(ends, [4, 8, 10, 14, 18, 20, 24, 28, 30]);
+    board.push(Sent::new(Seq(30), Bytes::from(vec![3; 25]), false));
+    assert!(!board.split(25));
+    assert_eq!((board.lost_out, by_time(&board)), (1, vec![0, 3, 1]));
+    assert!(board.split(10));
+    assert_eq!((board.len(), board.sacked_out(), board.lost_out, board.lost_total), (6, 1, 4, 4));
+    assert_eq!((board.next_waiting(), by_time(&board)), (Some(3), vec![0, 1]));
+    let ends: Vec<u32> = (0..6).map(|id| board.get(id).unwrap().end().0).collect();
+    assert_eq!(ends, [10, 20, 30, 40, 50, 55]);
+    // What is selectively acknowledged is not lost; what is lost is not lost again before it is sent.
+    assert!(board.split(4));
+    assert_eq!((board.sacked_out(), board.lost_out, board.lost_total), (3, 14, 10));
+    assert_eq!((board.retransmitted_out, by_time(&board)), (0, vec![]));
 }
 
 /// Linux: `tcp_limit_reno_sacked` leaves a hole, and one for each lost segment.
