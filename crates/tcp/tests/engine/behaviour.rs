@@ -17,6 +17,11 @@ fn open(configs: [Config; 2]) -> Track {
     track
 }
 
+/// Of the client and the server.
+fn states(track: &mut Track) -> (State, State) {
+    (track.client().state(), track.server().state())
+}
+
 fn open_plain() -> Track {
     open([Config::default(), Config::default()])
 }
@@ -28,10 +33,7 @@ fn a_half_closed_connection_still_carries_the_other_direction() {
     track.client().close(now);
     track.flush(0);
     run_for(&mut track, Duration::from_millis(100));
-    assert_eq!(
-        (track.client().state(), track.server().state()),
-        (State::FinWait2, State::CloseWait)
-    );
+    assert_eq!(states(&mut track), (State::FinWait2, State::CloseWait));
     assert_eq!(track.client().write(now, b"more"), Err(TcpError::WriteAfterClose));
     track.server().write(now, b"late answer").unwrap();
     track.server().close(now);
@@ -40,7 +42,7 @@ fn a_half_closed_connection_still_carries_the_other_direction() {
     let now = track.now;
     assert_eq!(track.client().read(now, 100).unwrap().unwrap(), "late answer");
     assert_eq!(track.client().read(now, 100).unwrap().unwrap(), "");
-    assert_eq!((track.client().state(), track.server().state()), (State::TimeWait, State::Closed));
+    assert_eq!(states(&mut track), (State::TimeWait, State::Closed));
     run_for(&mut track, Duration::from_secs(59));
     assert_eq!(track.client().state(), State::TimeWait);
     run_for(&mut track, Duration::from_secs(2));
@@ -58,10 +60,7 @@ fn both_may_close_at_once() {
     run_for(&mut track, Duration::from_millis(15));
     assert_eq!(track.client().state(), State::Closing);
     run_for(&mut track, Duration::from_millis(15));
-    assert_eq!(
-        (track.client().state(), track.server().state()),
-        (State::TimeWait, State::TimeWait)
-    );
+    assert_eq!(states(&mut track), (State::TimeWait, State::TimeWait));
 }
 
 #[test]
@@ -107,8 +106,7 @@ fn an_abort_resets_the_peer_and_a_refusal_says_so() {
 #[test]
 fn an_unanswered_syn_is_repeated_ten_times_and_then_fails() {
     let forever = Fate::Outage(vec![(Time::ZERO, Time::MAX)]);
-    let configs = [Config::default(), Config::default()];
-    let mut track = Track::new(configs, [link().with_fate(forever), link()]);
+    let mut track = Track::alike(Config::default(), [link().with_fate(forever), link()]);
     track.open();
     run(&mut track, Time::from_millis(130_999));
     assert_eq!(track.client().stats().segments_sent, 11);
@@ -263,7 +261,7 @@ fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
         ..Config::default()
     };
     let down = link().with_fate(Fate::List(vec![5, 8], 0));
-    let mut track = Track::new([bare.clone(), bare], [link(), down]);
+    let mut track = Track::alike(bare, [link(), down]);
     request(&mut track, 60_000);
     let stats = track.server().stats();
     assert_eq!((stats.retransmissions, stats.timeouts), (2, 0));
@@ -277,7 +275,7 @@ fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
 fn a_recovery_that_is_over_is_not_undone() {
     let bare = Config { sack: false, timestamps: false, ..Config::default() };
     let down = link().with_fate(Fate::List(vec![36], 0));
-    let mut track = Track::new([bare.clone(), bare], [link(), down]);
+    let mut track = Track::alike(bare, [link(), down]);
     request(&mut track, 60_000);
     let reduced = track.server().stats();
     assert_eq!(reduced.retransmissions, 1);
@@ -315,14 +313,14 @@ fn the_retransmission_timer_starts_anew_with_a_probe_of_new_data() {
 fn the_last_segment_is_repaired_by_a_probe_and_a_late_acknowledgment_is_undone() {
     // The answer is 8 segments; the SYN-ACK and the acknowledgment of the request come before.
     let down = link().with_fate(Fate::List(vec![9], 0));
-    let mut track = Track::new([Config::default(), Config::default()], [link(), down]);
+    let mut track = Track::alike(Config::default(), [link(), down]);
     request(&mut track, 8 * 1_448);
     let stats = track.server().stats();
     assert_eq!((stats.tail_loss_probes, stats.timeouts, stats.retransmissions), (1, 0, 1));
 
     // All acknowledgments of a flight are held up beyond the timeout: F-RTO or Eifel notices.
     let plain = Config { tail_loss_probe: false, ..Config::default() };
-    let mut track = Track::new([plain.clone(), plain], [link(), link()]);
+    let mut track = Track::alike(plain, [link(), link()]);
     request(&mut track, 100_000);
     run_for(&mut track, Duration::from_millis(300));
     let flight = track.write(1, &[0; 20_000]);

@@ -9,7 +9,7 @@ use trackbed_tcp::{Config, Flags, Segment};
 
 /// Two connections that have moved a megabyte, which is past every quick mode, and are at rest.
 fn seasoned(config: &Config) -> Track {
-    let mut track = Track::new([config.clone(), config.clone()], [link(), link()]);
+    let mut track = Track::alike(config.clone(), [link(), link()]);
     request(&mut track, 1_000_000);
     run_for(&mut track, Duration::from_millis(150));
     track
@@ -102,7 +102,7 @@ fn the_window_halves_for_every_timeout_of_silence() {
     for (after_idle, expected) in [(true, [2, 4, 8]), (false, [1, 1, 1])] {
         for (timeouts, divisor) in (1..=3).zip(expected) {
             let config = Config { slow_start_after_idle: after_idle, ..Config::default() };
-            let mut track = Track::new([config.clone(), config], [link(), link()]);
+            let mut track = Track::alike(config, [link(), link()]);
             request(&mut track, 2_000_000);
             run_for(&mut track, Duration::from_millis(50));
             let stats = track.server().stats();
@@ -121,7 +121,7 @@ fn hystart_leaves_slow_start_before_a_loss_or_with_fewer_losses() {
     let run = |hystart| {
         let config = Config { hystart, ..Config::default() };
         let link = || Link::new(50, 40, 2_000);
-        let mut track = Track::new([config.clone(), config], [link(), link()]);
+        let mut track = Track::alike(config, [link(), link()]);
         Exchange::begin(&mut track, usize::MAX).run_until(Time::from_millis(2_000));
         (track.links[1].dropped, track.server().stats())
     };

@@ -48,7 +48,7 @@ fn a_window_limits_the_rate_to_window_over_round_trip_time() {
 fn each_of_five_lost_syns_costs_a_second_and_the_next_one_two() {
     let time = |lost: Vec<u64>| {
         let links = [fast(20).with_fate(Fate::List(lost, 0)), fast(20)];
-        request(&mut Track::new([tcp("cubic"), tcp("cubic")], links), 1000)
+        request(&mut Track::alike(tcp("cubic"), links), 1000)
     };
     let clean = time(vec![]);
     assert_eq!(time(vec![0]) - clean, Duration::from_secs(1));
@@ -61,7 +61,7 @@ fn each_of_five_lost_syns_costs_a_second_and_the_next_one_two() {
 fn after_an_outage_the_first_backed_off_timeout_beyond_it_succeeds() {
     let plain = Config { tail_loss_probe: false, ..tcp("cubic") };
     for outage_ms in [1u64, 150, 500, 1_000, 2_500, 6_000, 20_000] {
-        let mut track = Track::new([plain.clone(), plain.clone()], [fast(20), fast(20)]);
+        let mut track = Track::alike(plain.clone(), [fast(20), fast(20)]);
         Exchange::begin(&mut track, 1000).run_until(Time::from_millis(5_000));
         let start = track.now;
         let outage = Duration::from_millis(outage_ms);
@@ -85,7 +85,7 @@ fn after_an_outage_the_first_backed_off_timeout_beyond_it_succeeds() {
 fn window_at_periodic_loss(congestion: &str, every: u64, from: u64, to: u64) -> f64 {
     let down = fast(50).with_fate(Fate::Every(every, 0));
     let plain = Config { batching: false, ..tcp(congestion) };
-    let mut track = Track::new([plain.clone(), plain], [fast(50), down]);
+    let mut track = Track::alike(plain, [fast(50), down]);
     goodput(&mut track, from, to) * 0.1 / MSS
 }
 
@@ -107,7 +107,7 @@ fn constant_at_random_loss(per_mille: u64) -> f64 {
     let rng = Seed::of_run(3, per_mille).stream("loss");
     let down = fast(25).with_fate(Fate::Random(loss, Box::new(rng)));
     let plain = Config { batching: false, ..tcp("reno") };
-    let mut track = Track::new([plain.clone(), plain], [fast(25), down]);
+    let mut track = Track::alike(plain, [fast(25), down]);
     goodput(&mut track, 10, 810) * 0.05 / MSS * loss.as_f64().sqrt()
 }
 
@@ -127,7 +127,7 @@ fn one_reno_flow_uses_a_buffer_as_the_sawtooth_says() {
         let queue = BDP * quarters / 4 + 1;
         let down = Link::new(36, 50, queue);
         let plain = Config { batching: false, delayed_ack: false, ..tcp("reno") };
-        let mut track = Track::new([plain.clone(), plain], [fast(50), down]);
+        let mut track = Track::alike(plain, [fast(50), down]);
         let capacity = 36e6 / 8.0 * MSS / 1500.0;
         let utilisation = goodput(&mut track, 60, 360) / capacity;
         assert_near(utilisation, expected, 2.0);

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod chaos;
+mod course;
 mod details;
 mod handovers;
 mod kernel;

@@ -1,16 +1,9 @@
 //! Multipath TCP through middleboxes that modify segments (RFC 8684 sections 3.7 and 6).
 
-use std::time::Duration;
-
-use crate::paths::{Lane, Middlebox, World, client_ip};
+use crate::paths::{Lane, Middlebox, World, client_ip, seconds};
 use bytes::Bytes;
-use trackbed_core::Time;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::{Flags, Segment};
-
-fn seconds(value: u64) -> Time {
-    Time::ZERO + Duration::from_secs(value)
-}
 
 fn world(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
     let endpoints = (1..paths).map(|path| Endpoint::subflow(client_ip(path))).collect();

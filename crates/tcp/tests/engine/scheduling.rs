@@ -4,8 +4,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use crate::course::Course;
 use crate::paths::{Lane, World, client_ip};
-use crate::track::course::Course;
 use crate::track::{Fate, Link, Track, request, tcp};
 use trackbed_core::{Ratio, Seed, Time};
 use trackbed_tcp::Config;

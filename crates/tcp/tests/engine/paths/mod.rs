@@ -64,7 +64,6 @@ pub struct Host {
     pub written: u64,
     pub read: u64,
     pub ended: bool,
-    pub closes: bool,
     closed: bool,
     pub slow_reader: bool,
     /// It sends zeros and does not look at what it reads: where speed is measured.
@@ -74,7 +73,7 @@ pub struct Host {
 }
 
 impl Host {
-    fn new(config: MultipathConfig, rng: Rng) -> Host {
+    pub fn new(config: MultipathConfig, rng: Rng) -> Host {
         Host {
             config,
             connection: None,
@@ -84,7 +83,6 @@ impl Host {
             written: 0,
             read: 0,
             ended: false,
-            closes: true,
             closed: false,
             slow_reader: false,
             careless: false,
@@ -94,6 +92,50 @@ impl Host {
 
     pub fn connection(&mut self) -> &mut MultipathConnection {
         self.connection.as_mut().expect("there is a connection")
+    }
+
+    /// Opens the connection.
+    pub fn connect(&mut self, now: Time, ends: (SocketAddr, SocketAddr)) {
+        let (key, isn) = (Key(self.rng.next_u64()), self.rng.next_u64() as u32);
+        let connection = MultipathConnection::connect(now, &self.config, ends, key, isn);
+        self.connection = Some(connection);
+    }
+
+    /// Takes a segment. Returns the reset for one that belongs to no connection.
+    pub fn handle(&mut self, now: Time, segment: Segment, listens: bool) -> Option<Packet> {
+        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
+        let joins = join_token(&segment).is_some();
+        let Some(connection) = &mut self.connection else {
+            if !(opens && listens) || joins {
+                return reset_reply(&segment);
+            }
+            let (key, isn) = (Key(self.rng.next_u64()), self.rng.next_u64() as u32);
+            let connection = MultipathConnection::accept(now, &self.config, &segment, key, isn);
+            self.connection = Some(connection);
+            return None;
+        };
+        let ends = (segment.destination, segment.source);
+        if connection.paths().any(|path| (path.local, path.remote) == ends) {
+            connection.handle_segment(now, segment);
+            None
+        } else if joins {
+            let (isn, nonce) = (self.rng.next_u64() as u32, self.rng.next_u64() as u32);
+            let joined = connection.accept_join(now, &segment, isn, nonce);
+            joined.is_err().then(|| refuse_join(&segment))
+        } else {
+            reset_reply(&segment)
+        }
+    }
+
+    /// The next packet to send.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let connection = self.connection.as_mut()?;
+        while let Some(request) = connection.poll_join() {
+            let (isn, nonce) = (self.rng.next_u64() as u32, self.rng.next_u64() as u32);
+            connection.join(now, &request, self.next_port, isn, nonce);
+            self.next_port += 1;
+        }
+        connection.poll_transmit(now)
     }
 }
 
@@ -108,6 +150,10 @@ pub struct World {
     pub steps: u64,
     /// Every packet that entered a lane.
     pub capture: Option<Vec<(Time, Packet)>>,
+}
+
+pub fn seconds(value: u64) -> Time {
+    Time::from_millis(value * 1_000)
 }
 
 pub fn client_ip(lane: usize) -> IpAddr {
@@ -146,11 +192,7 @@ impl World {
 
     /// Opens the connection.
     pub fn open(&mut self) {
-        let host = &mut self.hosts[0];
-        let (key, isn) = (Key(host.rng.next_u64()), host.rng.next_u64() as u32);
-        let ends = (client_address(), server_address());
-        let connection = MultipathConnection::connect(self.now, &host.config, ends, key, isn);
-        host.connection = Some(connection);
+        self.hosts[0].connect(self.now, (client_address(), server_address()));
         self.flush(0);
     }
 
@@ -194,36 +236,8 @@ impl World {
 
     fn deliver(&mut self, index: usize, packet: &Packet) {
         let Ok(segment) = Segment::parse(packet) else { return };
-        let host = &mut self.hosts[index];
-        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
-        let token = join_token(&segment);
-        match &mut host.connection {
-            None if opens && index == 1 && token.is_none() => {
-                let (key, isn) = (Key(host.rng.next_u64()), host.rng.next_u64() as u32);
-                let connection =
-                    MultipathConnection::accept(self.now, &host.config, &segment, key, isn);
-                host.connection = Some(connection);
-            }
-            None => {
-                if let Some(reset) = reset_reply(&segment) {
-                    self.send(index, reset);
-                }
-            }
-            Some(connection) => {
-                let ends = (segment.destination, segment.source);
-                let known = connection.paths().any(|path| (path.local, path.remote) == ends);
-                if known {
-                    connection.handle_segment(self.now, segment);
-                } else if opens && token.is_some() {
-                    let (isn, nonce) = (host.rng.next_u64() as u32, host.rng.next_u64() as u32);
-                    if connection.accept_join(self.now, &segment, isn, nonce).is_err() {
-                        let refusal = refuse_join(&segment);
-                        self.send(index, refusal);
-                    }
-                } else if let Some(reset) = reset_reply(&segment) {
-                    self.send(index, reset);
-                }
-            }
+        if let Some(reset) = self.hosts[index].handle(self.now, segment, index == 1) {
+            self.send(index, reset);
         }
     }
 
@@ -267,12 +281,9 @@ impl World {
                 return;
             }
             if host.written == host.to_write {
-                if host.closes {
-                    host.closed = true;
-                    connection.close(now);
-                    self.flush(index);
-                }
-                return;
+                host.closed = true;
+                connection.close(now);
+                return self.flush(index);
             }
             if !connection.is_writable() {
                 return;
@@ -297,15 +308,7 @@ impl World {
     /// Sends what a host has to send.
     pub fn flush(&mut self, index: usize) {
         let mut burst = 0;
-        loop {
-            let host = &mut self.hosts[index];
-            let Some(connection) = &mut host.connection else { return };
-            while let Some(request) = connection.poll_join() {
-                let (isn, nonce) = (host.rng.next_u64() as u32, host.rng.next_u64() as u32);
-                connection.join(self.now, &request, host.next_port, isn, nonce);
-                host.next_port += 1;
-            }
-            let Some(packet) = connection.poll_transmit(self.now) else { return };
+        while let Some(packet) = self.hosts[index].poll_transmit(self.now) {
             burst += 1;
             assert!(burst < 50_000, "a call makes packets without end");
             self.send(index, packet);

@@ -1,7 +1,6 @@
 //! A small test track: two connections, a link in each direction, and an event loop.
 #![allow(dead_code, reason = "every test uses another part")]
 
-pub mod course;
 pub mod kernel;
 
 use std::collections::VecDeque;
@@ -35,7 +34,7 @@ pub struct Link {
     free_at: Time,
     /// When the packets leave the queue that are in it.
     departures: VecDeque<Time>,
-    flying: VecDeque<(Time, Packet)>,
+    pub flying: VecDeque<(Time, Packet)>,
     pub packets: u64,
     pub dropped: u64,
     /// The machine takes its packets off the link up to this much later, at random.
@@ -66,7 +65,7 @@ impl Link {
         Link { fate, ..self }
     }
 
-    fn push(&mut self, now: Time, packet: Packet) {
+    pub fn push(&mut self, now: Time, packet: Packet) {
         self.packets += 1;
         let len = packet.len();
         let lost = self.is_lost(now, len);
@@ -105,7 +104,7 @@ impl Link {
         }
     }
 
-    fn next(&self) -> Option<Time> {
+    pub fn next(&self) -> Option<Time> {
         self.flying.front().map(|&(at, _)| at)
     }
 }
@@ -124,6 +123,11 @@ pub struct Track {
 impl Track {
     pub fn new(configs: [Config; 2], links: [Link; 2]) -> Track {
         Track { now: Time::ZERO, ends: [None, None], links, configs, isns: [1_000, 77_000] }
+    }
+
+    /// With the same settings at both ends.
+    pub fn alike(config: Config, links: [Link; 2]) -> Track {
+        Track::new([config.clone(), config], links)
     }
 
     pub fn client(&mut self) -> &mut Connection {
@@ -319,7 +323,7 @@ impl<'a> Exchange<'a> {
 const REQUEST_LEN: usize = 24;
 /// What is sent; a writer that blocks hands over everything at once. An array would be 128 MiB of each
 /// test's executable.
-static ZEROS: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(vec![0; 1 << 27]));
+pub static ZEROS: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(vec![0; 1 << 27]));
 
 fn client_address() -> SocketAddr {
     ([10, 0, 0, 1], 40_000).into()

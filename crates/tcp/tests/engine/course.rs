@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use trackbed_core::{Rng, Seed};
-use trackbed_tcp::Flags;
-use trackbed_tcp::multipath::{Key, MultipathConfig, MultipathConnection, join_token};
+use crate::paths::Host;
+use crate::track::{Link, ZEROS};
+use trackbed_core::{Packet, Seed, Time};
+use trackbed_tcp::Segment;
+use trackbed_tcp::multipath::{MultipathConfig, MultipathConnection};
 
-use super::{Link, Packet, Segment, Time};
-
-/// Hosts with Multipath TCP, and the links between them.
+/// Hosts with Multipath TCP, and the links between them: clients that read, and after each the server
+/// that writes to it without end once it is connected.
 pub struct Course {
     now: Time,
     hosts: Vec<Host>,
@@ -24,16 +25,6 @@ struct Route {
     to: usize,
 }
 
-/// A client that reads, or a server that writes without end once it is connected.
-struct Host {
-    connection: Option<MultipathConnection>,
-    config: MultipathConfig,
-    rng: Rng,
-    writes: bool,
-    next_port: u16,
-    received: u64,
-}
-
 impl Course {
     pub fn new(links: Vec<Link>) -> Course {
         let (hosts, timers, routes) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -44,16 +35,12 @@ impl Course {
     /// first of `ends` to the second.
     pub fn connect(&mut self, configs: [MultipathConfig; 2], ends: (SocketAddr, SocketAddr)) {
         let seed = Seed::of_run(1, self.hosts.len() as u64);
-        let client = MultipathConnection::connect(self.now, &configs[0], ends, Key(7), 1_000);
-        let connections = [Some(client), None];
-        for ((connection, config), name) in
-            connections.into_iter().zip(configs).zip(["client", "server"])
-        {
-            let (rng, writes) = (seed.stream(name), connection.is_none());
-            let host = Host { connection, config, rng, writes, next_port: 40_001, received: 0 };
-            self.hosts.push(host);
+        for (config, name) in configs.into_iter().zip(["client", "server"]) {
+            self.hosts.push(Host::new(config, seed.stream(name)));
             self.timers.push(None);
         }
+        let client = self.hosts.len() - 2;
+        self.hosts[client].connect(self.now, ends);
     }
 
     /// Packets from one address to the other pass `links` in this order and arrive at host `to`.
@@ -65,7 +52,7 @@ impl Course {
     pub fn rates(&mut self, from: u64, until: u64) -> Vec<f64> {
         let [before, after] = [from, until].map(|second| {
             self.run_until(Time::from_millis(second * 1_000));
-            self.hosts.iter().step_by(2).map(|client| client.received).collect::<Vec<_>>()
+            self.hosts.iter().step_by(2).map(|client| client.read).collect::<Vec<_>>()
         });
         let gained = after.into_iter().zip(before).map(|(after, before)| after - before);
         gained.map(|bytes| bytes as f64 * 8e-6 / (until - from) as f64).collect()
@@ -79,13 +66,26 @@ impl Course {
 
     /// Sends what a host has to send, and asks when it wants to be called.
     fn flush(&mut self, host: usize) {
-        while let Some(packet) = self.hosts[host].poll_transmit(self.now) {
+        while let Some(packet) = self.poll_transmit(host) {
             if let Some(route) = self.routes.get(&(packet.source(), packet.destination())) {
                 self.links[route.links[0]].push(self.now, packet);
             }
         }
         let connection = self.hosts[host].connection.as_ref();
         self.timers[host] = connection.and_then(MultipathConnection::poll_timeout);
+    }
+
+    /// The next packet of a host. Its application acts before.
+    fn poll_transmit(&mut self, index: usize) -> Option<Packet> {
+        let host = &mut self.hosts[index];
+        let connection = host.connection.as_mut()?;
+        if index % 2 == 1 && connection.is_writable() {
+            connection.write_bytes(self.now, &mut ZEROS.clone()).expect("it is open");
+        }
+        while let Some(data) = connection.read(self.now, usize::MAX).expect("no error") {
+            host.read += data.len() as u64;
+        }
+        host.poll_transmit(self.now)
     }
 
     fn step(&mut self, deadline: Time) -> bool {
@@ -116,45 +116,10 @@ impl Course {
         if let Some(next) = route.links.get(hop) {
             self.links[*next].push(self.now, packet);
         } else {
-            let to = route.to;
-            self.hosts[to].handle_packet(self.now, &packet);
+            let (to, segment) = (route.to, Segment::parse(&packet).expect("nothing damages it"));
+            let reset = self.hosts[to].handle(self.now, segment, true);
+            assert!(reset.is_none(), "every segment belongs to a connection");
             self.flush(to);
         }
-    }
-}
-
-impl Host {
-    fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        let Ok(segment) = Segment::parse(packet) else { return };
-        let Some(connection) = &mut self.connection else {
-            let (key, isn) = (Key(self.rng.next_u64()), self.rng.next_u64() as u32);
-            let accepted = MultipathConnection::accept(now, &self.config, &segment, key, isn);
-            self.connection = Some(accepted);
-            return;
-        };
-        if join_token(&segment).is_some() && !segment.has(Flags::ACK) {
-            let (isn, nonce) = (self.rng.next_u64() as u32, self.rng.next_u64() as u32);
-            connection.accept_join(now, &segment, isn, nonce).expect("there is room");
-        } else {
-            connection.handle_segment(now, segment);
-        }
-    }
-
-    /// The next packet to send, if there is one; the application acts here.
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        let connection = self.connection.as_mut()?;
-        while let Some(request) = connection.poll_join() {
-            let (isn, nonce) = (self.rng.next_u64() as u32, self.rng.next_u64() as u32);
-            connection.join(now, &request, self.next_port, isn, nonce);
-            self.next_port += 1;
-        }
-        if self.writes && connection.is_writable() {
-            let mut data = super::ZEROS.clone();
-            connection.write_bytes(now, &mut data).expect("it is open");
-        }
-        while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
-            self.received += data.len() as u64;
-        }
-        connection.poll_transmit(now)
     }
 }
