@@ -8,14 +8,14 @@ use trackbed_core::Seed;
 
 use super::ids::{ChannelId, Direction, InterfaceId, LinkId, NodeId};
 use super::routes::Routes;
-use super::{Network, NodeKind};
+use super::{Network, Node, NodeKind};
 use crate::link::Link;
 use crate::link_spec::LinkSpec;
 
 /// Collects the parts of a [`Network`].
 #[derive(Debug, Default)]
 pub struct NetworkBuilder {
-    nodes: Vec<NodeSpec>,
+    nodes: Vec<Node>,
     ends: Vec<End>,
     links: Vec<Duplex>,
 }
@@ -96,12 +96,6 @@ pub enum BuildError {
     EdgeLinks(String),
 }
 
-#[derive(Debug)]
-struct NodeSpec {
-    name: String,
-    kind: NodeKind,
-}
-
 impl NetworkBuilder {
     /// No nodes and no links.
     pub fn new() -> NetworkBuilder {
@@ -159,16 +153,15 @@ impl NetworkBuilder {
             }
         }
         let begins_at = self.ends.iter().map(|end| end.node).collect();
-        let is_router = |node: &NodeSpec| node.kind == NodeKind::Router;
+        let is_router = |node: &Node| node.kind == NodeKind::Router;
         let is_router: Vec<bool> = self.nodes.iter().map(is_router).collect();
         let routes = Routes::new(owners, begins_at, &is_router);
-        let nodes = self.nodes.into_iter().map(|node| (node.name, node.kind));
         let addresses = self.ends.into_iter().map(|end| end.addresses).collect();
-        Ok(Network::assemble(routes, nodes, addresses, self.links))
+        Ok(Network::assemble(routes, self.nodes, addresses, self.links))
     }
 
     fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
-        self.nodes.push(NodeSpec { name, kind });
+        self.nodes.push(Node { name, kind, interfaces: Vec::new() });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -183,7 +176,7 @@ impl NetworkBuilder {
     fn check_edges(&self) -> Result<(), BuildError> {
         let mut links = vec![0; self.nodes.len()];
         self.ends.iter().for_each(|end| links[end.node.index()] += 1);
-        let wrong = |(node, links): &(&NodeSpec, usize)| node.kind == NodeKind::Edge && *links != 1;
+        let wrong = |(node, links): &(&Node, usize)| node.kind == NodeKind::Edge && *links != 1;
         match self.nodes.iter().zip(links).find(wrong) {
             Some((node, _)) => Err(BuildError::EdgeLinks(node.name.clone())),
             None => Ok(()),

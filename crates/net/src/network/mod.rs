@@ -86,7 +86,8 @@ impl Network {
             let channel = ChannelId(node.interfaces[0].0);
             self.transmit(self.clock, channel, packet);
         } else if destination.is_loopback() || self.routes.hop(from, destination) == Hop::Here {
-            self.loop_back(from, packet);
+            let at = self.clock + LOOPBACK_DELAY;
+            self.loopback.push_back(Delivery { at, node: from, packet });
         } else if node.kind == NodeKind::Router {
             self.forward(self.clock, from, packet);
         } else {
@@ -273,12 +274,10 @@ struct Node {
 impl Network {
     fn assemble(
         routes: Routes,
-        nodes: impl Iterator<Item = (String, NodeKind)>,
+        mut nodes: Vec<Node>,
         addresses: Vec<Vec<IpAddr>>,
         links: Vec<Duplex>,
     ) -> Network {
-        let mut nodes: Vec<Node> =
-            nodes.map(|(name, kind)| Node { name, kind, interfaces: Vec::new() }).collect();
         let directions = links.into_iter().flat_map(|l| [(l.forward, l.mtu), (l.backward, l.mtu)]);
         let mut channels = Vec::with_capacity(addresses.len());
         for ((link, mtu), addresses) in directions.zip(addresses) {
@@ -402,11 +401,6 @@ impl Network {
                 Ipv6Addr::from(first | u128::from(router.0)).into()
             }
         }
-    }
-
-    fn loop_back(&mut self, node: NodeId, packet: Packet) {
-        let at = self.clock + LOOPBACK_DELAY;
-        self.loopback.push_back(Delivery { at, node, packet });
     }
 
     fn discard(&mut self, at: Time, node: NodeId, packet: &Packet) {

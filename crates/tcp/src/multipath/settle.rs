@@ -47,7 +47,7 @@ impl MultipathConnection {
                 path.quiet = false;
                 path.subflow.close();
             }
-            let timeouts = path.subflow.timeouts();
+            let timeouts = path.subflow.view().timeouts;
             let before = std::mem::replace(&mut path.timeouts, timeouts);
             let progress = path.subflow.delivered() != path.delivered_before;
             if path.stale && timeouts == 0 && progress {

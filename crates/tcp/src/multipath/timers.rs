@@ -134,7 +134,7 @@ impl MultipathConnection {
         for index in 0..self.paths.len() {
             let path = &mut self.paths[index];
             let delivered = path.subflow.delivered();
-            if path.subflow.in_flight() == 0 {
+            if path.subflow.view().in_flight_segments == 0 {
                 continue;
             }
             if path.idle_rounds == 0 {

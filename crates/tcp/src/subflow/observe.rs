@@ -40,19 +40,9 @@ impl Subflow {
         }
     }
 
-    /// Timeouts without progress.
-    pub(crate) fn timeouts(&self) -> u32 {
-        self.loss.timeouts
-    }
-
     /// Segments that the peer has, ever.
     pub(crate) fn delivered(&self) -> u64 {
         self.send.delivered
-    }
-
-    /// Segments in flight.
-    pub(crate) fn in_flight(&self) -> u32 {
-        self.board.in_flight()
     }
 
     pub(crate) fn rto(&self) -> Duration {
