@@ -40,7 +40,7 @@ pub fn config(dice: &mut Dice) -> MultipathConfig {
         _ => BufferSize { initial: 131_072, max: 4_194_304 },
     };
     let tcp = Config {
-        congestion: *dice.pick(algorithms()),
+        congestion: dice.pick::<&_>(algorithms()),
         nagle: dice.one_in(2),
         batching: dice.one_in(2),
         sack: !dice.one_in(5),

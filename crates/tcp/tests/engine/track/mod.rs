@@ -228,7 +228,7 @@ impl Track {
 /// The settings with the congestion controller of this name.
 pub fn tcp(congestion: &str) -> Config {
     let found = algorithms().iter().find(|entry| entry.name == congestion);
-    Config { congestion: *found.expect("it is registered"), ..Config::default() }
+    Config { congestion: found.expect("it is registered"), ..Config::default() }
 }
 
 /// 100 Mbit/s, 10 ms and 1,000 packets.
