@@ -191,7 +191,10 @@ impl Acker {
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.due_at.into_iter().chain(self.compressed_until).min()
+        match (self.due_at, self.compressed_until) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// The timer fired; true if an acknowledgment must be sent.

@@ -147,25 +147,27 @@ impl Options {
     /// RFC 7323 appendix A recommends if there is room for it.
     pub(super) fn write(&self, out: &mut [u8]) {
         let aligned = self.multipath.is_none() || self.aligned_len() <= out.len();
-        let mut len = 0;
+        let mut rest = out;
         let mut put = |bytes: &[u8]| {
-            out[len..len + bytes.len()].copy_from_slice(bytes);
-            len += bytes.len();
+            let (head, tail) = std::mem::take(&mut rest).split_at_mut(bytes.len());
+            head.copy_from_slice(bytes);
+            rest = tail;
         };
         self.pass(&mut put, aligned);
-        out[len..].fill(kind::END);
+        if !aligned {
+            rest.fill(kind::END);
+        }
     }
 
     /// Passes the options to `put`, one after the other. Without padding, what came in 40 bytes fits
     /// into them again.
     fn pass(&self, put: &mut impl FnMut(&[u8]), aligned: bool) {
-        let padding: &[u8] = if aligned { &[kind::NO_OPERATION; 2] } else { &[] };
         if let Some(mss) = self.mss {
             put(&[kind::MSS, 4]);
             put(&mss.to_be_bytes());
         }
-        if self.timestamps.is_some() != self.sack_permitted {
-            put(padding);
+        if aligned && self.timestamps.is_some() != self.sack_permitted {
+            put(&[kind::NO_OPERATION; 2]);
         }
         if self.sack_permitted {
             put(&[kind::SACK_PERMITTED, 2]);
@@ -176,14 +178,18 @@ impl Options {
             put(&echo.to_be_bytes());
         }
         if let Some(shift) = self.window_scale {
-            put(&padding[..padding.len() / 2]);
+            if aligned {
+                put(&[kind::NO_OPERATION]);
+            }
             put(&[kind::WINDOW_SCALE, 3, shift]);
         }
         if let Some(options) = &self.multipath {
             options.pass(put, aligned);
         }
         if !self.sack.is_empty() {
-            put(padding);
+            if aligned {
+                put(&[kind::NO_OPERATION; 2]);
+            }
             put(&[kind::SACK, 2 + 8 * self.sack.len]);
             for block in self.sack.as_slice() {
                 put(&block.start.0.to_be_bytes());

@@ -127,6 +127,9 @@ pub(crate) fn take_front<C>(
     len: usize,
     bytes: impl Fn(&mut C) -> &mut Bytes,
 ) -> Bytes {
+    if let Some(chunk) = chunks.front_mut().map(&bytes).filter(|chunk| chunk.len() > len) {
+        return chunk.split_to(len);
+    }
     let mut next = |most: usize| {
         let chunk = bytes(chunks.front_mut()?);
         let part = chunk.split_to(chunk.len().min(most));
