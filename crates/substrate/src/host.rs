@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use futures_core::future::BoxFuture;
+use trackbed_core::packet::ip_header_len;
 
 use crate::entropy::Entropy;
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
@@ -87,12 +88,36 @@ pub(crate) fn invalid(message: impl Into<String>) -> io::Error {
 }
 
 pub(crate) fn check_remote(remote: SocketAddr) -> io::Result<()> {
-    match remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
-        true => {
-            Err(invalid(format!("cannot connect to {remote}: the address or port is not usable")))
-        }
-        false => Ok(()),
+    if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
+        return Err(invalid(format!(
+            "cannot connect to {remote}: the address or port is not usable"
+        )));
     }
+    Ok(())
+}
+
+/// Refuses a datagram without a source of the destination's IP version, to port 0, or with more
+/// bytes than a packet holds besides this header; returns the source.
+pub(crate) fn check_datagram(
+    source: Option<IpAddr>,
+    destination: SocketAddr,
+    size: usize,
+    header_len: usize,
+) -> io::Result<IpAddr> {
+    let fitting = source.filter(|source| source.is_ipv4() == destination.is_ipv4());
+    let source = fitting.ok_or_else(|| {
+        invalid(format!(
+            "no source address has the same IP version as {destination}; bind the socket to one"
+        ))
+    })?;
+    let room = usize::from(u16::MAX) - ip_header_len(source) - header_len;
+    if size > room {
+        return Err(invalid(format!("a datagram holds at most {room} bytes, not {size}")));
+    }
+    if destination.port() == 0 {
+        return Err(invalid("port 0 cannot be reached"));
+    }
+    Ok(source)
 }
 
 pub(crate) fn no_common_version(host: &str, remote: SocketAddr) -> io::Error {

@@ -164,11 +164,6 @@ pub(crate) fn note_pending<T>(
     polled
 }
 
-/// Polls the main future under its own name.
-pub(crate) fn with_main<R>(poll: impl FnOnce() -> R) -> R {
-    with_task(MAIN, poll)
-}
-
 /// Runs `poll` as the task `key`, so that its waits are recorded there.
 pub(crate) fn with_task<R>(key: usize, poll: impl FnOnce() -> R) -> R {
     let outer = CURRENT.with(|context| {
@@ -287,7 +282,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(NO_EXECUTOR + 1);
 const NO_EXECUTOR: u64 = 0;
 
 /// The main future's place in the register: it is always entered first.
-const MAIN: usize = 0;
+pub(crate) const MAIN: usize = 0;
 
 /// More waits of one task are not listed.
 const WAITS_MAX: usize = 8;

@@ -15,16 +15,20 @@ mod waiter;
 
 use std::future::Future;
 use std::pin::pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use trackbed_core::{Time, named};
 
 use crate::clock;
 use context::Ready;
-use main_task::MainWaker;
+use main_task::MainTask;
 
-pub use task::{Task, spawn, spawn_named, yield_now};
+/// A spawned task; a future of its output. Dropping it cancels the task, at the latest at its next
+/// turn; a detached one runs at most until the run ends.
+pub use async_task::Task;
+pub use task::{spawn, spawn_named, yield_now};
 pub use timer::{Timer, before, sleep, sleep_until};
 
 pub(crate) use context::{
@@ -37,8 +41,8 @@ pub(crate) use waiter::Waiter;
 /// What lies below the executor: a clock and a source of events.
 pub(crate) trait Reactor {
     /// Waits for the next event or for `deadline`, whichever is first, moves the clock there, and
-    /// wakes the affected tasks.
-    fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason>;
+    /// wakes the affected tasks. Returns the number of events.
+    fn park(&mut self, deadline: Option<Time>) -> Result<u64, StallReason>;
 
     /// Called before each task. If time passes while tasks run, it moves the clock. At intervals it
     /// also wakes tasks for new events, so that busy tasks do not starve the others. Returns
@@ -52,10 +56,6 @@ pub(crate) trait Reactor {
 
     /// A readable list of tasks and their waits.
     fn diagnose(&self) -> String;
-}
-
-pub(crate) struct Parked {
-    pub(crate) events: u64,
 }
 
 named! {
@@ -86,8 +86,8 @@ pub(crate) fn run<T>(
     let mut main = pin!(main);
     // Described while `main` still exists, with its waits.
     let stall = |reactor: &dyn Reactor, reason| Stall { reason, diagnosis: reactor.diagnose() };
-    let waker = MainWaker::new();
-    context::schedule_main();
+    let main_task = MainTask::queued();
+    let waker = Waker::from(Arc::clone(&main_task));
     let mut events = 0;
     loop {
         loop {
@@ -104,9 +104,9 @@ pub(crate) fn run<T>(
             }
             match ready {
                 Ready::Main => {
-                    let polled = context::with_main(|| {
-                        waker.clear();
-                        main.as_mut().poll(&mut Context::from_waker(waker.as_waker()))
+                    let polled = context::with_task(context::MAIN, || {
+                        main_task.clear();
+                        main.as_mut().poll(&mut Context::from_waker(&waker))
                     });
                     if let Poll::Ready(output) = polled {
                         return Ok(output);
@@ -118,8 +118,8 @@ pub(crate) fn run<T>(
             }
         }
         let before = clock::now();
-        let parked = match reactor.park(timer::next_deadline()) {
-            Ok(parked) => parked,
+        let arrived = match reactor.park(timer::next_deadline()) {
+            Ok(arrived) => arrived,
             Err(reason) => return Err(stall(reactor, reason)),
         };
         let now = clock::now();
@@ -127,6 +127,6 @@ pub(crate) fn run<T>(
         if now > before {
             events = 0;
         }
-        events += parked.events + timer::fire_due(now);
+        events += arrived + timer::fire_due(now);
     }
 }

@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use async_task::Task;
+
 use super::context::{self, Registration};
 
 /// Runs `future` concurrently with the caller. It is first polled after everything already in the
@@ -13,7 +15,7 @@ use super::context::{self, Registration};
 /// # Panics
 /// Outside a run.
 pub fn spawn<F: Future + 'static>(future: F) -> Task<F::Output> {
-    start(None, future)
+    start(None, Box::pin(future))
 }
 
 /// Like [`spawn`], with a name that the diagnosis of a stalled run shows.
@@ -21,45 +23,12 @@ pub fn spawn<F: Future + 'static>(future: F) -> Task<F::Output> {
 /// # Panics
 /// Outside a run.
 pub fn spawn_named<F: Future + 'static>(name: impl Into<Rc<str>>, future: F) -> Task<F::Output> {
-    start(Some(name.into()), future)
-}
-
-/// A spawned task; a future of its output. Dropping it cancels the task, at the latest at its next
-/// turn.
-#[derive(Debug)]
-#[must_use = "dropping a task cancels it; call `detach` to keep it running"]
-pub struct Task<T>(async_task::Task<T>);
-
-impl<T> Task<T> {
-    /// Detaches the task; it runs at most until the run ends.
-    pub fn detach(self) {
-        self.0.detach();
-    }
-
-    /// Whether the task has finished or was cancelled.
-    pub fn is_finished(&self) -> bool {
-        self.0.is_finished()
-    }
-}
-
-impl<T> Future for Task<T> {
-    type Output = T;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        Pin::new(&mut self.0).poll(cx)
-    }
-}
-
-fn start<F: Future + 'static>(name: Option<Rc<str>>, future: F) -> Task<F::Output> {
-    start_boxed(name, Box::pin(future))
+    start(Some(name.into()), Box::pin(future))
 }
 
 /// In a box, so that the code of a task is compiled once for each type of output, and not for each of
 /// a hundred futures.
-fn start_boxed<T: 'static>(
-    name: Option<Rc<str>>,
-    future: Pin<Box<dyn Future<Output = T>>>,
-) -> Task<T> {
+fn start<T: 'static>(name: Option<Rc<str>>, future: Pin<Box<dyn Future<Output = T>>>) -> Task<T> {
     let executor = context::current_id();
     let registration = context::register(name);
     let key = registration.key;
@@ -69,7 +38,7 @@ fn start_boxed<T: 'static>(
         });
     context::set_waker(key, runnable.waker());
     runnable.schedule();
-    Task(task)
+    task
 }
 
 /// Yields to every other ready task.

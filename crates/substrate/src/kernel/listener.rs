@@ -8,18 +8,17 @@ use std::task::{Context, Poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, SocketType, sockopt};
 
+use super::handle::Handle;
 use super::options::{self, Role};
-use super::sockets::Listener;
 use super::source::{Detail, Source, Way};
 use super::tcp::KernelTcpStream;
-use super::{descriptor, multipath, world};
-use crate::executor::{SocketKind, note_pending};
+use super::{descriptor, multipath};
+use crate::executor::SocketKind;
 use crate::socket::{TcpListener, TcpOptions, TcpStream};
 
 #[derive(Debug)]
 pub(super) struct KernelTcpListener {
-    run: u64,
-    key: u32,
+    handle: Handle,
     local: SocketAddr,
     /// The only peer whose connections are accepted, if any.
     peer: Option<IpAddr>,
@@ -46,9 +45,9 @@ impl KernelTcpListener {
     pub(super) fn adopt(run: u64, socket: OwnedFd, peer: Option<IpAddr>) -> io::Result<Self> {
         ioctl_fionbio(&socket, true)?;
         let local = descriptor::local_addr(&socket)?;
-        let source = Source::new(socket, Detail::Listener(Listener { local }));
-        let key = world::reach(run, |world| world.insert(source))??;
-        Ok(KernelTcpListener { run, key, local, peer })
+        let source = Source::new(socket, Detail::Listener(local));
+        let handle = Handle::new(run, SocketKind::Listener, source)?;
+        Ok(KernelTcpListener { handle, local, peer })
     }
 }
 
@@ -58,20 +57,12 @@ impl TcpListener for KernelTcpListener {
     }
 
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
-        let polled = world::reach(self.run, |world| {
-            world.poll(self.key, Way::Read, cx, |source| accept(source, self.peer))
-        })?;
-        note_pending(polled, "to accept from", SocketKind::Listener, self.key).map(|accepted| {
+        let next = |source: &mut Source| accept(source, self.peer);
+        self.handle.poll("to accept from", Way::Read, cx, next).map(|accepted| {
             let (socket, remote) = accepted?;
-            let stream = KernelTcpStream::accepted(self.run, socket, remote)?;
+            let stream = KernelTcpStream::accepted(self.handle.run, socket, remote)?;
             Ok(Box::new(stream) as Box<dyn TcpStream>)
         })
-    }
-}
-
-impl Drop for KernelTcpListener {
-    fn drop(&mut self) {
-        world::with(self.run, |world| world.remove(self.key));
     }
 }
 

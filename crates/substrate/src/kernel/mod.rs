@@ -40,6 +40,7 @@
 mod alarm;
 mod descriptor;
 mod execution;
+mod handle;
 mod host;
 mod listener;
 mod multipath;

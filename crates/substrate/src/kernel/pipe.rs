@@ -3,42 +3,20 @@
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::task::{Context, Poll};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::handle::Handle;
 use super::source::{Detail, Source, Way};
-use super::world;
-use crate::executor::{SocketKind, note_pending};
-
-struct Pipe {
-    run: u64,
-    key: u32,
-}
+use crate::executor::SocketKind;
 
 /// Resolves when the last writer of `pipe` is closed; data written until then is discarded. It also
 /// resolves when the run ends.
 pub(super) async fn closed(run: u64, pipe: OwnedFd) -> io::Result<()> {
-    let source = Source::new(pipe, Detail::Pipe);
-    let key = world::reach(run, |world| world.insert(source))??;
-    let pipe = Pipe { run, key };
-    poll_fn(|cx| pipe.poll_closed(cx)).await
-}
-
-impl Pipe {
-    fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let polled = world::reach(self.run, |world| {
-            world.poll(self.key, Way::Read, cx, |source| drain(source.descriptor()?))
-        })?;
-        note_pending(polled, "for the end of", SocketKind::Pipe, self.key)
-    }
-}
-
-impl Drop for Pipe {
-    fn drop(&mut self) {
-        world::with(self.run, |world| world.remove(self.key));
-    }
+    let pipe = Handle::new(run, SocketKind::Pipe, Source::new(pipe, Detail::Pipe))?;
+    let end = |source: &mut Source| drain(source.descriptor()?);
+    poll_fn(|cx| pipe.poll("for the end of", Way::Read, cx, end)).await
 }
 
 /// Reads until the end, or until no data is left. The pipe may be blocking and in use elsewhere, so

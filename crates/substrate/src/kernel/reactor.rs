@@ -7,9 +7,7 @@ use trackbed_core::Time;
 use super::origin::Origin;
 use super::world::{self, World};
 use crate::clock;
-use crate::executor::{
-    Parked, Reactor, SocketRef, StallReason, describe_tasks, next_timer, stamp_ready,
-};
+use crate::executor::{Reactor, SocketRef, StallReason, describe_tasks, next_timer, stamp_ready};
 use crate::run::Cancel;
 use crate::run::diagnosis::{Lines, name_of, when};
 
@@ -23,7 +21,7 @@ pub(super) struct KernelReactor<'a> {
 }
 
 impl Reactor for KernelReactor<'_> {
-    fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason> {
+    fn park(&mut self, deadline: Option<Time>) -> Result<u64, StallReason> {
         self.since_look = 0;
         loop {
             let now = self.read_clock();
@@ -51,7 +49,7 @@ impl Reactor for KernelReactor<'_> {
                 }
             });
             if events > 0 || due(now) {
-                return Ok(Parked { events });
+                return Ok(events);
             }
         }
     }

@@ -61,16 +61,6 @@ impl Tcp {
     }
 }
 
-pub(super) struct Listener {
-    pub(super) local: SocketAddr,
-}
-
-impl fmt::Display for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TCP listener {}", self.local)
-    }
-}
-
 pub(super) struct Udp {
     pub(super) local: SocketAddr,
     /// The only accepted peer, if any.
@@ -222,12 +212,6 @@ impl Udp {
     }
 }
 
-impl fmt::Display for Udp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "UDP {}", self.local)
-    }
-}
-
 /// Moves what came from `peer` to the first of `count` filled buffers; returns how many are left.
 fn keep_of(
     peer: IpAddr,
@@ -275,7 +259,7 @@ fn lost_if_too_long(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// The longest payload of a datagram in bytes.
-pub(super) fn room(address: IpAddr) -> usize {
+fn room(address: IpAddr) -> usize {
     usize::from(u16::MAX) - ip_header_len(address) - UDP_HEADER_LEN
 }
 
@@ -283,7 +267,7 @@ fn is(error: &io::Error, errno: Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 
-const UDP_HEADER_LEN: usize = 8;
+pub(super) const UDP_HEADER_LEN: usize = 8;
 
 /// The maximum number of datagrams that the kernel accepts in a batch, and joins (UDP_MAX_SEGMENTS,
 /// UDP_GRO_CNT_MAX).

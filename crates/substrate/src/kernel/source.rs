@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::task::{Context, Waker};
 
 use rustix::event::epoll::EventFlags;
 
-use super::sockets::{Listener, Tcp, Udp};
+use super::sockets::{Tcp, Udp};
 use crate::executor::Waiter;
 
 /// A socket.
@@ -30,7 +31,8 @@ pub(super) struct Source {
 pub(super) enum Detail {
     Udp(Udp),
     Tcp(Tcp),
-    Listener(Listener),
+    /// A listener at this address.
+    Listener(SocketAddr),
     /// The reading end of a pipe.
     Pipe,
 }
@@ -158,11 +160,12 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.detail {
             Detail::Udp(udp) => {
-                write!(f, "{udp}, {} datagrams lost because the buffer was full", self.dropped())
+                let (local, lost) = (udp.local, self.dropped());
+                write!(f, "UDP {local}, {lost} datagrams lost because the buffer was full")
             }
             Detail::Tcp(tcp) => tcp.describe(self.descriptor.as_ref(), f),
-            Detail::Listener(listener) => write!(f, "{listener}"),
-            Detail::Pipe => write!(f, "a pipe"),
+            Detail::Listener(local) => write!(f, "TCP listener {local}"),
+            Detail::Pipe => f.write_str("a pipe"),
         }
     }
 }

@@ -14,18 +14,18 @@ use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
 use trackbed_linux::socket::set_bind_address_no_port;
 use trackbed_linux::tcp_info::tcp_info;
 
+use super::handle::Handle;
 use super::options::{self, Role};
 use super::sockets::Tcp;
 use super::source::{Detail, Source, Way};
-use super::{descriptor, multipath, world};
+use super::{descriptor, multipath};
 use crate::clock::now;
-use crate::executor::{SocketKind, note_pending};
+use crate::executor::SocketKind;
 use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath, TcpStream};
 
 #[derive(Debug)]
 pub(super) struct KernelTcpStream {
-    run: u64,
-    key: u32,
+    handle: Handle,
     local: SocketAddr,
     remote: SocketAddr,
 }
@@ -61,8 +61,7 @@ impl KernelTcpStream {
 
     fn insert(run: u64, mut source: Source) -> io::Result<Self> {
         let Tcp { local, remote, .. } = *source.tcp();
-        let key = world::reach(run, |world| world.insert(source))??;
-        Ok(KernelTcpStream { run, key, local, remote })
+        Ok(KernelTcpStream { handle: Handle::new(run, SocketKind::Tcp, source)?, local, remote })
     }
 
     fn poll<T>(
@@ -72,13 +71,7 @@ impl KernelTcpStream {
         cx: &mut Context<'_>,
         act: impl FnMut(&mut Source) -> io::Result<T>,
     ) -> Poll<io::Result<T>> {
-        let polled = world::reach(self.run, |world| world.poll(self.key, way, cx, act))?;
-        note_pending(polled, what, SocketKind::Tcp, self.key)
-            .map_err(|error| at(self.remote, error))
-    }
-
-    fn with_source<R>(&self, act: impl FnOnce(&mut Source) -> R) -> Option<R> {
-        world::with(self.run, |world| act(&mut world.sources[self.key as usize]))
+        self.handle.poll(what, way, cx, act).map_err(|error| at(self.remote, error))
     }
 }
 
@@ -148,7 +141,7 @@ impl AsyncWrite for KernelTcpStream {
 
     /// Does not wait for the FIN to be acknowledged.
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(world::reach(self.run, |world| match world.source(self.key).descriptor() {
+        Poll::Ready(self.handle.reach(|source| match source.descriptor() {
             // There is nothing to close if the connection has already ended.
             Ok(socket) => match net::shutdown(socket, Shutdown::Write) {
                 Ok(()) | Err(Errno::NOTCONN) => Ok(()),
@@ -169,11 +162,11 @@ impl TcpStream for KernelTcpStream {
     }
 
     fn info(&self) -> TcpInfo {
-        self.with_source(info).unwrap_or_default()
+        self.handle.with(info).unwrap_or_default()
     }
 
     fn set_nodelay(&self, nodelay: bool) {
-        self.with_source(|source| {
+        self.handle.with(|source| {
             if let Ok(socket) = source.descriptor() {
                 // It fails only for a connection that has ended, where it has no effect.
                 let _ = sockopt::set_tcp_nodelay(socket, nodelay);
@@ -182,7 +175,7 @@ impl TcpStream for KernelTcpStream {
     }
 
     fn paths(&self) -> Vec<TcpPath> {
-        let paths = self.with_source(|source| {
+        let paths = self.handle.with(|source| {
             let (is_multipath, ends) = (source.tcp().is_multipath, source.tcp().ends());
             let socket = source.descriptor().ok().filter(|_| is_multipath);
             socket.map(|socket| multipath::paths(socket, ends))
@@ -191,12 +184,12 @@ impl TcpStream for KernelTcpStream {
     }
 
     fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
-        let is_multipath = self.with_source(|source| source.tcp().is_multipath);
+        let is_multipath = self.handle.with(|source| source.tcp().is_multipath);
         is_multipath == Some(true) && multipath::set_path(end, wish)
     }
 
     fn abort(&self) {
-        self.with_source(|source| {
+        self.handle.with(|source| {
             let last = info(source);
             source.tcp().last = last;
             if let Some(socket) = source.take_descriptor() {
@@ -204,12 +197,6 @@ impl TcpStream for KernelTcpStream {
                 let _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO));
             }
         });
-    }
-}
-
-impl Drop for KernelTcpStream {
-    fn drop(&mut self) {
-        world::with(self.run, |world| world.remove(self.key));
     }
 }
 

@@ -10,18 +10,18 @@ use noq_udp::{BATCH_SIZE, UdpSockRef, UdpSocketState};
 use rustix::net::{self, SocketType, sockopt};
 
 use super::descriptor;
-use super::sockets::{SEGMENTS_MAX, Udp, room};
+use super::handle::Handle;
+use super::sockets::{SEGMENTS_MAX, UDP_HEADER_LEN, Udp};
 use super::source::{Detail, Source, Way};
 use super::super_datagram::SuperDatagram;
 use super::world::{self, World};
-use crate::executor::{SocketKind, note_pending};
-use crate::host::invalid;
+use crate::executor::SocketKind;
+use crate::host::check_datagram;
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
 #[derive(Debug)]
 pub(super) struct KernelUdpSocket {
-    run: u64,
-    key: u32,
+    handle: Handle,
     local: SocketAddr,
 }
 
@@ -42,17 +42,7 @@ impl KernelUdpSocket {
         let batches = state.max_gso_segments() > NonZeroUsize::MIN;
         let udp = Udp { local, peer, state, batches, received: SuperDatagram::default() };
         let source = Source::new(socket, Detail::Udp(udp));
-        let key = world::reach(run, |world| world.insert(source))??;
-        Ok(KernelUdpSocket { run, key, local })
-    }
-
-    fn poll<T>(
-        &self,
-        what: &'static str,
-        act: impl FnOnce(&mut World) -> Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        let polled = world::reach(self.run, act)?;
-        note_pending(polled, what, SocketKind::Udp, self.key)
+        Ok(KernelUdpSocket { handle: Handle::new(run, SocketKind::Udp, source)?, local })
     }
 }
 
@@ -69,65 +59,45 @@ impl UdpSocket for KernelUdpSocket {
     ) -> Poll<io::Result<usize>> {
         let room = buffers.len().min(meta.len()).min(BATCH_SIZE);
         let (buffers, meta) = (&mut buffers[..room], &mut meta[..room]);
-        self.poll("to receive from", |world| {
-            world.poll(self.key, Way::Read, cx, |source| {
-                let (descriptor, udp) = source.udp()?;
-                let received = udp.receive_wanted(descriptor, buffers, meta)?;
-                if received.was_last {
-                    source.block(Way::Read);
-                }
-                world::spend(received.count);
-                Ok(received.count)
-            })
+        self.handle.poll("to receive from", Way::Read, cx, |source| {
+            let (descriptor, udp) = source.udp()?;
+            let received = udp.receive_wanted(descriptor, buffers, meta)?;
+            if received.was_last {
+                source.block(Way::Read);
+            }
+            world::spend(received.count);
+            Ok(received.count)
         })
     }
 
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>> {
-        self.poll("to send on", |world| {
-            check(world, self.local, datagram)?;
-            world.poll(self.key, Way::Write, cx, |source| {
-                let (descriptor, udp) = source.udp()?;
-                udp.send(descriptor, datagram)
-            })
+        world::reach(self.handle.run, |world| check(world, self.local, datagram))??;
+        self.handle.poll("to send on", Way::Write, cx, |source| {
+            let (descriptor, udp) = source.udp()?;
+            udp.send(descriptor, datagram)
         })
     }
 
     fn allow_fragments(&self) -> io::Result<()> {
-        world::reach(self.run, |world| {
-            let (descriptor, _) = world.source(self.key).udp()?;
-            trackbed_linux::socket::allow_fragments(descriptor)
-        })?
+        let act =
+            |source: &mut Source| trackbed_linux::socket::allow_fragments(source.descriptor()?);
+        self.handle.reach(act)?
     }
 
     /// One where there are many hosts: the buffers for more take megabytes at each.
     fn max_receive_segments(&self) -> NonZeroUsize {
-        let are_many = world::with(self.run, |world| world.hosts > HOSTS_WITH_SEGMENTS);
+        let are_many = world::with(self.handle.run, |world| world.hosts > HOSTS_WITH_SEGMENTS);
         if are_many == Some(true) { NonZeroUsize::MIN } else { SEGMENTS_MAX }
-    }
-}
-
-impl Drop for KernelUdpSocket {
-    fn drop(&mut self) {
-        world::with(self.run, |world| world.remove(self.key));
     }
 }
 
 /// Refuses input for which the kernel's own error would be unclear.
 fn check(world: &mut World, local: SocketAddr, datagram: &Datagram<'_>) -> io::Result<()> {
     let Datagram { source, destination, payload, segment_size, .. } = *datagram;
-    let source = source.unwrap_or(local.ip());
-    if destination.is_ipv4() != local.is_ipv4() || source.is_ipv4() != local.is_ipv4() {
-        return Err(invalid(format!(
-            "no source address has the same IP version as {destination}; bind the socket to one"
-        )));
-    }
-    let (size, room) = (segment_size.unwrap_or(payload.len()).min(payload.len()), room(local.ip()));
-    if size > room {
-        return Err(invalid(format!("a datagram holds at most {room} bytes, not {size}")));
-    }
-    if destination.port() == 0 {
-        return Err(invalid("port 0 cannot be reached"));
-    }
+    let source = Some(source.unwrap_or(local.ip()));
+    let source = source.filter(|source| source.is_ipv4() == local.is_ipv4());
+    let size = segment_size.unwrap_or(payload.len()).min(payload.len());
+    let source = check_datagram(source, destination, size, UDP_HEADER_LEN)?;
     if source != local.ip() && !world.is_local(source) {
         let message =
             format!("{source} is not an address of this machine; use one of its addresses");

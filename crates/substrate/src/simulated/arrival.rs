@@ -92,7 +92,7 @@ impl World {
         let config = Config { mtu, ..config };
         let isn = self.host(node).sequence_numbers.next_u64() as u32;
         let now = clock::now();
-        let connection = match self.listeners[listener as usize].multipath() {
+        let connection = match self.listeners[listener as usize].multipath.clone() {
             None => Transport::Single(Box::new(Connection::accept(now, &config, syn, isn))),
             Some(mut settings) => {
                 let (own_key, seed) = self.draw_key(node);

@@ -4,9 +4,7 @@ use trackbed_core::Time;
 
 use super::world::{self, World};
 use crate::clock;
-use crate::executor::{
-    Parked, Reactor, SocketKind, SocketRef, StallReason, describe_tasks, next_timer,
-};
+use crate::executor::{Reactor, SocketKind, SocketRef, StallReason, describe_tasks, next_timer};
 use crate::run::Cancel;
 use crate::run::diagnosis::{Lines, name_of, when};
 
@@ -17,7 +15,7 @@ pub(super) struct SimulatedReactor<'a> {
 }
 
 impl Reactor for SimulatedReactor<'_> {
-    fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason> {
+    fn park(&mut self, deadline: Option<Time>) -> Result<u64, StallReason> {
         if self.cancel.is_cancelled() {
             return Err(StallReason::Cancelled);
         }
@@ -25,7 +23,7 @@ impl Reactor for SimulatedReactor<'_> {
             // Packets that the tasks sent may have arrived at once.
             let events = world.deliver();
             if events > 0 {
-                return Ok(Parked { events });
+                return Ok(events);
             }
             let next = [world.next_wake(), deadline].into_iter().flatten().min();
             let now = next.ok_or(StallReason::NothingLeft)?.max(clock::now());
@@ -33,7 +31,7 @@ impl Reactor for SimulatedReactor<'_> {
                 return Err(StallReason::TimeLimit);
             }
             clock::set(now);
-            Ok(Parked { events: world.advance(now) })
+            Ok(world.advance(now))
         })
     }
 

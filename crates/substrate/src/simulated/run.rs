@@ -113,7 +113,7 @@ impl Simulation {
         F: Future<Output = T>,
     {
         prepare_thread(&seed);
-        let _simulating = Simulating::begin();
+        SIMULATING.set(true);
         let executor = executor::enter();
         let nodes = network.nodes().len() as u64;
         let world = World::new(executor.id(), &seed, network, (&self.rates, self.tick));
@@ -132,7 +132,8 @@ impl Simulation {
         // The world is dropped first, so that socket operations of destructors reach no network.
         let world = world::replace(None);
         executor.drop_tasks();
-        drop(world);
+        drop((world, executor));
+        SIMULATING.set(false);
         result
     }
 }
@@ -141,21 +142,6 @@ impl Simulation {
 /// from anywhere, also while a thread starts or ends.
 pub fn is_simulating() -> bool {
     SIMULATING.get()
-}
-
-struct Simulating;
-
-impl Simulating {
-    fn begin() -> Simulating {
-        SIMULATING.set(true);
-        Simulating
-    }
-}
-
-impl Drop for Simulating {
-    fn drop(&mut self) {
-        SIMULATING.set(false);
-    }
 }
 
 /// The preparation of a thread for simulation: everything that reads a clock or draws randomness

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::IoSliceMut;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
 use trackbed_core::packet::{Ecn, IpHeader, UdpDatagram, ip_header_len, protocol};
 use trackbed_core::{Packet, Time};
 use trackbed_net::NodeId;
@@ -112,10 +111,6 @@ impl Listener {
         Some(self.config.clone())
     }
 
-    pub(super) fn multipath(&self) -> Option<MultipathConfig> {
-        self.multipath.clone()
-    }
-
     pub(super) fn push_established(&mut self, key: u32) {
         self.established.push_back(key);
         self.acceptor.wake();
@@ -188,7 +183,7 @@ pub(super) struct Udp {
     pub(super) local: SocketAddr,
     /// Distinguishes this socket from a later one with the same key.
     pub(super) serial: u64,
-    pub(super) received: VecDeque<Received>,
+    pub(super) received: VecDeque<UdpDatagram>,
     /// What the datagrams in `received` are charged.
     pub(super) received_charge: usize,
     /// Datagrams that found the receive buffer full.
@@ -199,14 +194,6 @@ pub(super) struct Udp {
     pub(super) may_fragment: bool,
     pub(super) reader: Waiter,
     pub(super) writers: Vec<Waker>,
-}
-
-#[derive(Debug)]
-pub(super) struct Received {
-    pub(super) source: SocketAddr,
-    pub(super) destination: IpAddr,
-    pub(super) ecn: Ecn,
-    pub(super) payload: Bytes,
 }
 
 impl Udp {
@@ -222,12 +209,12 @@ impl Udp {
         }
         let mut count = 0;
         for (buffer, meta) in buffers.iter_mut().zip(meta) {
-            let Some(received) = self.received.pop_front() else { break };
-            self.received_charge -= self.charge(received.payload.len());
-            let len = received.payload.len().min(buffer.len());
-            buffer[..len].copy_from_slice(&received.payload[..len]);
-            let Received { source, destination, ecn, .. } = received;
-            *meta = ReceivedMeta { source, destination, ecn, len, stride: len };
+            let Some(datagram) = self.received.pop_front() else { break };
+            let UdpDatagram { source, destination, ecn, payload } = datagram;
+            self.received_charge -= self.charge(payload.len());
+            let len = payload.len().min(buffer.len());
+            buffer[..len].copy_from_slice(&payload[..len]);
+            *meta = ReceivedMeta { source, destination: destination.ip(), ecn, len, stride: len };
             count += 1;
         }
         Poll::Ready(count)
@@ -241,8 +228,7 @@ impl Udp {
             return;
         }
         self.received_charge += charge;
-        let UdpDatagram { source, destination, ecn, payload } = datagram;
-        self.received.push_back(Received { source, destination: destination.ip(), ecn, payload });
+        self.received.push_back(datagram);
         self.reader.wake();
     }
 

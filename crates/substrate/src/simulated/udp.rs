@@ -2,11 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 
 use trackbed_core::Packet;
-use trackbed_core::packet::ip_header_len;
 use trackbed_net::NodeId;
 
 use super::options;
@@ -14,7 +13,7 @@ use super::ports::Ports;
 use super::sockets::{Carrier, OVERHEAD, Udp};
 use super::world::{self, HostState, World, send};
 use crate::executor::{SocketKind, Waiter, note_pending};
-use crate::host::{invalid, not_an_address};
+use crate::host::{check_datagram, not_an_address};
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
 #[derive(Debug)]
@@ -132,10 +131,10 @@ impl World {
             None => Some(socket.local.ip()),
         };
         let size = datagram.segment_size.unwrap_or(datagram.payload.len()).max(1);
-        let source = match checked_source(source, datagram.destination, socket.carrier, size) {
-            Ok(source) => SocketAddr::new(source, socket.local.port()),
-            Err(error) => return Poll::Ready(Err(error)),
-        };
+        let source = source.filter(|source| !source.is_unspecified());
+        let header_len = socket.carrier.header_len();
+        let source = check_datagram(source, datagram.destination, size, header_len)?;
+        let source = SocketAddr::new(source, socket.local.port());
         if socket.sending_charge >= SEND_BUFFER {
             if !socket.writers.iter().any(|waker| waker.will_wake(cx.waker())) {
                 socket.writers.push(cx.waker().clone());
@@ -187,34 +186,6 @@ impl World {
             self.udp[key as usize].receive(datagram);
         }
     }
-}
-
-/// Checks for arguments that no packet can have.
-fn checked_source(
-    source: Option<IpAddr>,
-    destination: SocketAddr,
-    carrier: Carrier,
-    payload_len: usize,
-) -> io::Result<IpAddr> {
-    let source = match source {
-        Some(source) if source.is_ipv4() == destination.is_ipv4() && !source.is_unspecified() => {
-            source
-        }
-        _ => {
-            return Err(invalid(format!(
-                "no source address has the same IP version as {destination}; bind the socket to \
-                 one"
-            )));
-        }
-    };
-    let room = usize::from(u16::MAX) - ip_header_len(source) - carrier.header_len();
-    if payload_len > room {
-        return Err(invalid(format!("a datagram holds at most {room} bytes, not {payload_len}")));
-    }
-    if destination.port() == 0 {
-        return Err(invalid("port 0 cannot be reached"));
-    }
-    Ok(source)
 }
 
 /// The Linux default of `net.core.wmem_default` in bytes.
