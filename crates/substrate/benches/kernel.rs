@@ -29,13 +29,12 @@ mod linux {
     use std::time::Duration;
 
     use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-    use trackbed_core::packet::Ecn;
     use trackbed_substrate::kernel::{Execution, Machine, Origin};
     use trackbed_substrate::{
-        Datagram, Host, ReceivedMeta, TcpOptions, UdpSocket, now, sleep, spawn,
+        Datagram, Host, ReceivedMeta, TcpOptions, UdpSocket, now, sleep, spawn, yield_now,
     };
 
-    use crate::support::{address, echo, receive_into, send};
+    use crate::support::{address, datagram, echo, receive_into, send, send_as};
 
     pub fn main() {
         let chosen: Vec<String> =
@@ -134,17 +133,11 @@ mod linux {
             |host, remote| async move {
                 let socket = host.bind_udp(address("127.0.0.1", 0)).unwrap();
                 let payload = vec![0; 1_200 * batch];
-                let datagram = Datagram {
-                    source: None,
-                    destination: remote,
-                    ecn: Ecn::NotCapable,
-                    payload: &payload,
-                    segment_size: Some(1_200),
-                };
+                let batch = Datagram { segment_size: Some(1_200), ..datagram(remote, &payload) };
                 let start = now();
                 let mut sent = 0;
                 while now() - start < Duration::from_secs(1) {
-                    poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+                    send_as(&*socket, batch).await.unwrap();
                     sent += payload.len();
                     // The clock moves between polls.
                     yield_now().await;
@@ -207,18 +200,6 @@ mod linux {
                 let _ = stream.read(&mut [0]).await;
             },
         );
-    }
-
-    async fn yield_now() {
-        let mut yielded = false;
-        poll_fn(|cx| match std::mem::replace(&mut yielded, true) {
-            true => std::task::Poll::Ready(()),
-            false => {
-                cx.waker().wake_by_ref();
-                std::task::Poll::Pending
-            }
-        })
-        .await;
     }
 
     const MILLISECOND: Duration = Duration::from_millis(1);

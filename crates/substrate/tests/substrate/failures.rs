@@ -5,31 +5,29 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, Time};
+use trackbed_core::Time;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_substrate::{Entropy, StallReason, now, sleep, spawn, spawn_named};
 
-use crate::support::{SERVER, address, assert_lines, pair, receive, seed, stalled};
+use crate::support::{SERVER, address, assert_lines, receive, seed, slow_pair, stalled};
 
 fn fail<F: Future<Output = ()>>(
     simulation: &Simulation,
     main: impl FnOnce(Hosts) -> F + Send,
 ) -> RunError {
-    let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
-    simulation.run(seed(), network, main).unwrap_err()
+    simulation.run(seed(), slow_pair(), main).unwrap_err()
 }
 
 #[test]
 fn a_stall_says_who_waits_for_what() {
     let error = fail(&Simulation::new(), |hosts| async move {
-        let socket = hosts.get("server").unwrap().bind_udp(address(SERVER, 7)).unwrap();
+        let server = hosts.get("server").unwrap();
+        let socket = server.bind_udp(address(SERVER, 7)).unwrap();
         spawn_named("echo server", async move {
             let _ = receive(&*socket).await;
         })
         .detach();
-        let listener =
-            hosts.get("server").unwrap().listen_tcp(address(SERVER, 80), &Default::default());
-        let listener = listener.unwrap();
+        let listener = server.listen_tcp(address(SERVER, 80), &Default::default()).unwrap();
         spawn_named("web server", async move {
             let _ = listener.accept().await;
         })
@@ -85,9 +83,8 @@ fn tasks_that_wake_one_another_without_end_are_a_livelock() {
 #[test]
 fn many_events_are_no_livelock_as_long_as_time_passes() {
     let simulation = Simulation::new().with_events_per_instant(0);
-    let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
     // The two nodes of the network add 2,000 events.
-    let end = simulation.run(seed(), network, |_| async {
+    let end = simulation.run(seed(), slow_pair(), |_| async {
         for _ in 0..100_000 {
             sleep(Duration::from_nanos(1)).await;
         }
@@ -116,8 +113,7 @@ fn a_panic_anywhere_in_a_run_is_its_result() {
         assert!(location.unwrap().contains("failures.rs"));
     }
     // The next run is as good as new.
-    let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
-    assert_eq!(Simulation::new().run(seed(), network, |_| async { 1 }).unwrap(), 1);
+    assert_eq!(Simulation::new().run(seed(), slow_pair(), |_| async { 1 }).unwrap(), 1);
 }
 
 #[test]
@@ -159,13 +155,12 @@ fn seeded_entropy_is_the_runs_own_and_ends_with_it() {
         assert!(refused, "another thread got seeded bytes");
         (first, other, client.entropy())
     };
-    let network = || pair(Bitrate::from_mbps(10), Duration::from_millis(5));
-    let (first, other, entropy) = Simulation::new().run(seed(), network(), main).unwrap();
+    let (first, other, entropy) = Simulation::new().run(seed(), slow_pair(), main).unwrap();
     assert_ne!(first, other);
     assert!(draw(&entropy).is_err(), "seeded bytes after the run");
-    let (again, ..) = Simulation::new().run(seed(), network(), main).unwrap();
+    let (again, ..) = Simulation::new().run(seed(), slow_pair(), main).unwrap();
     assert_eq!(first, again);
-    let late = Simulation::new().run(seed(), network(), |_| async { draw(&entropy).is_err() });
+    let late = Simulation::new().run(seed(), slow_pair(), |_| async { draw(&entropy).is_err() });
     assert!(late.unwrap(), "seeded bytes in another run");
     // The bytes come from the stream with this name.
     let mut expected = [0; 32];
@@ -175,9 +170,8 @@ fn seeded_entropy_is_the_runs_own_and_ends_with_it() {
 
 #[test]
 fn sockets_that_outlive_their_run_fail_and_do_no_harm() {
-    let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
     let (socket, host) = Simulation::new()
-        .run(seed(), network, |hosts| async move {
+        .run(seed(), slow_pair(), |hosts| async move {
             let host = hosts.get("client").unwrap();
             (host.bind_udp("0.0.0.0:0".parse().unwrap()).unwrap(), host)
         })
@@ -188,8 +182,7 @@ fn sockets_that_outlive_their_run_fail_and_do_no_harm() {
 
 #[test]
 fn another_thread_that_wakes_a_task_is_told_that_it_must_not() {
-    let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
-    let told = Simulation::new().run(seed(), network, |_| async {
+    let told = Simulation::new().run(seed(), slow_pair(), |_| async {
         let waker = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&waker);
         spawn(poll_fn::<(), _>(move |cx| {

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, Time};
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket, now, sleep, spawn};
 
-use crate::support::{CLIENT, SERVER, address, echo, pair, receive, seed, send};
+use crate::support::{
+    CLIENT, SERVER, address, datagram, echo, pair, receive, seed, send, send_as, slow_pair,
+};
 
-fn slow() -> Network {
-    pair(Bitrate::from_mbps(10), Duration::from_millis(5))
+fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce(Hosts) -> F + Send) -> T {
+    Simulation::new().run(seed(), slow_pair(), main).unwrap()
 }
 
 fn bind(hosts: &Hosts, host: &str, local: &str) -> Box<dyn UdpSocket> {
@@ -27,7 +29,7 @@ fn an_echo_takes_two_delays_and_two_serialisations_to_the_nanosecond() {
     for (family, host, serialization_ns) in
         [("IPv4", "10.0.0.2", 128 * 800), ("IPv6", "[fd00::2]", 148 * 800)]
     {
-        let rtt = Simulation::new().run(seed(), slow(), |hosts| async move {
+        let rtt = run(|hosts| async move {
             let any = if host.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" };
             let server = format!("{host}:7");
             spawn(echo(bind(&hosts, "server", &server))).detach();
@@ -41,14 +43,13 @@ fn an_echo_takes_two_delays_and_two_serialisations_to_the_nanosecond() {
             now()
         });
         let expected = Time::from_nanos(2 * (serialization_ns + 5_000_000));
-        assert_eq!(rtt.unwrap(), expected, "{family}");
+        assert_eq!(rtt, expected, "{family}");
     }
 }
 
 #[test]
 fn ephemeral_ports_come_in_sequence_and_taken_addresses_are_refused() {
-    let network = slow();
-    let ports = Simulation::new().run(seed(), network, |hosts| async move {
+    let ports = run(|hosts| async move {
         let client = hosts.get("client").unwrap();
         let first = bind(&hosts, "client", "10.0.0.1:0");
         let second = bind(&hosts, "client", "10.0.0.1:0");
@@ -64,42 +65,38 @@ fn ephemeral_ports_come_in_sequence_and_taken_addresses_are_refused() {
         client.bind_udp(freed).unwrap();
         [freed.port(), second.local_addr().port()]
     });
-    assert_eq!(ports.unwrap(), [32_768, 32_769]);
+    assert_eq!(ports, [32_768, 32_769]);
 }
 
 #[test]
 fn a_batch_becomes_real_packets_and_carries_the_ecn_field() {
-    let network = slow();
-    Simulation::new()
-        .run(seed(), network, |hosts| async move {
-            let server = bind(&hosts, "server", "10.0.0.2:9");
-            let client = bind(&hosts, "client", "10.0.0.1:9");
-            let payload: Vec<u8> = (0..250).collect();
-            let datagram = Datagram {
-                source: Some(CLIENT.parse().unwrap()),
-                destination: server.local_addr(),
-                ecn: Ecn::Ect0,
-                payload: &payload,
-                segment_size: Some(100),
-            };
-            poll_fn(|cx| client.poll_send(cx, &datagram)).await.unwrap();
-            sleep(Duration::from_millis(50)).await;
-            let mut buffers = [[0; 1_500]; 4];
-            let mut slices = buffers.each_mut().map(|buffer| IoSliceMut::new(buffer));
-            let mut meta = [ReceivedMeta::default(); 4];
-            let count = poll_fn(|cx| server.poll_recv(cx, &mut slices, &mut meta)).await.unwrap();
-            assert_eq!(meta[..count].iter().map(|m| m.len).collect::<Vec<_>>(), [100, 100, 50]);
-            assert!(meta[..count].iter().all(|m| m.ecn == Ecn::Ect0 && m.stride == m.len));
-            let received: Vec<u8> =
-                (0..count).flat_map(|i| buffers[i][..meta[i].len].to_vec()).collect();
-            assert_eq!(received, payload);
-            let links = hosts.with_network(|network| {
-                let link = network.links().next().unwrap();
-                network.counters(link, trackbed_net::Direction::Forward).delivered.packets
-            });
-            assert_eq!(links, Some(3));
-        })
-        .unwrap();
+    run(|hosts| async move {
+        let server = bind(&hosts, "server", "10.0.0.2:9");
+        let client = bind(&hosts, "client", "10.0.0.1:9");
+        let payload: Vec<u8> = (0..250).collect();
+        let datagram = Datagram {
+            source: Some(CLIENT.parse().unwrap()),
+            ecn: Ecn::Ect0,
+            segment_size: Some(100),
+            ..datagram(server.local_addr(), &payload)
+        };
+        send_as(&*client, datagram).await.unwrap();
+        sleep(Duration::from_millis(50)).await;
+        let mut buffers = [[0; 1_500]; 4];
+        let mut slices = buffers.each_mut().map(|buffer| IoSliceMut::new(buffer));
+        let mut meta = [ReceivedMeta::default(); 4];
+        let count = poll_fn(|cx| server.poll_recv(cx, &mut slices, &mut meta)).await.unwrap();
+        assert_eq!(meta[..count].iter().map(|m| m.len).collect::<Vec<_>>(), [100, 100, 50]);
+        assert!(meta[..count].iter().all(|m| m.ecn == Ecn::Ect0 && m.stride == m.len));
+        let received: Vec<u8> =
+            (0..count).flat_map(|i| buffers[i][..meta[i].len].to_vec()).collect();
+        assert_eq!(received, payload);
+        let links = hosts.with_network(|network| {
+            let link = network.links().next().unwrap();
+            network.counters(link, trackbed_net::Direction::Forward).delivered.packets
+        });
+        assert_eq!(links, Some(3));
+    });
 }
 
 #[test]
@@ -132,26 +129,18 @@ fn unread_datagrams_overflow_the_receive_buffer() {
 
 #[test]
 fn a_datagram_that_cannot_be_is_refused_with_the_reason() {
-    let network = slow();
-    Simulation::new()
-        .run(seed(), network, |hosts| async move {
-            let socket = bind(&hosts, "client", "10.0.0.1:0");
-            let big = send(&*socket, address(SERVER, 9), &[0; 65_508]).await.unwrap_err();
-            assert_eq!(big.kind(), ErrorKind::InvalidInput);
-            assert!(big.to_string().contains("65507"), "{big}");
-            let family = send(&*socket, address("fd00::2", 9), b"x").await.unwrap_err();
-            assert_eq!(family.kind(), ErrorKind::InvalidInput);
-            let datagram = Datagram {
-                source: Some(SERVER.parse().unwrap()),
-                destination: address(SERVER, 9),
-                ecn: Ecn::NotCapable,
-                payload: b"x",
-                segment_size: None,
-            };
-            let foreign = poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap_err();
-            assert_eq!(foreign.kind(), ErrorKind::AddrNotAvailable);
-        })
-        .unwrap();
+    run(|hosts| async move {
+        let socket = bind(&hosts, "client", "10.0.0.1:0");
+        let big = send(&*socket, address(SERVER, 9), &[0; 65_508]).await.unwrap_err();
+        assert_eq!(big.kind(), ErrorKind::InvalidInput);
+        assert!(big.to_string().contains("65507"), "{big}");
+        let family = send(&*socket, address("fd00::2", 9), b"x").await.unwrap_err();
+        assert_eq!(family.kind(), ErrorKind::InvalidInput);
+        let source = Some(SERVER.parse().unwrap());
+        let foreign = Datagram { source, ..datagram(address(SERVER, 9), b"x") };
+        let foreign = send_as(&*socket, foreign).await.unwrap_err();
+        assert_eq!(foreign.kind(), ErrorKind::AddrNotAvailable);
+    });
 }
 
 #[test]
@@ -197,14 +186,9 @@ fn a_multihomed_host_sends_and_receives_on_each_of_its_addresses() {
         let socket = bind(&hosts, "phone", "0.0.0.0:0");
         let mut arrivals = BTreeMap::new();
         for (ours, theirs) in [("10.1.0.1", "10.1.0.2"), ("10.2.0.1", "10.2.0.2")] {
-            let datagram = Datagram {
-                source: Some(ours.parse().unwrap()),
-                destination: address(theirs, 7),
-                ecn: Ecn::NotCapable,
-                payload: b"hello",
-                segment_size: None,
-            };
-            poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+            let source = Some(ours.parse().unwrap());
+            let hello = Datagram { source, ..datagram(address(theirs, 7), b"hello") };
+            send_as(&*socket, hello).await.unwrap();
         }
         for _ in 0..2 {
             let (_, meta) = receive(&*socket).await.unwrap();
@@ -218,16 +202,13 @@ fn a_multihomed_host_sends_and_receives_on_each_of_its_addresses() {
 
 #[test]
 fn a_host_reaches_itself() {
-    let network = slow();
-    Simulation::new()
-        .run(seed(), network, |hosts| async move {
-            for own in ["10.0.0.1:7", "127.0.0.1:7", "[fd00::1]:7", "[::1]:7"] {
-                spawn(echo(bind(&hosts, "client", own))).detach();
-                let any = if own.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" };
-                let socket = bind(&hosts, "client", any);
-                send(&*socket, own.parse().unwrap(), b"me").await.unwrap();
-                assert_eq!(receive(&*socket).await.unwrap().0, b"me");
-            }
-        })
-        .unwrap();
+    run(|hosts| async move {
+        for own in ["10.0.0.1:7", "127.0.0.1:7", "[fd00::1]:7", "[::1]:7"] {
+            spawn(echo(bind(&hosts, "client", own))).detach();
+            let any = if own.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" };
+            let socket = bind(&hosts, "client", any);
+            send(&*socket, own.parse().unwrap(), b"me").await.unwrap();
+            assert_eq!(receive(&*socket).await.unwrap().0, b"me");
+        }
+    });
 }

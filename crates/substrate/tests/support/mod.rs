@@ -47,6 +47,11 @@ pub fn pair(rate: Bitrate, delay: Duration) -> Network {
     pair_by(&link(rate, delay, 100_000_000), &seed())
 }
 
+/// The same at 10 Mbit/s, 5 ms one way.
+pub fn slow_pair() -> Network {
+    pair(Bitrate::from_mbps(10), Duration::from_millis(5))
+}
+
 pub fn seed() -> Seed {
     Seed::of_run(1, 0)
 }
@@ -88,14 +93,16 @@ pub async fn read_all(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     all
 }
 
+/// A single datagram without an ECN mark, from the address of its socket.
+pub fn datagram(destination: SocketAddr, payload: &[u8]) -> Datagram<'_> {
+    Datagram { source: None, destination, ecn: Ecn::NotCapable, payload, segment_size: None }
+}
+
 pub async fn send(socket: &dyn UdpSocket, to: SocketAddr, payload: &[u8]) -> io::Result<()> {
-    let datagram = Datagram {
-        source: None,
-        destination: to,
-        ecn: Ecn::NotCapable,
-        payload,
-        segment_size: None,
-    };
+    send_as(socket, datagram(to, payload)).await
+}
+
+pub async fn send_as(socket: &dyn UdpSocket, datagram: Datagram<'_>) -> io::Result<()> {
     poll_fn(|cx| socket.poll_send(cx, &datagram)).await
 }
 

@@ -9,18 +9,7 @@ use trackbed_core::packet::Ecn;
 use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket, sleep, spawn};
 
 use super::{execute, loopback, loopback_addresses, run};
-use crate::support::{address, echo, receive, receive_into, send};
-
-async fn send_marked(
-    socket: &dyn UdpSocket,
-    destination: SocketAddr,
-    ecn: Ecn,
-    payload: &[u8],
-    segment_size: Option<usize>,
-) {
-    let datagram = Datagram { source: None, destination, ecn, payload, segment_size };
-    poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
-}
+use crate::support::{address, datagram, echo, receive, receive_into, send, send_as};
 
 fn pair(host: &dyn Host, local: SocketAddr) -> (Box<dyn UdpSocket>, Box<dyn UdpSocket>) {
     (host.bind_udp(local).unwrap(), host.bind_udp(local).unwrap())
@@ -56,18 +45,20 @@ fn the_ecn_field_arrives() {
         run(|host| async move {
             let (client, server) = pair(&*host, local);
             for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::CongestionExperienced, Ecn::NotCapable] {
-                send_marked(&*client, server.local_addr(), ecn, b"marked", None).await;
+                let marked = Datagram { ecn, ..datagram(server.local_addr(), b"marked") };
+                send_as(&*client, marked).await.unwrap();
                 assert_eq!(receive(&*server).await.unwrap().1.ecn, ecn);
             }
         });
     }
 }
 
-/// The datagrams of a batch of `len` bytes cut into pieces of `size`.
-fn batch(len: usize, size: usize) -> (Vec<u8>, Vec<Vec<u8>>) {
+/// Sends a batch of `len` bytes, marked ECT(0), which is cut into pieces of `size`.
+async fn send_batch(socket: &dyn UdpSocket, to: SocketAddr, len: usize, size: usize) -> Vec<u8> {
     let bytes: Vec<u8> = (0..len).map(|at| (at / size) as u8).collect();
-    let pieces = bytes.chunks(size).map(<[u8]>::to_vec).collect();
-    (bytes, pieces)
+    let batch = Datagram { ecn: Ecn::Ect0, segment_size: Some(size), ..datagram(to, &bytes) };
+    send_as(socket, batch).await.unwrap();
+    bytes
 }
 
 #[test]
@@ -80,10 +71,8 @@ fn a_batch_arrives_as_the_datagrams_it_is_cut_into() {
         {
             run(|host| async move {
                 let (client, server) = pair(&*host, local);
-                let (bytes, pieces) = batch(len, size);
-                let to = server.local_addr();
-                send_marked(&*client, to, Ecn::Ect0, &bytes, Some(size)).await;
-                for piece in pieces {
+                let bytes = send_batch(&*client, server.local_addr(), len, size).await;
+                for piece in bytes.chunks(size) {
                     let mut buffer = vec![0; 4_096];
                     let meta = receive_into(&*server, &mut buffer).await.unwrap();
                     assert_eq!(&buffer[..meta.len], piece, "{len} by {size}");
@@ -100,8 +89,7 @@ fn large_buffers_get_what_the_kernel_has_joined() {
         run(|host| async move {
             let (client, server) = pair(&*host, local);
             assert_eq!(server.max_receive_segments().get(), 64);
-            let (bytes, _) = batch(50_100, 1_000);
-            send_marked(&*client, server.local_addr(), Ecn::Ect0, &bytes, Some(1_000)).await;
+            let bytes = send_batch(&*client, server.local_addr(), 50_100, 1_000).await;
             let mut received = Vec::new();
             while received.len() < bytes.len() {
                 let mut buffers = [vec![0; 65_536], vec![0; 65_536]];
@@ -143,14 +131,9 @@ fn a_socket_on_all_addresses_says_which_one_was_meant_and_answers_from_it() {
             send(&*client, address(there, port), b"who?").await.unwrap();
             let (_, meta) = receive(&*server).await.unwrap();
             assert_eq!(meta.destination.to_string(), there);
-            let answer = Datagram {
-                source: Some(meta.destination),
-                destination: meta.source,
-                ecn: Ecn::NotCapable,
-                payload: b"me",
-                segment_size: None,
-            };
-            poll_fn(|cx| server.poll_send(cx, &answer)).await.unwrap();
+            let answer =
+                Datagram { source: Some(meta.destination), ..datagram(meta.source, b"me") };
+            send_as(&*server, answer).await.unwrap();
             assert_eq!(receive(&*client).await.unwrap().1.source, address(there, port));
         }
     });
@@ -191,15 +174,9 @@ fn what_cannot_be_is_refused() {
             ErrorKind::InvalidInput
         );
         assert_eq!(kind(send(&*socket, address("::1", 9), b"").await), ErrorKind::InvalidInput);
-        let foreign = Datagram {
-            source: Some("192.0.2.1".parse().unwrap()),
-            destination: local,
-            ecn: Ecn::NotCapable,
-            payload: b"",
-            segment_size: None,
-        };
-        let foreign = poll_fn(|cx| socket.poll_send(cx, &foreign)).await;
-        assert_eq!(kind(foreign), ErrorKind::AddrNotAvailable);
+        let source = Some("192.0.2.1".parse().unwrap());
+        let foreign = Datagram { source, ..datagram(local, b"") };
+        assert_eq!(kind(send_as(&*socket, foreign).await), ErrorKind::AddrNotAvailable);
         let again = host.bind_udp(local).err().unwrap();
         assert_eq!(again.kind(), ErrorKind::AddrInUse);
         assert!(again.to_string().contains("choose another port"), "{again}");
