@@ -28,8 +28,7 @@ fn data_arrives_intact_in_both_directions() {
     for (direction, completion_ms) in [("download", 30.0), ("upload", 25.0)] {
         let settings = [("direction", direction), ("size", "3000001 B"), ("phones", "2")];
         for _ in 0..2 {
-            let ran = run("bulk", &settings, &Behaviour::default());
-            assert_eq!(outcome(&ran.records), Ok(()));
+            let ran = run("bulk", &settings, &Behaviour::default()).succeeded();
             let expected = [(0, 3_000_001, true), (1, 3_000_001, true)];
             assert_eq!(transferred(&ran.records), expected);
             expect("completion_ms", &ran.records, &[completion_ms; 2]);

@@ -5,14 +5,17 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
+use futures_util::{StreamExt as _, stream};
 use trackbed_connection::error::Step;
 use trackbed_connection::{
-    Capabilities, CipherSuite, Connection, Dialer, Error, Handshake, Request, Response, Security,
-    Service, TlsVersion, Transport, TransportStats,
+    Body, Capabilities, CipherSuite, Connection, Dialer, Error, Handshake, Request, Response,
+    Security, Service, TlsVersion, Transport, TransportStats, body,
 };
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Seed, Time};
+use trackbed_measure::metrics::outcome;
 use trackbed_net::NetworkBuilder;
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
@@ -21,11 +24,15 @@ use trackbed_workloads::{Patience, Prepared, Stage};
 
 use super::support::{Settings, prepare};
 
-/// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, and no failures.
+/// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, exchanges that share a
+/// connection, bodies that take no time, and no failures.
 #[derive(Clone)]
 pub struct Behaviour {
     pub set_up: Duration,
     pub one_way: Duration,
+    /// The time of each kilobyte of an answer's body. If it is zero, bodies pass as they come.
+    pub per_kilobyte: Duration,
+    pub multiplexed: bool,
     pub handshake: Handshake,
     /// Refused attempts to connect, over all phones, before one succeeds.
     pub refused: u32,
@@ -33,8 +40,14 @@ pub struct Behaviour {
     pub retryable: bool,
     /// Exchanges, counted over all phones, whose connection breaks when the request is sent.
     pub broken: &'static [u32],
+    /// Exchanges whose connection breaks in the middle of the answer.
+    pub breaking_off: &'static [u32],
     /// Exchanges that are never answered.
     pub unanswered: &'static [u32],
+    /// A path that the server does not know.
+    pub missing: Option<&'static str>,
+    /// A path whose content lacks its last byte.
+    pub shortened: Option<&'static str>,
     /// The environment's changes.
     pub course: Course,
     pub seed: u64,
@@ -45,11 +58,16 @@ impl Default for Behaviour {
         Behaviour {
             set_up: Duration::from_millis(20),
             one_way: Duration::from_millis(5),
+            per_kilobyte: Duration::ZERO,
+            multiplexed: true,
             handshake: Handshake::New,
             refused: 0,
             retryable: true,
             broken: &[],
+            breaking_off: &[],
             unanswered: &[],
+            missing: None,
+            shortened: None,
             course: Course::default(),
             seed: 1,
         }
@@ -66,6 +84,30 @@ pub struct Ran {
     pub open: u32,
     /// When each connection was closed, in order.
     pub closed: Vec<Time>,
+    pub counts: Counts,
+}
+
+impl Ran {
+    #[track_caller]
+    pub fn succeeded(self) -> Ran {
+        assert_eq!(outcome(&self.records), Ok(()));
+        self
+    }
+}
+
+/// Counts of connections and exchanges.
+#[derive(Clone, Default)]
+pub struct Counts {
+    /// Connections, from the attempt until they begin to close or are dropped.
+    pub in_use: u32,
+    /// The maximum of these at any time.
+    pub in_use_max: u32,
+    /// Exchanges of each connection, in the order of the attempts.
+    pub exchanges: Vec<u32>,
+    /// The most exchanges at once on a connection.
+    pub exchanges_max: u32,
+    /// Requests that had a priority.
+    pub prioritised: u32,
 }
 
 /// Runs the workload called `workload` with its own service.
@@ -95,12 +137,20 @@ pub fn run_with(
             exchanges: Cell::default(),
             open: Cell::default(),
             closed: RefCell::default(),
+            counts: RefCell::default(),
         });
         let dialer = || Rc::new(FakeDialer(Rc::clone(&server))) as Rc<dyn Dialer>;
         let stage = Stage {
             first: 0,
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
-            capabilities: CAPABILITIES,
+            capabilities: Capabilities {
+                transport: Transport::Udp,
+                tls: TlsVersion::ALL,
+                handshakes: Handshake::OF_PROTOCOLS,
+                multiplexed: behaviour.multiplexed,
+                migrates: false,
+                multipath: false,
+            },
             hosts: Vec::new(),
             server: SocketAddr::from(([10, 0, 0, 2], 443)),
             handshake: behaviour.handshake,
@@ -111,20 +161,11 @@ pub fn run_with(
         };
         prepared.drive(stage).await;
         let (open, closed) = (server.open.get(), server.closed.take());
-        Ran { records: log.take(), end: now(), open, closed }
+        let counts = server.counts.borrow().clone();
+        Ran { records: log.take(), end: now(), open, closed, counts }
     };
     Simulation::new().run(seed, network, main).unwrap()
 }
-
-/// The workloads only use whether exchanges share a connection.
-const CAPABILITIES: Capabilities = Capabilities {
-    transport: Transport::Udp,
-    tls: TlsVersion::ALL,
-    handshakes: Handshake::OF_PROTOCOLS,
-    multiplexed: true,
-    migrates: false,
-    multipath: false,
-};
 
 struct Server {
     behaviour: Behaviour,
@@ -133,12 +174,30 @@ struct Server {
     exchanges: Cell<u32>,
     open: Cell<u32>,
     closed: RefCell<Vec<Time>>,
+    counts: RefCell<Counts>,
 }
 
 impl Server {
     fn failure(&self, step: Step, reason: &str) -> Error {
         let retryable = self.behaviour.retryable;
         Error::Failed { protocol: "fake", step, reason: reason.to_owned(), retryable }
+    }
+
+    /// A body that takes its time; `running` is held until its end.
+    fn slow(self: Rc<Self>, content: Bytes, breaks_off: bool, running: Rc<()>) -> Body {
+        let pieces: Vec<Bytes> =
+            content.chunks(1_000).map(|piece| content.slice_ref(piece)).collect();
+        let half = pieces.len() / 2;
+        Box::pin(stream::iter(pieces).enumerate().then(move |(k, piece)| {
+            let (server, _running) = (Rc::clone(&self), Rc::clone(&running));
+            async move {
+                sleep(server.behaviour.per_kilobyte).await;
+                match breaks_off && k == half {
+                    true => Err(server.failure(Step::Receive, "broken off")),
+                    false => Ok(piece),
+                }
+            }
+        }))
     }
 }
 
@@ -152,17 +211,58 @@ impl Dialer for FakeDialer {
             if attempt < server.behaviour.refused {
                 return Err(server.failure(Step::Connect, "refused"));
             }
+            let connection = FakeConnection::begin(Rc::clone(server));
             sleep(server.behaviour.set_up).await;
             server.open.set(server.open.get() + 1);
-            let server = Rc::clone(server);
-            Ok(Rc::new(FakeConnection { server, answered: Cell::new(false) }) as Rc<dyn Connection>)
+            Ok(Rc::new(connection) as Rc<dyn Connection>)
         })
     }
 }
 
 struct FakeConnection {
     server: Rc<Server>,
+    number: usize,
+    /// Held by each exchange until the end of its body.
+    running: Rc<()>,
+    is_in_use: Cell<bool>,
     answered: Cell<bool>,
+}
+
+impl FakeConnection {
+    fn begin(server: Rc<Server>) -> FakeConnection {
+        let mut counts = server.counts.borrow_mut();
+        counts.in_use += 1;
+        counts.in_use_max = counts.in_use_max.max(counts.in_use);
+        counts.exchanges.push(0);
+        let number = counts.exchanges.len() - 1;
+        drop(counts);
+        let (is_in_use, answered) = (Cell::new(true), Cell::new(false));
+        FakeConnection { server, number, running: Rc::default(), is_in_use, answered }
+    }
+
+    /// Counts an exchange, which lasts as long as what is returned.
+    fn count(&self, request: &Request) -> Rc<()> {
+        let running = Rc::clone(&self.running);
+        let mut counts = self.server.counts.borrow_mut();
+        let at_once = Rc::strong_count(&running) as u32 - 1;
+        assert!(self.server.behaviour.multiplexed || at_once == 1, "one exchange at a time");
+        counts.exchanges_max = counts.exchanges_max.max(at_once);
+        counts.exchanges[self.number] += 1;
+        counts.prioritised += u32::from(request.priority.is_some());
+        running
+    }
+
+    fn end(&self) {
+        if self.is_in_use.replace(false) {
+            self.server.counts.borrow_mut().in_use -= 1;
+        }
+    }
+}
+
+impl Drop for FakeConnection {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 impl Connection for FakeConnection {
@@ -170,6 +270,7 @@ impl Connection for FakeConnection {
         Box::pin(async {
             let Server { behaviour, service, exchanges, .. } = &*self.server;
             let number = exchanges.replace(exchanges.get() + 1);
+            let running = self.count(&request);
             if behaviour.broken.contains(&number) {
                 return Err(self.server.failure(Step::Send, "broken"));
             }
@@ -177,15 +278,27 @@ impl Connection for FakeConnection {
                 std::future::pending::<()>().await;
             }
             sleep(behaviour.one_way).await;
-            let response = service.call(request).await;
+            let is_missing = behaviour.missing == Some(&request.path);
+            let is_shortened = behaviour.shortened == Some(&request.path);
+            let mut response = service.call(request).await;
             sleep(behaviour.one_way).await;
             self.answered.set(true);
+            if is_missing {
+                return Ok(Response { status: 404, body: body::empty() });
+            }
+            if !behaviour.per_kilobyte.is_zero() {
+                let content = body::collect(response.body, 1 << 20).await?;
+                let content = content.slice(..content.len() - usize::from(is_shortened));
+                let breaks_off = behaviour.breaking_off.contains(&number);
+                response.body = Rc::clone(&self.server).slow(content, breaks_off, running);
+            }
             Ok(response)
         })
     }
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(async {
+            self.end();
             sleep(self.server.behaviour.one_way).await;
             self.server.open.set(self.server.open.get() - 1);
             self.server.closed.borrow_mut().push(now());

@@ -21,8 +21,7 @@ fn is_attempt(event: &Event) -> bool {
 #[test]
 fn a_closed_loop_takes_set_up_and_round_trips_and_nothing_else() {
     let messages = prepare("messages", &[]).unwrap();
-    let ran = run_prepared(&*messages, &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run_prepared(&*messages, &Behaviour::default()).succeeded();
     expect("completion_ms", &ran.records, &[120.0]);
     expect("handshake_ms", &ran.records, &[20.0]);
     expect("rtt_ms", &ran.records, &[10.0; 10]);
@@ -38,8 +37,7 @@ fn a_closed_loop_takes_set_up_and_round_trips_and_nothing_else() {
 #[test]
 fn a_connection_for_each_message_is_set_up_each_time() {
     let messages = prepare("messages", &[("connection", "each"), ("count", "7")]).unwrap();
-    let ran = run_prepared(&*messages, &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run_prepared(&*messages, &Behaviour::default()).succeeded();
     // Closing does not delay the next message.
     expect("completion_ms", &ran.records, &[7.0 * 30.0]);
     expect("handshake_ms", &ran.records, &[20.0; 7]);
@@ -54,8 +52,7 @@ fn an_open_loop_counts_from_the_schedule_while_the_connection_is_still_opening()
     let settings = [("rate", "100 /s"), ("count", "5"), ("deadline", "20 ms")];
     let messages = prepare("messages", &settings).unwrap();
     let behaviour = Behaviour { set_up: Duration::from_millis(25), ..Behaviour::default() };
-    let ran = run_prepared(&*messages, &behaviour);
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run_prepared(&*messages, &behaviour).succeeded();
     expect("rtt_ms", &ran.records, &[35.0, 25.0, 15.0, 10.0, 10.0]);
     expect("deadline_miss_ratio", &ran.records, &[0.4]);
     let sent: Vec<f64> = times(&ran.records, |event| matches!(event, Event::Sent { .. }));
@@ -76,8 +73,7 @@ fn an_open_loop_does_not_wait_for_answers() {
 #[test]
 fn an_open_loop_with_a_connection_for_each_message_opens_them_side_by_side() {
     let settings = [("rate", "100 /s"), ("count", "5"), ("connection", "each")];
-    let ran = run("messages", &settings, &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &settings, &Behaviour::default()).succeeded();
     expect("rtt_ms", &ran.records, &[30.0; 5]);
     let begun = times(&ran.records, is_attempt);
     assert_eq!(begun, [0.0, 10.0, 20.0, 30.0, 40.0]);
@@ -134,8 +130,7 @@ fn every_answer_says_in_json_what_became_of_the_message() {
 fn fifty_phones_start_apart_and_are_all_served() {
     let messages = prepare("messages", &[("phones", "50")]).unwrap();
     assert_eq!((messages.phones(), messages.expectation()), (50, None));
-    let ran = run_prepared(&*messages, &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run_prepared(&*messages, &Behaviour::default()).succeeded();
     expect("completion_ms", &ran.records, &[120.0; 50]);
     expect("answered_count", &ran.records, &[500.0]);
     assert_eq!(samples("throughput_mbps", &ran.records).len(), 50);
@@ -168,8 +163,8 @@ fn a_seed_fixes_everything() {
 
 #[test]
 fn a_thousand_phones_cost_no_more_time_each_than_one() {
-    let ran = run("messages", &[("phones", "1000"), ("rate", "10 /s")], &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &[("phones", "1000"), ("rate", "10 /s")], &Behaviour::default())
+        .succeeded();
     expect("answered_count", &ran.records, &[10_000.0]);
     expect("completion_ms", &ran.records, &[910.0; 1_000]);
 }

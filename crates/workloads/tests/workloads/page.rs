@@ -1,22 +1,25 @@
 //! Page loads over an arithmetic protocol: the order of objects, the number of connections, broken
 //! connections.
 
-mod origin;
-
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trackbed_core::event::{Event, Record};
 use trackbed_measure::metrics::outcome;
 
+use super::fake::{Behaviour, Ran, run};
 use super::support::{Settings, attempts, count, expect, failures, prepare, refusal};
-use origin::{Origin, Ran, load};
 
 /// A document, the objects in it, and the objects in those, with distinct sizes.
 const MANIFEST: &str = "tests/data/page.toml";
 
-fn page(settings: &Settings, origin: &Origin) -> Ran {
-    let settings: Vec<_> = [("manifest", MANIFEST)].iter().chain(settings).copied().collect();
-    load(&*prepare("page", &settings).unwrap(), origin)
+fn page(settings: &Settings, behaviour: &Behaviour) -> Ran {
+    run("page", &[&[("manifest", MANIFEST)], settings].concat(), behaviour)
+}
+
+/// A kilobyte of a body arrives each millisecond.
+fn slow() -> Behaviour {
+    Behaviour { per_kilobyte: Duration::from_millis(1), ..Behaviour::default() }
 }
 
 /// When, in milliseconds since the start, each object was requested and was done.
@@ -45,8 +48,7 @@ fn times(records: &[Record]) -> BTreeMap<u32, (f64, f64)> {
 /// What the script fetches (1 kB): 72 to 83. The font that nothing leads to: 20 to 32.
 #[test]
 fn objects_are_requested_when_they_become_known() {
-    let ran = page(&[], &Origin::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = page(&[], &slow()).succeeded();
     let expected = [(20, 50), (34, 54), (50, 65), (54, 94), (72, 83), (20, 32)];
     let expected: BTreeMap<u32, (f64, f64)> =
         (0..).zip(expected.map(|(from, to)| (f64::from(from), f64::from(to)))).collect();
@@ -57,7 +59,7 @@ fn objects_are_requested_when_they_become_known() {
     expect("first_paint_ms", &ran.records, &[72.0]);
     expect("objects_count", &ran.records, &[6.0]);
     expect("connections_count", &ran.records, &[1.0]);
-    assert_eq!((ran.origin.open, ran.origin.open_max), (0, 1));
+    assert_eq!((ran.counts.in_use, ran.counts.in_use_max), (0, 1));
 }
 
 /// One exchange at a time: the document and the font take a connection each. At 32 ms the second
@@ -66,8 +68,7 @@ fn objects_are_requested_when_they_become_known() {
 /// first one.
 #[test]
 fn connections_are_used_again_before_others_are_opened() {
-    let ran = page(&[], &Origin { multiplexed: false, ..Origin::default() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = page(&[], &Behaviour { multiplexed: false, ..slow() }).succeeded();
     expect("plt_ms", &ran.records, &[94.0]);
     expect("connections_count", &ran.records, &[2.0]);
 }
@@ -76,16 +77,14 @@ fn connections_are_used_again_before_others_are_opened() {
 #[test]
 fn no_more_connections_are_open_than_allowed() {
     for (limit, multiplexed) in [(1, false), (2, false), (6, false), (3, true)] {
-        let origin = Origin { multiplexed, ..Origin::default() };
+        let behaviour = Behaviour { multiplexed, ..slow() };
         let text: &'static str = ["", "1", "2", "3", "", "", "6"][limit];
-        let prepared = prepare("page", &[("connections", text)]).unwrap();
-        let ran = load(&*prepared, &origin);
-        assert_eq!(outcome(&ran.records), Ok(()));
+        let ran = run("page", &[("connections", text)], &behaviour).succeeded();
         expect("objects_count", &ran.records, &[8.0]);
-        assert!(ran.origin.open_max as usize <= limit, "{} of {limit}", ran.origin.open_max);
+        assert!(ran.counts.in_use_max as usize <= limit, "{} of {limit}", ran.counts.in_use_max);
         assert_eq!(attempts(&ran.records), limit.min(6), "multiplexed: {multiplexed}");
-        assert_eq!(ran.origin.exchanges_max > 1, multiplexed, "at once on a connection");
-        assert_eq!(ran.origin.open, 0);
+        assert_eq!(ran.counts.exchanges_max > 1, multiplexed, "at once on a connection");
+        assert_eq!(ran.counts.in_use, 0);
     }
 }
 
@@ -94,12 +93,11 @@ fn without_keep_alive_each_object_has_a_connection_of_its_own() {
     for multiplexed in [false, true] {
         for connections_max in ["1", "2", "6"] {
             let settings = [("keep_alive", "false"), ("connections", connections_max)];
-            let origin = Origin { multiplexed, ..Origin::default() };
-            let ran = page(&settings, &origin);
-            assert_eq!(outcome(&ran.records), Ok(()));
+            let behaviour = Behaviour { multiplexed, ..slow() };
+            let ran = page(&settings, &behaviour).succeeded();
             assert_eq!(attempts(&ran.records), 6);
-            assert_eq!(ran.origin.exchanges, vec![1; 6], "exchanges of each connection");
-            assert!(ran.origin.open_max <= connections_max.parse().unwrap());
+            assert_eq!(ran.counts.exchanges, vec![1; 6], "exchanges of each connection");
+            assert!(ran.counts.in_use_max <= connections_max.parse().unwrap());
         }
     }
 }
@@ -114,12 +112,12 @@ fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
             ("connections", "1"),
             ("priorities", priorities),
         ];
-        let origin = Origin { multiplexed: false, ..Origin::default() };
-        let ran = load(&*prepare("page", &settings).unwrap(), &origin);
+        let behaviour = Behaviour { multiplexed: false, ..slow() };
+        let ran = run("page", &settings, &behaviour);
         let mut order: Vec<_> = times(&ran.records).into_iter().collect();
         order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
         assert_eq!(order.iter().map(|(object, _)| *object).collect::<Vec<_>>(), expected);
-        assert_eq!(ran.origin.prioritised, if priorities == "true" { 4 } else { 0 });
+        assert_eq!(ran.counts.prioritised, if priorities == "true" { 4 } else { 0 });
     }
 }
 
@@ -128,21 +126,19 @@ fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
 #[test]
 fn a_connection_that_breaks_is_replaced_and_its_object_requested_again() {
     for multiplexed in [true, false] {
-        let origin = Origin { multiplexed, broken: &[2], ..Origin::default() };
-        let ran = page(&[], &origin);
-        assert_eq!(outcome(&ran.records), Ok(()));
+        let behaviour = Behaviour { multiplexed, broken: &[2], ..slow() };
+        let ran = page(&[], &behaviour).succeeded();
         expect("objects_count", &ran.records, &[6.0]);
         let sheet = |event: &Event| matches!(event, Event::ObjectRequested { object: 1, .. });
         assert_eq!(count(&ran.records, sheet), 2);
-        assert_eq!(ran.origin.open, 0, "the broken connection is closed too");
+        assert_eq!(ran.counts.in_use, 0, "the broken connection is closed too");
     }
 }
 
 /// It breaks in the middle of the body; objects in the first half are found only once.
 #[test]
 fn a_document_that_breaks_off_is_loaded_again() {
-    let ran = page(&[], &Origin { breaking_off: &[0], ..Origin::default() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = page(&[], &Behaviour { breaking_off: &[0], ..slow() }).succeeded();
     let found = |event: &Event| matches!(event, Event::ObjectFound { .. });
     assert_eq!(count(&ran.records, found), 6);
     expect("objects_count", &ran.records, &[6.0]);
@@ -150,33 +146,33 @@ fn a_document_that_breaks_off_is_loaded_again() {
 
 #[test]
 fn a_page_that_cannot_be_completed_fails_with_a_reason() {
-    let failure = |origin: &Origin| {
-        let ran = page(&[], origin);
+    let failure = |behaviour: &Behaviour| {
+        let ran = page(&[], behaviour);
         assert!(outcome(&ran.records).is_err());
         assert_eq!(count(&ran.records, |event| *event == Event::Finished), 1);
         assert_eq!(count(&ran.records, |event| matches!(event, Event::PageLoaded { .. })), 0);
-        assert_eq!(ran.origin.open, 0);
+        assert_eq!(ran.counts.in_use, 0);
         failures(&ran.records).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let all: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
     assert_eq!(
-        failure(&Origin { broken: all, ..Origin::default() }),
+        failure(&Behaviour { broken: all, ..slow() }),
         ["/index.html: fake: sending failed: broken (attempt 5)"]
     );
     assert_eq!(
-        failure(&Origin { refused: u32::MAX, ..Origin::default() }),
+        failure(&Behaviour { refused: u32::MAX, ..slow() }),
         ["/index.html: fake: connecting failed: refused"]
     );
     assert_eq!(
-        failure(&Origin { unanswered: &[2], ..Origin::default() }),
+        failure(&Behaviour { unanswered: &[2], ..slow() }),
         ["2 of the page's 6 objects were missing after 600 s"]
     );
     assert_eq!(
-        failure(&Origin { missing: Some("/app.js"), ..Origin::default() }),
+        failure(&Behaviour { missing: Some("/app.js"), ..slow() }),
         ["/app.js: the server answered with status 404"]
     );
     assert_eq!(
-        failure(&Origin { shortened: Some("/style.css"), ..Origin::default() }),
+        failure(&Behaviour { shortened: Some("/style.css"), ..slow() }),
         ["/style.css: 9999 bytes arrived instead of 10000"]
     );
 }
@@ -184,23 +180,19 @@ fn a_page_that_cannot_be_completed_fails_with_a_reason() {
 /// Two attempts fail, the third succeeds.
 #[test]
 fn connecting_is_tried_again() {
-    let ran = page(&[], &Origin { refused: 2, ..Origin::default() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = page(&[], &Behaviour { refused: 2, ..slow() }).succeeded();
     assert_eq!(attempts(&ran.records), 3);
 }
 
 #[test]
 fn every_phone_loads_the_page() {
-    let ran = page(&[("phones", "3")], &Origin::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = page(&[("phones", "3")], &slow()).succeeded();
     expect("plt_ms", &ran.records, &[94.0; 3]);
 }
 
 #[test]
 fn a_recorded_page_loads_as_it_was_recorded() {
-    let prepared = prepare("page", &[("har", "tests/data/page.har")]).unwrap();
-    let ran = load(&*prepared, &Origin::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("page", &[("har", "tests/data/page.har")], &slow()).succeeded();
     expect("objects_count", &ran.records, &[4.0]);
     // The document is found at 20 ms, is 12 kB long and comes from 30 to 42 ms. The style sheet
     // (4 kB) takes until 56, its font (8 kB) until 74; the script (2 kB) stood halfway in the
@@ -247,8 +239,8 @@ fn a_site_holds_every_object() {
 
 #[test]
 fn the_timeout_is_as_long_as_it_says() {
-    let origin = Origin { unanswered: &[0], ..Origin::default() };
-    let ran = page(&[("timeout", "3 s")], &origin);
+    let behaviour = Behaviour { unanswered: &[0], ..slow() };
+    let ran = page(&[("timeout", "3 s")], &behaviour);
     assert_eq!(failures(&ran.records), ["5 of the page's 6 objects were missing after 3 s"]);
     assert!(ran.end.as_millis_f64() < 3_100.0 && ran.end.as_millis_f64() >= 3_000.0);
 }

@@ -29,8 +29,7 @@ fn a_signature_costs_what_it_takes_to_make_and_to_verify() {
     let plain = [("signed", "true"), SLOW, ("count", "3")];
     for (workers, first) in [("4", 11.71367), ("1", 13.32734)] {
         let settings = [&plain[..], &[("workers", workers)]].concat();
-        let ran = run("messages", &settings, &Behaviour::default());
-        assert_eq!(outcome(&ran.records), Ok(()));
+        let ran = run("messages", &settings, &Behaviour::default()).succeeded();
         expect("rtt_ms", &ran.records, &[first, 11.71367, 11.71367]);
         expect("verdict_ms", &ran.records, &[first - 10.1, 1.61367, 1.61367]);
         assert_eq!(judgements(&ran), [Judgement::Accepted; 3]);
@@ -101,8 +100,7 @@ fn warnings(ran: &Ran) -> BTreeMap<u32, Vec<(u32, u32)>> {
 #[test]
 fn listeners_know_one_way_after_the_service_does() {
     let settings = [("signed", "true"), SLOW, ("count", "3"), ("listeners", "2")];
-    let ran = run("messages", &settings, &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &settings, &Behaviour::default()).succeeded();
     expect("warning_ms", &ran.records, &[11.71367; 6]);
     let all = vec![(0, 0), (0, 1), (0, 2)];
     assert_eq!(warnings(&ran), BTreeMap::from([(1, all.clone()), (2, all)]));
@@ -115,8 +113,7 @@ fn listeners_know_one_way_after_the_service_does() {
 fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() {
     let settings = [("count", "3"), ("listeners", "1")];
     let behaviour = Behaviour { broken: &[0], ..Behaviour::default() };
-    let ran = run("messages", &settings, &behaviour);
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &settings, &behaviour).succeeded();
     assert_eq!(warnings(&ran), BTreeMap::from([(1, vec![(0, 0), (0, 1), (0, 2)])]));
     let behaviour = Behaviour { retryable: false, ..behaviour };
     let ran = run("messages", &settings, &behaviour);
@@ -129,8 +126,7 @@ fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() 
 #[test]
 fn a_listener_does_not_wait_in_silence() {
     let settings = [("count", "2"), ("rate", "0.01 /s"), ("listeners", "1"), ("timeout", "5 s")];
-    let ran = run("messages", &settings, &Behaviour::default());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &settings, &Behaviour::default()).succeeded();
     // The first message waits for its connection; its listener's request arrives before it.
     let told = samples("warning_ms", &ran.records);
     assert!((told[0] - 30.0).abs() < 1e-6 && (10.0..=20.0).contains(&told[1]), "{told:?}");

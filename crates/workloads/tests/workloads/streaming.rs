@@ -9,7 +9,6 @@ use std::time::Duration;
 use trackbed_connection::{Handshake, Request, Service};
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Playback, Record};
-use trackbed_measure::metrics::outcome;
 use trackbed_substrate::sleep;
 use trackbed_workloads::environment::Course;
 
@@ -69,8 +68,7 @@ fn moves(records: &[Record]) -> Vec<(f64, &'static str)> {
 /// buffer is never empty again.
 #[test]
 fn a_smooth_session_takes_its_start_up_and_its_length() {
-    let ran = session(&[("duration", "5 s")], &[300], "");
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = session(&[("duration", "5 s")], &[300], "").succeeded();
     assert_eq!(moves(&ran.records), [(330.0, "playing"), (5_330.0, "ended")]);
     // The first one waits for the connection; the others are there before they are needed.
     equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 310.0, 310.0, 310.0]);
@@ -129,8 +127,7 @@ fn a_session_of_so_much_time_ends_then() {
 /// HD.
 #[test]
 fn a_jump_leaves_the_piece_under_way_and_begins_low() {
-    let ran = session(&[("duration", "3 s")], &[300, 2_000, 300], "1 s,seek,50 %");
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = session(&[("duration", "3 s")], &[300, 2_000, 300], "1 s,seek,50 %").succeeded();
     let requested = |(at, step): (f64, Playback)| match step {
         Playback::Requested { piece, second, lines } => Some((at, piece, second, lines)),
         _ => None,
@@ -180,8 +177,8 @@ fn resolution_follows_the_link_delay_that_the_environment_tells() {
 /// piece again. It was first requested at 640.
 #[test]
 fn a_reconnection_asks_again_for_what_is_lacking() {
-    let ran = session(&[("duration", "3 s")], &[300, 300, 2_000, 300], "1 s,reconnect,");
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran =
+        session(&[("duration", "3 s")], &[300, 300, 2_000, 300], "1 s,reconnect,").succeeded();
     expect("reconnection_count", &ran.records, &[1.0]);
     expect("reconnect_ms", &ran.records, &[20.0]);
     equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 1_330.0 - 640.0]);
@@ -204,8 +201,7 @@ fn a_connection_that_breaks_is_replaced_twice_and_no_more() {
     let broken = |broken| {
         session_of(&[("duration", "3 s")], &[300], &Behaviour { broken, ..Behaviour::default() })
     };
-    let ran = broken(&[1, 2]);
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = broken(&[1, 2]).succeeded();
     expect("reconnection_count", &ran.records, &[]);
     assert_eq!(failures(&broken(&[1, 2, 3]).records), ["fake: sending failed: broken"]);
     let refused = Behaviour { refused: u32::MAX, ..Behaviour::default() };

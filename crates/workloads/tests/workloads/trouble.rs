@@ -12,8 +12,7 @@ use super::support::{attempts, connections, count, expect, failures};
 /// Message 3 finds a broken connection at 50 ms, and is sent again when another is set up.
 #[test]
 fn a_message_survives_the_end_of_its_connection() {
-    let ran = run("messages", &[], &Behaviour { broken: &[3], ..Behaviour::default() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &[], &Behaviour { broken: &[3], ..Behaviour::default() }).succeeded();
     let mut expected = [10.0; 10];
     expected[3] = 30.0;
     expect("rtt_ms", &ran.records, &expected);
@@ -29,8 +28,7 @@ fn a_message_survives_the_end_of_its_connection() {
 fn messages_in_flight_share_the_new_connection() {
     let settings = [("rate", "1000 /s"), ("count", "4")];
     let behaviour = Behaviour { broken: &[0, 1, 2, 3], ..Behaviour::default() };
-    let ran = run("messages", &settings, &behaviour);
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &settings, &behaviour).succeeded();
     expect("rtt_ms", &ran.records, &[50.0, 49.0, 48.0, 47.0]);
     assert_eq!(connections(&ran.records), 2);
     assert_eq!(ran.open, 0);
@@ -84,8 +82,7 @@ fn giving_up_one_message_leaves_those_in_flight_their_connection() {
 
 #[test]
 fn a_refused_connection_is_tried_again_but_not_for_ever() {
-    let ran = run("messages", &[], &Behaviour { refused: 2, ..Behaviour::default() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &[], &Behaviour { refused: 2, ..Behaviour::default() }).succeeded();
     expect("completion_ms", &ran.records, &[120.0]);
 
     let ran = run("messages", &[], &Behaviour { refused: u32::MAX, ..Behaviour::default() });

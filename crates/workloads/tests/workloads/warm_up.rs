@@ -16,8 +16,7 @@ fn early() -> Behaviour {
 /// One exchange of 10 ms, 2 s for tickets, 5 ms to close, 1 s of quiet.
 #[test]
 fn the_measured_part_begins_when_the_network_is_quiet_again() {
-    let ran = run("messages", &[], &early());
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &[], &early()).succeeded();
     assert_eq!(ran.records[0].event, Event::Started);
     assert_eq!(first_ms(&ran.records, |event| *event == Event::Started), 3_015.0);
     expect("completion_ms", &ran.records, &[100.0]);
@@ -62,13 +61,11 @@ fn a_connection_lingers_for_its_tickets_without_delaying_the_next_message() {
 
 #[test]
 fn a_warm_up_that_fails_is_tried_again() {
-    let ran = run("messages", &[], &Behaviour { refused: 4, ..early() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &[], &Behaviour { refused: 4, ..early() }).succeeded();
     // Four pauses of a second each.
     assert_eq!(first_ms(&ran.records, |event| *event == Event::Started), 7_015.0);
 
-    let ran = run("messages", &[], &Behaviour { unanswered: &[0], ..early() });
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("messages", &[], &Behaviour { unanswered: &[0], ..early() }).succeeded();
     expect("completion_ms", &ran.records, &[100.0]);
 }
 
@@ -88,8 +85,7 @@ fn without_a_warm_up_there_is_no_measured_part() {
 fn bulk_transfers_warm_up_too() {
     let settings = [("size", "1 MB"), ("phones", "2")];
     let behaviour = Behaviour { handshake: Handshake::Resumed, ..Behaviour::default() };
-    let ran = run("bulk", &settings, &behaviour);
-    assert_eq!(outcome(&ran.records), Ok(()));
+    let ran = run("bulk", &settings, &behaviour).succeeded();
     expect("resumed_ratio", &ran.records, &[1.0]);
     assert_eq!(ran.open, 0);
 }
