@@ -4,7 +4,21 @@ use std::time::Duration;
 
 use trackbed_core::Arguments;
 
-use crate::contract::WorkloadError;
+/// Why a workload or its environment cannot be prepared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{parameter}: {advice}")]
+pub struct WorkloadError {
+    /// The parameter to change.
+    pub parameter: &'static str,
+    /// What is wrong with its value, and what to write instead.
+    pub advice: String,
+}
+
+impl WorkloadError {
+    pub(crate) fn new(parameter: &'static str, advice: impl Into<String>) -> WorkloadError {
+        WorkloadError { parameter, advice: advice.into() }
+    }
+}
 
 pub(crate) fn at_most(
     arguments: &Arguments,

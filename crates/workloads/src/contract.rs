@@ -7,11 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::environment::Course;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Capabilities, Dialer, Handshake, Service};
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
 use trackbed_substrate::Host;
+
+pub use crate::arguments::WorkloadError;
+use crate::environment::Course;
 
 /// Prepares a workload from its keys; files that they name are relative to the folder.
 pub type Prepare = fn(&Arguments, &Path) -> Result<Box<dyn Prepared>, WorkloadError>;
@@ -200,22 +202,6 @@ pub struct Expectation {
     pub connections: u32,
     /// Exchanges in all, over all connections.
     pub exchanges: u32,
-}
-
-/// Why a workload cannot be prepared.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{parameter}: {advice}")]
-pub struct WorkloadError {
-    /// The parameter to change.
-    pub parameter: &'static str,
-    /// What is wrong with its value, and what to write instead.
-    pub advice: String,
-}
-
-impl WorkloadError {
-    pub(crate) fn new(parameter: &'static str, advice: impl Into<String>) -> WorkloadError {
-        WorkloadError { parameter, advice: advice.into() }
-    }
 }
 
 /// The path of warm-up requests, which are not part of a site.

@@ -31,9 +31,9 @@ mod telemetry;
 mod verification;
 mod warm_up;
 
+pub use arguments::WorkloadError;
 pub use contract::{
-    Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
-    WriteContent,
+    Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WriteContent,
 };
 pub use data::generate as generate_data;
 pub use registry::{find, registry};

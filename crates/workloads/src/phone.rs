@@ -10,7 +10,7 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::FutureExt as _;
 use trackbed_connection::{Connection, Dialer, Error, Request, Response};
 use trackbed_core::event::Disturbance;
-use trackbed_core::{Event, EventLog};
+use trackbed_core::{Event, EventLog, Time};
 use trackbed_substrate::{Host, before, now};
 
 use crate::contract::Stage;
@@ -98,6 +98,49 @@ impl Phone {
             Ok(Rc::new(line))
         })
     }
+
+    /// Opens a connection, in several attempts if need be; `None` if there is none by `deadline`.
+    pub(crate) async fn open_by(
+        self: &Rc<Self>,
+        deadline: Time,
+    ) -> Option<Result<Rc<Line>, Error>> {
+        let mut attempt = 1;
+        loop {
+            match before(deadline, Rc::clone(self).open()).await {
+                Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => attempt += 1,
+                opened => return opened,
+            }
+        }
+    }
+}
+
+/// Why an exchange failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// As a message.
+    pub(crate) reason: String,
+    /// Whether a new connection may help.
+    pub(crate) is_retryable: bool,
+}
+
+impl Failure {
+    /// One that another connection would not help against.
+    pub(crate) fn lasting(reason: String) -> Failure {
+        Failure { reason, is_retryable: false }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { reason: error.to_string(), is_retryable: error.is_retryable() }
+    }
+}
+
+pub(crate) fn check_status(status: u16) -> Result<(), Failure> {
+    match status {
+        200 => Ok(()),
+        _ => Err(Failure::lasting(format!("the server answered with status {status}"))),
+    }
 }
 
 pub(crate) struct Line {
@@ -153,6 +196,9 @@ impl Line {
         }
     }
 }
+
+/// Maximum attempts to open a connection.
+const ATTEMPTS_MAX: u32 = 3;
 
 /// An orderly close takes one packet, or a few if packets are lost.
 const CLOSING_MAX: Duration = Duration::from_secs(10);

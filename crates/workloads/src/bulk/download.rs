@@ -5,9 +5,9 @@ use trackbed_connection::{Request, body};
 use trackbed_core::Event;
 
 use super::service::Target;
-use super::transfer::{Session, Transfer, Trouble, check_status};
+use super::transfer::{Session, Transfer};
 use crate::data::Arrived;
-use crate::phone::Line;
+use crate::phone::{Failure, Line, check_status};
 
 impl Transfer {
     /// Downloads over `line` what has not arrived yet.
@@ -15,7 +15,7 @@ impl Transfer {
         &self,
         line: &Line,
         arrived: &mut Arrived,
-    ) -> Result<Session, Trouble> {
+    ) -> Result<Session, Failure> {
         let bytes = self.plan.bytes;
         let path = Target::Download { bytes, from: arrived.bytes }.path();
         let response = line.exchange(Request::new(path, body::empty())).await?;

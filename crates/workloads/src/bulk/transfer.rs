@@ -8,27 +8,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use trackbed_connection::Error;
 use trackbed_core::event::Disturbance;
+use trackbed_core::units::format_duration;
 use trackbed_core::{Event, Time};
-use trackbed_substrate::{before, now, sleep_until, spawn_named};
+use trackbed_substrate::{now, sleep_until, spawn_named};
 
 use super::disturbances::Silence;
 use super::plan::{Direction, Plan};
 use crate::contract::Stage;
 use crate::data::Arrived;
-use crate::phone::{Line, Phone};
+use crate::phone::{Failure, Line, Phone};
 use crate::tasks;
-use crate::warm_up::warm_up;
 
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
-    if !warm_up(&stage).await {
-        return;
-    }
-    stage.log.record(now(), Event::Started);
-    let phones = Phone::all(&stage, &stage.log);
-    let lines = tasks::for_each(phones, |phone| transfer(Arc::clone(&plan), phone)).await;
-    stage.log.record(now(), Event::Finished);
+    let lines = tasks::measured(&stage, |phone| transfer(Arc::clone(&plan), phone)).await;
     let close = |line: Rc<Line>| spawn_named("closing", async move { line.close().await });
     tasks::join(lines.into_iter().flatten().map(close).collect()).await;
 }
@@ -39,7 +32,7 @@ async fn transfer(plan: Arc<Plan>, phone: Rc<Phone>) -> Option<Rc<Line>> {
         Either::Left((Ok(()), _)) => {}
         Either::Left((Err(reason), _)) => transfer.phone.give_up(0, reason),
         Either::Right(_) => {
-            let timeout = trackbed_core::units::format_duration(transfer.plan.timeout);
+            let timeout = format_duration(transfer.plan.timeout);
             transfer.phone.give_up(0, format!("no progress for {timeout}"));
         }
     }
@@ -69,22 +62,6 @@ enum Aftermath {
 pub(super) enum Session {
     Complete,
     Disturbed,
-}
-
-pub(super) enum Trouble {
-    /// The connection broke: another one may work.
-    Broken(String),
-    /// Another connection would not help.
-    Lasting(String),
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        match error.is_retryable() {
-            true => Trouble::Broken(error.to_string()),
-            false => Trouble::Lasting(error.to_string()),
-        }
-    }
 }
 
 impl Transfer {
@@ -118,8 +95,10 @@ impl Transfer {
                 Ok(Session::Complete) => return Ok(()),
                 Ok(Session::Disturbed) => {}
                 // A transfer that can resume after a disturbance can also resume after an error.
-                Err(Trouble::Broken(_))
-                    if !self.plan.disturbances.is_empty() && breaks < BREAKS_MAX =>
+                Err(failure)
+                    if failure.is_retryable
+                        && !self.plan.disturbances.is_empty()
+                        && breaks < BREAKS_MAX =>
                 {
                     breaks += 1;
                     line.abandon();
@@ -127,26 +106,17 @@ impl Transfer {
                         self.aftermath.set(Aftermath::Lost);
                     }
                 }
-                Err(Trouble::Broken(why) | Trouble::Lasting(why)) => return Err(why),
+                Err(failure) => return Err(failure.reason),
             }
         }
         unreachable!("there is always another session")
     }
 
     async fn open(&self) -> Result<Rc<Line>, String> {
-        let deadline = now() + self.plan.timeout;
-        let mut attempt = 1;
-        loop {
-            match before(deadline, Rc::clone(&self.phone).open()).await {
-                Some(Ok(line)) => return Ok(line),
-                Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => attempt += 1,
-                Some(Err(why)) => return Err(why.to_string()),
-                None => {
-                    let timeout = trackbed_core::units::format_duration(self.plan.timeout);
-                    return Err(format!("no connection within {timeout}"));
-                }
-            }
-        }
+        let timeout = self.plan.timeout;
+        let too_late = || format!("no connection within {}", format_duration(timeout));
+        let opened = self.phone.open_by(now() + timeout).await.ok_or_else(too_late)?;
+        opened.map_err(|why| why.to_string())
     }
 
     pub(super) fn next_disturbance(&self) -> Option<(u64, Disturbance)> {
@@ -154,19 +124,19 @@ impl Transfer {
     }
 
     /// Disturbs the phone; returns whether it keeps its connection.
-    pub(super) fn disturb(&self, line: &Line, disturbance: Disturbance) -> Result<bool, Trouble> {
+    pub(super) fn disturb(&self, line: &Line, disturbance: Disturbance) -> Result<bool, Failure> {
         self.settle();
         self.disturbed.set(self.disturbed.get() + 1);
         let disturbance = self.phone.disturbance(disturbance);
         self.phone.record(Event::Disturbed { phone: self.phone.number, disturbance });
         let keeps = match disturbance {
             Disturbance::Reconnection => {
-                self.phone.change_access_point().map_err(Trouble::Lasting)?;
+                self.phone.change_access_point().map_err(Failure::lasting)?;
                 false
             }
             Disturbance::Move => {
                 let notice = self.plan.notice;
-                self.phone.move_on(notice).map_err(Trouble::Lasting)?;
+                self.phone.move_on(notice).map_err(Failure::lasting)?;
                 // Without a notification the phone does not know that it moved.
                 !notice || line.follows_its_phone()
             }
@@ -227,16 +197,6 @@ impl Transfer {
         }
     }
 }
-
-pub(super) fn check_status(status: u16) -> Result<(), Trouble> {
-    match status {
-        200 => Ok(()),
-        _ => Err(Trouble::Lasting(format!("the server answered with status {status}"))),
-    }
-}
-
-/// Maximum attempts to open a connection.
-const ATTEMPTS_MAX: u32 = 3;
 
 /// Maximum number of successive connections that break without any progress.
 const BREAKS_MAX: u32 = 10;

@@ -4,14 +4,14 @@ use futures_util::{StreamExt as _, stream};
 use trackbed_connection::{Body, Request, body};
 
 use super::service::{CONFLICT, Target};
-use super::transfer::{Session, Transfer, Trouble, check_status};
+use super::transfer::{Session, Transfer};
 use crate::data::pieces;
-use crate::phone::Line;
+use crate::phone::{Failure, Line, check_status};
 
 impl Transfer {
     /// Sends over `line` what the server does not have yet, and records when the server has
     /// everything.
-    pub(super) async fn upload(&self, line: &Line, resumes: bool) -> Result<Session, Trouble> {
+    pub(super) async fn upload(&self, line: &Line, resumes: bool) -> Result<Session, Failure> {
         if self.plan.disturbances.is_empty() {
             return self.upload_at_once(line).await;
         }
@@ -24,7 +24,8 @@ impl Transfer {
         let path = Target::Rest { phone, from }.path();
         let response = line.exchange(Request::new(path, self.data(from))).await?;
         if response.status == CONFLICT {
-            return Err(Trouble::Broken("data of a lost connection arrived meanwhile".to_owned()));
+            let reason = "data of a lost connection arrived meanwhile".to_owned();
+            return Err(Failure { reason, is_retryable: true });
         }
         check_status(response.status)?;
         let mut reports = Counts(response.body, Vec::new());
@@ -41,11 +42,11 @@ impl Transfer {
         }
         match self.there.get() {
             all if all == self.plan.bytes => Ok(Session::Complete),
-            part => Err(Trouble::Lasting(format!("the server received only {part} bytes"))),
+            part => Err(Failure::lasting(format!("the server received only {part} bytes"))),
         }
     }
 
-    async fn upload_at_once(&self, line: &Line) -> Result<Session, Trouble> {
+    async fn upload_at_once(&self, line: &Line) -> Result<Session, Failure> {
         let path = Target::Upload(self.phone.number).path();
         let response = line.exchange(Request::new(path, self.data(0))).await?;
         check_status(response.status)?;
@@ -53,13 +54,13 @@ impl Transfer {
         Ok(Session::Complete)
     }
 
-    async fn ask(&self, line: &Line) -> Result<u64, Trouble> {
+    async fn ask(&self, line: &Line) -> Result<u64, Failure> {
         let path = Target::Have(self.phone.number).path();
         let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
         let count = Counts(response.body, Vec::new()).next().await?;
         count.ok_or_else(|| {
-            Trouble::Lasting("the server did not report how many bytes it has".to_owned())
+            Failure::lasting("the server did not report how many bytes it has".to_owned())
         })
     }
 
@@ -76,7 +77,7 @@ impl Transfer {
 struct Counts(Body, Vec<u8>);
 
 impl Counts {
-    async fn next(&mut self) -> Result<Option<u64>, Trouble> {
+    async fn next(&mut self) -> Result<Option<u64>, Failure> {
         loop {
             if let Some((count, rest)) = self.1.split_first_chunk() {
                 let count = u64::from_be_bytes(*count);

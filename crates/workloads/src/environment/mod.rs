@@ -30,7 +30,7 @@ mod timeline;
 mod truncated_normal;
 
 pub use course::Course;
-pub use parameters::{Environment, EnvironmentError, PARAMETERS, Reconnect};
+pub use parameters::{Environment, PARAMETERS, Reconnect};
 pub use seek::SeekChanger;
 pub use status::StatusChanger;
 pub use timeline::{Change, Moment, Timeline, TimelineError};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::{Arguments, Parameter, Ratio, Seed, named, parameters};
 
+use crate::arguments::WorkloadError;
 use crate::environment::seek::SeekChanger;
 use crate::environment::status::StatusChanger;
 use crate::environment::timeline::{Change, Timeline};
@@ -51,7 +52,7 @@ impl Environment {
     ///
     /// # Errors
     /// If the values are inconsistent.
-    pub fn read(arguments: &Arguments) -> Result<Environment, EnvironmentError> {
+    pub fn read(arguments: &Arguments) -> Result<Environment, WorkloadError> {
         let reconnect = arguments.get::<&str>("reconnect").and_then(Reconnect::from_name);
         let environment = Environment {
             origin: Origin::read(arguments)?,
@@ -60,7 +61,7 @@ impl Environment {
         };
         if environment.overtaking && !environment.has_delay() {
             let advice = "without a delay, nothing can overtake; set `delay`, or remove this";
-            return Err(EnvironmentError::new("overtaking", advice));
+            return Err(WorkloadError::new("overtaking", advice));
         }
         Ok(environment)
     }
@@ -121,9 +122,9 @@ impl Environment {
 }
 
 impl Origin {
-    fn read(arguments: &Arguments) -> Result<Origin, EnvironmentError> {
+    fn read(arguments: &Arguments) -> Result<Origin, WorkloadError> {
         if let Some(text) = arguments.get::<Arc<str>>("timeline") {
-            let timeline = text.parse().map_err(|why| EnvironmentError::new("timeline", why));
+            let timeline = text.parse().map_err(|why| WorkloadError::new("timeline", why));
             return Ok(Origin::Given(Arc::new(timeline?)));
         }
         let period: Duration = arguments.need("period");
@@ -136,58 +137,42 @@ impl Origin {
         };
         if period < PERIOD_MIN {
             let advice = "too short; write at least \"1 ms\"";
-            return Err(EnvironmentError::new("period", advice));
+            return Err(WorkloadError::new("period", advice));
         }
         if duration.is_zero() || duration > DURATION_MAX {
             let advice = "write \"1 ms\" to \"24 h\"";
-            return Err(EnvironmentError::new("duration", advice));
+            return Err(WorkloadError::new("duration", advice));
         }
         let decisions = status.decisions(duration);
         if decisions > DECISIONS_MAX {
             let advice =
                 format!("{decisions} periods in the duration; the maximum is {DECISIONS_MAX}");
-            return Err(EnvironmentError::new("period", advice));
+            return Err(WorkloadError::new("period", advice));
         }
         if u64::from(status.reconnections) > decisions {
             let advice = format!(
                 "clients reconnect at the ends of periods, and there are {decisions} within the \
                  duration; write at most this number, or a shorter period"
             );
-            return Err(EnvironmentError::new("reconnections", advice));
+            return Err(WorkloadError::new("reconnections", advice));
         }
         let seek = SeekChanger { probability: arguments.need::<Ratio>("seek") };
         Ok(Origin::Drawn { status, seek, duration })
     }
 }
 
-fn delay(arguments: &Arguments) -> Result<Option<TruncatedNormal>, EnvironmentError> {
+fn delay(arguments: &Arguments) -> Result<Option<TruncatedNormal>, WorkloadError> {
     let deviation = arguments.get::<Duration>("deviation");
     match (arguments.get::<Duration>("delay"), deviation) {
         (None, None) => Ok(None),
         (None, Some(_)) => {
             let advice = "a deviation needs a delay; set it too: delay = \"100 ms\"";
-            Err(EnvironmentError::new("deviation", advice))
+            Err(WorkloadError::new("deviation", advice))
         }
         (Some(mean), deviation) => {
             let deviation = deviation.unwrap_or(mean / DEVIATION_OF_DELAY);
             Ok(Some(TruncatedNormal { mean, deviation }))
         }
-    }
-}
-
-/// Why values do not describe an environment.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{parameter}: {advice}")]
-pub struct EnvironmentError {
-    /// The parameter to change.
-    pub parameter: &'static str,
-    /// What is wrong with its value, and what to write instead.
-    pub advice: String,
-}
-
-impl EnvironmentError {
-    fn new(parameter: &'static str, advice: impl Into<String>) -> EnvironmentError {
-        EnvironmentError { parameter, advice: advice.into() }
     }
 }
 

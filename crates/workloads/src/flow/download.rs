@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::future::{Either, select};
 use futures_util::{FutureExt as _, StreamExt as _};
 use trackbed_connection::{Body, Error, Request, body};
+use trackbed_core::units::format_duration;
 use trackbed_core::{Event, Time};
 use trackbed_substrate::{now, sleep_until};
 
@@ -15,18 +16,11 @@ use super::Plan;
 use super::service::PATH;
 use crate::contract::Stage;
 use crate::data::Arrived;
-use crate::phone::Phone;
+use crate::phone::{Phone, check_status};
 use crate::tasks;
-use crate::warm_up::warm_up;
 
 pub(super) async fn drive(plan: Plan, stage: Stage) {
-    if !warm_up(&stage).await {
-        return;
-    }
-    stage.log.record(now(), Event::Started);
-    let end = now() + plan.duration;
-    tasks::for_each(Phone::all(&stage, &stage.log), |phone| flow(plan, phone, end)).await;
-    stage.log.record(now(), Event::Finished);
+    tasks::measured(&stage, |phone| flow(plan, phone, now() + plan.duration)).await;
 }
 
 async fn flow(plan: Plan, phone: Rc<Phone>, end: Time) {
@@ -42,13 +36,9 @@ async fn download(plan: Plan, phone: &Rc<Phone>, end: Time) -> Result<(), String
         let response = line.exchange(Request::new(PATH, body::empty())).await?;
         Ok((line, response))
     });
-    let (line, mut response) = match begun.await? {
-        Some((_, response)) if response.status != 200 => {
-            return Err(format!("the server answered with status {}", response.status));
-        }
-        Some(begun) => begun,
-        None => return Err("the time was over before anything arrived".to_owned()),
-    };
+    let begun = begun.await?.ok_or("the time was over before anything arrived")?;
+    let (line, mut response) = begun;
+    check_status(response.status).map_err(|failure| failure.reason)?;
     let mut arrived = Arrived::default();
     while let Some(piece) = within(plan, end, next_piece(&mut response.body)).await? {
         arrivals.count(phone, piece.len() as u64);
@@ -85,10 +75,7 @@ async fn within<T>(
     match select(step, pin!(sleep_until(end.min(patience)))).await {
         Either::Left((outcome, _)) => outcome.map(Some).map_err(|error| error.to_string()),
         Either::Right(_) if now() >= end => Ok(None),
-        Either::Right(_) => {
-            let timeout = trackbed_core::units::format_duration(plan.timeout);
-            Err(format!("no byte arrived for {timeout}"))
-        }
+        Either::Right(_) => Err(format!("no byte arrived for {}", format_duration(plan.timeout))),
     }
 }
 

@@ -76,13 +76,8 @@ impl Sender {
     /// nothing more is sent.
     async fn closed_loop(&self) {
         for message in 0..self.plan.count {
-            let mut delivery = Delivery { sender: self, message, intended: None };
-            let deadline = now() + self.plan.timeout;
-            if let Err(failure) = delivery.run(deadline).await {
-                self.phone.give_up(message, failure.reason);
-                if failure.unreachable {
-                    return;
-                }
+            if !self.deliver(message, None).await {
+                return;
             }
         }
     }
@@ -94,15 +89,18 @@ impl Sender {
             let intended = start + period.saturating_mul(message);
             sleep_until(intended).await;
             let sender = Rc::clone(&self);
-            deliveries.push(spawn(async move {
-                let mut delivery = Delivery { sender: &sender, message, intended: Some(intended) };
-                let deadline = intended + sender.plan.timeout;
-                if let Err(failure) = delivery.run(deadline).await {
-                    sender.phone.give_up(message, failure.reason);
-                }
-            }));
+            deliveries.push(spawn(async move { sender.deliver(message, Some(intended)).await }));
         }
         tasks::join(deliveries).await;
+    }
+
+    /// Sends a message until it is answered or given up. Returns whether it had a connection.
+    async fn deliver(&self, message: u32, intended: Option<Time>) -> bool {
+        let deadline = intended.unwrap_or_else(now) + self.plan.timeout;
+        let mut delivery = Delivery { sender: self, message, intended };
+        let Err(failure) = delivery.run(deadline).await else { return true };
+        self.phone.give_up(message, failure.reason);
+        !failure.unreachable
     }
 }
 

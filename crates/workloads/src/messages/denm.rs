@@ -16,7 +16,7 @@ use bytes::Bytes;
 use trackbed_core::{Seed, Time};
 
 use super::moment::time_of_day;
-use super::walk::Walk;
+use super::walk::Fix;
 
 /// The form of a cell's built-in messages: their containers, and their padded length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ impl Denm {
     /// from a place and at a speed that the seed determines.
     pub(super) fn message(&self, seed: &Seed, phone: u32, message: u32, time: Time) -> Bytes {
         let mut text = String::with_capacity(self.len);
-        let walk = Walk::of(seed, phone).at(time, message);
+        let fix = Fix::of(seed, phone, message, time);
         let station = STATION_MIN + phone % STATIONS;
-        let sequence = SEQUENCE_MIN + (walk.first_sequence + message % SEQUENCES) % SEQUENCES;
+        let sequence = SEQUENCE_MIN + (fix.first_sequence + message % SEQUENCES) % SEQUENCES;
         let stamp = time_of_day(time).as_millis();
         // Writing to a string cannot fail.
         let _ = write!(
@@ -63,14 +63,14 @@ impl Denm {
             let _ = write!(
                 text,
                 r#","management":{{"actionID":[{station},{sequence}],"detectionTime":{stamp},"referenceTime":{stamp},"eventPosition":[{},{},{}],"relevanceDistance":1,"validityDuration":60,"stationType":1}}"#,
-                walk.latitude, walk.longitude, walk.altitude
+                fix.latitude, fix.longitude, fix.altitude
             );
         }
         if self.containers > 2 {
             text.push_str(r#","situation":{"informationQuality":3,"eventType":[12,0]}"#);
         }
         if self.containers > 3 {
-            let _ = write!(text, r#","location":{{"eventSpeed":[{},5]}}"#, walk.speed);
+            let _ = write!(text, r#","location":{{"eventSpeed":[{},5]}}"#, fix.speed);
         }
         self.fill_up(&mut text);
         text.push('}');

@@ -100,15 +100,8 @@ const SPACING: Duration = Duration::from_millis(5);
 const ATTEMPTS_MAX: u32 = 3;
 
 async fn connect(phone: &Rc<Phone>, deadline: Time) -> Result<Rc<Line>, String> {
-    let mut attempt = 1;
-    loop {
-        match before(deadline, Rc::clone(phone).open()).await {
-            Some(Ok(line)) => return Ok(line),
-            Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => attempt += 1,
-            Some(Err(why)) => return Err(why.to_string()),
-            None => return Err("it took too long".to_owned()),
-        }
-    }
+    let opened = phone.open_by(deadline).await.ok_or("it took too long")?;
+    opened.map_err(|why| why.to_string())
 }
 
 struct Listener {
@@ -124,24 +117,20 @@ impl Listener {
     async fn listen(self: Rc<Self>, mut told: oneshot::Receiver<u64>) -> Result<(), String> {
         loop {
             let next = pin!(self.hear());
-            let total = match select(next, &mut told).await {
-                Either::Left((heard, _)) => {
-                    heard?;
-                    continue;
-                }
+            match select(next, &mut told).await {
+                Either::Left((heard, _)) => heard?,
                 Either::Right((total, next)) => {
                     // The sender is dropped if the run is given up.
                     let total = total.unwrap_or(0);
                     if self.heard.get() < total {
                         next.await?;
                     }
-                    total
+                    while self.heard.get() < total {
+                        self.hear().await?;
+                    }
+                    return Ok(());
                 }
-            };
-            while self.heard.get() < total {
-                self.hear().await?;
             }
-            return Ok(());
         }
     }
 

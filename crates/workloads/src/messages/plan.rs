@@ -86,29 +86,27 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
 }
 
 fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
-    match (arguments.need("signed"), arguments.get("signing")) {
-        (true, Some(span)) if span > SIGNING_MAX => {
+    if !arguments.need::<bool>("signed") {
+        let given = |name: &&str| arguments.value(name).is_some();
+        return match ["signing", "board", "workers"].into_iter().find(given) {
+            None => Ok(Duration::ZERO),
+            Some(parameter) => {
+                let advice = "messages are not signed; remove this, or write signed = true";
+                Err(WorkloadError::new(parameter, advice))
+            }
+        };
+    }
+    match arguments.get("signing") {
+        Some(span) if span > SIGNING_MAX => {
             Err(WorkloadError::new("signing", "write a time up to \"1 s\""))
         }
-        (true, span) => Ok(span.unwrap_or(SIGNING)),
-        (false, None) => Ok(Duration::ZERO),
-        (false, Some(_)) => Err(without_effect("signing")),
+        span => Ok(span.unwrap_or(SIGNING)),
     }
-}
-
-fn without_effect(parameter: &'static str) -> WorkloadError {
-    WorkloadError::new(parameter, "messages are not signed; remove this, or write signed = true")
 }
 
 fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
     let board: Option<&str> = arguments.get("board");
     let workers: Option<u64> = arguments.get("workers");
-    if !arguments.need::<bool>("signed") {
-        let given = [("board", board.is_some()), ("workers", workers.is_some())];
-        if let Some((parameter, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(without_effect(parameter));
-        }
-    }
     if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
         let most = boards::WORKERS_MAX;
         return Err(WorkloadError::new("workers", format!("at most {most}")));

@@ -22,7 +22,7 @@ use trackbed_v2x::sign::{Holder, Identification, Unsigned};
 use trackbed_v2x::{ItsTime, PointForm, Receiver, Refusal};
 
 use super::moment::time_of_day;
-use super::walk::{ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM, Walk};
+use super::walk::{Fix, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM};
 
 #[derive(Default)]
 pub(super) struct Signed {
@@ -45,7 +45,7 @@ impl Signed {
         time: Time,
     ) -> Result<Bytes, Refusal> {
         let generated = time_of_day(time);
-        let fix = Walk::of(seed, phone).at(time, message);
+        let fix = Fix::of(seed, phone, message, time);
         let position = Position { latitude: fix.latitude as i32, longitude: fix.longitude as i32 };
         let station_id = STATION_MIN + phone;
         let pedestrian =

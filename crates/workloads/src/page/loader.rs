@@ -15,7 +15,7 @@ use super::Plan;
 use super::connections::{Connections, Lease, Usage};
 use super::model::Object;
 use crate::contract::Stage;
-use crate::phone::Phone;
+use crate::phone::{Phone, check_status};
 use crate::tasks;
 use crate::warm_up::warm_up;
 
@@ -155,10 +155,7 @@ impl Loader {
         let priority = self.plan.priorities.then(|| object.priority());
         let request = Request { priority, ..Request::new(&object.path, body::empty()) };
         let mut response = lease.line().exchange(request).await.map_err(Refusal::Failed)?;
-        if response.status != 200 {
-            let reason = format!("the server answered with status {}", response.status);
-            return Err(Refusal::Lasting(reason));
-        }
+        check_status(response.status).map_err(|failure| Refusal::Lasting(failure.reason))?;
         self.phone.record(Event::ObjectBegun { phone, object: number });
         let mut arrived = 0;
         while let Some(piece) = response.body.next().await {

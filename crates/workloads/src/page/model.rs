@@ -1,6 +1,5 @@
 //! A page: its objects and their dependencies.
 
-use std::fmt;
 use std::time::Duration;
 
 use trackbed_connection::Priority;
@@ -91,10 +90,10 @@ impl Page {
             if let Some(circle) = circle(&objects, index) {
                 let names: Vec<&str> =
                     circle.iter().map(|object| objects[*object].path.as_str()).collect();
-                let names = Chain(&names);
                 let what = format!(
-                    "objects are found in one another in a circle ({names}), so none of them is \
-                     ever requested; change the found-in of one"
+                    "objects are found in one another in a circle ({}), so none of them is ever \
+                     requested; change the found-in of one",
+                    chain(&names)
                 );
                 return fault(index, what);
             }
@@ -136,18 +135,12 @@ fn circle(objects: &[Object], index: usize) -> Option<Vec<usize>> {
 }
 
 /// The chain of names; the middle of a long one is left out.
-struct Chain<'a>(&'a [&'a str]);
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.0;
-        match names.len() > NAMES_MAX {
-            false => f.write_str(&names.join(" in ")),
-            true => {
-                let (start, end) = (names[..NAMES_MAX - 1].join(" in "), names[names.len() - 1]);
-                write!(f, "{start} in ... in {end}")
-            }
+fn chain(names: &[&str]) -> String {
+    match names {
+        [start @ .., end] if start.len() >= NAMES_MAX => {
+            format!("{} in ... in {end}", start[..NAMES_MAX - 1].join(" in "))
         }
+        _ => names.join(" in "),
     }
 }
 

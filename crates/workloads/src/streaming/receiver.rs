@@ -13,7 +13,7 @@ use trackbed_connection::{Error, Request, body};
 use trackbed_core::Time;
 use trackbed_substrate::{Task, now, sleep_until, spawn_named};
 
-use crate::phone::{Line, Phone};
+use crate::phone::{Failure, Line, Phone, check_status};
 
 /// Fetches pieces. It makes progress only while [`Receiver::next`] is awaited.
 pub(super) struct Receiver {
@@ -47,14 +47,6 @@ pub(super) enum Happening {
     Failed(Failure),
     /// The given time has come.
     Due,
-}
-
-#[derive(Debug)]
-pub(super) struct Failure {
-    /// As a message.
-    pub reason: String,
-    /// Whether a new connection may help.
-    pub is_retryable: bool,
 }
 
 impl Receiver {
@@ -177,19 +169,10 @@ impl Receiver {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure { reason: error.to_string(), is_retryable: error.is_retryable() }
-    }
-}
-
 /// Fetches a piece and returns its length.
 async fn download(line: Rc<Line>, path: String, progress: Rc<Cell<Time>>) -> Result<u64, Failure> {
     let mut response = line.exchange(Request::new(path, body::empty())).await?;
-    if response.status != 200 {
-        let reason = format!("the server answered with status {}", response.status);
-        return Err(Failure { reason, is_retryable: false });
-    }
+    check_status(response.status)?;
     let mut bytes = 0;
     while let Some(piece) = response.body.next().await.transpose()? {
         progress.set(now());

@@ -13,23 +13,17 @@ use trackbed_substrate::{Task, now};
 
 use super::Plan;
 use super::player::Player;
-use super::receiver::{Failure, Happening, Receiver};
+use super::receiver::{Happening, Receiver};
 use super::resolution::Resolution;
 use super::rules::{Situation, Transfer};
 use crate::contract::Stage;
 use crate::environment::Change;
-use crate::phone::Phone;
+use crate::phone::{Failure, Phone};
 use crate::tasks;
-use crate::warm_up::warm_up;
 
 pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
-    if !warm_up(&stage).await {
-        return;
-    }
-    stage.log.record(now(), Event::Started);
     let session = |phone| Session::new(Arc::clone(&plan), phone, &stage).run();
-    let closing = tasks::for_each(Phone::all(&stage, &stage.log), session).await;
-    stage.log.record(now(), Event::Finished);
+    let closing = tasks::measured(&stage, session).await;
     tasks::join(closing.into_iter().flatten().collect()).await;
 }
 

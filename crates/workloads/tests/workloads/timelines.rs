@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Value};
 use trackbed_core::{Ratio, Seed, Time};
-use trackbed_workloads::environment::{
-    Change, Course, Environment, EnvironmentError, Moment, PARAMETERS, Timeline,
-};
+use trackbed_workloads::WorkloadError;
+use trackbed_workloads::environment::{Change, Course, Environment, Moment, PARAMETERS, Timeline};
 
-fn environment(settings: &[(&'static str, &str)]) -> Result<Environment, EnvironmentError> {
+fn environment(settings: &[(&'static str, &str)]) -> Result<Environment, WorkloadError> {
     let value = |(name, text): &(&'static str, &str)| {
         let kind = PARAMETERS.iter().find(|parameter| parameter.name == *name).unwrap().kind;
         let value = match kind {

@@ -3,14 +3,12 @@
 mod processors;
 
 use std::cell::RefCell;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::Duration;
 
 use trackbed_core::event::{Judgement, Verification};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_substrate::{is_simulating, now};
+use trackbed_substrate::{is_simulating, now, yield_now};
 use trackbed_v2x::check::Pending;
 use trackbed_v2x::job::SignatureVerifier as _;
 use trackbed_v2x::{Receiver, Refusal};
@@ -71,24 +69,12 @@ impl Roadside {
         self.verifier.borrow_mut().verify(pending.jobs(), &mut verdicts);
         match &self.processors {
             Some(processors) => processors.work_on(signatures(&pending), heard).await,
-            None => once_more().await,
+            // The clock stands still while a task runs, even in real time: without another turn, the
+            // work would seem to take no time.
+            None => yield_now().await,
         }
         receiver.borrow_mut().settle(pending, &verdicts).map(drop)
     }
-}
-
-/// Lets other tasks run, and resolves when it is this one's turn again: the clock stands still
-/// while a task runs, even in real time, so its work would seem to take no time.
-async fn once_more() {
-    let mut is_again = false;
-    poll_fn(|context| match std::mem::replace(&mut is_again, true) {
-        true => Poll::Ready(()),
-        false => {
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-    })
-    .await;
 }
 
 /// The message's sender, and whether its certificate must be verified too.
