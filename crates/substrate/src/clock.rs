@@ -25,9 +25,8 @@ pub fn from_std_instant(instant: Instant) -> Time {
     Time::ZERO + instant.saturating_duration_since(*BASE)
 }
 
-/// The time of day in the run, since 1970-01-01T00:00:00Z: what a certificate's validity is
-/// checked against. A simulated run begins at 2026-01-01T00:00:00Z; in a run on the kernel's sockets
-/// it is the system's.
+/// The time of day in the run, since 1970-01-01T00:00:00Z, for example for the validity of
+/// certificates: the system's on the kernel's sockets; a simulated run begins with the year 2026.
 pub fn wall_clock() -> Duration {
     TIME_OF_DAY.get()()
 }

@@ -1,5 +1,4 @@
-//! The clients that a server serves: a limited number, and those without a request are displaced
-//! first.
+//! The clients of a server: a limited number. Those without a request are displaced first.
 
 mod order;
 

@@ -25,17 +25,15 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// [`io::ErrorKind::AddrNotAvailable`] if the address is not this host's.
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
 
-    /// Binds a socket for the packets of SCTP (IP protocol 132) that come for a port. Its datagrams
-    /// are whole packets with the ports in their header (RFC 9260 section 3.1): the user implements
-    /// SCTP.
+    /// Binds a socket for the packets of SCTP (IP protocol 132) to a port. Its datagrams are whole
+    /// packets, ports included (RFC 9260 section 3.1): the user implements SCTP.
     ///
     /// # Errors
     /// Like [`Host::bind_udp`], and [`io::ErrorKind::Unsupported`] on the kernel's sockets.
     fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
 
-    /// Opens a TCP connection; resolves when it is established. `local` is the address to connect
-    /// from, by default the host's first one of the same IP version. Dropping the future before
-    /// that cancels the attempt.
+    /// Opens a TCP connection; resolves when it is established. Dropping the future before cancels
+    /// the attempt. `local` is the source, by default the host's first address of that IP version.
     ///
     /// # Errors
     /// [`io::ErrorKind::ConnectionRefused`] if no server listens there, [`io::ErrorKind::TimedOut`]
@@ -50,18 +48,16 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// Listens for TCP connections. Port 0 takes the next free port of the ephemeral range.
     ///
     /// # Errors
-    /// Like [`Host::bind_udp`], and [`io::ErrorKind::InvalidInput`] if an option cannot be
-    /// honoured.
+    /// Like [`Host::bind_udp`]; [`io::ErrorKind::InvalidInput`] if an option cannot be honoured.
     fn listen_tcp(
         &self,
         local: SocketAddr,
         options: &TcpOptions,
     ) -> io::Result<Box<dyn TcpListener>>;
 
-    /// Moves from its network to the next one, as a phone does between Wi-Fi and cellular. It gets
-    /// the addresses of the new network, and the old ones are gone at once. Packets to them are
-    /// lost, and so are packets from sockets bound to them; these sockets stay open and get no
-    /// error.
+    /// Moves from its network to the next one, as a phone does between Wi-Fi and cellular: from now
+    /// on it has only that network's addresses. Packets to the old ones, and from sockets bound to
+    /// them, are lost; these sockets stay open and get no error.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotFound`] if the host has no other network; otherwise the system's error.

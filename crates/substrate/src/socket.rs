@@ -15,8 +15,7 @@ use trackbed_core::packet::Ecn;
 /// It may be shared: all tasks that wait to send are woken, but only the last poller of those that
 /// wait to receive. Dropping the socket frees its port.
 pub trait UdpSocket: fmt::Debug + Send + Sync {
-    /// The address and port the socket is bound to. The address is the unspecified one if the
-    /// socket was bound to that.
+    /// The address, which may be the unspecified one, and port that the socket is bound to.
     fn local_addr(&self) -> SocketAddr;
 
     /// Receives datagrams, at most one per buffer, and describes in `meta` the contents of each
@@ -146,8 +145,7 @@ pub struct TcpPath {
 /// A request about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathWish {
-    /// Both sides use it only if there is no other, or normally again: the peer is told (MP_PRIO,
-    /// RFC 8684 section 3.3.8).
+    /// Both sides use it only if there is no other, or normally again (MP_PRIO, RFC 8684 3.3.8).
     Backup(bool),
     /// A scheduler that honours it ([`Multipath::proactive`]) gives it no data, or does so again.
     Blocked(bool),
@@ -187,8 +185,7 @@ impl Default for Multipath {
     }
 }
 
-/// A listening TCP socket. Dropping it frees the port and resets the connections that were not
-/// accepted yet.
+/// A listening TCP socket. Dropping it frees the port and resets connections not yet accepted.
 pub trait TcpListener: Send + Sync {
     /// The address and port it listens on.
     fn local_addr(&self) -> SocketAddr;

@@ -49,14 +49,12 @@ pub trait Prepared: Send + Sync {
         1
     }
 
-    /// Whether some of the clients may be driven in one process and others in another. In each, the numbers
-    /// begin at [`Stage::first`].
+    /// Whether several processes may drive the clients, each from number [`Stage::first`] on.
     fn is_divisible(&self) -> bool {
         false
     }
 
-    /// The number of networks that each phone uses during a run, one after the other: one more than
-    /// its moves.
+    /// The networks that each phone uses during a run, one after the other: one more than its moves.
     fn networks(&self) -> u32 {
         1
     }
@@ -90,8 +88,7 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// The latest useful time of an answer or a verdict after its message's intended time; `None`
-    /// without a deadline.
+    /// The latest useful time of an answer or verdict after its message's intended time, if any.
     fn deadline(&self) -> Option<Duration> {
         None
     }
@@ -102,8 +99,7 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// The round trips of a run that is a strict sequence of them; `None` if windows and rates
-    /// matter.
+    /// The round trips of a run that is a strict sequence of them: windows and rates do not matter.
     fn expectation(&self) -> Option<Expectation> {
         None
     }
@@ -117,8 +113,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// What clients fetch in the measured part: all files except the warm-up file. The document of
-    /// a page comes first.
+    /// What clients fetch in the measured part: all files but the warm-up's, a page's document first.
     pub fn objects(&self) -> impl Iterator<Item = &SiteFile> {
         self.files.iter().filter(|file| file.path != WARM_UP_PATH)
     }
@@ -178,8 +173,7 @@ pub struct Stage {
 pub struct Patience {
     /// The minimum wait for session tickets, before their connection is closed.
     pub tickets: Duration,
-    /// The wait after the last close, so that no packet of the warm-up is in flight in the measured
-    /// part.
+    /// The wait after the last close: no packet of the warm-up is in flight in the measured part.
     pub quiet: Duration,
 }
 
@@ -188,8 +182,7 @@ impl Patience {
     pub const VIRTUAL: Patience =
         Patience { tickets: Duration::from_secs(2), quiet: Duration::from_secs(1) };
 
-    /// In real time: enough for a ticket or a last segment that is lost once and retransmitted
-    /// after 200 ms, the minimum timeout of the kernel's TCP.
+    /// In real time: enough for one retransmission after 200 ms, the minimum of the kernel's TCP.
     pub const REAL: Patience =
         Patience { tickets: Duration::from_millis(300), quiet: Duration::from_millis(300) };
 }

@@ -85,8 +85,7 @@ impl Phone {
         self.begun.get()
     }
 
-    /// Opens a connection. It has its number immediately, and begins when the future is first
-    /// polled.
+    /// Opens a connection. It has its number at once, and begins with the first poll.
     pub(crate) fn open(self: Rc<Self>) -> LocalBoxFuture<'static, Result<Rc<Line>, Error>> {
         let number = self.begun.replace(self.begun.get() + 1);
         Box::pin(async move {

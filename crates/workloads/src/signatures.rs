@@ -12,8 +12,7 @@ pub(crate) struct OnThisThread {
     verifier: Verifier,
 }
 
-/// The number of uses after which a key gets its table: a forged message with a new key is not
-/// worth one.
+/// The uses after which a key gets its table: a forged message with a new key is not worth one.
 pub(crate) const TABLE_AFTER: u32 = 3;
 
 impl OnThisThread {

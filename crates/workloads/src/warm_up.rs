@@ -115,8 +115,7 @@ pub(crate) fn site_file() -> SiteFile {
 
 const ANSWER: &[u8] = b"{\"status\":\"warm\"}";
 
-/// The time between the starts of two phones' warm-ups: a handshake of some 6 kB then takes a tenth
-/// of 100 Mbit/s.
+/// Between two phones' warm-ups: a handshake of some 6 kB then takes a tenth of 100 Mbit/s.
 const SPACING: Duration = Duration::from_millis(5);
 
 const ATTEMPTS_MAX: u32 = 10;

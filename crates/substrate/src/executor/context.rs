@@ -58,9 +58,8 @@ impl Entered {
         current_id()
     }
 
-    /// Drops every task and whatever it owns. Destructors may still spawn, wake and use timers; it
-    /// continues until nothing is left. A panicking destructor does not prevent the others from
-    /// running.
+    /// Drops tasks and what they own until nothing is left: destructors may still spawn, wake and
+    /// use timers. The others run even if one panics.
     pub(crate) fn drop_tasks(&self) {
         loop {
             // An unfinished task that is woken lands in the queue, and dropping it from there
@@ -102,8 +101,7 @@ pub(crate) fn is_current(id: u64) -> bool {
     CURRENT.with(|context| context.id.get()) == id
 }
 
-/// Whether this thread executes a run. Cheap; it may be called from anywhere, also while a thread
-/// ends.
+/// Whether this thread executes a run. Cheap; may be called anywhere, also while a thread ends.
 pub(crate) fn is_running() -> bool {
     CURRENT.try_with(|context| context.id.get() != NO_EXECUTOR).unwrap_or(false)
 }
@@ -150,8 +148,7 @@ pub(crate) fn note(wait: Wait) {
     });
 }
 
-/// Passes on the result of an operation on a socket, and records that the polled task waits for it
-/// if it is pending.
+/// Passes on the result of an operation on a socket; if it is pending, the polled task waits.
 pub(crate) fn note_pending<T>(
     polled: Poll<T>,
     what: &'static str,
@@ -211,8 +208,7 @@ impl Drop for Registration {
     }
 }
 
-/// The waits of unfinished tasks, one line each, named ones first; `socket` returns a socket's
-/// name.
+/// The waits of unfinished tasks, one line each, named ones first; `socket` names a socket.
 pub(crate) fn describe_tasks(socket: &dyn Fn(SocketRef) -> String) -> String {
     CURRENT.with(|context| {
         let tasks = context.tasks.borrow();

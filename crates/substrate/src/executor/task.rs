@@ -9,8 +9,7 @@ use async_task::Task;
 
 use super::context::{self, Registration};
 
-/// Runs `future` concurrently with the caller. It is first polled after everything already in the
-/// run queue.
+/// Runs `future` concurrently with the caller, from the end of the run queue on.
 ///
 /// # Panics
 /// Outside a run.
@@ -26,8 +25,7 @@ pub fn spawn_named<F: Future + 'static>(name: impl Into<Rc<str>>, future: F) -> 
     start(Some(name.into()), Box::pin(future))
 }
 
-/// In a box, so that the code of a task is compiled once for each type of output, and not for each of
-/// a hundred futures.
+/// In a box, so that a task is compiled once for each type of output, not of future.
 fn start<T: 'static>(name: Option<Rc<str>>, future: Pin<Box<dyn Future<Output = T>>>) -> Task<T> {
     let executor = context::current_id();
     let registration = context::register(name);

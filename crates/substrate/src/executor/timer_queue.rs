@@ -41,8 +41,7 @@ impl<T> TimerQueue<T> {
         slot.payload
     }
 
-    /// Sets the timer, or with `None` disarms it. A timer set to its current deadline keeps its
-    /// place in the order.
+    /// Sets the timer, or with `None` disarms it. With the same deadline it keeps its place.
     pub(crate) fn set(&mut self, key: u32, deadline: Option<Time>) {
         let slot = &mut self.slots[key as usize];
         let Some(at) = deadline else {

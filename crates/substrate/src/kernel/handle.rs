@@ -21,7 +21,7 @@ impl Handle {
         Ok(Handle { run, kind, key })
     }
 
-    /// Runs an operation that may have to wait, see [`World::poll`]; `what` names it in a diagnosis.
+    /// Runs an operation that may have to wait, which `what` names in a diagnosis.
     pub(super) fn poll<T>(
         &self,
         what: &'static str,

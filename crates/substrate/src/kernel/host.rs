@@ -20,8 +20,7 @@ use crate::entropy::{Entropy, stream_of};
 use crate::host::{Host, check_remote, no_common_version, no_further_network, not_an_address};
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 
-/// The machine that a run is executed on, as far as the network namespace of its thread reaches
-/// (network_namespaces(7)).
+/// The machine of a run, as far as its thread's namespace reaches (network_namespaces(7)).
 #[derive(Clone, Debug)]
 pub struct Machine {
     run: u64,
@@ -40,9 +39,8 @@ impl Machine {
         Machine { seed: Some(seed), ..self }
     }
 
-    /// The machine as a host called `name` that has `addresses`, the preferred ones first. They
-    /// must be addresses of the machine; a socket that uses another one fails. A machine may be
-    /// several hosts.
+    /// The machine as a host called `name` with these of its addresses, the preferred ones first; a
+    /// socket that uses another one fails. A machine may be several hosts.
     pub fn host(&self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) -> Arc<dyn Host> {
         self.build(name, vec![addresses.into_iter().collect()], Box::new(|_, _| Ok(())), None)
     }
@@ -173,8 +171,7 @@ impl Host for KernelHost {
         Ok(Box::new(socket.map_err(|error| self.explain(local, error))?))
     }
 
-    /// A raw socket would receive the packets of all ports, and the kernel's own SCTP would answer
-    /// them.
+    /// A raw socket would get the packets of all ports, and the kernel's SCTP would answer them.
     fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
         let message = format!(
             "{local}: SCTP packets without UDP need the virtual substrate; encapsulate them in UDP"

@@ -33,8 +33,7 @@ impl KernelTcpListener {
     ) -> io::Result<Self> {
         let socket = descriptor::open(local, SocketType::STREAM, multipath::protocol(options)?)?;
         options::apply(&socket, options, Role::Listen)?;
-        // A new listener may use a port with connections in TIME-WAIT, but not one with another
-        // listener.
+        // The port may have connections in TIME-WAIT, but no other listener.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         net::bind(&socket, &local)?;
         net::listen(&socket, i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
@@ -66,8 +65,7 @@ impl TcpListener for KernelTcpListener {
     }
 }
 
-/// The next connection, and the address that opened it. If only `peer` is served, a connection from
-/// it.
+/// The next connection, from `peer` if only that is served, and the address that opened it.
 fn accept(source: &mut Source, peer: Option<IpAddr>) -> io::Result<(OwnedFd, SocketAddr)> {
     loop {
         match net::acceptfrom_with(source.descriptor()?, descriptor::FLAGS) {

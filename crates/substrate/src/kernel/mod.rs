@@ -24,8 +24,7 @@
 //!
 //! # What differs from the virtual substrate
 //!
-//! - [`now`](crate::now) is read from the clock before each task is polled, and stands still while
-//!   it is.
+//! - [`now`](crate::now) is read from the clock before each poll of a task, and then stands still.
 //! - Keys and identifiers are the operating system's ([`Entropy::System`](crate::Entropy::System)).
 //! - Settings that Linux has only for a namespace or machine cannot be chosen for a socket:
 //!   [`TcpOptions::ecn`](crate::TcpOptions::ecn) and

@@ -1,5 +1,4 @@
-//! Conversion of the seam's socket options to the kernel's (tcp(7), socket(7)), and of its
-//! statistics to the seam's.
+//! The seam's socket options as the kernel's (tcp(7), socket(7)), and its statistics as the seam's.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -131,8 +130,7 @@ const RECEIVE_BUFFER: Buffer = Buffer {
 fn set_buffer(socket: &OwnedFd, buffer: &Buffer, size: usize) -> io::Result<()> {
     buffer_size(size)?;
     (buffer.set)(socket, size)?;
-    // The kernel allots twice as much, for its bookkeeping (socket(7)), and does not report when it
-    // allots less.
+    // The kernel allots twice as much, for its bookkeeping (socket(7)), or silently less.
     if (buffer.get)(socket)? < 2 * size && (buffer.force)(socket, size).is_err() {
         let granted = (buffer.get)(socket)? / 2;
         return Err(invalid(format!(
@@ -153,8 +151,7 @@ pub(super) struct Ends {
     pub(super) end_read: bool,
 }
 
-/// The seam's statistics of a connection: the kernel's figures, without SYN and FIN in the counts
-/// of payload bytes.
+/// The kernel's figures as the seam's, without SYN and FIN in the counts of payload bytes.
 pub(super) fn info(raw: &tcp_info::TcpInfo, ends: Ends) -> TcpInfo {
     use tcp_info::TcpState::{CloseWait, Closing, LastAck, TimeWait};
     let fin_received =

@@ -32,8 +32,7 @@ impl KernelUdpSocket {
         net::bind(&socket, &local)?;
         let local = descriptor::local_addr(&socket)?;
         grow_buffers(&socket);
-        // Sets "don't fragment" and requests the ECN field and the destination of received
-        // datagrams.
+        // Sets "don't fragment", and requests each datagram's ECN field and destination.
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         if state.may_fragment() {
             let message = "the kernel cannot set \"don't fragment\" on UDP sockets";

@@ -115,8 +115,8 @@ impl World {
         Ok(epoll::modify(&self.epoll, source.descriptor()?, data, source.interest())?)
     }
 
-    /// Waits for an event, the alarm or `timeout`, and wakes the affected tasks. Returns the number
-    /// of sockets with events.
+    /// Waits for an event, the alarm or `timeout`; wakes the affected tasks, and counts the sockets
+    /// with events.
     pub(super) fn collect(&mut self, timeout: Duration) -> u64 {
         // The whole milliseconds that old kernels know suffice: the alarm has the precise time.
         let timeout = Timespec::try_from(timeout).expect("it is short");
@@ -216,12 +216,10 @@ thread_local! {
 /// The key of the alarm among the events; no socket has it.
 const ALARM: u64 = u64::MAX;
 
-/// The maximum number of events taken from the kernel in one call; the others stay there until the
-/// next call.
+/// The most events taken from the kernel in one call; the others wait for the next.
 const EVENTS_MAX: usize = 256;
 
-/// Few, because each operation may carry 64 datagrams, and another poll is cheap. The QUIC engine
-/// also has a limit, but a time limit, which never expires because the clock stands still during a
-/// poll. If it takes in more than about 2,000 packets before the application has read any, the
-/// connection ends.
+/// Few, because each operation may carry 64 datagrams, and another poll is cheap. The QUIC engine's
+/// own limit is one of time, which stands still during a poll; if it takes in more than about 2,000
+/// packets before the application has read any, the connection ends.
 const OPERATIONS_PER_POLL: usize = 32;

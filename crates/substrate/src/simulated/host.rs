@@ -69,8 +69,7 @@ impl Hosts {
         self.hosts.iter().map(|host| Arc::clone(host) as Arc<dyn Host>)
     }
 
-    /// Calls `action` with the network, to read its counters or change a link; `None` after the run
-    /// or on another thread.
+    /// Calls `action` with the network, for its counters or to change a link; `None` outside the run.
     pub fn with_network<R>(&self, action: impl FnOnce(&mut Network) -> R) -> Option<R> {
         world::with(self.run, |world| action(&mut world.network))
     }

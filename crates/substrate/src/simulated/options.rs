@@ -1,5 +1,4 @@
-//! Conversion of the seam's socket options to the TCP engine's, and of its statistics to the
-//! seam's.
+//! The seam's socket options as the TCP engine's, and its statistics as the seam's.
 
 use std::io;
 use std::net::IpAddr;

@@ -14,9 +14,8 @@ use crate::run::{Cancel, RunError, panic};
 /// come does. A job that was not started because of `cancel` has no result.
 ///
 /// `job` usually calls [`Simulation::run`](super::Simulation::run); if it panics itself, that is
-/// its result. `finished` is called on the caller's thread. Neither jobs nor results are stored,
-/// and when `finished` falls behind, jobs wait for it: memory does not depend on the number of
-/// jobs.
+/// its result. `finished` is called on the caller's thread, and when it falls behind, jobs wait for
+/// it: memory does not depend on the number of jobs.
 pub fn parallel<J: Send, T: Send>(
     jobs: impl Iterator<Item = J> + Send,
     at_most: NonZeroUsize,

@@ -98,8 +98,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// The settings of the connection that a SYN opens; `None` to ignore it, so that the peer tries
-    /// again later.
+    /// The settings of the connection that a SYN opens; `None` to ignore it: the peer tries again.
     ///
     /// As on Linux with SYN cookies, only connections that are established count against the
     /// backlog, and one more than the backlog is accepted.
@@ -159,8 +158,7 @@ impl Carrier {
         Packet::build(&IpHeader { source, destination, protocol, ecn }, bytes.len(), fill)
     }
 
-    /// The datagram in a packet; `None` if it is too short or damaged. The user must detect damage
-    /// to SCTP.
+    /// The datagram in a packet; `None` if it is too short or, except for SCTP, damaged.
     pub(super) fn parse(self, packet: &Packet) -> Option<UdpDatagram> {
         if self == Carrier::Udp {
             return UdpDatagram::parse(packet).ok();
@@ -259,6 +257,5 @@ impl fmt::Display for Udp {
 /// and 320 bytes on 64-bit machines (SKB_TRUESIZE).
 pub(super) const OVERHEAD: usize = 576;
 
-/// In bytes. The kernel's sockets request 4 MiB; Linux doubles it, because it counts the memory
-/// that a packet takes.
+/// In bytes: what Linux makes of the 4 MiB that the kernel's sockets request.
 const RECEIVE_BUFFER: usize = 8 << 20;

@@ -141,9 +141,8 @@ impl World {
         self.tcp_pump(key);
     }
 
-    /// The owner has dropped the connection: it closes in the background, or is reset if the
-    /// application did not read all that has arrived (RFC 9293 section 3.6.1, RFC 2525 section
-    /// 2.17).
+    /// The owner has dropped the connection: it closes in the background, or is reset if it did not
+    /// read all that has arrived (RFC 9293 section 3.6.1, RFC 2525 section 2.17).
     pub(super) fn tcp_orphan(&mut self, key: u32) {
         let now = clock::now();
         let tcp = &mut self.tcp[key as usize];

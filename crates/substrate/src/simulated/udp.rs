@@ -171,8 +171,7 @@ impl World {
         let socket = self.udp.get_mut(key as usize).filter(|socket| socket.serial == serial);
         if let Some(socket) = socket {
             socket.sending_charge -= len + OVERHEAD;
-            // As Linux does, writers are woken once a good part of the buffer is free again
-            // (sock_writeable).
+            // As in Linux, once a good part of the buffer is free again (sock_writeable).
             if socket.sending_charge < SEND_BUFFER / 2 {
                 socket.writers.drain(..).for_each(Waker::wake);
             }

@@ -61,8 +61,7 @@ pub(super) struct HostState {
     reassembly: Reassembly,
     /// The stream behind the host's [`SeededEntropy`](crate::SeededEntropy).
     pub(super) entropy: Rng,
-    /// Initial sequence numbers, apart from `entropy`, so that an additional connection does not
-    /// change any key.
+    /// Initial sequence numbers. With `entropy`, one more connection would change every key.
     pub(super) sequence_numbers: Rng,
 }
 

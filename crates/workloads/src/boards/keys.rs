@@ -21,8 +21,7 @@ impl KeyCosts {
         KeyCosts { costs, tables: Residence::new(policy, bytes), tables_max: 0 }
     }
 
-    /// The cost of the next signature by this key, in nanoseconds, including building a table for
-    /// it.
+    /// The cost of the next signature by this key, in nanoseconds, with that of building its table.
     pub(crate) fn signature(&mut self, key: u64) -> u64 {
         let Some(costs) = self.costs.tables else { return self.costs.signature };
         let mut built = 0;

@@ -20,8 +20,7 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    /// The cores that verify, the first ones of the board: the wanted number, as far as available,
-    /// or the default.
+    /// The first cores of the board: the wanted number, as far as available, or the default.
     pub(crate) fn cores(&self, wanted: Option<usize>) -> Vec<Core> {
         let core = |slowdown_permille| Core { batch_nanos: self.costs.batch, slowdown_permille };
         let all = self.cores.iter().flat_map(|(count, slowdown)| vec![core(*slowdown); *count]);

@@ -37,8 +37,7 @@ impl Disturbances {
         self.0.is_empty()
     }
 
-    /// Disturbance number `index`, counted from 0: the number of bytes at which it happens, and its
-    /// kind.
+    /// Disturbance number `index`, from 0: the number of bytes at which it happens, and its kind.
     pub(super) fn get(&self, index: usize) -> Option<(u64, Disturbance)> {
         self.0.get(index).copied()
     }

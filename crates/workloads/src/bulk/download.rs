@@ -28,8 +28,7 @@ impl Transfer {
                 && let Ok(missing) = usize::try_from(point - arrived.bytes)
                 && missing <= piece.len()
             {
-                // Data beyond the disturbance's point is left unread, so that all protocols have
-                // the same progress.
+                // What is beyond the point is left unread: all protocols have the same progress.
                 let (read, unread) = piece.split_at(missing);
                 arrived.take(read);
                 piece = unread;

@@ -1,5 +1,4 @@
-//! The phones: each transfers its data, all at once, each over successive connections if it is
-//! disturbed.
+//! The phones: each transfers its data, over successive connections if it is disturbed.
 
 use std::cell::{Cell, RefCell};
 use std::pin::pin;

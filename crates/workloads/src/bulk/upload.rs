@@ -9,8 +9,7 @@ use crate::data::pieces;
 use crate::phone::{Failure, Line, check_status};
 
 impl Transfer {
-    /// Sends over `line` what the server does not have yet, and records when the server has
-    /// everything.
+    /// Sends over `line` what the server does not have yet.
     pub(super) async fn upload(&self, line: &Line, resumes: bool) -> Result<Session, Failure> {
         if self.plan.disturbances.is_empty() {
             return self.upload_at_once(line).await;

@@ -58,9 +58,8 @@ impl Uploads {
         upload.arrived.bytes
     }
 
-    /// Receives a phone's data from byte `from` on; `None` if the data does not continue there. The
-    /// response is the number of bytes received (8 bytes, big-endian) at each disturbance, and at
-    /// the end.
+    /// Receives a phone's data from byte `from` on; `None` if it does not continue there. The response
+    /// is the number of bytes received (8 bytes, big-endian) at each disturbance, and at the end.
     pub(super) fn take(self: Rc<Self>, phone: u32, from: u64, body: Body) -> Option<Body> {
         let request = {
             let mut phones = self.phones.borrow_mut();

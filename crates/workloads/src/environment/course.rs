@@ -8,8 +8,7 @@ use trackbed_core::Time;
 use crate::environment::parameters::Reconnect;
 use crate::environment::timeline::{Change, Timeline};
 
-/// A timeline and its start in the time of a run. The default is no change, from the start of the
-/// run.
+/// A timeline and its start in the time of a run. The default is no change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
     begin: Time,

@@ -87,8 +87,7 @@ impl Environment {
         }
     }
 
-    /// The timeline of the run with this seed. It depends on nothing else, so all protocols have
-    /// the same one.
+    /// The timeline of the run with this seed, the same for all protocols.
     pub fn timeline(&self, seed: &Seed) -> Arc<Timeline> {
         match &self.origin {
             Origin::Given(timeline) => Arc::clone(timeline),

@@ -6,8 +6,7 @@ use trackbed_core::{Ratio, Seed};
 
 use crate::environment::timeline::{Change, Moment};
 
-/// Moves the playing position, with some probability each second, to a place uniform over the whole
-/// media.
+/// Moves the playing position, with some probability each second, to a uniformly drawn place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekChanger {
     /// The probability at each second.

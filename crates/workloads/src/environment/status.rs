@@ -7,8 +7,7 @@ use trackbed_core::Seed;
 use crate::environment::timeline::{Change, Moment};
 use crate::environment::truncated_normal::TruncatedNormal;
 
-/// Decides at the start and after each period the link's delay until the next decision, and whether
-/// clients reconnect.
+/// Decides, at the start and after each period, the link's delay and whether clients reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChanger {
     /// The distribution of link delays; `None` leaves the delay unchanged.
@@ -21,8 +20,7 @@ pub struct StatusChanger {
 }
 
 impl StatusChanger {
-    /// The number of decisions after the first one within `duration`, and so the maximum number of
-    /// reconnections.
+    /// The decisions after the first one within `duration`: the maximum number of reconnections.
     pub fn decisions(&self, duration: Duration) -> u64 {
         let (duration, period) = (duration.as_nanos(), self.period.as_nanos());
         // The last one must be before the end.

@@ -18,8 +18,7 @@ pub struct TruncatedNormal {
 }
 
 impl TruncatedNormal {
-    /// A duration, to the microsecond; at most 584 years. On average at least every second draw is
-    /// not negative, so it ends.
+    /// A duration, to the microsecond; at most 584 years. At least half of all draws are not negative.
     pub fn draw(&self, rng: &mut Rng) -> Duration {
         let (mean, deviation) = (self.mean.as_secs_f64(), self.deviation.as_secs_f64());
         loop {

@@ -72,8 +72,7 @@ impl Sender {
         spawn(async move { self.lines.close().await })
     }
 
-    /// Each message is sent when the one before is answered or given up. Without a connection,
-    /// nothing more is sent.
+    /// Each message is sent when the one before has ended; none without a connection.
     async fn closed_loop(&self) {
         for message in 0..self.plan.count {
             if !self.deliver(message, None).await {

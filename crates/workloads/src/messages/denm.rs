@@ -22,9 +22,8 @@ use super::walk::Fix;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Denm {
     len: usize,
-    /// The number of containers in the message, counted from the first. The standard requires the
-    /// first two; the others are optional. If the message is shorter than these, only the header is
-    /// left.
+    /// How many of its containers the message has. The standard requires the first two; a message
+    /// shorter than these has only the header.
     containers: usize,
 }
 
@@ -78,8 +77,7 @@ impl Denm {
         Bytes::from(text)
     }
 
-    /// Whether an arrived message is one of these: JSON with the mandatory fields, every field in
-    /// its range.
+    /// Whether a message is JSON with the mandatory fields, and every field in its range.
     pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
         check::check(message, self.containers)
     }

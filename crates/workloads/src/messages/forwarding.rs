@@ -87,8 +87,7 @@ impl Forwarding {
         }
     }
 
-    /// The encoded message of this number, as soon as there is one; the first one kept if that one
-    /// has been dropped.
+    /// The encoded message of this number, as soon as it exists; if it was dropped, the first one kept.
     pub(super) async fn wait_for(&self, number: u64) -> Bytes {
         loop {
             let next = {

@@ -134,8 +134,7 @@ impl Listener {
         }
     }
 
-    /// Asks for the next message, on another connection if one is lost, and counts it if there is
-    /// one by now.
+    /// Asks for the next message, on another connection if one is lost, and counts it if it exists.
     async fn hear(&self) -> Result<(), String> {
         let expected = self.heard.get();
         let mut attempt = 1;

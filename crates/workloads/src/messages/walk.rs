@@ -17,8 +17,7 @@ pub(super) struct Fix {
 }
 
 impl Fix {
-    /// That of message `message` of phone `phone` at `time`: the seed determines where the walk begins,
-    /// and its speed.
+    /// That of a phone's message at `time`. The seed determines the start of the walk, and its speed.
     pub(super) fn of(seed: &Seed, phone: u32, message: u32, time: Time) -> Fix {
         let seed = seed.child(&format!("workload/messages/denm/{phone}"));
         let mut walk = seed.stream("walk");

@@ -88,8 +88,7 @@ impl Writer {
     }
 }
 
-/// Each object is named where it is found: its tag ends there. Objects without a place are named at
-/// the end.
+/// The tag of each object ends where it is found; those of objects without a place come last.
 fn write_document(page: &Page, index: usize, writer: &mut Writer) {
     writer.put("<!doctype html><meta charset=utf-8><title>Trackbed</title>\n");
     let mut children: Vec<usize> = page.children(index).to_vec();

@@ -121,8 +121,7 @@ impl Loader {
         self.loading.borrow_mut().push(task);
     }
 
-    /// Requests an object until it has arrived; again, if a connection fails, possibly not because
-    /// of the object.
+    /// Requests an object until it has arrived, on another connection if one fails.
     async fn fetch(self: &Rc<Self>, index: usize) -> Result<(), String> {
         let object = &self.plan.page.objects()[index];
         let urgency = if self.plan.priorities { object.priority().urgency } else { 0 };

@@ -10,8 +10,7 @@ use super::content::Content;
 use super::model::Page;
 use crate::answers::nothing_at;
 
-/// Answers a request for an object of the page, or for `/` with the document, and any other with
-/// 404. A query is ignored.
+/// Answers a request for an object, `/` being the document, any other with 404. Ignores queries.
 pub(super) fn service(page: Arc<Page>) -> impl Service {
     let paths = page.objects().iter().map(|object| object.path.clone());
     let places: BTreeMap<String, usize> =

@@ -1,5 +1,4 @@
-//! Streaming: each phone plays media in pieces of one second, in a resolution of its choice, from a
-//! server's storage.
+//! Streaming: each phone plays media in pieces of one second, in a resolution of its choice.
 //!
 //! This is the system of the study "Performance Analysis of QUIC Protocol for Web and Streaming
 //! Services" (KIPS Transactions, 2021). Its components are files here: the server's `storage` and

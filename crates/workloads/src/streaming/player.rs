@@ -16,8 +16,7 @@ pub(super) struct Buffering {
     pub session: Option<Duration>,
 }
 
-/// Plays media at one second per second. It has no clock: each call passes the time, which must not
-/// decrease.
+/// Plays media at one second per second. Each call passes the time, which must not decrease.
 ///
 /// After every change, call [`Player::next_wake`] and [`Player::wanted`] again, and call
 /// [`Player::advance`] at the next wake at the latest.

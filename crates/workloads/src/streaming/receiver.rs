@@ -159,8 +159,7 @@ impl Receiver {
         let unfinished = (self.fetch.take(), self.in_the_way.take());
         if let Link::Open(line) = std::mem::replace(&mut self.link, Link::Down) {
             let close = async move {
-                // The response in flight must not look finished: an orderly close would wait for
-                // it.
+                // If the response in flight looked finished, an orderly close would wait for it.
                 line.close().await;
                 drop(unfinished);
             };

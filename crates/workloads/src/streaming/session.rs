@@ -1,5 +1,4 @@
-//! The client: it feeds a player from a receiver, with a rule of resolution, and follows its
-//! environment.
+//! The client: feeds a player from a receiver, by a rule of resolution, and follows its environment.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -145,8 +144,7 @@ impl Session {
         ((place.as_f64() * f64::from(length)) as u32).min(length - 1)
     }
 
-    /// Opens a connection that replaces the old one. The piece that the player waits for is
-    /// requested again.
+    /// Replaces the connection. The piece that the player waits for is requested again.
     fn reconnect(&mut self) {
         self.receiver.connect();
         self.is_fresh = true;

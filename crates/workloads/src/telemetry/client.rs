@@ -54,8 +54,7 @@ struct Client {
 }
 
 impl Client {
-    /// Sends all messages from `start` on, and returns, once each has its outcome, the closing of
-    /// the connection.
+    /// Sends all messages from `start` on. Once each has its outcome, returns the task that closes.
     async fn run(self: Rc<Self>, start: Time) -> Task<()> {
         let (mut sent, mut deliveries) = (0, Vec::new());
         let mut had_a_turn = false;
@@ -94,8 +93,7 @@ impl Client {
         tasks::join(deliveries).await;
         let phone = self.phone.number;
         self.phone.record(Event::Scheduled { phone, messages: sent });
-        // Without a message during its time a phone ends while it still connects, and misses
-        // nothing.
+        // A phone without a message in its time may end while it still connects.
         if let Some(reason) = self.session.never_opened().filter(|_| had_a_turn) {
             self.phone.give_up(0, reason);
         }
@@ -126,8 +124,7 @@ impl Client {
         self.in_flight.set(self.in_flight.get() - 1);
     }
 
-    /// The status of the complete answer. `used` returns the connection and the time at which the
-    /// message was sent.
+    /// The status of the complete answer. `used` gets the connection, and when the message was sent.
     async fn exchange(
         &self,
         message: &Message,

@@ -89,8 +89,7 @@ impl Session {
         }
     }
 
-    /// Returns the connection of a message that has its outcome. A replaced connection is closed
-    /// with its last message.
+    /// Returns the connection of a message; a replaced one is closed with its last message.
     pub(super) fn give_back(&self, line: Rc<Line>) {
         let is_current = self.current.borrow().as_ref().is_some_and(|current| current.is(&line));
         if !is_current && Rc::strong_count(&line) == 1 {

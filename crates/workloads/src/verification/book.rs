@@ -23,8 +23,7 @@ impl Book {
         Book { log, repelled: BTreeMap::new(), first: None, last: Time::ZERO }
     }
 
-    /// Records the decision at `at` about a message that arrived at `heard`. Calls come in the
-    /// order of `at`.
+    /// Records the decision at `at`, which never decreases, about a message that arrived at `heard`.
     pub fn judge(&mut self, at: Time, heard: Time, origin: Origin, judgement: Judgement) {
         self.first = Some(self.first.map_or(heard, |first| first.min(heard)));
         self.last = self.last.max(at);

@@ -1,5 +1,4 @@
-//! Verification of signed messages: a unit beside a crossing hears vehicles and decides which
-//! messages to accept.
+//! Verification of signed messages: a unit beside a crossing decides which of them to accept.
 //!
 //! Nothing is sent over the lab's links: the workload measures how long a message waits for its
 //! verdict, and the processor time. In virtual time the unit is a [`modelled`] one, whose cores

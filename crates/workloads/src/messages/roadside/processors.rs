@@ -1,5 +1,4 @@
-//! The processors of a roadside unit in virtual time: signatures wait for a core, and occupy it for
-//! a while.
+//! The processors of a roadside unit in virtual time, for which signatures wait.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Begins `ms` after ten o'clock, waits 100 ms for its first byte and ends after 200 ms.
+/// Begins `ms` after ten o'clock, waits 100 ms for its first byte and ends after 200 ms. A path is
+/// one of `https://example.test`.
 fn entry(ms: u32, url: &str, kind: &str, mime: &str, bytes: i64) -> Value {
+    let url = full(url);
     json!({
         "pageref": "page_1",
         "_initiator": { "type": "other" },
@@ -31,6 +33,16 @@ fn entry(ms: u32, url: &str, kind: &str, mime: &str, bytes: i64) -> Value {
             "receive": 100.0, "_blocked_queueing": 1.5
         }
     })
+}
+
+fn full(url: &str) -> String {
+    if url.starts_with('/') { format!("https://example.test{url}") } else { url.to_owned() }
+}
+
+/// What Chrome gives for an object that the parser found in the object `by`.
+fn found_in(by: &str, entry: Value) -> Value {
+    let initiator = json!({ "type": "parser", "url": full(by), "lineNumber": 7 });
+    with(entry, "/_initiator", initiator)
 }
 
 fn archive(entries: &[Value]) -> Value {
@@ -68,45 +80,25 @@ fn with(mut entry: Value, pointer: &str, value: Value) -> Value {
     entry
 }
 
-const SITE: &str = "https://example.test";
-
 #[test]
 fn chrome_says_what_led_to_what() {
-    let by = |url: &str| json!({ "type": "parser", "url": url, "lineNumber": 7 });
     let script = json!({ "type": "script", "stack": {
         "callFrames": [{ "functionName": "", "scriptId": "1", "url": "", "lineNumber": 0 }],
         "parent": { "description": "setTimeout", "callFrames": [
             { "functionName": "f", "url": "https://cdn.test/app.js", "lineNumber": 3 }] } } });
+    let later = entry(60_000, "/later", "document", "text/html", 1);
     let page = page(&[
-        entry(0, "https://example.test/", "document", "text/html", 30_000),
+        entry(0, "/", "document", "text/html", 30_000),
         // Halfway through the document, of which the first byte comes after 100 ms.
-        with(
-            entry(150, "https://example.test/style.css?v=3", "stylesheet", "text/css", 9_000),
-            "/_initiator",
-            by("https://example.test/"),
-        ),
-        with(
-            entry(250, "https://cdn.test/app.js", "script", "text/javascript", 40_000),
-            "/_initiator",
-            by("https://example.test/"),
-        ),
-        with(
+        found_in("/", entry(150, "/style.css?v=3", "stylesheet", "text/css", 9_000)),
+        found_in("/", entry(250, "https://cdn.test/app.js", "script", "text/javascript", 40_000)),
+        found_in(
+            "/style.css?v=3",
             entry(700, "https://img.test/a/b%20c.png", "image", "image/png", 70_000),
-            "/_initiator",
-            by("https://example.test/style.css?v=3"),
         ),
-        with(
-            entry(900, "https://example.test/api", "fetch", "text/plain", 100),
-            "/_initiator",
-            script,
-        ),
-        entry(60_000, "https://example.test/later", "document", "text/html", 1)
-            .as_object()
-            .map(|other| {
-                json!({ "pageref": "page_2", "request": other["request"],
-                "response": other["response"], "startedDateTime": other["startedDateTime"] })
-            })
-            .unwrap(),
+        with(entry(900, "/api", "fetch", "text/plain", 100), "/_initiator", script),
+        json!({ "pageref": "page_2", "request": later["request"], "response": later["response"],
+                "startedDateTime": later["startedDateTime"] }),
     ]);
     assert_eq!(
         tree(&page),
@@ -128,7 +120,7 @@ fn chrome_says_what_led_to_what() {
 #[test]
 fn without_initiators_time_decides() {
     let plain = |ms, path: &str, mime| {
-        let mut entry = entry(ms, &format!("{SITE}/{path}"), "", mime, 1_000);
+        let mut entry = entry(ms, path, "", mime, 1_000);
         let object = entry.as_object_mut().unwrap();
         for key in ["_initiator", "_priority", "_resourceType", "pageref"] {
             object.remove(key);
@@ -136,12 +128,12 @@ fn without_initiators_time_decides() {
         entry
     };
     let page = page(&[
-        plain(0, "", "text/html; charset=utf-8"),
-        plain(700, "d.woff2", "font/woff2"),
-        plain(50, "early.js", "application/javascript"),
-        plain(125, "a.css", "text/css"),
-        plain(200, "b.svg", "image/svg+xml"),
-        plain(410, "c.png", "image/png"),
+        plain(0, "/", "text/html; charset=utf-8"),
+        plain(700, "/d.woff2", "font/woff2"),
+        plain(50, "/early.js", "application/javascript"),
+        plain(125, "/a.css", "text/css"),
+        plain(200, "/b.svg", "image/svg+xml"),
+        plain(410, "/c.png", "image/png"),
     ]);
     assert_eq!(
         tree(&page),
@@ -164,10 +156,10 @@ fn a_redirect_leads_to_its_target_and_scripts_may_wait() {
     let moved = entry(0, "http://example.test/", "document", "", 0);
     let moved = with(moved, "/response/status", json!(301));
     let moved = with(moved, "/response/redirectURL", json!("https://example.test/"));
-    let late = entry(450, "https://example.test/late.js", "script", "text/javascript", 10);
+    let late = entry(450, "/late.js", "script", "text/javascript", 10);
     let page = page(&[
         moved,
-        entry(200, "https://example.test/", "document", "text/html", 10),
+        entry(200, "/", "document", "text/html", 10),
         with(late, "/_priority", json!("Low")),
     ]);
     assert_eq!(page.objects()[1].found, Some(Found { by: 0, at: None }));
@@ -179,7 +171,7 @@ fn a_redirect_leads_to_its_target_and_scripts_may_wait() {
 #[test]
 fn sizes_are_those_that_were_transferred() {
     let sized = |body: Value, transfer: Value, content: Value| {
-        let entry = entry(0, "https://example.test/", "document", "text/html", 1);
+        let entry = entry(0, "/", "document", "text/html", 1);
         let entry = with(entry, "/response/bodySize", body);
         let entry = with(entry, "/response/_transferSize", transfer);
         with(entry, "/response/content", content)
@@ -202,7 +194,7 @@ fn sizes_are_those_that_were_transferred() {
 fn what_was_not_sent_by_a_server_is_left_out() {
     let blocked = entry(10, "https://ads.test/x.js", "script", "", 5);
     let page = page(&[
-        entry(0, "https://example.test/", "document", "text/html", 10),
+        entry(0, "/", "document", "text/html", 10),
         with(blocked, "/response/status", json!(0)),
         entry(20, "data:image/gif;base64,R0lGODlhAQABAAAAACw=", "image", "image/gif", 5),
         entry(30, "wss://example.test/live", "websocket", "", 5),
@@ -212,16 +204,15 @@ fn what_was_not_sent_by_a_server_is_left_out() {
 
 #[test]
 fn what_is_no_page_is_refused_with_place_and_remedy() {
-    let a = entry(0, "https://example.test/", "document", "text/html", 10);
+    let a = entry(0, "/", "document", "text/html", 10);
     assert!(refused(&[]).contains("the page is empty"), "{}", refused(&[]));
     let unsent = refused(&[with(a.clone(), "/response/status", json!(0))]);
     assert!(unsent.contains("record it while the page loads"), "{unsent}");
     let undated = refused(&[with(a.clone(), "/startedDateTime", json!("yesterday"))]);
     assert!(undated.contains("entry 1 (https://example.test/): startedDateTime"), "{undated}");
 
-    let by = |url: &str| json!({ "type": "script", "url": format!("{SITE}{url}") });
-    let x = with(entry(250, &format!("{SITE}/x.js"), "script", "", 9), "/_initiator", by("/y.js"));
-    let y = with(entry(260, &format!("{SITE}/y.js"), "script", "", 9), "/_initiator", by("/x.js"));
+    let x = found_in("/y.js", entry(250, "/x.js", "script", "", 9));
+    let y = found_in("/x.js", entry(260, "/y.js", "script", "", 9));
     let circle = refused(&[a.clone(), x, y]);
     assert!(circle.contains("entry 2 (https://example.test/x.js): "), "{circle}");
     assert!(circle.contains("in a circle (/1-x.js in /2-y.js in /1-x.js)"), "{circle}");

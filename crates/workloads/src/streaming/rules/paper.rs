@@ -6,8 +6,7 @@ use std::time::Duration;
 use super::Situation;
 use crate::streaming::resolution::Resolution;
 
-/// QHD if the link delay is under 100 ms, FHD up to 200 ms, HD above; always HD right after a
-/// connect or a seek.
+/// QHD if the link delay is under 100 ms, FHD up to 200 ms, HD above and after a connect or seek.
 pub(super) fn choose(situation: &Situation<'_>) -> Resolution {
     match situation.link_delay {
         _ if situation.is_fresh => Resolution::Hd,

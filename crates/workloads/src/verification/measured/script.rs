@@ -37,8 +37,7 @@ impl Script {
     }
 }
 
-/// The first messages of the crossing, as long as `is_wanted` returns true, and a receiver with the
-/// same trusted authorities.
+/// The crossing's messages while `is_wanted` is true, and a receiver that trusts the same authorities.
 pub(in super::super) fn write(
     plan: &Plan,
     seed: &Seed,

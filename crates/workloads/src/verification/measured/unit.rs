@@ -96,8 +96,7 @@ struct Open<'a> {
 }
 
 impl Unit<'_> {
-    /// Settles messages that have their verdicts until the next message is due; at least those
-    /// available.
+    /// Settles messages as their verdicts come, until the next message is due.
     fn wait_for(&mut self, due: u64, verdicts: &Channel<Done>) {
         loop {
             let now = monotonic_nanos();
