@@ -1,5 +1,6 @@
 //! A phone uploads its data.
 
+use bytes::{Buf as _, BytesMut};
 use futures_util::{StreamExt as _, stream};
 use trackbed_connection::{Body, Request, body};
 
@@ -27,7 +28,7 @@ impl Transfer {
             return Err(Failure { reason, is_retryable: true });
         }
         check_status(response.status)?;
-        let mut reports = Counts(response.body, Vec::new());
+        let mut reports = Counts(response.body, BytesMut::new());
         while let Some(count) = reports.next().await? {
             self.note();
             self.there.set(count);
@@ -57,7 +58,7 @@ impl Transfer {
         let path = Target::Have(self.phone.number).path();
         let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
-        let count = Counts(response.body, Vec::new()).next().await?;
+        let count = Counts(response.body, BytesMut::new()).next().await?;
         count.ok_or_else(|| {
             Failure::lasting("the server did not report how many bytes it has".to_owned())
         })
@@ -73,14 +74,12 @@ impl Transfer {
 }
 
 /// The counts in a body, of 8 bytes each, and the incomplete next one.
-struct Counts(Body, Vec<u8>);
+struct Counts(Body, BytesMut);
 
 impl Counts {
     async fn next(&mut self) -> Result<Option<u64>, Failure> {
         loop {
-            if let Some((count, rest)) = self.1.split_first_chunk() {
-                let count = u64::from_be_bytes(*count);
-                self.1 = rest.to_vec();
+            if let Ok(count) = self.1.try_get_u64() {
                 return Ok(Some(count));
             }
             match self.0.next().await.transpose()? {

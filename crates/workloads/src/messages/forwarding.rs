@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use futures_channel::oneshot;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +36,10 @@ impl Warning {
     }
 
     pub(super) fn decode(bytes: &Bytes) -> Option<Warning> {
-        let (header, _) = bytes.split_first_chunk::<{ Warning::HEADER_LEN }>()?;
-        let (number, rest) = header.split_first_chunk::<8>()?;
-        let (phone, rest) = rest.split_first_chunk::<4>()?;
-        let message = rest.first_chunk::<4>()?;
-        Some(Warning {
-            number: u64::from_be_bytes(*number),
-            phone: u32::from_be_bytes(*phone),
-            message: u32::from_be_bytes(*message),
-            content: bytes.slice(Warning::HEADER_LEN..),
-        })
+        let mut rest = bytes.clone();
+        let number = rest.try_get_u64().ok()?;
+        let (phone, message) = (rest.try_get_u32().ok()?, rest.try_get_u32().ok()?);
+        Some(Warning { number, phone, message, content: rest })
     }
 }
 

@@ -115,25 +115,21 @@ impl Connections {
         let mut state = self.state.borrow_mut();
         // The calling task is at its end; there is nothing to cancel.
         state.opening.remove(&number).into_iter().for_each(Task::detach);
-        let mut unreachable = BTreeMap::new();
-        let reason = match opened {
+        match opened {
             Ok(line) => {
                 state.failures = 0;
                 state.open.insert(number, Place { line, exchanges: 0 });
-                None
             }
             Err(why) => {
                 state.failures += 1;
                 if !why.is_retryable() || state.failures >= ATTEMPTS_MAX {
-                    unreachable = std::mem::take(&mut state.waiting);
+                    for sender in std::mem::take(&mut state.waiting).into_values() {
+                        let _unwanted = sender.send(Err(why.clone()));
+                    }
                 }
-                Some(why)
             }
-        };
-        drop(state);
-        for (sender, why) in unreachable.into_values().zip(reason.into_iter().cycle()) {
-            let _unwanted = sender.send(Err(why));
         }
+        drop(state);
         self.serve_waiting();
     }
 

@@ -17,20 +17,12 @@ impl Resolution {
 
     /// The name in paths and folders.
     pub fn name(self) -> &'static str {
-        match self {
-            Resolution::Hd => "hd",
-            Resolution::Fhd => "fhd",
-            Resolution::Qhd => "qhd",
-        }
+        ["hd", "fhd", "qhd"][self.index()]
     }
 
     /// The lines of a picture.
     pub fn lines(self) -> u32 {
-        match self {
-            Resolution::Hd => 720,
-            Resolution::Fhd => 1_080,
-            Resolution::Qhd => 1_440,
-        }
+        [720, 1_080, 1_440][self.index()]
     }
 
     /// The place in [`Resolution::ALL`].

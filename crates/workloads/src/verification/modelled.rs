@@ -48,7 +48,7 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     let end = Time::ZERO + plan.duration;
     for turn in schedule.take_while(|turn| turn.at < end) {
         // Lets observers of the run see its progress.
-        if unit.since(turn.at) >= PACE {
+        if turn.at.since(unit.seen) >= PACE {
             sleep_until(unit.absolute(turn.at.as_nanos())).await;
             unit.seen = turn.at;
         }
@@ -120,10 +120,6 @@ impl<'p> Unit<'p> {
             signatures: 0,
             waiting_max: 0,
         }
-    }
-
-    fn since(&self, at: Time) -> Duration {
-        at.since(self.seen)
     }
 
     fn absolute(&self, nanos: u64) -> Time {

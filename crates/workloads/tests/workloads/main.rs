@@ -9,6 +9,7 @@ mod messages;
 mod mortal;
 mod page;
 mod protocols;
+mod refusals;
 mod signed;
 mod streaming;
 mod streaming_protocols;

@@ -11,7 +11,7 @@ use trackbed_measure::metrics::outcome;
 use trackbed_workloads::Expectation;
 
 use super::fake::{Behaviour, run, run_prepared};
-use super::support::{Settings, attempts, count, expect, pick, prepare, refusal, samples};
+use super::support::{Settings, attempts, count, expect, pick, prepare, samples};
 
 fn is_attempt(event: &Event) -> bool {
     matches!(event, Event::ConnectStarted { .. })
@@ -167,25 +167,6 @@ fn a_thousand_phones_cost_no_more_time_each_than_one() {
         .succeeded();
     expect("answered_count", &ran.records, &[10_000.0]);
     expect("completion_ms", &ran.records, &[910.0; 1_000]);
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_with_advice() {
-    let refused: &[(&Settings, &str, &str)] = &[
-        (&[("size", "355 B"), ("payload", "tests/data/lines.jsonl")], "size", "remove `size`"),
-        (&[("size", "63 B")], "size", "64 to 10000000"),
-        (&[("size", "11 MB")], "size", "bulk"),
-        (&[("payload", "tests/data/missing.json")], "payload", "missing.json cannot be read"),
-        (&[("payload", "tests/data/empty.json")], "payload", "empty.json is empty"),
-        (&[("phones", "10001")], "phones", "at most 10000"),
-        (&[("count", "5000000000")], "count", "at most 4294967295"),
-        (&[("timeout", "0 s")], "timeout", "1 s"),
-        (&[("deadline", "0 s")], "deadline", "1 s"),
-    ];
-    for (settings, parameter, advice) in refused {
-        let found = refusal("messages", settings, parameter);
-        assert!(found.contains(advice), "{found}");
-    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
+use trackbed_connection::{Connection, Dialer, Error};
 use trackbed_core::Rng;
 use trackbed_substrate::{sleep, spawn};
 
@@ -37,28 +37,7 @@ impl Dialer for MortalDialer {
                 }
             })
             .detach();
-            Ok(Rc::new(Mortal(connection)) as Rc<dyn Connection>)
+            Ok(connection)
         })
-    }
-}
-
-/// The only handle on a connection, except for the one that closes it.
-struct Mortal(Rc<dyn Connection>);
-
-impl Connection for Mortal {
-    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response, Error>> {
-        self.0.exchange(request)
-    }
-
-    fn close(&self) -> LocalBoxFuture<'_, ()> {
-        self.0.close()
-    }
-
-    fn security(&self) -> Option<Security> {
-        self.0.security()
-    }
-
-    fn transport(&self) -> TransportStats {
-        self.0.transport()
     }
 }

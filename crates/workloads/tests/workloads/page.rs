@@ -8,7 +8,7 @@ use trackbed_core::event::{Event, Record};
 use trackbed_measure::metrics::outcome;
 
 use super::fake::{Behaviour, Ran, run};
-use super::support::{Settings, attempts, count, expect, failures, prepare, refusal};
+use super::support::{Settings, attempts, count, expect, failures, prepare};
 
 /// A document, the objects in it, and the objects in those, with distinct sizes.
 const MANIFEST: &str = "tests/data/page.toml";
@@ -198,20 +198,6 @@ fn a_recorded_page_loads_as_it_was_recorded() {
     // (4 kB) takes until 56, its font (8 kB) until 74; the script (2 kB) stood halfway in the
     // document.
     expect("object_done_ms", &ran.records, &[42.0, 48.0, 56.0, 74.0]);
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_with_advice() {
-    for (name, value) in
-        [("timeout", "0 ms"), ("phones", "2000"), ("connections", "300"), ("manifest", "none.toml")]
-    {
-        let advice = refusal("page", &[(name, value)], name);
-        assert!(advice.contains("write") || advice.contains("give"), "{advice}");
-    }
-    let Err(why) = prepare("page", &[("har", MANIFEST)]) else { panic!("TOML was taken") };
-    assert!(why.advice.contains("page.toml: is not an HTTP archive"), "{why}");
-    let both = [("har", "tests/data/page.har"), ("manifest", MANIFEST)];
-    assert!(prepare("page", &both).is_err_and(|why| why.advice.contains("remove")));
 }
 
 #[test]

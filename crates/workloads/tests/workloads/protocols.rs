@@ -87,9 +87,7 @@ impl Endpoint {
                 (Some(_), _) => 1,
             }
     }
-}
 
-impl Endpoint {
     /// Asserts that ten messages over this number of connections took the round trips that they
     /// need, and less than 1 % more: at 1 Gbit/s their serialisation is far below that. A QUIC
     /// engine may pace what follows the first packet of a connection (RFC 9002 section 7.7), which

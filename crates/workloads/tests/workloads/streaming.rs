@@ -13,7 +13,7 @@ use trackbed_substrate::sleep;
 use trackbed_workloads::environment::Course;
 
 use super::fake::{Behaviour, Ran, run_with};
-use super::support::{Settings, equal, expect, failures, pieces_ms, prepare, refusal};
+use super::support::{Settings, equal, expect, failures, pieces_ms, prepare};
 
 /// A session whose pieces take these milliseconds at the server, the last value for all that
 /// follow, with the environment's lines `changes`.
@@ -244,21 +244,4 @@ fn equal_seeds_give_equal_sessions() {
     let changes = "0 s,delay,50 ms\n1 s,seek,20 %\n2 s,reconnect,";
     let one = session(&[], &[300, 900], changes).records;
     assert_eq!(one, session(&[], &[300, 900], changes).records);
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_with_advice() {
-    for (settings, parameter) in [
-        (&[("duration", "0 ms")][..], "duration"),
-        (&[("timeout", "0 ms")], "timeout"),
-        (&[("buffer", "900 ms")], "buffer"),
-        (&[("buffer", "2 s"), ("startup", "3 s")], "startup"),
-        (&[("length", "0 ms")], "length"),
-        (&[("length", "25 h")], "length"),
-        (&[("piece_size", "2 GB")], "piece_size"),
-        (&[("phones", "20000")], "phones"),
-        (&[("media", "/nowhere")], "media"),
-    ] {
-        assert!(!refusal("streaming", settings, parameter).is_empty());
-    }
 }

@@ -6,19 +6,14 @@ use std::path::Path;
 use trackbed_core::event::{Event, Playback, Record};
 use trackbed_core::parameter::Arguments;
 use trackbed_measure::metrics;
-use trackbed_workloads::{Prepared, Workload, WorkloadError};
+use trackbed_workloads::{Prepared, WorkloadError};
 
 /// Parameters and their values as written in a scenario.
 pub type Settings = [(&'static str, &'static str)];
 
-/// The workload called `name`.
-pub fn workload(name: &str) -> &'static Workload {
-    trackbed_workloads::find(name).unwrap()
-}
-
 /// The workload called `name` with `settings` as written in a scenario.
 pub fn prepare(name: &str, settings: &Settings) -> Result<Box<dyn Prepared>, WorkloadError> {
-    let workload = workload(name);
+    let workload = trackbed_workloads::find(name).unwrap();
     let value = |(name, text): &(&'static str, &str)| {
         let parameter = workload.parameters().iter().find(|p| p.name == *name).unwrap();
         (*name, parameter.kind.parse(text).unwrap())
@@ -104,11 +99,4 @@ pub fn failures(records: &[Record]) -> Vec<&str> {
         Event::Failed { reason, .. } => Some(reason.as_str()),
         _ => None,
     })
-}
-
-/// Asserts that these settings are refused because of `parameter`, and returns the advice.
-pub fn refusal(workload: &str, settings: &Settings, parameter: &str) -> String {
-    let Err(why) = prepare(workload, settings) else { panic!("{settings:?} was taken") };
-    assert_eq!(why.parameter, parameter, "{why}");
-    why.advice
 }

@@ -14,11 +14,11 @@
 //! arriving is found at that place in it, in proportion to the time.
 
 mod format;
-mod instant;
 
 use std::path::Path as FilePath;
 use std::time::Duration;
 
+use chrono::{DateTime, FixedOffset};
 use trackbed_outward::files;
 
 use super::manifest::{FILE_BYTES_MAX, OBJECT_BYTES_MAX};
@@ -84,7 +84,7 @@ impl Recorded {
 
     fn new(entry: Entry, number: usize) -> Result<Recorded, String> {
         let place = || name(number, &entry.request.url);
-        let begin = instant::milliseconds(&entry.started).ok_or_else(|| {
+        let begin = milliseconds(&entry.started).ok_or_else(|| {
             format!(
                 "{}: startedDateTime is \"{}\"; write a time such as 2024-05-01T10:00:00.000Z",
                 place(),
@@ -107,6 +107,13 @@ impl Recorded {
     fn url(&self) -> &str {
         &self.entry.request.url
     }
+}
+
+/// The milliseconds from 1970 to `text` (ISO 8601, the profile of RFC 3339), for example
+/// `2024-05-01T10:00:00.250+02:00`; `None` if it is malformed.
+fn milliseconds(text: &str) -> Option<f64> {
+    let time: DateTime<FixedOffset> = text.parse().ok()?;
+    Some(time.timestamp() as f64 * 1e3 + f64::from(time.timestamp_subsec_nanos()) / 1e6)
 }
 
 fn name(number: usize, url: &str) -> String {
