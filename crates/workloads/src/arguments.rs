@@ -20,14 +20,31 @@ impl WorkloadError {
     }
 }
 
+/// Refuses the value of a parameter unless it is right.
+pub(crate) fn ensure(
+    is_right: bool,
+    parameter: &'static str,
+    advice: impl Into<String>,
+) -> Result<(), WorkloadError> {
+    if is_right { Ok(()) } else { Err(WorkloadError::new(parameter, advice)) }
+}
+
+/// Refuses parameters that would have no effect.
+pub(crate) fn absent(
+    arguments: &Arguments,
+    parameters: &[&'static str],
+    advice: &str,
+) -> Result<(), WorkloadError> {
+    let given = parameters.iter().find(|name| arguments.value(name).is_some());
+    given.map_or(Ok(()), |parameter| Err(WorkloadError::new(parameter, advice)))
+}
+
 pub(crate) fn at_most(
     arguments: &Arguments,
     parameter: &'static str,
     max: u32,
 ) -> Result<u32, WorkloadError> {
-    let count = u32::try_from(arguments.need::<u64>(parameter)).ok();
-    count
-        .filter(|count| *count <= max)
+    limited(arguments.need(parameter), max)
         .ok_or_else(|| WorkloadError::new(parameter, format!("write at most {max}")))
 }
 
@@ -37,9 +54,8 @@ pub(crate) fn positive(
     example: &str,
 ) -> Result<Duration, WorkloadError> {
     let span: Duration = arguments.need(parameter);
-    let advice = || format!("must be longer than zero; write for example \"{example}\"");
-    let is_positive = !span.is_zero();
-    is_positive.then_some(span).ok_or_else(|| WorkloadError::new(parameter, advice()))
+    let advice = format!("must be longer than zero; write for example \"{example}\"");
+    ensure(!span.is_zero(), parameter, advice).map(|()| span)
 }
 
 /// The value of `warm-up`, which must leave something of the duration to measure.
@@ -49,13 +65,15 @@ pub(crate) fn warm_up_before(
 ) -> Result<Duration, WorkloadError> {
     let warm_up: Duration = arguments.need("warm-up");
     let advice = "nothing is left to measure; make it shorter than the duration";
-    let is_shorter = warm_up < duration;
-    is_shorter.then_some(warm_up).ok_or_else(|| WorkloadError::new("warm-up", advice))
+    ensure(warm_up < duration, "warm-up", advice).map(|()| warm_up)
 }
 
 pub(crate) fn few(parameter: &'static str, count: u64, max: u32) -> Result<u32, WorkloadError> {
-    let few = u32::try_from(count).ok().filter(|count| *count <= max);
-    few.ok_or_else(|| {
+    limited(count, max).ok_or_else(|| {
         WorkloadError::new(parameter, format!("{count} is too many; write at most {max}"))
     })
+}
+
+pub(crate) fn limited(count: u64, max: u32) -> Option<u32> {
+    u32::try_from(count).ok().filter(|count| *count <= max)
 }

@@ -9,7 +9,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::{now, sleep_until};
 
-use crate::arguments::warm_up_before;
+use crate::arguments::{ensure, warm_up_before};
 use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{nothing_but_warm_up, warm_up};
 
@@ -24,9 +24,7 @@ pub(crate) static ENTRY: Workload = Workload {
 
 fn prepare(arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
     let duration = arguments.need("duration");
-    if duration > DURATION_MAX {
-        return Err(WorkloadError::new("duration", "write a time up to 24 h, such as \"60 s\""));
-    }
+    ensure(duration <= DURATION_MAX, "duration", "write a time up to 24 h, such as \"60 s\"")?;
     Ok(Box::new(Pause { duration, warm_up: warm_up_before(arguments, duration)? }))
 }
 

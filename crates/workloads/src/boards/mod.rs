@@ -2,8 +2,11 @@
 
 mod keys;
 
+use trackbed_core::Arguments;
 use trackbed_verifier::KeyTable;
 use trackbed_verifier::engine::model::Core;
+
+use crate::arguments::{WorkloadError, ensure};
 
 pub(crate) use keys::{AUTHORITY, KeyCosts};
 
@@ -54,7 +57,15 @@ pub(crate) fn find(name: &str) -> &'static Board {
     BOARDS.iter().find(|board| board.name == name).unwrap_or(&BOARDS[0])
 }
 
-pub(crate) const WORKERS_MAX: u64 = 64;
+/// The value of `workers`.
+pub(crate) fn workers(arguments: &Arguments) -> Result<Option<usize>, WorkloadError> {
+    let workers: Option<u64> = arguments.get("workers");
+    let is_right = workers.is_none_or(|workers| workers <= WORKERS_MAX);
+    ensure(is_right, "workers", format!("at most {WORKERS_MAX}"))?;
+    Ok(workers.map(|workers| workers as usize))
+}
+
+const WORKERS_MAX: u64 = 64;
 
 pub(crate) const NAMES: &[&str] =
     &["here", "epyc-portable", "xeon-openssl", "odroid-xu4", "udoo-quad"];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use trackbed_core::{Arguments, ByteSize};
 
 use super::disturbances::Disturbances;
-use crate::arguments::{at_most, positive};
+use crate::arguments::{at_most, ensure, positive};
 use crate::contract::WorkloadError;
 
 pub(super) struct Plan {
@@ -29,23 +29,17 @@ pub(super) enum Direction {
 impl Plan {
     pub(super) fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
         let size: ByteSize = arguments.need("size");
-        if size.as_bytes() == 0 {
-            return Err(WorkloadError::new(
-                "size",
-                "no data to transfer; write at least 1 B, for example \"10 MB\"",
-            ));
-        }
+        let advice = "no data to transfer; write at least 1 B, for example \"10 MB\"";
+        ensure(size.as_bytes() > 0, "size", advice)?;
         let timeout = positive(arguments, "timeout", "60 s")?;
         let reconnections = at_most(arguments, "reconnections", DISTURBANCES_MAX)?;
         let moves = at_most(arguments, "moves", DISTURBANCES_MAX)?;
-        if size.as_bytes() <= u64::from(reconnections.max(moves)) {
-            let (parameter, count) = match moves > reconnections {
-                true => ("moves", moves),
-                false => ("reconnections", reconnections),
-            };
-            let advice = format!("{size} cannot be divided by {count} disturbances; write fewer");
-            return Err(WorkloadError::new(parameter, advice));
-        }
+        let (parameter, count) = match moves > reconnections {
+            true => ("moves", moves),
+            false => ("reconnections", reconnections),
+        };
+        let advice = format!("{size} cannot be divided by {count} disturbances; write fewer");
+        ensure(size.as_bytes() > count.into(), parameter, advice)?;
         Ok(Plan {
             direction: match arguments.need("direction") {
                 "upload" => Direction::Upload,

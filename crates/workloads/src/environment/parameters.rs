@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::{Arguments, Parameter, Ratio, Seed, named, parameters};
 
-use crate::arguments::WorkloadError;
+use crate::arguments::{WorkloadError, ensure};
 use crate::environment::seek::SeekChanger;
 use crate::environment::status::StatusChanger;
 use crate::environment::timeline::{Change, Timeline};
@@ -59,11 +59,9 @@ impl Environment {
             reconnect: reconnect.unwrap_or_default(),
             overtaking: arguments.get("overtaking").unwrap_or_default(),
         };
-        if environment.overtaking && !environment.has_delay() {
-            let advice = "without a delay, nothing can overtake; set `delay`, or remove this";
-            return Err(WorkloadError::new("overtaking", advice));
-        }
-        Ok(environment)
+        let is_right = !environment.overtaking || environment.has_delay();
+        let advice = "without a delay, nothing can overtake; set `delay`, or remove this";
+        ensure(is_right, "overtaking", advice).map(|()| environment)
     }
 
     /// The kind of reconnection.
@@ -134,27 +132,17 @@ impl Origin {
             reconnections: u32::try_from(arguments.need::<u64>("reconnections"))
                 .unwrap_or(u32::MAX),
         };
-        if period < PERIOD_MIN {
-            let advice = "too short; write at least \"1 ms\"";
-            return Err(WorkloadError::new("period", advice));
-        }
-        if duration.is_zero() || duration > DURATION_MAX {
-            let advice = "write \"1 ms\" to \"24 h\"";
-            return Err(WorkloadError::new("duration", advice));
-        }
+        ensure(period >= PERIOD_MIN, "period", "too short; write at least \"1 ms\"")?;
+        let is_right = !duration.is_zero() && duration <= DURATION_MAX;
+        ensure(is_right, "duration", "write \"1 ms\" to \"24 h\"")?;
         let decisions = status.decisions(duration);
-        if decisions > DECISIONS_MAX {
-            let advice =
-                format!("{decisions} periods in the duration; the maximum is {DECISIONS_MAX}");
-            return Err(WorkloadError::new("period", advice));
-        }
-        if u64::from(status.reconnections) > decisions {
-            let advice = format!(
-                "clients reconnect at the ends of periods, and there are {decisions} within the \
-                 duration; write at most this number, or a shorter period"
-            );
-            return Err(WorkloadError::new("reconnections", advice));
-        }
+        let advice = format!("{decisions} periods in the duration; the maximum is {DECISIONS_MAX}");
+        ensure(decisions <= DECISIONS_MAX, "period", advice)?;
+        let advice = format!(
+            "clients reconnect at the ends of periods, and there are {decisions} within the \
+             duration; write at most this number, or a shorter period"
+        );
+        ensure(u64::from(status.reconnections) <= decisions, "reconnections", advice)?;
         let seek = SeekChanger { probability: arguments.need::<Ratio>("seek") };
         Ok(Origin::Drawn { status, seek, duration })
     }

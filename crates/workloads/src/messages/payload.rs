@@ -12,7 +12,7 @@ use trackbed_v2x::Refusal;
 
 use super::denm::Denm;
 use super::signed::{SIGNED_LEN_MAX, Signed};
-use crate::contract::WorkloadError;
+use crate::arguments::{WorkloadError, ensure};
 
 pub(super) enum Payload {
     /// Messages generated for each phone and time.
@@ -33,31 +33,24 @@ impl Payload {
     pub(super) fn built_in(size: Option<ByteSize>) -> Result<Payload, WorkloadError> {
         let size = size.map_or(Denm::COMPLETE_LEN as u64, ByteSize::as_bytes);
         let (min, max) = (Denm::LEN_MIN as u64, MESSAGE_BYTES_MAX as u64);
-        if !(min..=max).contains(&size) {
-            return Err(WorkloadError::new(
-                "size",
-                format!(
-                    "a built-in message has {min} to {max} bytes, not {size}; write such a size, \
-                     set `payload` for shorter messages, or use the workload `bulk` for longer \
-                     transfers"
-                ),
-            ));
-        }
+        let advice = format!(
+            "a built-in message has {min} to {max} bytes, not {size}; write such a size, set \
+             `payload` for shorter messages, or use the workload `bulk` for longer transfers"
+        );
+        ensure((min..=max).contains(&size), "size", advice)?;
         Ok(Payload::BuiltIn(Denm::of_len(size as usize)))
     }
 
     /// The messages in a file. They are not checked here: the server is to refuse malformed ones.
     pub(super) fn read(path: &Path) -> Result<Payload, WorkloadError> {
         let refuse = |why: String| {
-            WorkloadError::new(
-                "payload",
-                format!("{} {why}; write the path of a file with a message", path.display()),
-            )
+            let path = path.display();
+            let advice = format!("{path} {why}; write the path of a file with a message");
+            WorkloadError::new("payload", advice)
         };
-        let content = Bytes::from(
-            files::read_bounded(path, FILE_BYTES_MAX)
-                .map_err(|why| refuse(format!("cannot be read: {why}")))?,
-        );
+        let content = files::read_bounded(path, FILE_BYTES_MAX)
+            .map_err(|why| refuse(format!("cannot be read: {why}")))?;
+        let content = Bytes::from(content);
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
         let (messages, form) = match extension.to_ascii_lowercase().as_str() {
             "json" => (vec![content], Form::Json),

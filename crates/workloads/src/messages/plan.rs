@@ -8,7 +8,7 @@ use trackbed_core::Arguments;
 
 use super::payload::Payload;
 use super::roadside::Equipment;
-use crate::arguments::{few, positive};
+use crate::arguments::{absent, ensure, few, positive};
 use crate::boards;
 use crate::contract::WorkloadError;
 use crate::lines::Policy;
@@ -63,23 +63,17 @@ impl Plan {
 }
 
 fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError> {
-    let (file, size) = (arguments.get::<PathBuf>("payload"), arguments.get("size"));
     if arguments.need("signed") {
-        let given = [("payload", file.is_some()), ("size", size.is_some())];
-        return match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((parameter, _)) => Err(WorkloadError::new(
-                parameter,
-                "signed messages are built in, and have a fixed size; remove this, or write signed \
-                 = false",
-            )),
-            None => Ok(Payload::Signed(Arc::default())),
-        };
+        let advice = "signed messages are built in, and have a fixed size; remove this, or write \
+                      signed = false";
+        absent(arguments, &["payload", "size"], advice)?;
+        return Ok(Payload::Signed(Arc::default()));
     }
-    match (file, size) {
-        (Some(_), Some(_)) => Err(WorkloadError::new(
-            "size",
-            "a message from a file has the file's size; remove `size` or `payload`",
-        )),
+    match (arguments.get::<PathBuf>("payload"), arguments.get("size")) {
+        (Some(_), Some(_)) => {
+            let advice = "a message from a file has the file's size; remove `size` or `payload`";
+            Err(WorkloadError::new("size", advice))
+        }
         (Some(file), None) => Payload::read(&base.join(file)),
         (None, size) => Payload::built_in(size),
     }
@@ -87,33 +81,19 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
 
 fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
     if !arguments.need::<bool>("signed") {
-        let given = |name: &&str| arguments.value(name).is_some();
-        return match ["signing", "board", "workers"].into_iter().find(given) {
-            None => Ok(Duration::ZERO),
-            Some(parameter) => {
-                let advice = "messages are not signed; remove this, or write signed = true";
-                Err(WorkloadError::new(parameter, advice))
-            }
-        };
+        let advice = "messages are not signed; remove this, or write signed = true";
+        let parameters = &["signing", "board", "workers"];
+        return absent(arguments, parameters, advice).map(|()| Duration::ZERO);
     }
-    match arguments.get("signing") {
-        Some(span) if span > SIGNING_MAX => {
-            Err(WorkloadError::new("signing", "write a time up to \"1 s\""))
-        }
-        span => Ok(span.unwrap_or(SIGNING)),
-    }
+    let span = arguments.get("signing").unwrap_or(SIGNING);
+    ensure(span <= SIGNING_MAX, "signing", "write a time up to \"1 s\"").map(|()| span)
 }
 
 fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
     let board: Option<&str> = arguments.get("board");
-    let workers: Option<u64> = arguments.get("workers");
-    if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
-        let most = boards::WORKERS_MAX;
-        return Err(WorkloadError::new("workers", format!("at most {most}")));
-    }
     Ok(Equipment {
         board: boards::find(board.unwrap_or("here")),
-        workers: workers.map(|workers| workers as usize),
+        workers: boards::workers(arguments)?,
         deadline: positive(arguments, "deadline", "1 s")?,
     })
 }

@@ -31,7 +31,7 @@ use trackbed_connection::Service;
 use trackbed_core::units::ByteSize;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::arguments::{at_most, positive};
+use crate::arguments::{at_most, ensure, limited, positive};
 use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use player::{Buffering, PIECE};
@@ -77,14 +77,10 @@ impl Plan {
 fn buffering(arguments: &Arguments, duration: Duration) -> Result<Buffering, WorkloadError> {
     let (startup, limit): (Duration, Duration) =
         (arguments.need("startup"), arguments.need("buffer"));
-    if limit < PIECE {
-        let advice = "must hold a piece of one second; write at least \"1 s\"";
-        return Err(WorkloadError::new("buffer", advice));
-    }
-    if startup > limit {
-        let advice = "the buffer never holds that much; write at most the value of `buffer`";
-        return Err(WorkloadError::new("startup", advice));
-    }
+    let advice = "must hold a piece of one second; write at least \"1 s\"";
+    ensure(limit >= PIECE, "buffer", advice)?;
+    let advice = "the buffer never holds that much; write at most the value of `buffer`";
+    ensure(startup <= limit, "startup", advice)?;
     let ends: &str = arguments.need("ends");
     Ok(Buffering { startup, limit, session: (ends == PLAYED).then_some(duration) })
 }
@@ -95,15 +91,12 @@ fn storage(arguments: &Arguments, base: &Path) -> Result<Storage, WorkloadError>
         return folder.map(Storage::Folder).map_err(|why| WorkloadError::new("media", why));
     }
     let length: Duration = arguments.need("length");
-    let length = u32::try_from(length.as_secs()).ok().filter(|pieces| *pieces <= PIECES_MAX);
-    let Some(length @ 1..) = length else {
+    let Some(length @ 1..) = limited(length.as_secs(), PIECES_MAX) else {
         return Err(WorkloadError::new("length", "write \"1 s\" to \"24 h\""));
     };
     let size: ByteSize = arguments.need("piece_size");
-    if !PIECE_BYTES.contains(&size.as_bytes()) {
-        let advice = "write \"1 kB\" to \"1 GB\"";
-        return Err(WorkloadError::new("piece_size", advice));
-    }
+    let is_right = PIECE_BYTES.contains(&size.as_bytes());
+    ensure(is_right, "piece_size", "write \"1 kB\" to \"1 GB\"")?;
     let variation = arguments.need("variation");
     Ok(Storage::Generated(Generated { length, qhd_bytes: size.as_bytes(), variation }))
 }

@@ -12,7 +12,7 @@ use trackbed_core::{Arguments, ByteSize, EventLog, Seed};
 use super::client;
 use super::schedule::{Intervals, Schedule};
 use super::service;
-use crate::arguments::{at_most, warm_up_before};
+use crate::arguments::{at_most, ensure, warm_up_before};
 use crate::contract::{Prepared, Site, Stage, WorkloadError};
 use crate::data::pieces;
 use crate::warm_up::{self, WithWarmUp};
@@ -40,18 +40,14 @@ impl Plan {
         let patience = time(arguments, "patience", "10 s")?;
         let phones = at_most(arguments, "phones", PHONES_MAX)?;
         let warm_up = warm_up_before(arguments, duration)?;
-        if deadline > patience {
-            let advice = "a message would be lost before it is late; write at most the patience";
-            return Err(WorkloadError::new("deadline", advice));
-        }
+        let advice = "a message would be lost before it is late; write at most the patience";
+        ensure(deadline <= patience, "deadline", advice)?;
         let messages = duration.as_nanos() / period.as_nanos().max(1) * u128::from(phones);
-        if messages > MESSAGES_MAX {
-            let advice = format!(
-                "{messages} messages exceed the limit of a run, {MESSAGES_MAX}; reduce rate, \
-                 duration or phones"
-            );
-            return Err(WorkloadError::new("rate", advice));
-        }
+        let advice = format!(
+            "{messages} messages exceed the limit of a run, {MESSAGES_MAX}; reduce rate, duration \
+             or phones"
+        );
+        ensure(messages <= MESSAGES_MAX, "rate", advice)?;
         let mut content = BytesMut::new();
         let size = size(arguments, "size", 1)?;
         pieces(0, size).for_each(|piece| content.extend_from_slice(&piece));
@@ -139,21 +135,14 @@ fn time(
     example: &str,
 ) -> Result<Duration, WorkloadError> {
     let time: Duration = arguments.need(parameter);
-    if time.is_zero() || time > DURATION_MAX {
-        let advice = format!("write a time above zero and up to 24 h, for example \"{example}\"");
-        return Err(WorkloadError::new(parameter, advice));
-    }
-    Ok(time)
+    let advice = format!("write a time above zero and up to 24 h, for example \"{example}\"");
+    ensure(!time.is_zero() && time <= DURATION_MAX, parameter, advice).map(|()| time)
 }
 
 fn size(arguments: &Arguments, parameter: &'static str, min: u64) -> Result<u64, WorkloadError> {
     let size = arguments.need::<ByteSize>(parameter).as_bytes();
-    if !(min..=SIZE_MAX).contains(&size) {
-        let advice =
-            format!("write {min} B to 10 MB; for longer transfers, use the workload `bulk`");
-        return Err(WorkloadError::new(parameter, advice));
-    }
-    Ok(size)
+    let advice = format!("write {min} B to 10 MB; for longer transfers, use the workload `bulk`");
+    ensure((min..=SIZE_MAX).contains(&size), parameter, advice).map(|()| size)
 }
 
 /// The value of `loop` with which a message waits for the answer to the one before.

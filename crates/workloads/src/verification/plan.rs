@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use trackbed_core::units::format_duration;
 use trackbed_core::{Arguments, ByteSize, Ratio};
 use trackbed_v2x::traffic::{Blockage, Crossing, Kind, Pace};
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::Split;
 
-use crate::arguments::warm_up_before;
+use crate::arguments::{ensure, limited, warm_up_before};
 use crate::boards::{self, Board};
 use crate::contract::WorkloadError;
 use crate::signatures::TABLE_AFTER;
@@ -49,32 +50,21 @@ impl Plan {
         };
         let duration = time(arguments, "duration", Duration::from_secs(3_600))?;
         let warm_up = warm_up_before(arguments, duration)?;
-        let workers: Option<u64> = arguments.get("workers");
-        if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
-            return Err(WorkloadError::new("workers", format!("at most {}", boards::WORKERS_MAX)));
-        }
+        let workers = boards::workers(arguments)?;
         let slow_half: f64 = arguments.need("slow-half");
-        if !(1.0..=100.0).contains(&slow_half) {
-            return Err(WorkloadError::new("slow-half", "write a number from 1 to 100"));
-        }
+        let is_right = (1.0..=100.0).contains(&slow_half);
+        ensure(is_right, "slow-half", "write a number from 1 to 100")?;
         let budget: Ratio = arguments.need("budget");
         let budget_permille = (budget.as_f64() * 1e3).round() as u32;
-        if budget_permille == 0 {
-            return Err(WorkloadError::new(
-                "budget",
-                "must be above zero; write \"0.1 %\" or more",
-            ));
-        }
+        ensure(budget_permille > 0, "budget", "must be above zero; write \"0.1 %\" or more")?;
         let table_memory: ByteSize = arguments.need("table-memory");
         let crossing = crossing(arguments)?;
         let messages = messages_hz(&crossing) * duration.as_secs_f64();
-        if load == Load::Crossing && messages > MESSAGES_MAX {
-            let advice = format!(
-                "{messages:.0} messages are too many for a run, which holds {MESSAGES_MAX:.0}; \
-                 make it shorter"
-            );
-            return Err(WorkloadError::new("duration", advice));
-        }
+        let advice = format!(
+            "{messages:.0} messages are too many for a run, which holds {MESSAGES_MAX:.0}; make it \
+             shorter"
+        );
+        ensure(load != Load::Crossing || messages <= MESSAGES_MAX, "duration", advice)?;
         Ok(Plan {
             load,
             crossing,
@@ -82,7 +72,7 @@ impl Plan {
             warm_up,
             deadline: time(arguments, "deadline", Duration::from_secs(60))?,
             board: boards::find(arguments.need("board")),
-            workers: workers.map(|workers| workers as usize),
+            workers,
             split: match arguments.need("split") {
                 "static" => Split::Static,
                 _ => Split::Dynamic,
@@ -105,28 +95,22 @@ impl Plan {
 
 fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
     let rate: Duration = arguments.need("rate");
-    if !(Duration::from_millis(1)..=Duration::from_secs(100)).contains(&rate) {
-        return Err(WorkloadError::new("rate", "write \"0.01 /s\" to \"1000 /s\""));
-    }
+    let is_right = (Duration::from_millis(1)..=Duration::from_secs(100)).contains(&rate);
+    ensure(is_right, "rate", "write \"0.01 /s\" to \"1000 /s\"")?;
     let flood: Option<Duration> = arguments.get("flood");
     let flood_hz = flood.map_or(0.0, |period| 1.0 / period.as_secs_f64()).round();
-    if !(0.0..=1e6).contains(&flood_hz) || (flood.is_some() && flood_hz < 1.0) {
-        return Err(WorkloadError::new("flood", "write a rate from \"1 /s\" to \"1000000 /s\""));
-    }
+    let is_right = (0.0..=1e6).contains(&flood_hz) && (flood.is_none() || flood_hz >= 1.0);
+    ensure(is_right, "flood", "write a rate from \"1 /s\" to \"1000000 /s\"")?;
     let wave_every: Option<Duration> = arguments.get("pseudonyms");
-    if wave_every.is_some_and(|every| every.is_zero()) {
-        return Err(WorkloadError::new("pseudonyms", "write a time above zero, or remove this"));
-    }
+    let is_right = wave_every.is_none_or(|every| !every.is_zero());
+    ensure(is_right, "pseudonyms", "write a time above zero, or remove this")?;
     let jitter: Duration = arguments.need("jitter");
-    if jitter > rate {
-        let advice = "messages would overtake one another; write at most the time between two";
-        return Err(WorkloadError::new("jitter", advice));
-    }
+    let advice = "messages would overtake one another; write at most the time between two";
+    ensure(jitter <= rate, "jitter", advice)?;
     let every: Option<Duration> = arguments.get("blockage-every");
     let lasting: Duration = arguments.need("blockage");
-    if every.is_some_and(|every| lasting >= every) {
-        return Err(WorkloadError::new("blockage", "it must be shorter than `blockage-every`"));
-    }
+    let is_right = every.is_none_or(|every| lasting < every);
+    ensure(is_right, "blockage", "it must be shorter than `blockage-every`")?;
     let crossing = Crossing {
         roads: count(arguments, "roads", 100)?,
         lanes: count(arguments, "lanes", 100)?,
@@ -164,10 +148,7 @@ fn messages_hz(crossing: &Crossing) -> f64 {
 }
 
 fn count(arguments: &Arguments, parameter: &'static str, most: u32) -> Result<u32, WorkloadError> {
-    let count: u64 = arguments.need(parameter);
-    u32::try_from(count)
-        .ok()
-        .filter(|count| *count <= most)
+    limited(arguments.need(parameter), most)
         .ok_or_else(|| WorkloadError::new(parameter, format!("at most {most}")))
 }
 
@@ -177,12 +158,8 @@ fn time(
     most: Duration,
 ) -> Result<Duration, WorkloadError> {
     let time: Duration = arguments.need(parameter);
-    if time.is_zero() || time > most {
-        let most = trackbed_core::units::format_duration(most);
-        let advice = format!("write a time above zero and up to \"{most}\"");
-        return Err(WorkloadError::new(parameter, advice));
-    }
-    Ok(time)
+    let advice = format!("write a time above zero and up to \"{}\"", format_duration(most));
+    ensure(!time.is_zero() && time <= most, parameter, advice).map(|()| time)
 }
 
 const MESSAGES_MAX: f64 = 20e6;
