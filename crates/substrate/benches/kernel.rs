@@ -34,23 +34,16 @@ mod linux {
         Datagram, Host, ReceivedMeta, TcpOptions, UdpSocket, now, sleep, spawn, yield_now,
     };
 
-    use crate::support::{address, datagram, echo, receive_into, send, send_as};
+    use crate::support::{address, datagram, echo, measure, receive_into, send, send_as};
 
     pub fn main() {
-        let chosen: Vec<String> =
-            std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-        let all: [(&str, fn()); 5] = [
+        measure(&[
             ("timer", timer),
             ("udp-echo", udp_echo),
             ("udp-single", || udp_stream("one by one", 1)),
             ("udp-batch", || udp_stream("in batches of 50", 50)),
             ("tcp", tcp_stream),
-        ];
-        for (name, measure) in all {
-            if chosen.is_empty() || chosen.iter().any(|c| c == name) {
-                measure();
-            }
-        }
+        ]);
     }
 
     fn execute<T, F: Future<Output = T>>(main: impl FnOnce(Machine) -> F) -> T {

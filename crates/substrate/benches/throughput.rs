@@ -10,21 +10,14 @@ mod support;
 use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use support::{CLIENT, SERVER, address, echo, link, pair, receive_into, seed, send};
+use support::{CLIENT, SERVER, address, echo, link, measure, pair, receive_into, seed, send};
 use trackbed_core::{Bitrate, Time};
 use trackbed_net::{Direction, Duplex, End, Network, NetworkBuilder};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Host, TcpOptions, spawn};
 
 fn main() {
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 4] =
-        [("udp", udp_echo), ("tcp", tcp_bulk), ("memory", tcp_memory), ("scale", scale)];
-    for (name, measure) in all {
-        if chosen.is_empty() || chosen.iter().any(|c| c == name) {
-            measure();
-        }
-    }
+    measure(&[("udp", udp_echo), ("tcp", tcp_bulk), ("memory", tcp_memory), ("scale", scale)]);
 }
 
 /// One client keeps 64 datagrams of 1,200 bytes in flight to an echo server and back.

@@ -49,7 +49,9 @@ impl Guests {
     /// Serves one more client until `attending` ends. Without room, the one with the lowest
     /// [standing](Standing) is displaced.
     pub fn admit(&self, standing: Standing, attending: impl Future<Output = ()> + 'static) {
-        self.make_room();
+        if self.present.borrow().all.len() >= self.count_max {
+            self.dismiss_one();
+        }
         let mut present = self.present.borrow_mut();
         let key = present.next;
         present.next += 1;
@@ -73,12 +75,6 @@ impl Guests {
     pub fn relieve(&self) -> bool {
         self.present.borrow_mut().exhausted += 1;
         self.dismiss_one()
-    }
-
-    fn make_room(&self) {
-        if self.present.borrow().all.len() >= self.count_max {
-            self.dismiss_one();
-        }
     }
 
     fn dismiss_one(&self) -> bool {

@@ -12,7 +12,7 @@ use super::listener::SimulatedTcpListener;
 use super::sockets::Carrier;
 use super::stream::SimulatedTcpStream;
 use super::udp::SimulatedUdpSocket;
-use super::world::{self, World};
+use super::world::{self, HostState, World};
 use crate::entropy::{Entropy, EntropyError, SeededEntropy};
 use crate::host::Host;
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
@@ -22,27 +22,25 @@ use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 pub struct Hosts {
     run: u64,
     /// In the order of the network's nodes.
-    hosts: Vec<Arc<SimulatedHost>>,
-    by_name: BTreeMap<Arc<str>, usize>,
+    hosts: Vec<Arc<dyn Host>>,
+    by_name: BTreeMap<Arc<str>, Arc<dyn Host>>,
 }
 
 impl Hosts {
     pub(super) fn new(world: &World) -> Hosts {
-        let nodes = world.network.nodes().zip(&world.hosts);
-        let hosts: Vec<_> = nodes
-            .map(|(node, state)| {
-                Arc::new(SimulatedHost { run: world.run, node, name: Arc::clone(&state.name) })
-            })
-            .collect();
-        let names = hosts.iter().enumerate();
-        let by_name = names.map(|(index, host)| (Arc::clone(&host.name), index)).collect();
-        Hosts { run: world.run, hosts, by_name }
+        let run = world.run;
+        let named = |(node, state): (NodeId, &HostState)| {
+            let name = Arc::clone(&state.name);
+            (name.clone(), Arc::new(SimulatedHost { run, node, name }) as Arc<dyn Host>)
+        };
+        let named: Vec<_> = world.network.nodes().zip(&world.hosts).map(named).collect();
+        let hosts = named.iter().map(|(_, host)| Arc::clone(host)).collect();
+        Hosts { run, hosts, by_name: named.into_iter().collect() }
     }
 
     /// The host called `name`.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Host>> {
-        let index = *self.by_name.get(name)?;
-        Some(Arc::clone(&self.hosts[index]) as Arc<dyn Host>)
+        self.by_name.get(name).cloned()
     }
 
     /// The host at `node`.
@@ -50,7 +48,7 @@ impl Hosts {
     /// # Panics
     /// If the node is of another network.
     pub fn at(&self, node: NodeId) -> Arc<dyn Host> {
-        Arc::clone(&self.hosts[node.index()]) as Arc<dyn Host>
+        Arc::clone(&self.hosts[node.index()])
     }
 
     /// The host at `node` as one that roams: of the addresses that it has in the network of the
@@ -66,7 +64,7 @@ impl Hosts {
 
     /// All of them, routers included, in the order of the network's nodes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Arc<dyn Host>> {
-        self.hosts.iter().map(|host| Arc::clone(host) as Arc<dyn Host>)
+        self.hosts.iter().cloned()
     }
 
     /// Calls `action` with the network, for its counters or to change a link; `None` outside the run.
