@@ -10,7 +10,7 @@ use super::flow::Flow;
 use super::options;
 use super::sockets::Owner;
 use super::transport::Transport;
-use super::world::{World, send};
+use super::world::World;
 use crate::clock;
 
 impl World {
@@ -80,7 +80,7 @@ impl World {
             Some(listener) if opens(segment) => self.tcp_accept(node, listener, segment),
             _ => {
                 if let Some(reset) = reset_reply(segment) {
-                    send(&mut self.network, &mut self.egress, node, reset, None);
+                    self.network.send(clock::now(), node, reset);
                 }
             }
         }
@@ -120,7 +120,7 @@ impl World {
                 return self.tcp_pump(key);
             }
         }
-        send(&mut self.network, &mut self.egress, node, refuse_join(syn), None);
+        self.network.send(clock::now(), node, refuse_join(syn));
     }
 }
 

@@ -32,7 +32,6 @@
 //! ```
 
 mod arrival;
-mod egress;
 mod flow;
 mod host;
 mod listener;

@@ -1,14 +1,13 @@
 //! One simulated run, from its seed to its result.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::hash::RandomState;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use trackbed_core::{Bitrate, Seed, Time};
-use trackbed_net::{InterfaceId, Network};
+use trackbed_core::{Seed, Time};
+use trackbed_net::Network;
 use trackbed_tcp::Tick;
 
 use super::host::Hosts;
@@ -22,7 +21,6 @@ use crate::{clock, executor};
 pub struct Simulation {
     time_limit: Time,
     events_per_instant: u64,
-    rates: BTreeMap<InterfaceId, Bitrate>,
     tick: Option<Tick>,
     cancel: Cancel,
 }
@@ -35,12 +33,11 @@ impl Default for Simulation {
 
 impl Simulation {
     /// Runs of at most one simulated hour, with at most 1,000,000 events (and 1,000 more for each
-    /// node of the network) at one instant, on interfaces that send packets at once.
+    /// node of the network) at one instant.
     pub fn new() -> Simulation {
         Simulation {
             time_limit: Time::from_millis(3_600_000),
             events_per_instant: 1_000_000,
-            rates: BTreeMap::new(),
             tick: None,
             cancel: Cancel::new(),
         }
@@ -57,15 +54,6 @@ impl Simulation {
     #[must_use]
     pub fn with_events_per_instant(self, events_per_instant: u64) -> Simulation {
         Simulation { events_per_instant, ..self }
-    }
-
-    /// The same with an interface that sends at `rate`, from a queue without limit in front of it.
-    /// UDP sockets then get back-pressure: a socket's packets in that queue count against its send
-    /// buffer (212,992 bytes, the Linux default).
-    #[must_use]
-    pub fn with_interface_rate(mut self, interface: InterfaceId, rate: Bitrate) -> Simulation {
-        self.rates.insert(interface, rate);
-        self
     }
 
     /// The same whose hosts have this clock tick, to which TCP rounds the timers of acknowledgments and
@@ -116,7 +104,7 @@ impl Simulation {
         SIMULATING.set(true);
         let executor = executor::enter();
         let nodes = network.nodes().len() as u64;
-        let world = World::new(executor.id(), &seed, network, (&self.rates, self.tick));
+        let world = World::new(executor.id(), &seed, network, self.tick);
         let hosts = Hosts::new(&world);
         world::replace(Some(world));
         let events = self.events_per_instant.saturating_add(nodes.saturating_mul(EVENTS_PER_NODE));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::IoSliceMut;
 use std::net::SocketAddr;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use trackbed_core::packet::{Ecn, IpHeader, UdpDatagram, ip_header_len, protocol};
 use trackbed_core::{Packet, Time};
@@ -179,19 +179,14 @@ pub(super) struct Udp {
     pub(super) node: NodeId,
     pub(super) carrier: Carrier,
     pub(super) local: SocketAddr,
-    /// Distinguishes this socket from a later one with the same key.
-    pub(super) serial: u64,
     pub(super) received: VecDeque<UdpDatagram>,
     /// What the datagrams in `received` are charged.
     pub(super) received_charge: usize,
     /// Datagrams that found the receive buffer full.
     pub(super) overflowed: u64,
-    /// What the datagrams that wait for the interface are charged.
-    pub(super) sending_charge: usize,
     /// Whether datagrams that are too long for the interface leave in fragments.
     pub(super) may_fragment: bool,
     pub(super) reader: Waiter,
-    pub(super) writers: Vec<Waker>,
 }
 
 impl Udp {
@@ -239,15 +234,13 @@ impl fmt::Display for Udp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} {}, {} datagrams received and not read, {} B waiting to be sent, {} lost because \
-             the buffer was full",
+            "{} {}, {} datagrams received and not read, {} lost because the buffer was full",
             match self.carrier {
                 Carrier::Udp => "UDP",
                 Carrier::Sctp => "SCTP",
             },
             self.local,
             self.received.len(),
-            self.sending_charge,
             self.overflowed
         )
     }
@@ -255,7 +248,7 @@ impl fmt::Display for Udp {
 
 /// Linux charges a buffer for the packet and its bookkeeping: `sk_buff` and `skb_shared_info`, 256
 /// and 320 bytes on 64-bit machines (SKB_TRUESIZE).
-pub(super) const OVERHEAD: usize = 576;
+const OVERHEAD: usize = 576;
 
 /// In bytes: what Linux makes of the 4 MiB that the kernel's sockets request.
 const RECEIVE_BUFFER: usize = 8 << 20;

@@ -13,7 +13,7 @@ use super::flow::Flow;
 use super::options;
 use super::sockets::{Owner, Tcp};
 use super::transport::Transport;
-use super::world::{World, send};
+use super::world::World;
 use crate::clock;
 use crate::executor::Waiter;
 use crate::host::{check_remote, no_common_version, not_an_address};
@@ -168,7 +168,7 @@ impl World {
         self.tcp_join(now, key);
         let tcp = &mut self.tcp[key as usize];
         while let Some(packet) = tcp.connection.poll_transmit(now) {
-            send(&mut self.network, &mut self.egress, tcp.node, packet, None);
+            self.network.send(now, tcp.node, packet);
         }
         self.tcp_timers.set(tcp.timer, tcp.deadline());
         let closed = tcp.connection.is_closed();

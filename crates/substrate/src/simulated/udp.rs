@@ -3,15 +3,16 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use trackbed_core::Packet;
 use trackbed_net::NodeId;
 
 use super::options;
 use super::ports::Ports;
-use super::sockets::{Carrier, OVERHEAD, Udp};
-use super::world::{self, HostState, World, send};
+use super::sockets::{Carrier, Udp};
+use super::world::{self, HostState, World};
+use crate::clock;
 use crate::executor::{SocketKind, Waiter, note_pending};
 use crate::host::{check_datagram, not_an_address};
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
@@ -52,9 +53,9 @@ impl UdpSocket for SimulatedUdpSocket {
         note_pending(polled, "to receive from", SocketKind::Udp, self.key).map(Ok)
     }
 
-    fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>> {
-        let polled = world::reach(self.run, |world| world.udp_poll_send(self.key, cx, datagram))?;
-        note_pending(polled, "to send on", SocketKind::Udp, self.key)
+    /// The network takes every packet at once: queues are in its links.
+    fn poll_send(&self, _cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(world::reach(self.run, |world| world.udp_send(self.key, datagram))?)
     }
 
     fn allow_fragments(&self) -> io::Result<()> {
@@ -89,19 +90,15 @@ impl World {
             return Err(not_an_address(&host.name, local.ip()));
         }
         let local = carrier.ports(host).choose(local, |_| true)?;
-        self.udp_serial += 1;
         let key = self.udp.insert(Udp {
             node,
             carrier,
             local,
-            serial: self.udp_serial,
             received: VecDeque::new(),
             received_charge: 0,
             overflowed: 0,
-            sending_charge: 0,
             may_fragment: false,
             reader: Waiter::default(),
-            writers: Vec::new(),
         }) as u32;
         carrier.ports(host).bind(local, key);
         Ok((key, local))
@@ -112,17 +109,12 @@ impl World {
         socket.carrier.ports(self.host(socket.node)).release(socket.local, key);
     }
 
-    fn udp_poll_send(
-        &mut self,
-        key: u32,
-        cx: &Context<'_>,
-        datagram: &Datagram<'_>,
-    ) -> Poll<io::Result<()>> {
-        let socket = &mut self.udp[key as usize];
+    fn udp_send(&mut self, key: u32, datagram: &Datagram<'_>) -> io::Result<()> {
+        let socket = &self.udp[key as usize];
         let host = &self.hosts[socket.node.index()];
         let source = match datagram.source {
             Some(source) if !host.owns(source) => {
-                return Poll::Ready(Err(not_an_address(&host.name, source)));
+                return Err(not_an_address(&host.name, source));
             }
             Some(source) => Some(source),
             None if socket.local.ip().is_unspecified() => {
@@ -135,24 +127,12 @@ impl World {
         let header_len = socket.carrier.header_len();
         let source = check_datagram(source, datagram.destination, size, header_len)?;
         let source = SocketAddr::new(source, socket.local.port());
-        if socket.sending_charge >= SEND_BUFFER {
-            if !socket.writers.iter().any(|waker| waker.will_wake(cx.waker())) {
-                socket.writers.push(cx.waker().clone());
-            }
-            return Poll::Pending;
-        }
-        let charged = Some((key, socket.serial));
         let mut rest = datagram.payload;
         loop {
             let (first, behind) = rest.split_at(size.min(rest.len()));
             let packet = socket.carrier.emit(source, datagram.destination, datagram.ecn, first);
             let mtu = options::mtu(&self.network, source.ip()) as usize;
-            let mut leave = |packet: Packet| {
-                let packet_charge = packet.len() + OVERHEAD;
-                if send(&mut self.network, &mut self.egress, socket.node, packet, charged) {
-                    socket.sending_charge += packet_charge;
-                }
-            };
+            let mut leave = |packet| self.network.send(clock::now(), socket.node, packet);
             if socket.may_fragment && packet.len() > mtu {
                 self.fragment_serial = self.fragment_serial.wrapping_add(1);
                 packet.fragments(mtu, self.fragment_serial).into_iter().for_each(leave);
@@ -161,19 +141,7 @@ impl World {
             }
             rest = behind;
             if rest.is_empty() {
-                return Poll::Ready(Ok(()));
-            }
-        }
-    }
-
-    /// The interface has sent a packet of `len` bytes that the socket was charged for.
-    pub(super) fn udp_sent(&mut self, key: u32, serial: u64, len: usize) {
-        let socket = self.udp.get_mut(key as usize).filter(|socket| socket.serial == serial);
-        if let Some(socket) = socket {
-            socket.sending_charge -= len + OVERHEAD;
-            // As in Linux, once a good part of the buffer is free again (sock_writeable).
-            if socket.sending_charge < SEND_BUFFER / 2 {
-                socket.writers.drain(..).for_each(Waker::wake);
+                return Ok(());
             }
         }
     }
@@ -186,6 +154,3 @@ impl World {
         }
     }
 }
-
-/// The Linux default of `net.core.wmem_default` in bytes.
-const SEND_BUFFER: usize = 212_992;

@@ -1,7 +1,7 @@
 //! The simulated world of one run: the network, and the sockets at its ends.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,11 +9,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use trackbed_core::packet::{Reassembly, TooBig, protocol};
-use trackbed_core::{Bitrate, Packet, Rng, Seed, Time};
-use trackbed_net::{Delivery, InterfaceId, Network, NodeId};
+use trackbed_core::{Rng, Seed, Time};
+use trackbed_net::{Delivery, Network, NodeId};
 use trackbed_tcp::Tick;
 
-use super::egress::{Egress, Waiting};
 use super::flow::Flow;
 use super::ports::Ports;
 use super::sockets::{Carrier, Listener, Tcp, Udp};
@@ -29,9 +28,7 @@ pub(super) struct World {
     pub(super) network: Network,
     /// By the number of the node.
     pub(super) hosts: Vec<HostState>,
-    pub(super) egress: Egress,
     pub(super) udp: Slab<Udp>,
-    pub(super) udp_serial: u64,
     /// Distinguishes the fragments of packets.
     pub(super) fragment_serial: u32,
     pub(super) tcp: Slab<Tcp>,
@@ -66,20 +63,13 @@ pub(super) struct HostState {
 }
 
 impl World {
-    pub(super) fn new(
-        run: u64,
-        seed: &Seed,
-        network: Network,
-        (rates, tick): (&BTreeMap<InterfaceId, Bitrate>, Option<Tick>),
-    ) -> World {
+    pub(super) fn new(run: u64, seed: &Seed, network: Network, tick: Option<Tick>) -> World {
         let hosts = network.nodes().map(|node| HostState::new(&network, node, seed)).collect();
         World {
             run,
             network,
             hosts,
-            egress: Egress::new(rates),
             udp: Slab::new(),
-            udp_serial: 0,
             fragment_serial: 0,
             tcp: Slab::new(),
             flows: FxHashMap::default(),
@@ -96,15 +86,14 @@ impl World {
     }
 
     pub(super) fn next_wake(&mut self) -> Option<Time> {
-        let wakes = [self.network.next_wake(), self.tcp_timers.next(), self.egress.next_wake()];
+        let wakes = [self.network.next_wake(), self.tcp_timers.next()];
         wakes.into_iter().flatten().min()
     }
 
     /// Processes everything due at `now`, and returns the number of events.
     ///
     /// The order at one instant is fixed: packets arrive (in the network's order), then
-    /// connections' timers go off (by host, then in the order in which they were set), then
-    /// interfaces finish sending.
+    /// connections' timers go off (by host, then in the order in which they were set).
     pub(super) fn advance(&mut self, now: Time) -> u64 {
         self.network.advance(now);
         let mut events = self.deliver();
@@ -112,10 +101,6 @@ impl World {
             events += 1;
             let key = *self.tcp_timers.payload(timer);
             self.tcp_timeout(now, key);
-        }
-        while let Some(waiting) = self.egress.pop_due(now) {
-            events += 1;
-            self.leave(now, waiting);
         }
         events
     }
@@ -143,16 +128,6 @@ impl World {
         events
     }
 
-    fn leave(&mut self, now: Time, waiting: Waiting) {
-        if let Some((key, serial)) = waiting.charged {
-            self.udp_sent(key, serial, waiting.packet.len());
-        }
-        // A host that has moved on sends nothing from its old address.
-        if let Some(node) = self.network.node_of(waiting.packet.source()) {
-            self.network.send(now, node, waiting.packet);
-        }
-    }
-
     /// Gives a host the addresses of these networks, one network after the other.
     pub(super) fn roam(&mut self, node: NodeId, networks: Vec<Vec<IpAddr>>) {
         let host = self.host(node);
@@ -169,28 +144,6 @@ impl World {
         }
         Ok(())
     }
-}
-
-/// Passes a packet of `node` to the network or, if its interface has a rate, to the queue before
-/// it. Returns whether it waits there.
-pub(super) fn send(
-    network: &mut Network,
-    egress: &mut Egress,
-    node: NodeId,
-    packet: Packet,
-    charged: Option<(u32, u64)>,
-) -> bool {
-    let now = clock::now();
-    if !egress.is_unlimited()
-        && let Some(interface) = network.interface_of(packet.source())
-        && egress.has_rate(interface)
-        && network.node_of(packet.destination()) != Some(node)
-    {
-        egress.push(now, interface, Waiting { packet, charged });
-        return true;
-    }
-    network.send(now, node, packet);
-    false
 }
 
 impl HostState {

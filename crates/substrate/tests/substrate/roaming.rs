@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use trackbed_core::{Bitrate, Time};
-use trackbed_net::{Duplex, End, InterfaceId, LinkSpec, Network, NetworkBuilder, NodeId};
+use trackbed_core::Time;
+use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{TcpOptions, now, sleep, sleep_until, spawn};
 
@@ -20,18 +20,17 @@ fn networks() -> Vec<Vec<IpAddr>> {
 }
 
 /// A phone with addresses in three networks, and a server 10 ms away.
-fn network() -> (Network, NodeId, InterfaceId) {
+fn network() -> (Network, NodeId) {
     let mut builder = NetworkBuilder::new();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
     let delay = trackbed_net::models::Delay::fixed(Duration::from_millis(10));
     let spec = LinkSpec::new().then(delay);
-    let link = builder.connect(
+    builder.connect(
         End::new(phone, networks().concat()),
         End::new(server, ["10.0.0.1", "fd00::1"].map(|text| text.parse().unwrap())),
         Duplex::new(&spec, &spec, &seed()),
     );
-    let interface = builder.interface(link, trackbed_net::Direction::Forward);
-    (builder.build().unwrap(), phone, interface)
+    (builder.build().unwrap(), phone)
 }
 
 fn unroutable(hosts: &Hosts) -> u64 {
@@ -40,7 +39,7 @@ fn unroutable(hosts: &Hosts) -> u64 {
 
 #[test]
 fn the_old_address_is_gone_at_once_and_the_new_one_works() {
-    let (network, phone, _) = network();
+    let (network, phone) = network();
     Simulation::new()
         .run(seed(), network, |hosts| async move {
             let phone = hosts.roaming(phone, networks());
@@ -83,7 +82,7 @@ fn the_old_address_is_gone_at_once_and_the_new_one_works() {
 /// comes from its new address.
 #[test]
 fn tcp_connections_stay_behind() {
-    let (network, phone, _) = network();
+    let (network, phone) = network();
     Simulation::new()
         .run(seed(), network, |hosts| async move {
             let phone = hosts.roaming(phone, networks());
@@ -105,30 +104,4 @@ fn tcp_connections_stay_behind() {
             assert!(!silence.is_finished(), "the server hears nothing of the old connection");
         })
         .unwrap();
-}
-
-/// What waits in front of a slow interface for its turn does not leave from an address that is
-/// gone, and gives its room back.
-#[test]
-fn a_queue_in_front_of_the_interface_loses_what_is_from_the_old_address() {
-    let (network, phone, interface) = network();
-    let slow = Simulation::new().with_interface_rate(interface, Bitrate::from_mbps(1));
-    let sent = slow.run(seed(), network, |hosts| async move {
-        let phone = hosts.roaming(phone, networks());
-        let old = phone.bind_udp(address(NETWORKS[0][0], 0)).unwrap();
-        // 1,000 bytes take 8 ms: the first has left by 12 ms, the second is being sent.
-        for _ in 0..100 {
-            send(&*old, address("10.0.0.1", 7), &[0; 972]).await.unwrap();
-        }
-        sleep(Duration::from_millis(12)).await;
-        phone.move_on().unwrap();
-        for _ in 0..1_000 {
-            send(&*old, address("10.0.0.1", 7), &[0; 972]).await.unwrap();
-        }
-        hosts.with_network(|network| {
-            let link = network.links().next().unwrap();
-            network.counters(link, trackbed_net::Direction::Forward).offered.packets
-        })
-    });
-    assert_eq!(sent.unwrap(), Some(1));
 }

@@ -144,29 +144,6 @@ fn a_datagram_that_cannot_be_is_refused_with_the_reason() {
 }
 
 #[test]
-fn an_interface_with_a_rate_pushes_back_and_one_without_never_does() {
-    let network = pair(Bitrate::from_mbps(1_000), Duration::from_millis(1));
-    let interface = network.interface_of(CLIENT.parse().unwrap()).unwrap();
-    // 1,000 datagrams of 972 + 28 bytes at 1 Mbit/s leave in 8 seconds.
-    let flood = |hosts: Hosts| async move {
-        let client = bind(&hosts, "client", "10.0.0.1:9");
-        for _ in 0..1_000 {
-            send(&*client, address(SERVER, 9), &[0; 972]).await.unwrap();
-        }
-        now()
-    };
-    let limited = Simulation::new().with_interface_rate(interface, Bitrate::from_mbps(1));
-    let end = limited.run(seed(), network, flood).unwrap();
-    // The last one is taken when half of the 212,992 bytes, charged 1,576 each, is free.
-    let waiting = 8 * (212_992 / 1_576 + 1);
-    assert!(end > Time::from_millis(8_000 - waiting), "{end}");
-    assert!(end < Time::from_millis(8_000), "{end}");
-
-    let network = pair(Bitrate::from_mbps(1_000), Duration::from_millis(1));
-    assert_eq!(Simulation::new().run(seed(), network, flood).unwrap(), Time::ZERO);
-}
-
-#[test]
 fn a_multihomed_host_sends_and_receives_on_each_of_its_addresses() {
     let mut builder = NetworkBuilder::new();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
