@@ -62,11 +62,6 @@ impl Hosts {
         self.at(node)
     }
 
-    /// All of them, routers included, in the order of the network's nodes.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Arc<dyn Host>> {
-        self.hosts.iter().cloned()
-    }
-
     /// Calls `action` with the network, for its counters or to change a link; `None` outside the run.
     pub fn with_network<R>(&self, action: impl FnOnce(&mut Network) -> R) -> Option<R> {
         world::with(self.run, |world| action(&mut world.network))

@@ -18,12 +18,8 @@ pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     let defaults = Config::default();
     let congestion = algorithms().iter().find(|algorithm| algorithm.name == options.congestion);
     let congestion = *congestion.ok_or_else(|| {
-        let names: Vec<&str> = algorithms().iter().map(|algorithm| algorithm.name).collect();
-        invalid(format!(
-            "unknown congestion controller \"{}\"; choose one of {}",
-            options.congestion,
-            names.join(", ")
-        ))
+        let known = algorithms().iter().map(|algorithm| algorithm.name);
+        unknown("congestion controller", &options.congestion, known)
     })?;
     Ok(Config {
         congestion,
@@ -56,12 +52,8 @@ pub(super) fn multipath(
 ) -> io::Result<MultipathConfig> {
     let known = schedulers::algorithms().iter().find(|known| known.name == wanted.scheduler);
     let scheduler = *known.ok_or_else(|| {
-        let names: Vec<&str> = schedulers::algorithms().iter().map(|known| known.name).collect();
-        invalid(format!(
-            "unknown scheduler \"{}\"; choose one of {}",
-            wanted.scheduler,
-            names.join(", ")
-        ))
+        let known = schedulers::algorithms().iter().map(|known| known.name);
+        unknown("scheduler", &wanted.scheduler, known)
     })?;
     let endpoint = if connects { Endpoint::subflow } else { Endpoint::signal };
     Ok(MultipathConfig {
@@ -76,6 +68,11 @@ pub(super) fn multipath(
         rejoin: wanted.rejoin,
         ..MultipathConfig::default()
     })
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> io::Error {
+    let known = known.collect::<Vec<_>>().join(", ");
+    invalid(format!("unknown {what} \"{name}\"; choose one of {known}"))
 }
 
 /// The MTU of the interface that has `address`.

@@ -26,6 +26,8 @@ pub(super) struct Tcp {
     pub(super) remote: SocketAddr,
     pub(super) timer: u32,
     pub(super) owner: Owner,
+    /// By which the peer names the connection when it opens another subflow, until it is released.
+    pub(super) token: Option<u32>,
     /// The addresses of subflows besides the first.
     pub(super) joined: Vec<(SocketAddr, SocketAddr)>,
     pub(super) reader: Waiter,

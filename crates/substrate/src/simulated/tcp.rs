@@ -201,6 +201,7 @@ impl World {
         let key = entry.key() as u32;
         let timer = self.tcp_timers.insert(node.index() as u32, key);
         let tcp = Tcp {
+            token: connection.token(),
             connection,
             node,
             local,
@@ -215,7 +216,7 @@ impl World {
             orphaned_until: None,
         };
         self.flows.insert(tcp.flow(), key);
-        if let Some(token) = tcp.connection.token() {
+        if let Some(token) = tcp.token {
             self.tokens.insert((node, token), key);
         }
         entry.insert(tcp);
@@ -236,7 +237,7 @@ impl World {
     /// Gives the ports of a connection back, unless another one has them already.
     pub(super) fn tcp_release(&mut self, key: u32) {
         let tcp = &mut self.tcp[key as usize];
-        let node = tcp.node;
+        let (node, token) = (tcp.node, tcp.token.take());
         let joined = std::mem::take(&mut tcp.joined);
         let joined = joined.into_iter().map(|(local, remote)| Flow::new(node, local, remote));
         for flow in [tcp.flow()].into_iter().chain(joined) {
@@ -244,15 +245,14 @@ impl World {
                 self.flows.remove(&flow);
             }
         }
-        if self.is_joinable {
-            self.tokens.retain(|_, known| *known != key);
+        if let Some(token) = token {
+            self.tokens.remove(&(node, token));
         }
     }
 
     /// A key for a connection on several paths, whose token is unlike those of the host's others
     /// (RFC 8684 section 3.1), and a seed for its scheduler.
     pub(super) fn draw_key(&mut self, node: NodeId) -> (Key, Seed) {
-        self.is_joinable = true;
         let numbers = &mut self.hosts[node.index()].sequence_numbers;
         loop {
             let key = Key(numbers.next_u64());

@@ -36,8 +36,6 @@ pub(super) struct World {
     pub(super) flows: FxHashMap<Flow, u32>,
     /// Multipath connections, by token.
     pub(super) tokens: FxHashMap<(NodeId, u32), u32>,
-    /// Whether such connections exist or existed.
-    pub(super) is_joinable: bool,
     /// The connections' timers, with the connections' keys.
     pub(super) tcp_timers: TimerQueue<u32>,
     /// The clock tick of all hosts, if they have one.
@@ -74,7 +72,6 @@ impl World {
             tcp: Slab::new(),
             flows: FxHashMap::default(),
             tokens: FxHashMap::default(),
-            is_joinable: false,
             tcp_timers: TimerQueue::new(),
             tick,
             listeners: Slab::new(),

@@ -184,6 +184,7 @@ mod tests {
     use trackbed_connection::body;
 
     use super::super::built_in;
+    use super::super::model::tests::object;
     use super::*;
 
     fn text(page: &Page, index: usize) -> String {
@@ -219,21 +220,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_left_out() {
-        let object = |path: &str, kind, bytes, found| Object {
-            path: path.to_owned(),
-            kind,
-            bytes,
-            found,
-            blocking: false,
-            execution: Default::default(),
-        };
-        let found = Some(super::super::model::Found { by: 0, at: None });
         for bytes in [0, 1, 60, 100] {
-            let page = Page::new(vec![
-                object("/index.html", Kind::Html, bytes, None),
-                object("/1.gif", Kind::Image, bytes, found),
-            ]);
-            let page = page.unwrap();
+            let document = Object { kind: Kind::Html, bytes, ..object("/index.html", None) };
+            let image = Object { kind: Kind::Image, bytes, ..object("/1.gif", Some(0)) };
+            let page = Page::new(vec![document, image]).unwrap();
             assert_eq!(text(&page, 0).len() as u64, bytes);
             let mut image = Vec::new();
             Content::of(&page, 1).write(&mut image).unwrap();

@@ -172,10 +172,10 @@ pub(super) fn path_fault(path: &str) -> Option<&'static str> {
 const PATH_LEN_MAX: usize = 1_024;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn object(path: &str, by: Option<usize>) -> Object {
+    pub fn object(path: &str, by: Option<usize>) -> Object {
         Object {
             path: path.to_owned(),
             kind: Kind::Other,
