@@ -1,8 +1,7 @@
 //! How fast the virtual substrate is: packets per second of processor time, the memory of a long
 //! transfer, and whether many hosts cost more than few.
 //!
-//! `cargo bench -p trackbed-substrate` prints one line for each measurement; arguments choose some
-//! of them by name.
+//! `cargo bench -p trackbed-substrate` prints a line for each measurement, or those it is given.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -120,8 +120,7 @@ pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin + Se
         Vec::new()
     }
 
-    /// Applies a request to the paths from or to the address `end`. False if there are none, or the
-    /// stack does not support it.
+    /// Applies a request to the paths from or to `end`. False if there are none, or it cannot.
     fn set_path(&self, _end: IpAddr, _wish: PathWish) -> bool {
         false
     }

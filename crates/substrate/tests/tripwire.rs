@@ -1,5 +1,4 @@
-//! Nothing in the substrate reads a clock or draws randomness while it simulates, and the tripwire
-//! that checks this works.
+//! Nothing in the substrate reads a clock or draws randomness while it simulates.
 #![cfg(target_os = "linux")]
 
 mod support;

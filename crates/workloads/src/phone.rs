@@ -53,8 +53,7 @@ impl Phone {
         self.record(Event::Failed { phone: self.number, message, reason: reason.into() });
     }
 
-    /// Moves to the next network. With `notice`, the system notifies the phone's connections; see
-    /// [`Dialer::host_has_moved`].
+    /// Moves to the next network. With `notice`, [the dialer is told](Dialer::host_has_moved).
     pub(crate) fn move_on(&self, notice: bool) -> Result<(), String> {
         let host = self.host.as_ref().ok_or("the phone has no host that can move")?;
         host.move_on().map_err(|why| format!("the phone cannot move: {why}"))?;
@@ -167,8 +166,7 @@ impl Line {
         self.connection.follows_its_host()
     }
 
-    /// Drops the connection immediately, whatever is in flight. The server gets at most one packet:
-    /// a reset or its equivalent.
+    /// Drops the connection, whatever is in flight. The server gets at most a reset or the like.
     pub(crate) fn abandon(&self) {
         let _told = self.connection.close().now_or_never();
     }

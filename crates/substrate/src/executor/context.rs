@@ -62,8 +62,7 @@ impl Entered {
     /// use timers. The others run even if one panics.
     pub(crate) fn drop_tasks(&self) {
         loop {
-            // An unfinished task that is woken lands in the queue, and dropping it from there
-            // drops its future.
+            // A task that is woken lands in the queue; dropped there, it drops its future.
             let wakers: Vec<Waker> = CURRENT.with(|context| {
                 context.tasks.borrow_mut().iter_mut().filter_map(|(_, t)| t.waker.take()).collect()
             });

@@ -9,7 +9,7 @@ use async_task::Task;
 
 use super::context::{self, Registration};
 
-/// Runs `future` concurrently with the caller, from the end of the run queue on.
+/// Runs `future` concurrently with the caller. It is first polled behind the whole run queue.
 ///
 /// # Panics
 /// Outside a run.

@@ -13,9 +13,8 @@ use super::origin::Origin;
 
 /// Ends a wait at a point in time (timerfd_create(2)).
 ///
-/// The timeout of epoll itself is too coarse: the kernel may delay it by a thousandth of its
-/// length, to coalesce it with others (`select_estimate_accuracy`); a retransmission timer of 1 s
-/// would be late by 1 ms.
+/// The timeout of epoll itself is too coarse: the kernel may delay it by a thousandth of its length
+/// (`select_estimate_accuracy`), a retransmission timer of 1 s by 1 ms.
 pub(super) struct Alarm {
     timer: OwnedFd,
     origin: Origin,

@@ -1,7 +1,6 @@
 //! One run on the kernel's sockets, from its start to its result.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use trackbed_core::Time;
 
@@ -62,18 +61,15 @@ impl Execution {
         clock::set(self.origin.elapsed());
         let world = World::new(executor.id(), self.origin).map_err(RunError::System)?;
         world::replace(Some(world));
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut reactor = KernelReactor {
-                run: executor.id(),
-                origin: self.origin,
-                time_limit: self.time_limit,
-                cancel: &self.cancel,
-                since_look: 0,
-            };
-            // Time always passes, so tasks cannot keep it at one instant.
-            executor::run(&mut reactor, u64::MAX, main(Machine::new(executor.id())))
-        }));
-        let result = run::result(outcome);
+        let mut reactor = KernelReactor {
+            run: executor.id(),
+            origin: self.origin,
+            time_limit: self.time_limit,
+            cancel: &self.cancel,
+            since_look: 0,
+        };
+        // Time always passes, so tasks cannot keep it at one instant.
+        let result = run::execute(&mut reactor, u64::MAX, || main(Machine::new(executor.id())));
         executor.drop_tasks();
         // Handles that outlive the run find their sockets closed.
         drop(world::replace(None));

@@ -11,8 +11,7 @@ use super::handle::Handle;
 use super::source::{Detail, Source, Way};
 use crate::executor::SocketKind;
 
-/// Resolves when the last writer of `pipe` is closed; data written until then is discarded. It also
-/// resolves when the run ends.
+/// Resolves when the last writer of `pipe` is closed, or the run ends. Its data is discarded.
 pub(super) async fn closed(run: u64, pipe: OwnedFd) -> io::Result<()> {
     let pipe = Handle::new(run, SocketKind::Pipe, Source::new(pipe, Detail::Pipe))?;
     let end = |source: &mut Source| drain(source.descriptor()?);

@@ -24,8 +24,7 @@ pub(super) struct Tcp {
     pub(super) opened_here: bool,
     pub(super) is_multipath: bool,
     pub(super) end_read: bool,
-    /// The statistics when the connection was aborted, and for multipath also at intervals: closed
-    /// subflows lose theirs.
+    /// The statistics at the abort, for multipath also at intervals: closed subflows lose theirs.
     pub(super) last: TcpInfo,
     /// When that was, if it is renewed.
     pub(super) told: Time,
@@ -269,6 +268,5 @@ fn is(error: &io::Error, errno: Errno) -> bool {
 
 pub(super) const UDP_HEADER_LEN: usize = 8;
 
-/// The maximum number of datagrams that the kernel accepts in a batch, and joins (UDP_MAX_SEGMENTS,
-/// UDP_GRO_CNT_MAX).
+/// The most datagrams that the kernel sends in a batch or joins (UDP_MAX_SEGMENTS, UDP_GRO_CNT_MAX).
 pub(super) const SEGMENTS_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();

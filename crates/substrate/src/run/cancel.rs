@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch that stops runs: running ones end with
-/// [`RunError::Cancelled`](crate::RunError::Cancelled), and no new one starts. Clones are the same
-/// switch.
+/// A switch that stops runs: running ones end with [`Cancelled`](crate::RunError::Cancelled), and
+/// no new one starts. Clones are the same switch.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

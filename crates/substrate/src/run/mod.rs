@@ -8,10 +8,19 @@ pub(crate) mod panic;
 pub use cancel::Cancel;
 pub use error::RunError;
 
-use crate::clock;
-use crate::executor::{Stall, StallReason};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub(crate) fn result<T>(outcome: std::thread::Result<Result<T, Stall>>) -> Result<T, RunError> {
+use crate::clock;
+use crate::executor::{self, Reactor, Stall, StallReason};
+
+/// Executes the future that `main` returns, to its end. A panic of either is an error.
+pub(crate) fn execute<T, F: Future<Output = T>>(
+    reactor: &mut dyn Reactor,
+    events_per_instant: u64,
+    main: impl FnOnce() -> F,
+) -> Result<T, RunError> {
+    let act = || executor::run(reactor, events_per_instant, main());
+    let outcome = catch_unwind(AssertUnwindSafe(act));
     let at = clock::now();
     match outcome {
         Ok(Ok(value)) => Ok(value),

@@ -23,8 +23,7 @@ impl Ports {
         Ports { bound: FxHashMap::default(), next_ephemeral: EPHEMERAL_FIRST }
     }
 
-    /// The socket for packets to `local`: the one bound to that address before the one bound to all
-    /// addresses of its IP version.
+    /// The socket for packets to `local`: one bound to that address before one bound to all.
     pub(super) fn lookup(&self, local: SocketAddr) -> Option<u32> {
         let bound = self.bound.get(&local.port())?;
         let exact = bound.iter().find(|b| b.address == local.ip());

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::hash::RandomState;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use trackbed_core::{Seed, Time};
@@ -108,15 +107,9 @@ impl Simulation {
         let hosts = Hosts::new(&world);
         world::replace(Some(world));
         let events = self.events_per_instant.saturating_add(nodes.saturating_mul(EVENTS_PER_NODE));
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut reactor = SimulatedReactor {
-                run: executor.id(),
-                time_limit: self.time_limit,
-                cancel: &self.cancel,
-            };
-            executor::run(&mut reactor, events, main(hosts))
-        }));
-        let result = run::result(outcome);
+        let (time_limit, cancel) = (self.time_limit, &self.cancel);
+        let mut reactor = SimulatedReactor { run: executor.id(), time_limit, cancel };
+        let result = run::execute(&mut reactor, events, || main(hosts));
         // The world is dropped first, so that socket operations of destructors reach no network.
         let world = world::replace(None);
         executor.drop_tasks();

@@ -99,8 +99,7 @@ fn who_has_asked_stays_but_for_a_quarter_that_is_for_newcomers() {
     });
 }
 
-/// A guest in the rule's terms: its number, its address, whether it has sent a request, and when it
-/// was last active.
+/// A guest: its number, its address, whether it has sent a request, and when it was last active.
 type Rule = (u64, usize, bool, u64);
 
 /// The number of the guest that is removed, found by searching all of them.
@@ -207,8 +206,7 @@ impl TcpListener for Exhausted {
     }
 }
 
-/// EMFILE, ENFILE, ENOBUFS and ENOMEM: the loop goes on, at once where one has made room, and else after
-/// a pause.
+/// EMFILE, ENFILE, ENOBUFS, ENOMEM: the loop goes on, after a pause unless one has made room.
 #[test]
 fn an_exhausted_machine_does_not_end_the_loop() {
     const ERRORS: [i32; 4] = [24, 23, 105, 12];

@@ -338,8 +338,7 @@ fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
         (now(), refused.unwrap())
     };
     let (end, refused) = Simulation::new().run(seed(), network, main).unwrap();
-    // The first flight is too big, and at most one more; without the router's word the transfer
-    // would never end.
+    // The first flight is too big, and at most one more. Otherwise the transfer would never end.
     assert!((1..=20).contains(&refused), "{refused} packets");
     assert!(end < Time::from_millis(2_000), "{end}");
 }

@@ -18,8 +18,7 @@ use crate::data::{Arrived, pieces};
 
 /// Answers these requests, and any other with 404:
 ///
-/// - `/bulk/{bytes}` with that many bytes, `/bulk/{bytes}/from/{offset}` with those after an
-///   offset;
+/// - `/bulk/{bytes}` with that many bytes, `/bulk/{bytes}/from/{offset}` with the rest of them;
 /// - `/bulk/upload/{phone}` with the result of the upload in the request;
 /// - for transfers that are [disturbed](super::disturbances), `/bulk/upload/{phone}/have` with the
 ///   number of bytes received from a phone, and `/bulk/upload/{phone}/from/{offset}`, whose request

@@ -35,8 +35,7 @@ impl Timeline {
     /// The timeline of `moments`, which may be in any order.
     ///
     /// # Errors
-    /// If two are equal or set two delays at one time, there are delays but none from the start, or
-    /// a seek goes to the very end.
+    /// If two of a kind are at one time, the first delay is late, or a seek goes to the very end.
     pub fn new(mut moments: Vec<Moment>) -> Result<Timeline, TimelineError> {
         moments.sort();
         let problem = |at: Duration, what: &'static str| Err(TimelineError { at, what });

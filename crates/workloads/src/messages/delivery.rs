@@ -61,8 +61,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// Sends all messages from `start` on, and returns, once all are answered or given up, the
-    /// closing of the connections.
+    /// Sends all messages from `start` on. Once all have ended, returns the task that closes.
     async fn run(self: Rc<Self>, start: Time) -> Task<()> {
         sleep_until(start).await;
         match self.plan.period {

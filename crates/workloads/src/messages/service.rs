@@ -94,8 +94,7 @@ fn parse_warning_path(path: &str) -> Option<u64> {
     path.strip_prefix("/warnings/")?.parse().ok()
 }
 
-/// A listener is answered after this time even if there is no message: idle connections are given
-/// up, after 30 s by default.
+/// A listener is answered after this time at the latest: idle connections end, by default after 30 s.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 const ACCEPTED: &[u8] = b"{\"status\":\"accepted\"}";

@@ -49,8 +49,7 @@ impl Connections {
         Rc::new(Connections { phone, usage, handshake, state: RefCell::default() })
     }
 
-    /// A connection for one exchange. Among waiting requests, the one with the lowest `urgency`
-    /// number goes first.
+    /// A connection for one exchange. The waiting request with the lowest `urgency` goes first.
     pub(super) async fn take(self: &Rc<Self>, urgency: u8) -> Result<Lease, Error> {
         let (sender, receiver) = oneshot::channel();
         {

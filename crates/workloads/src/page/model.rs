@@ -30,8 +30,7 @@ pub(super) struct Object {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) by: usize,
-    /// The number of bytes of that object after which it is found; otherwise after the whole object
-    /// has been parsed or executed.
+    /// The bytes of that object after which it is found; otherwise once all is parsed or executed.
     pub(super) at: Option<u64>,
 }
 

@@ -285,8 +285,7 @@ fn signed_messages_are_verified_and_handed_on_over_every_protocol() {
     }
 }
 
-/// The time between two messages is longer than the idle timeout; the listener's connection must
-/// still be open.
+/// Between two messages is more than the idle timeout; the listener's connection must stay open.
 #[test]
 fn listeners_hear_what_comes_after_a_long_silence() {
     let settings = [("rate", "0.01 /s"), ("count", "2"), ("listeners", "1")];

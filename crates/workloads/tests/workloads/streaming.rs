@@ -123,8 +123,7 @@ fn a_session_of_so_much_time_ends_then() {
     assert_eq!(ran.open, 0);
 }
 
-/// At 1 s the viewer jumps to half of 600 s. The piece in progress is abandoned, and the next is
-/// HD.
+/// At 1 s the viewer jumps to half of 600 s. The piece in progress is abandoned; the next is HD.
 #[test]
 fn a_jump_leaves_the_piece_under_way_and_begins_low() {
     let ran = session(&[("duration", "3 s")], &[300, 2_000, 300], "1 s,seek,50 %").succeeded();

@@ -47,8 +47,7 @@ impl Processors {
         }
     }
 
-    /// Resolves when a message that arrived at `heard` is verified: its signature by `ticket`, and
-    /// that of a new ticket itself.
+    /// Resolves when a message that arrived at `heard` and, if it is new, its ticket are verified.
     pub(super) async fn work_on(self: &Rc<Self>, (ticket, is_new): (u64, bool), heard: Time) {
         let deadline_nanos = (heard + self.deadline).as_nanos();
         let mut verdicts = Vec::with_capacity(2);

@@ -1,13 +1,11 @@
 //! A page recorded by a browser: the HTTP Archive format (HAR) 1.2.
 //!
-//! Every answered request becomes an object, in the order in which they began. All are served by
-//! one server, whatever their origins, and get separate paths, so that a repeated request stays
-//! repeated. Only sizes, kinds and dependencies are reproduced, not redirects, headers, cookies or
-//! server times.
+//! Every answered request becomes an object, in the order in which they began. One server has all
+//! of them, whatever their origins, at separate paths, so that a repeated request stays repeated.
+//! Redirects, headers, cookies and server times are not reproduced.
 //!
-//! *Sizes* are the transferred ones: `response.bodySize`; if a browser does not give it, Chrome's
-//! `_transferSize`, which includes headers; and for an object from a cache, the size of its
-//! content.
+//! *Sizes* are the transferred ones: `response.bodySize`, or Chrome's `_transferSize`, which includes
+//! headers; for an object from a cache, the size of its content.
 //!
 //! *Dependencies* are Chrome's `_initiator`, or a redirect; without either, an object is found in
 //! the one that ended last before it began. One that began while the document that led to it was

@@ -67,8 +67,7 @@ mod tests {
         }
     }
 
-    /// Twice the room less the piece: V = 19 / 6.386 = 2.975, gains 14.876 and 16.938, so HD up to
-    /// 12.813.
+    /// Twice the room less the piece: V = 19 / 6.386 = 2.975, gains 14.876 and 16.938: HD up to 12.813.
     #[test]
     fn a_larger_buffer_is_filled_further_before_resolution_rises() {
         assert_eq!(chosen(12.8, 20), Resolution::Hd);
