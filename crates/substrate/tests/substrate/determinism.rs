@@ -1,17 +1,15 @@
 //! The same seed gives the same packets at the same nanoseconds.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use futures_util::AsyncWriteExt as _;
 use trackbed_core::{Bitrate, Ratio, Seed};
 use trackbed_net::models::Loss;
-use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation, parallel};
+use trackbed_substrate::simulated::{Hosts, RunError, Simulation};
 use trackbed_substrate::{Entropy, TcpOptions, sleep, spawn};
 
 use crate::support::{
-    CLIENT, PacketDigest, SERVER, address, echo, link, pair_by, read_all, receive, send,
+    CLIENT, PacketDigest, SERVER, address, all_of, echo, link, pair_by, read_all, receive, send,
 };
 
 /// The digest of every packet of a run with TCP, UDP, loss, timers and entropy.
@@ -72,16 +70,11 @@ async fn mixed(hosts: Hosts) {
 
 #[test]
 fn a_seed_gives_the_same_run_however_many_run_at_once_and_another_seed_another() {
-    let all = |at_most| {
-        let at_most = NonZeroUsize::new(at_most).unwrap();
-        let mut digests = BTreeMap::new();
-        parallel(0..8, at_most, &Cancel::new(), digest, |seed, result| {
-            digests.insert(seed, result.unwrap());
-        });
-        digests
+    let all = |at_once| -> Vec<String> {
+        all_of(0..8, at_once, digest).into_values().map(Result::unwrap).collect()
     };
     let one_at_a_time = all(1);
     assert_eq!(one_at_a_time, all(4));
     assert_eq!(one_at_a_time, all(8));
-    assert_ne!(one_at_a_time[&1], one_at_a_time[&2]);
+    assert_ne!(one_at_a_time[1], one_at_a_time[2]);
 }

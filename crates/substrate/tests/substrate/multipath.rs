@@ -8,7 +8,7 @@ use trackbed_core::{Bitrate, Time};
 use trackbed_net::models::{Delay, Rate};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_substrate::simulated::Simulation;
+use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpPath, now, sleep, spawn};
 
 use crate::support::{read_all, seed};
@@ -53,7 +53,7 @@ fn download(
     len: usize,
     wish: Option<(Duration, PathWish)>,
 ) -> (Time, Vec<TcpPath>) {
-    let main = |hosts: trackbed_substrate::simulated::Hosts| async move {
+    let main = |hosts: Hosts| async move {
         let address = SocketAddr::new(server(0), 80);
         let listener = hosts.get("server").unwrap().listen_tcp(address, &server_options).unwrap();
         let client_host = hosts.get("client").unwrap();
@@ -134,7 +134,7 @@ fn the_same_seed_gives_the_same_times() {
 
 #[test]
 fn an_unknown_scheduler_is_refused_with_those_that_are_known() {
-    let main = |hosts: trackbed_substrate::simulated::Hosts| async move {
+    let main = |hosts: Hosts| async move {
         let multipath = Multipath { scheduler: "fate".to_owned(), ..Multipath::default() };
         let options = TcpOptions { multipath: Some(multipath), ..TcpOptions::default() };
         let address = SocketAddr::new(server(0), 80);

@@ -1,6 +1,6 @@
 //! Many runs at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use trackbed_core::{Bitrate, Seed, Time};
 use trackbed_substrate::simulated::{Cancel, RunError, Simulation, parallel};
 use trackbed_substrate::{now, sleep};
 
-use crate::support::pair;
+use crate::support::{all_of, pair};
 
 fn job(simulation: &Simulation, run: u64) -> Result<Time, RunError> {
     let network = pair(Bitrate::from_mbps(10), Duration::from_millis(1));
@@ -32,17 +32,8 @@ fn results_do_not_depend_on_how_many_run_at_once() {
     let simulation = Simulation::new();
     let mut texts = BTreeSet::new();
     for n in [1, 2, 7, 100] {
-        let mut results = BTreeMap::new();
-        parallel(
-            0..24,
-            at_most(n),
-            &Cancel::new(),
-            |&run| job(&simulation, run),
-            |run, result| {
-                assert_eq!(result.is_err(), run == 5);
-                assert!(results.insert(run, result).is_none(), "{run} twice");
-            },
-        );
+        let results = all_of(0..24, n, |&run| job(&simulation, run));
+        assert!(results.iter().all(|(run, result)| result.is_err() == (*run == 5)));
         assert_eq!(results.len(), 24);
         texts.insert(format!("{results:?}"));
     }
@@ -73,17 +64,9 @@ fn cancelling_keeps_what_is_finished() {
 
 #[test]
 fn a_job_that_panics_itself_is_one_failed_job() {
-    let mut results = BTreeMap::new();
-    parallel(
-        [0, 1, 2].into_iter(),
-        at_most(2),
-        &Cancel::new(),
-        |&n| if n == 1 { panic!("outside") } else { Ok(n) },
-        |n, result| {
-            results.insert(n, result.ok());
-        },
-    );
-    assert_eq!(results, BTreeMap::from([(0, Some(0)), (1, None), (2, Some(2))]));
+    let results = all_of(0..3, 2, |&n| if n == 1 { panic!("outside") } else { Ok(n) });
+    let results: Vec<Option<u64>> = results.into_values().map(Result::ok).collect();
+    assert_eq!(results, [Some(0), None, Some(2)]);
 }
 
 /// When the consumer of the results falls behind, jobs wait, so that results do not pile up.

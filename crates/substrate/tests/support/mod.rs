@@ -1,9 +1,12 @@
 //! Networks for the tests, and a tap that digests every packet.
 #![allow(dead_code, reason = "not every test binary uses every part")]
 
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +18,7 @@ use trackbed_net::queue::DropTail;
 use trackbed_net::{
     Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
 };
-use trackbed_substrate::simulated::{RunError, Simulation};
+use trackbed_substrate::simulated::{Cancel, RunError, Simulation, parallel};
 use trackbed_substrate::{Datagram, ReceivedMeta, StallReason, UdpSocket};
 
 /// The addresses of the two hosts of [`pair`].
@@ -74,6 +77,19 @@ pub fn measure(all: &[(&str, fn())]) {
 pub fn run_alone<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
     let network = NetworkBuilder::new().build().unwrap();
     Simulation::new().run(seed(), network, |_| main()).unwrap()
+}
+
+/// The results of all jobs, of which this many run at once.
+pub fn all_of<T: Send>(
+    jobs: Range<u64>,
+    at_once: usize,
+    job: impl Fn(&u64) -> Result<T, RunError> + Sync,
+) -> BTreeMap<u64, Result<T, RunError>> {
+    let mut results = BTreeMap::new();
+    parallel(jobs, NonZeroUsize::new(at_once).unwrap(), &Cancel::new(), job, |number, result| {
+        assert!(results.insert(number, result).is_none(), "{number} twice");
+    });
+    results
 }
 
 /// When and why a run has stalled, and the diagnosis.
