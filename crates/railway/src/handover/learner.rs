@@ -7,7 +7,7 @@ use crate::motion::{Direction, Track};
 
 use crate::handover::error::HandoverError;
 use crate::handover::signal::Signal;
-use crate::handover::table::{OperatorRanges, Range, Sighting, Table, index};
+use crate::handover::table::{OperatorRanges, Range, Sighting, Table};
 
 /// How ranges are computed from sightings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,13 +87,24 @@ pub struct Learner {
     track: Arc<Track>,
     settings: Settings,
     rides: [u32; 2],
-    sightings: BTreeMap<String, [Vec<Sighting>; 2]>,
+    operators: BTreeMap<String, Seen>,
+}
+
+/// What was seen of an operator, forward and backward.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    ways: [Way; 2],
+    signal: Option<Signal>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Way {
+    sightings: Vec<Sighting>,
     /// For ranges with more rides than stored sightings: a chainage in the range, and the number of further
     /// rides.
-    earlier: BTreeMap<String, [Vec<(f64, u32)>; 2]>,
+    earlier: Vec<(f64, u32)>,
     /// Ranges that were drawn by hand.
-    drawn: BTreeMap<String, [Vec<Range>; 2]>,
-    signal: BTreeMap<String, Signal>,
+    drawn: Vec<Range>,
 }
 
 impl Learner {
@@ -114,15 +125,7 @@ impl Learner {
                 return Err(HandoverError::invalid(place, advice));
             }
         }
-        Ok(Learner {
-            track,
-            settings,
-            rides: [0; 2],
-            sightings: BTreeMap::new(),
-            earlier: BTreeMap::new(),
-            drawn: BTreeMap::new(),
-            signal: BTreeMap::new(),
-        })
+        Ok(Learner { track, settings, rides: [0; 2], operators: BTreeMap::new() })
     }
 
     /// A learner that continues from a table.
@@ -161,31 +164,27 @@ impl Learner {
     }
 
     fn add(&mut self, later: &Table) {
-        let before = self.rides;
+        let (before, length_m) = (self.rides, self.track.length_m());
         for (name, operator) in &later.operators {
-            let sightings = self.sightings.entry(name.clone()).or_default();
-            let drawn = self.drawn.entry(name.clone()).or_default();
-            let earlier = self.earlier.entry(name.clone()).or_default();
-            for way in [0, 1] {
-                for range in &operator.ranges[way] {
+            let seen = self.seen(name);
+            for ((way, ranges), before) in seen.ways.iter_mut().zip(&operator.ranges).zip(before) {
+                for range in ranges {
                     let shifted = |sighting: &Sighting| Sighting {
-                        ride: sighting.ride.saturating_add(before[way]),
+                        ride: sighting.ride.saturating_add(before),
                         ..*sighting
                     };
-                    sightings[way].extend(range.sightings.iter().map(shifted));
+                    way.sightings.extend(range.sightings.iter().map(shifted));
                     if range.sightings.is_empty() {
-                        let last_ride = range.last_ride.saturating_add(before[way]);
-                        drawn[way].push(Range { last_ride, ..range.clone() });
+                        let last_ride = range.last_ride.saturating_add(before);
+                        way.drawn.push(Range { last_ride, ..range.clone() });
                     } else {
                         let more = range.rides.saturating_sub(distinct(&range.sightings));
-                        earlier[way].push(((range.from_m + range.until_m) / 2.0, more));
+                        way.earlier.push(((range.from_m + range.until_m) / 2.0, more));
                     }
                 }
             }
             if let Some(signal) = &operator.signal {
-                let length_m = self.track.length_m();
-                let own = self.signal.entry(name.clone());
-                own.or_insert_with(|| Signal::new(length_m)).merge(signal);
+                seen.signal.get_or_insert_with(|| Signal::new(length_m)).merge(signal);
             }
         }
         self.rides = [0, 1].map(|way| before[way].saturating_add(later.rides[way]));
@@ -193,47 +192,46 @@ impl Learner {
 
     /// Adds a ride.
     pub fn ride(&mut self, record: &RideRecord) {
-        let way = index(record.direction);
+        let way = record.direction as usize;
         self.rides[way] = self.rides[way].saturating_add(1);
         let (ride, length_m) = (self.rides[way], self.track.length_m());
         for operator in &record.operators {
-            self.sightings.entry(operator.clone()).or_default();
+            self.seen(operator);
         }
         for (operator, from_m, until_m) in &record.handovers {
-            let (from_m, until_m) = (from_m.clamp(0.0, length_m), until_m.clamp(0.0, length_m));
-            let ways = self.sightings.entry(operator.clone()).or_default();
-            ways[way].push(Sighting { ride, from_m: rounded(from_m), until_m: rounded(until_m) });
+            let on_track = |chainage_m: &f64| rounded(chainage_m.clamp(0.0, length_m));
+            let sighting = Sighting { ride, from_m: on_track(from_m), until_m: on_track(until_m) };
+            self.seen(operator).ways[way].sightings.push(sighting);
         }
         for (operator, chainage_m, rsrp_dbm) in &record.signal {
-            let signal = self.signal.entry(operator.clone());
-            signal.or_insert_with(|| Signal::new(length_m)).take(*chainage_m, *rsrp_dbm);
+            let signal = self.seen(operator).signal.get_or_insert_with(|| Signal::new(length_m));
+            signal.take(*chainage_m, *rsrp_dbm);
         }
+    }
+
+    fn seen(&mut self, operator: &str) -> &mut Seen {
+        self.operators.entry(operator.to_owned()).or_default()
     }
 
     /// The table of all rides.
     pub fn table(&self) -> Table {
-        let ranges = |(name, sightings): (&String, &[Vec<Sighting>; 2])| {
-            let none = Default::default();
-            let drawn = self.drawn.get(name).unwrap_or(&none);
-            let mut ranges = [0, 1].map(|way| self.ranges(&sightings[way], &drawn[way], way));
-            let earlier = self.earlier.get(name).into_iter().flatten();
-            for (ranges, earlier) in ranges.iter_mut().zip(earlier) {
-                credit(ranges, earlier);
-            }
-            let signal = self.signal.get(name).map(Signal::rounded);
+        let ranges = |(name, seen): (&String, &Seen)| {
+            let ranges = [0, 1].map(|way| self.ranges(&seen.ways[way], self.rides[way]));
+            let signal = seen.signal.as_ref().map(Signal::rounded);
             (name.clone(), OperatorRanges { ranges, signal })
         };
         Table {
             track: Arc::clone(&self.track),
             margin_m: self.settings.margin_m,
             rides: self.rides,
-            operators: self.sightings.iter().map(ranges).collect(),
+            operators: self.operators.iter().map(ranges).collect(),
         }
     }
 
-    fn ranges(&self, sightings: &[Sighting], drawn: &[Range], way: usize) -> Vec<Range> {
-        let mut ranges: Vec<Range> = drawn.to_vec();
-        ranges.extend(self.clusters(sightings).into_iter().map(|cluster| self.range(cluster)));
+    /// The ranges of a way on which there were `rides` in all.
+    fn ranges(&self, way: &Way, rides: u32) -> Vec<Range> {
+        let mut ranges = way.drawn.clone();
+        ranges.extend(self.clusters(&way.sightings).into_iter().map(|cluster| self.range(cluster)));
         ranges.sort_by(|one, other| one.from_m.total_cmp(&other.from_m));
         let mut apart: Vec<Range> = Vec::new();
         for range in ranges {
@@ -242,8 +240,9 @@ impl Learner {
                 None => apart.push(range),
             }
         }
-        let oldest = self.settings.max_age.map(|age| self.rides[way].saturating_sub(age));
+        let oldest = self.settings.max_age.map(|age| rides.saturating_sub(age));
         apart.retain(|range| oldest.is_none_or(|oldest| range.last_ride >= oldest));
+        credit(&mut apart, &way.earlier);
         apart
     }
 
