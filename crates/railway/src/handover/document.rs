@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::handover::error::HandoverError;
 use crate::handover::signal::Signal;
-use crate::handover::table::{OperatorRanges, Range, Sighting, Table, index};
+use crate::handover::table::{OperatorRanges, Range, Table};
 
 /// The JSON Schema of tables.
 pub const SCHEMA: &str = include_str!("../../../../docs/handover-table.schema.json");
@@ -54,12 +54,8 @@ enum Properties {
     Range {
         operator: String,
         direction: String,
-        from_m: f64,
-        until_m: f64,
-        rides: u32,
-        last_ride: u32,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        sightings: Vec<(u32, f64, f64)>,
+        #[serde(flatten)]
+        range: Range,
     },
     Signal {
         operator: String,
@@ -80,16 +76,28 @@ impl Table {
             operators: self.operators.keys().cloned().collect(),
             features: Vec::new(),
         };
-        let mut lines = vec![line(self.track.points(), track_properties(&self.track))];
-        for (name, operator) in &self.operators {
+        let properties = Properties::Track { length_m: self.track.length_m() };
+        let mut lines = vec![line(self.track.points(), properties)];
+        for (name, ranges) in &self.operators {
             for direction in Direction::BOTH {
-                for range in &operator.ranges[index(direction)] {
+                for range in &ranges.ranges[direction as usize] {
                     let piece = self.track.piece(range.from_m, range.until_m);
-                    lines.push(line(&piece, range_properties(name, direction, range)));
+                    let properties = Properties::Range {
+                        operator: name.clone(),
+                        direction: direction.name().to_owned(),
+                        range: range.clone(),
+                    };
+                    lines.push(line(&piece, properties));
                 }
             }
-            if let Some(signal) = &operator.signal {
-                lines.push(line(self.track.points(), signal_properties(name, signal)));
+            if let Some(signal) = &ranges.signal {
+                let properties = Properties::Signal {
+                    operator: name.clone(),
+                    step_m: Signal::STEP_M,
+                    rsrp_dbm: signal.rsrp_dbm().collect(),
+                    samples: signal.samples().collect(),
+                };
+                lines.push(line(self.track.points(), properties));
             }
         }
         // Serialising plain data to memory cannot fail.
@@ -116,38 +124,20 @@ impl Table {
             let advice = format!("\"{}\"; write FeatureCollection", document.r#type);
             return Err(HandoverError::invalid("type", advice));
         }
-        let margin_m = document.margin_m;
-        Reader::new(document)?.table(margin_m)
+        let (mut table, features) = Table::without_ranges(document)?;
+        for (place, properties) in features {
+            table.take(properties).map_err(|why| HandoverError::invalid(place, why))?;
+        }
+        for ranges in table.operators.values_mut().flat_map(|operator| &mut operator.ranges) {
+            ranges.sort_by(|one, other| one.from_m.total_cmp(&other.from_m));
+        }
+        table.check()
     }
-}
 
-/// Read first, so that the version of an unsupported table is reported whatever else it contains.
-#[derive(Deserialize)]
-struct Version {
-    trackbed_handover_table: Option<u32>,
-}
-
-impl Version {
-    fn of(text: &str) -> Result<u32, HandoverError> {
-        let head: Version = serde_json::from_str(text).map_err(|why| json_error(&why))?;
-        head.trackbed_handover_table.ok_or_else(|| {
-            let advice =
-                "no such member: this is not a handover table; trackbed handover build creates one";
-            HandoverError::invalid("trackbed_handover_table", advice)
-        })
-    }
-}
-
-struct Reader {
-    track: Arc<Track>,
-    rides: [u32; 2],
-    operators: BTreeMap<String, OperatorRanges>,
-    /// The features except the track, each with its place.
-    features: Vec<(String, Properties)>,
-}
-
-impl Reader {
-    fn new(document: Document) -> Result<Reader, HandoverError> {
+    /// The table before its ranges and signals, and the features with these, each with its place.
+    fn without_ranges(
+        document: Document,
+    ) -> Result<(Table, Vec<(String, Properties)>), HandoverError> {
         let (mut tracks, mut features) = (Vec::new(), Vec::new());
         for (number, value) in document.features.into_iter().enumerate() {
             let place = format!("features[{number}]");
@@ -174,54 +164,47 @@ impl Reader {
             return Err(HandoverError::invalid("operators", advice));
         }
         let rides = [document.rides.forward, document.rides.backward];
-        Ok(Reader { track: Arc::new(track), rides, operators, features })
-    }
-
-    fn table(mut self, margin_m: f64) -> Result<Table, HandoverError> {
-        for (place, properties) in std::mem::take(&mut self.features) {
-            self.take(properties).map_err(|why| HandoverError::invalid(place, why))?;
-        }
-        for ranges in self.operators.values_mut().flat_map(|operator| &mut operator.ranges) {
-            ranges.sort_by(|one, other| one.from_m.total_cmp(&other.from_m));
-        }
-        let Reader { track, rides, operators, .. } = self;
-        Table { track, margin_m, rides, operators }.check()
+        let margin_m = document.margin_m;
+        Ok((Table { track: Arc::new(track), margin_m, rides, operators }, features))
     }
 
     fn take(&mut self, properties: Properties) -> Result<(), String> {
         let length_m = self.track.length_m();
         match properties {
             Properties::Track { .. } => {}
-            Properties::Range {
-                operator,
-                direction,
-                from_m,
-                until_m,
-                rides,
-                last_ride,
-                sightings,
-            } => {
+            Properties::Range { operator, direction, range } => {
                 let direction: Direction = direction.parse().map_err(said)?;
-                let sightings = sightings.into_iter();
-                let sightings =
-                    sightings.map(|(ride, from_m, until_m)| Sighting { ride, from_m, until_m });
-                let sightings = sightings.collect();
-                let range = Range { from_m, until_m, rides, last_ride, sightings };
-                range.check(length_m, self.rides[index(direction)])?;
-                self.operator(&operator)?.ranges[index(direction)].push(range);
+                range.check(length_m, self.rides(direction))?;
+                self.operator_mut(operator)?.ranges[direction as usize].push(range);
             }
             Properties::Signal { operator, step_m, rsrp_dbm, samples } => {
                 let signal = Signal::read(step_m, &rsrp_dbm, &samples, length_m)?;
-                self.operator(&operator)?.signal = Some(signal);
+                self.operator_mut(operator)?.signal = Some(signal);
             }
         }
         Ok(())
     }
 
-    fn operator(&mut self, name: &str) -> Result<&mut OperatorRanges, String> {
-        let known = self.operators.keys().cloned().collect();
-        let unknown = HandoverError::UnknownOperator { name: name.to_owned(), known };
-        self.operators.get_mut(name).ok_or_else(|| unknown.to_string())
+    fn operator_mut(&mut self, name: String) -> Result<&mut OperatorRanges, String> {
+        self.operator(&name).map_err(|unknown| unknown.to_string())?;
+        Ok(self.operators.entry(name).or_default())
+    }
+}
+
+/// Read first, so that the version of an unsupported table is reported whatever else it contains.
+#[derive(Deserialize)]
+struct Version {
+    trackbed_handover_table: Option<u32>,
+}
+
+impl Version {
+    fn of(text: &str) -> Result<u32, HandoverError> {
+        let head: Version = serde_json::from_str(text).map_err(|why| json_error(&why))?;
+        head.trackbed_handover_table.ok_or_else(|| {
+            let advice =
+                "no such member: this is not a handover table; trackbed handover build creates one";
+            HandoverError::invalid("trackbed_handover_table", advice)
+        })
     }
 }
 
@@ -257,32 +240,6 @@ fn line(points: &[Coordinates], properties: Properties) -> String {
     let geometry = Geometry { r#type: "LineString".to_owned(), coordinates };
     let feature = Feature { r#type: "Feature".to_owned(), geometry, properties };
     serde_json::to_string(&feature).unwrap_or_default()
-}
-
-fn track_properties(track: &Track) -> Properties {
-    Properties::Track { length_m: track.length_m() }
-}
-
-fn range_properties(operator: &str, direction: Direction, range: &Range) -> Properties {
-    let row = |sighting: &Sighting| (sighting.ride, sighting.from_m, sighting.until_m);
-    Properties::Range {
-        operator: operator.to_owned(),
-        direction: direction.name().to_owned(),
-        from_m: range.from_m,
-        until_m: range.until_m,
-        rides: range.rides,
-        last_ride: range.last_ride,
-        sightings: range.sightings.iter().map(row).collect(),
-    }
-}
-
-fn signal_properties(operator: &str, signal: &Signal) -> Properties {
-    Properties::Signal {
-        operator: operator.to_owned(),
-        step_m: Signal::STEP_M,
-        rsrp_dbm: signal.rsrp_dbm().collect(),
-        samples: signal.samples().collect(),
-    }
 }
 
 fn json_error(why: &serde_json::Error) -> HandoverError {

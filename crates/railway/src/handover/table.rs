@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::motion::{Direction, Track};
 
 use crate::handover::error::HandoverError;
@@ -27,7 +29,7 @@ pub struct OperatorRanges {
 }
 
 /// A piece of the track on which handovers of an operator happen when trains go in one direction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// The lower chainage, in metres; in either direction.
     pub from_m: f64,
@@ -38,11 +40,13 @@ pub struct Range {
     /// The number of the last ride with a handover here, counted from 1 by direction.
     pub last_ride: u32,
     /// The latest sightings, from which the range was computed; a range drawn by hand has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sightings: Vec<Sighting>,
 }
 
 /// A handover observed on a ride.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(u32, f64, f64)", into = "(u32, f64, f64)")]
 pub struct Sighting {
     /// The number of the ride, counted from 1 by direction.
     pub ride: u32,
@@ -52,10 +56,15 @@ pub struct Sighting {
     pub until_m: f64,
 }
 
-pub(crate) const fn index(direction: Direction) -> usize {
-    match direction {
-        Direction::Forward => 0,
-        Direction::Backward => 1,
+impl From<(u32, f64, f64)> for Sighting {
+    fn from((ride, from_m, until_m): (u32, f64, f64)) -> Sighting {
+        Sighting { ride, from_m, until_m }
+    }
+}
+
+impl From<Sighting> for (u32, f64, f64) {
+    fn from(Sighting { ride, from_m, until_m }: Sighting) -> (u32, f64, f64) {
+        (ride, from_m, until_m)
     }
 }
 
@@ -75,7 +84,7 @@ impl Table {
 
     /// The number of rides in a direction.
     pub fn rides(&self, direction: Direction) -> u32 {
-        self.rides[index(direction)]
+        self.rides[direction as usize]
     }
 
     /// The names of the operators, in alphabetical order.
@@ -88,7 +97,7 @@ impl Table {
     /// # Errors
     /// If the table has no such operator.
     pub fn ranges(&self, operator: &str, direction: Direction) -> Result<&[Range], HandoverError> {
-        Ok(&self.operator(operator)?.ranges[index(direction)])
+        Ok(&self.operator(operator)?.ranges[direction as usize])
     }
 
     /// The received power of an operator along the track, if the table has it.
@@ -118,7 +127,7 @@ impl Table {
         self.rides(direction).saturating_sub(range.last_ride)
     }
 
-    fn operator(&self, name: &str) -> Result<&OperatorRanges, HandoverError> {
+    pub(crate) fn operator(&self, name: &str) -> Result<&OperatorRanges, HandoverError> {
         self.operators.get(name).ok_or_else(|| HandoverError::UnknownOperator {
             name: name.to_owned(),
             known: self.operators.keys().cloned().collect(),
@@ -133,7 +142,7 @@ impl Table {
         }
         for (name, operator) in &self.operators {
             for direction in Direction::BOTH {
-                for pair in operator.ranges[index(direction)].windows(2) {
+                for pair in operator.ranges[direction as usize].windows(2) {
                     if pair[1].from_m < pair[0].until_m {
                         let place = format!("operator {name}, {direction}");
                         let advice = format!(
