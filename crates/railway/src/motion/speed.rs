@@ -38,43 +38,9 @@ impl SpeedProfile {
     pub fn through(
         pairs: impl IntoIterator<Item = (f64, f64)>,
     ) -> Result<SpeedProfile, MotionError> {
-        let mut knots: Vec<Knot> = Vec::new();
-        for (seconds, speed_m_s) in pairs {
-            if !(0.0..=SECONDS_MAX).contains(&seconds) {
-                let advice = "write seconds from 0 to 31,536,000 (a year)";
-                return Err(MotionError::new(format!("{seconds} s is not a valid time; {advice}")));
-            }
-            if !(0.0..=SPEED_MAX_M_S).contains(&speed_m_s) {
-                let advice = "write metres per second from 0 to 10,000";
-                return Err(MotionError::new(format!(
-                    "{speed_m_s} m/s is not a valid speed; {advice}"
-                )));
-            }
-            let Some(last) = knots.last().copied() else {
-                knots.push(Knot { seconds: 0.0, speed_m_s, distance_m: 0.0 });
-                if seconds > 0.0 {
-                    knots.push(Knot { seconds, speed_m_s, distance_m: speed_m_s * seconds });
-                }
-                continue;
-            };
-            if knots.len() > 1 && seconds <= last.seconds || seconds < last.seconds {
-                return Err(MotionError::new(format!(
-                    "the time {seconds} s does not come after {} s; give them in order",
-                    last.seconds
-                )));
-            }
-            if seconds == last.seconds {
-                let why =
-                    format!("the time {seconds} s occurs twice; give them in order, each once");
-                return Err(MotionError::new(why));
-            }
-            let way = (seconds - last.seconds) * (last.speed_m_s + speed_m_s) / 2.0;
-            knots.push(Knot { seconds, speed_m_s, distance_m: last.distance_m + way });
-        }
-        match knots.is_empty() {
-            true => Err(MotionError::new("a speed profile without a speed; give at least one")),
-            false => Ok(SpeedProfile { knots }),
-        }
+        let mut profile = SpeedProfile { knots: Vec::new() };
+        pairs.into_iter().try_for_each(|(seconds, speed_m_s)| profile.push(seconds, speed_m_s))?;
+        profile.complete()
     }
 
     /// Parses a table of comma-separated values with the columns `time_s` and `speed_m_s` or `speed_km_h`.
@@ -88,19 +54,49 @@ impl SpeedProfile {
             Some(column) => (column, 1.0 / 3.6),
             None => (table.need(&["speed_m_s", "speed_km_h"])?, 1.0),
         };
-        let mut pairs = Vec::new();
+        let mut profile = SpeedProfile { knots: Vec::new() };
         for row in table.rows() {
-            pairs.push((row.number(time)?, row.number(speed)? * factor));
-            SpeedProfile::through(pairs.last().copied()).map_err(|why| why.in_line(row.line()))?;
-            if let [.., (before, _), (now, _)] = pairs[..]
-                && now <= before
-            {
-                let why =
-                    format!("the time {now} s does not come after {before} s; sort the lines");
-                return Err(MotionError::new(why).in_line(row.line()));
-            }
+            let pushed = profile.push(row.number(time)?, row.number(speed)? * factor);
+            pushed.map_err(|why| why.in_line(row.line()))?;
         }
-        SpeedProfile::through(pairs)
+        profile.complete()
+    }
+
+    fn push(&mut self, seconds: f64, speed_m_s: f64) -> Result<(), MotionError> {
+        let refuse = |why: String| Err(MotionError::new(why));
+        if !(0.0..=SECONDS_MAX).contains(&seconds) {
+            let advice = "write seconds from 0 to 31,536,000 (a year)";
+            return refuse(format!("{seconds} s is not a valid time; {advice}"));
+        }
+        if !(0.0..=SPEED_MAX_M_S).contains(&speed_m_s) {
+            let advice = "write metres per second from 0 to 10,000";
+            return refuse(format!("{speed_m_s} m/s is not a valid speed; {advice}"));
+        }
+        let distance_m = match self.knots.last() {
+            Some(Knot { seconds: before, .. }) if seconds <= *before => {
+                return refuse(format!(
+                    "the time {seconds} s does not come after {before} s; sort the lines"
+                ));
+            }
+            Some(last) => {
+                let way = (seconds - last.seconds) * (last.speed_m_s + speed_m_s) / 2.0;
+                last.distance_m + way
+            }
+            None if seconds > 0.0 => {
+                self.knots.push(Knot { seconds: 0.0, speed_m_s, distance_m: 0.0 });
+                speed_m_s * seconds
+            }
+            None => 0.0,
+        };
+        self.knots.push(Knot { seconds, speed_m_s, distance_m });
+        Ok(())
+    }
+
+    fn complete(self) -> Result<SpeedProfile, MotionError> {
+        match self.knots.is_empty() {
+            true => Err(MotionError::new("a speed profile without a speed; give at least one")),
+            false => Ok(self),
+        }
     }
 
     /// The speed at `at`, in metres per second.
