@@ -34,14 +34,6 @@ pub(crate) struct Effects {
     pub(crate) flushes: Vec<(Time, ByteSize)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct State {
-    rate: Bitrate,
-    delay: Duration,
-    loss: Ratio,
-    service: Service,
-}
-
 impl Effects {
     /// The changes in order of time. At one time, up comes before down, and a flush before the rest.
     pub(crate) fn changes(&self) -> Vec<LinkChange> {
@@ -50,7 +42,7 @@ impl Effects {
         times.extend(self.flushes.iter().map(|(at, _)| *at));
         times.sort();
         times.dedup();
-        let mut before: [Option<State>; 2] = [None; 2];
+        let mut before = [None; 2];
         let mut changes = Vec::new();
         for at in times {
             for (direction, before) in LinkDirection::BOTH.into_iter().zip(&mut before) {
@@ -59,24 +51,15 @@ impl Effects {
                 flushes.for_each(|(_, bytes)| tell(What::Flush(*bytes)));
                 let state = self.state(at, direction);
                 let old = before.replace(state);
-                if old.map(|old| old.rate) != Some(state.rate) {
-                    tell(What::Rate(state.rate));
-                }
-                if old.map(|old| old.delay) != Some(state.delay) {
-                    tell(What::Delay(state.delay));
-                }
-                if old.map(|old| old.loss) != Some(state.loss) {
-                    tell(What::Loss(state.loss));
-                }
-                if old.map(|old| old.service) != Some(state.service) {
-                    tell(What::Service(state.service));
-                }
+                let is_new = |what: &What| old.is_none_or(|old: [What; 4]| !old.contains(what));
+                state.into_iter().filter(is_new).for_each(tell);
             }
         }
         changes
     }
 
-    fn state(&self, at: Time, direction: LinkDirection) -> State {
+    /// Rate, delay, loss and service.
+    fn state(&self, at: Time, direction: LinkDirection) -> [What; 4] {
         let begun = self.rates.partition_point(|(from, _)| *from <= at).max(1);
         let rate = self.rates[begun - 1].1.as_bps();
         let (mut share_left, mut factor, mut added) = (Ratio::ONE, 1.0f64, Duration::ZERO);
@@ -95,6 +78,7 @@ impl Effects {
         let rate = (rate as f64 * share_left.as_f64()).round() as u64;
         let micros = (self.delay.as_secs_f64() * 1e6 * factor).round() as u64;
         let delay = Duration::from_micros(micros) + added;
-        State { rate: Bitrate::from_bps(rate), delay, loss, service }
+        let rate = What::Rate(Bitrate::from_bps(rate));
+        [rate, What::Delay(delay), What::Loss(loss), What::Service(service)]
     }
 }
