@@ -1,5 +1,7 @@
 //! Preliminary rides: a handover table learnt from a radio model, before anything is measured.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::handover::{HandoverError, Learner, RideRecord, Settings, Table};
 use crate::motion::{Direction, GpsReceiver};
 use crate::radio::{RadioTimeline, Railway};
@@ -53,17 +55,15 @@ pub fn ride(
     });
     let handovers: Vec<(&String, (Time, Time))> = handovers.collect();
     // The receiver must be queried in order of time.
-    let ends = handovers.iter().flat_map(|(_, (from, until))| [*from, *until]);
-    let mut times: Vec<Time> = ends.collect();
-    times.sort();
-    times.dedup();
+    let times: BTreeSet<Time> =
+        handovers.iter().flat_map(|(_, (from, until))| [*from, *until]).collect();
     let mut gps = GpsReceiver::new(railway.gps(), &seed);
     let lag = railway.gps().lag;
     // The position of a time is reported a lag later.
-    let places: Vec<f64> = times.iter().map(|at| gps.fix(*at + lag, &ride).chainage_m).collect();
-    let place = |at: Time| times.binary_search(&at).map_or(f64::NAN, |index| places[index]);
+    let places: BTreeMap<Time, f64> =
+        times.into_iter().map(|at| (at, gps.fix(at + lag, &ride).chainage_m)).collect();
     for (operator, (from, until)) in handovers {
-        record.handover(operator, place(from), place(until));
+        record.handover(operator, places[&from], places[&until]);
     }
     (record, timelines)
 }

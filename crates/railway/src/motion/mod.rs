@@ -5,9 +5,6 @@
 //! reports its position with the errors of a [`GpsModel`]. Tracks and the logs of real drives are read from
 //! GPX, CSV and NMEA ([`DriveLog`]).
 //!
-//! The crate is pure: time is an argument, randomness comes from a seed, and files are text that
-//! the caller has read.
-//!
 //! ```
 //! use std::sync::Arc;
 //! use std::time::Duration;

@@ -31,16 +31,17 @@ impl Table {
             .trim(csv::Trim::All)
             .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
         let refuse = |why: csv::Error| {
-            let line = why.position().map(csv::Position::line);
-            let error = MotionError::new(format!("{}; give each line a value for each column", {
-                match why.kind() {
-                    csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                        format!("{len} fields below a heading of {expected_len}")
-                    }
-                    _ => why.to_string(),
+            let text = match why.kind() {
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                    format!("{len} fields below a heading of {expected_len}")
                 }
-            }));
-            line.map_or(error.clone(), |line| error.in_line(line))
+                _ => why.to_string(),
+            };
+            let error = MotionError::new(format!("{text}; give each line a value for each column"));
+            match why.position() {
+                Some(position) => error.in_line(position.line()),
+                None => error,
+            }
         };
         let heading = reader.headers().map_err(refuse)?;
         let heading: Vec<String> = heading.iter().map(str::to_owned).collect();

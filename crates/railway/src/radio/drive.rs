@@ -30,7 +30,7 @@ fn drive(railway: &Railway, number: usize, ride: &Ride, end: Time, seed: &Seed) 
     let mut terminal = Terminal::new(railway, number, ride, seed);
     let period = railway.measurement.period;
     let mut now = Time::ZERO + terminal.draws.span((Duration::ZERO, period));
-    terminal.attach(now);
+    terminal.serving = terminal.strongest(now).unwrap_or_default();
     while now <= end {
         terminal.handle_reports(now, end);
         terminal.measure(now);
@@ -114,12 +114,12 @@ impl<'a> Terminal<'a> {
         propagation.rsrp_dbm(distance) + propagation.shadowing.sigma_db * shadow
     }
 
-    fn attach(&mut self, now: Time) {
-        let chainage_m = self.ride.chainage_m(now);
+    /// The station with the highest mean power at `at`.
+    fn strongest(&self, at: Time) -> Option<usize> {
+        let chainage_m = self.ride.chainage_m(at);
         let power = |station: &usize| self.mean_dbm(*station, chainage_m);
         let heard = heard(self.operator, chainage_m);
-        self.serving =
-            heard.max_by(|one, other| power(one).total_cmp(&power(other))).unwrap_or_default();
+        heard.max_by(|one, other| power(one).total_cmp(&power(other)))
     }
 
     /// Measures all audible cells, sets timers, and computes the rate.
@@ -236,11 +236,7 @@ impl<'a> Terminal<'a> {
         let until = lost + self.draws.span(self.railway.profile.reestablishment);
         self.effect(lost, until, &LinkDirection::BOTH, EffectKind::Service(Service::Lost));
         self.effects.flushes.push((lost, ALL));
-        let chainage_m = self.ride.chainage_m(until.min(end));
-        let power = |cell: &usize| self.mean_dbm(*cell, chainage_m);
-        let heard = heard(self.operator, chainage_m);
-        let best = heard.max_by(|one, other| power(one).total_cmp(&power(other)));
-        let target = best.unwrap_or(self.serving);
+        let target = self.strongest(until.min(end)).unwrap_or(self.serving);
         self.change_cell(HandoverKind::Failure, target, (report, lost, until), (lost, until));
     }
 
