@@ -1,8 +1,7 @@
 //! The headers between the signed payload and the message: of GeoNetworking from its common header
 //! on (EN 302 636-4-1 section 9), and of the basic transport protocol (EN 302 636-5-1).
 
-use super::Station;
-use crate::location::Position;
+use super::Vehicle;
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -10,23 +9,6 @@ use crate::time::ItsTime;
 pub const PORT_CAM: u16 = 2_001;
 /// The port of notifications of events.
 pub const PORT_DENM: u16 = 2_002;
-
-/// The sender's position in the network header (long position vector, section 9.5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Its type.
-    pub station: Station,
-    /// The sender's address: its last six bytes, which change with its pseudonym.
-    pub address: [u8; 6],
-    /// The time of the position.
-    pub time: ItsTime,
-    /// Where.
-    pub position: Position,
-    /// How fast, in cm/s; the 15 bits hold no more than 163 m/s either way.
-    pub speed_cm_s: i16,
-    /// The heading in tenths of a degree from north, clockwise.
-    pub heading_ddeg: u16,
-}
 
 /// The message to `port` that a signed payload carries.
 ///
@@ -61,22 +43,23 @@ pub fn unwrap(payload: &[u8], port: u16) -> Result<&[u8], Refusal> {
     Ok(message)
 }
 
-/// A message to `port` that neighbours receive and do not forward (single-hop broadcast).
-pub fn wrap(source: &Source, port: u16, message: &[u8]) -> Vec<u8> {
+/// A message of `sender` at `time` to `port` that neighbours receive and do not forward (single-hop
+/// broadcast).
+pub fn wrap(sender: &Vehicle, time: ItsTime, port: u16, message: &[u8]) -> Vec<u8> {
     // Subtype 0 of type 5.
     let mut packet = common(0x50, message.len());
-    packet.extend(position_vector(source));
+    packet.extend(position_vector(sender, time));
     packet.extend([0; 4]);
     push_transport(&mut packet, port, message);
     packet
 }
 
-/// A message to `port` for all in a circle around `centre`, `radius_m` metres wide, which receivers
-/// forward (geographically scoped broadcast). `sequence` counts the sender's.
+/// A message of `sender` at `time` to `port` for all in a circle around it, `radius_m` metres wide,
+/// which receivers forward (geographically scoped broadcast). `sequence` counts the sender's.
 pub fn wrap_for_area(
-    source: &Source,
+    sender: &Vehicle,
+    time: ItsTime,
     sequence: u16,
-    centre: &Position,
     radius_m: u16,
     port: u16,
     message: &[u8],
@@ -85,9 +68,9 @@ pub fn wrap_for_area(
     let mut packet = common(0x40, message.len());
     packet.extend(sequence.to_be_bytes());
     packet.extend([0; 2]);
-    packet.extend(position_vector(source));
-    packet.extend(centre.latitude.to_be_bytes());
-    packet.extend(centre.longitude.to_be_bytes());
+    packet.extend(position_vector(sender, time));
+    packet.extend(sender.position.latitude.to_be_bytes());
+    packet.extend(sender.position.longitude.to_be_bytes());
     packet.extend(radius_m.to_be_bytes());
     // No second radius, no angle, and two bytes that are reserved.
     packet.extend([0; 6]);
@@ -102,19 +85,22 @@ fn common(kind: u8, message_len: usize) -> Vec<u8> {
     vec![0x20, kind, 2, 0x80, high, low, hops, 0]
 }
 
-fn position_vector(source: &Source) -> [u8; 24] {
+/// The long position vector (section 9.5.2). The last bytes of its address are the station's
+/// identifier, which changes with its pseudonym.
+fn position_vector(sender: &Vehicle, time: ItsTime) -> [u8; 24] {
     let mut vector = [0; 24];
     // Section 6.3: the type of the station, and that its address was not configured by hand.
-    vector[0] = source.station.code() << 2;
-    vector[2..8].copy_from_slice(&source.address);
+    vector[0] = sender.station.code() << 2;
+    vector[2] = 2;
+    vector[4..8].copy_from_slice(&sender.station_id.to_be_bytes());
     // Milliseconds, without the bits that do not fit.
-    vector[8..12].copy_from_slice(&(source.time.as_millis() as u32).to_be_bytes());
-    vector[12..16].copy_from_slice(&source.position.latitude.to_be_bytes());
-    vector[16..20].copy_from_slice(&source.position.longitude.to_be_bytes());
+    vector[8..12].copy_from_slice(&(time.as_millis() as u32).to_be_bytes());
+    vector[12..16].copy_from_slice(&sender.position.latitude.to_be_bytes());
+    vector[16..20].copy_from_slice(&sender.position.longitude.to_be_bytes());
     // One bit marks the position as accurate; the speed is a number of 15 bits with a sign.
-    let speed = source.speed_cm_s.clamp(-16_384, 16_383) as u16 & 0x7fff;
+    let speed = sender.speed_cm_s.min(16_383);
     vector[20..22].copy_from_slice(&(speed | 0x8000).to_be_bytes());
-    vector[22..24].copy_from_slice(&source.heading_ddeg.to_be_bytes());
+    vector[22..24].copy_from_slice(&sender.heading_ddeg.to_be_bytes());
     vector
 }
 

@@ -165,17 +165,8 @@ fn sign(
     let (psid, payload) = match kind {
         Kind::Bsm => (psid::BSM, bsm::encode(vehicle, time, count)?),
         Kind::Cam => {
-            let [a, b, c, d] = vehicle.station_id.to_be_bytes();
-            let source = geonet::Source {
-                station: vehicle.station,
-                address: [2, 0, a, b, c, d],
-                time,
-                position: vehicle.position,
-                speed_cm_s: i16::try_from(vehicle.speed_cm_s).unwrap_or(i16::MAX),
-                heading_ddeg: vehicle.heading_ddeg,
-            };
             let cam = cam::encode(vehicle, time, low_frequency)?;
-            (psid::CAM, geonet::wrap(&source, geonet::PORT_CAM, &cam))
+            (psid::CAM, geonet::wrap(vehicle, time, geonet::PORT_CAM, &cam))
         }
     };
     let message = Unsigned::new(psid, &payload, time);

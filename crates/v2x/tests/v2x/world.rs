@@ -8,7 +8,7 @@ use trackbed_v2x::check::{Accepted, Policy, Receiver};
 use trackbed_v2x::job::PortableVerifier;
 use trackbed_v2x::lab::{Infrastructure, Terms};
 use trackbed_v2x::location::Position;
-use trackbed_v2x::payload::{Station, Vehicle, cam, denm, geonet, psid};
+use trackbed_v2x::payload::{Vehicle, cam, denm, geonet, psid};
 use trackbed_v2x::sign::{Holder, Identification, Unsigned};
 use trackbed_v2x::{ItsTime, PointForm, Refusal};
 
@@ -57,20 +57,9 @@ impl World {
         Vehicle { speed_cm_s: 1_389, heading_ddeg: 905, ..Vehicle::car(0xdead_beef, PLACE) }
     }
 
-    pub fn source(&self) -> geonet::Source {
-        geonet::Source {
-            station: Station::PassengerCar,
-            address: [2, 0, 0, 0, 0, 7],
-            time: self.now,
-            position: PLACE,
-            speed_cm_s: 1_389,
-            heading_ddeg: 905,
-        }
-    }
-
     pub fn cam_payload(&self) -> Vec<u8> {
         let cam = cam::encode(&self.vehicle(), self.now, true).unwrap();
-        geonet::wrap(&self.source(), geonet::PORT_CAM, &cam)
+        geonet::wrap(&self.vehicle(), self.now, geonet::PORT_CAM, &cam)
     }
 
     pub fn cam<'a>(&self, payload: &'a [u8]) -> Unsigned<'a> {
@@ -86,7 +75,7 @@ impl World {
             validity: Duration::from_secs(600),
         };
         let denm = denm::encode(&self.vehicle(), &event, self.now).unwrap();
-        geonet::wrap_for_area(&self.source(), 3, &PLACE, 500, geonet::PORT_DENM, &denm)
+        geonet::wrap_for_area(&self.vehicle(), self.now, 3, 500, geonet::PORT_DENM, &denm)
     }
 
     pub fn denm<'a>(&self, payload: &'a [u8]) -> Unsigned<'a> {

@@ -58,18 +58,10 @@ impl Signed {
             detected: generated,
             validity: VALIDITY,
         };
-        let [a, b, c, d] = station_id.to_be_bytes();
-        let source = geonet::Source {
-            station: pedestrian.station,
-            address: [2, 0, a, b, c, d],
-            time: generated,
-            position,
-            speed_cm_s: fix.speed as i16,
-            heading_ddeg: pedestrian.heading_ddeg,
-        };
         let denm = denm::encode(&pedestrian, &event, generated)?;
+        let port = geonet::PORT_DENM;
         let payload =
-            geonet::wrap_for_area(&source, sequence, &position, RADIUS_M, geonet::PORT_DENM, &denm);
+            geonet::wrap_for_area(&pedestrian, generated, sequence, RADIUS_M, port, &denm);
         let unsigned = Unsigned {
             psid: psid::DENM,
             payload: &payload,
