@@ -34,6 +34,14 @@ pub struct ParsedCertificate<'a> {
 }
 
 impl<'a> ParsedCertificate<'a> {
+    /// Parses a certificate that fills `bytes`.
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<ParsedCertificate<'a>, Refusal> {
+        Refusal::limit(bytes.len(), MAX_CERTIFICATE_LEN)?;
+        let (parsed, rest) = ParsedCertificate::take(bytes)?;
+        coer::finish("certificate", rest)?;
+        Ok(parsed)
+    }
+
     /// Takes a certificate from the front of `bytes`, and returns the rest.
     ///
     /// # Errors
@@ -108,10 +116,7 @@ impl Certificate {
     /// # Errors
     /// If it is malformed, does not match the profile, or uses another curve than P-256.
     pub fn decode(bytes: &[u8]) -> Result<Certificate, Refusal> {
-        Refusal::limit(bytes.len(), MAX_CERTIFICATE_LEN)?;
-        let (parsed, rest) = ParsedCertificate::take(bytes)?;
-        coer::finish("certificate", rest)?;
-        Certificate::new(&parsed)
+        Certificate::new(&ParsedCertificate::decode(bytes)?)
     }
 
     /// The certificate that was parsed, with its key decompressed: about 10 us.

@@ -3,11 +3,11 @@
 //! rasn-its' names, which differ a little (`ecdsaNistP256` for `ecdsaNistP256Signature`).
 
 use rasn_its::ieee1609dot2 as asn1;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::certificate::{Certificate, Issuer, MAX_CERTIFICATE_LEN, ParsedCertificate};
+use crate::certificate::{Certificate, Issuer, ParsedCertificate};
 use crate::message::{SignedMessage, Signer};
-use crate::payload::{self, Facility};
+use crate::payload;
 use crate::refusal::Refusal;
 
 /// A signed message or a certificate, whichever `bytes` are.
@@ -32,31 +32,22 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
     // Decoded as a whole for its fields; that it is not nested has been checked above.
     let data: asn1::Ieee1609Dot2Data =
         rasn::coer::decode(bytes).map_err(|error| Refusal::malformed("message", &error))?;
-    let mut shown = Map::new();
-    shown.insert("type".into(), "signed-message".into());
-    shown.insert("psid".into(), message.psid().into());
-    shown.insert(
-        "generation_time_us".into(),
-        message.generation_time().map(|time| time.as_micros()).into(),
-    );
-    shown.insert(
-        "signer".into(),
-        match message.signer() {
+    let mut shown = json!({
+        "type": "signed-message",
+        "psid": message.psid(),
+        "generation_time_us": message.generation_time().map(|time| time.as_micros()),
+        "signer": match message.signer() {
             Signer::Digest(id) => json!({ "digest": id.to_string() }),
             Signer::Certificate(parsed) => summary(parsed),
         },
-    );
+    });
     match payload::decode(message.psid().unwrap_or(u64::MAX), message.payload()) {
         Ok(None) => {}
-        Ok(Some(Facility::Cam(fields) | Facility::Denm(fields) | Facility::Bsm(fields))) => {
-            shown.insert("payload".into(), fields.to_json());
-        }
-        Err(error) => {
-            shown.insert("payload_error".into(), error.to_string().into());
-        }
+        Ok(Some(fields)) => shown["payload"] = fields.to_json(),
+        Err(error) => shown["payload_error"] = error.to_string().into(),
     }
-    shown.insert("data".into(), jer("message", &data)?);
-    Ok(Value::Object(shown))
+    shown["data"] = jer("message", &data)?;
+    Ok(shown)
 }
 
 /// A certificate.
@@ -64,16 +55,12 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
 /// # Errors
 /// If it is malformed or too long.
 pub fn certificate(bytes: &[u8]) -> Result<Value, Refusal> {
-    Refusal::limit(bytes.len(), MAX_CERTIFICATE_LEN)?;
-    let (parsed, rest) = ParsedCertificate::take(bytes)?;
-    crate::coer::finish("certificate", rest)?;
+    let parsed = ParsedCertificate::decode(bytes)?;
     let certificate: asn1::Certificate =
         rasn::coer::decode(bytes).map_err(|error| Refusal::malformed("certificate", &error))?;
     let mut shown = summary(&parsed);
-    if let Value::Object(shown) = &mut shown {
-        shown.insert("type".into(), "certificate".into());
-        shown.insert("data".into(), jer("certificate", &certificate)?);
-    }
+    shown["type"] = "certificate".into();
+    shown["data"] = jer("certificate", &certificate)?;
     Ok(shown)
 }
 

@@ -4,7 +4,7 @@
 use rasn_its::ieee1609dot2::base_types as base;
 
 use crate::message::{SignedMessage, Signer};
-use crate::payload::{self, Facility, psid};
+use crate::payload::{self, psid};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -48,12 +48,13 @@ pub(super) fn check_payload(
     psid: u64,
     ssp: Option<&base::ServiceSpecificPermissions>,
 ) -> Result<(), Refusal> {
-    let (bits, what) = match payload::decode(psid, payload)? {
-        Some(Facility::Cam(cam)) => (payload::cam::required_permissions(&cam).to_vec(), "this CAM"),
-        Some(Facility::Denm(denm)) => {
-            (payload::denm::required_permissions(&denm)?.to_vec(), "this cause of a DENM")
+    let Some(value) = payload::decode(psid, payload)? else { return Ok(()) };
+    let (bits, what) = match psid {
+        psid::CAM => (payload::cam::required_permissions(&value).to_vec(), "this CAM"),
+        psid::DENM => {
+            (payload::denm::required_permissions(&value)?.to_vec(), "this cause of a DENM")
         }
-        Some(Facility::Bsm(_)) | None => return Ok(()),
+        _ => return Ok(()),
     };
     // The first byte is the version, 1 (EN 302 637-2 table 4, EN 302 637-3 table 4).
     let permitted = match ssp {

@@ -28,26 +28,16 @@ pub use vehicle::{Station, Vehicle};
 
 use crate::refusal::Refusal;
 
-/// A decoded payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Facility {
-    /// The position and movement of a vehicle.
-    Cam(Value),
-    /// An event.
-    Denm(Value),
-    /// The position and movement of a vehicle, in North America: the core data.
-    Bsm(Value),
-}
-
-/// Decodes the payload of an application; `None` if its payloads are not supported.
+/// Decodes the payload of an application, of a basic safety message the core data; `None` if its
+/// payloads are not supported.
 ///
 /// # Errors
 /// If it is malformed, or addressed to another port than the application's.
-pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Facility>, Refusal> {
+pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Value>, Refusal> {
     Ok(Some(match psid {
-        psid::BSM => Facility::Bsm(bsm::decode(payload)?),
-        psid::CAM => Facility::Cam(cam::decode(geonet::unwrap(payload, geonet::PORT_CAM)?)?),
-        psid::DENM => Facility::Denm(denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?),
+        psid::BSM => bsm::decode(payload)?,
+        psid::CAM => cam::decode(geonet::unwrap(payload, geonet::PORT_CAM)?)?,
+        psid::DENM => denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?,
         _ => return Ok(None),
     }))
 }

@@ -2,7 +2,7 @@ use trackbed_net::NetworkBuilder;
 use trackbed_substrate::simulated::Simulation;
 use trackbed_v2x::SignedMessage;
 use trackbed_v2x::job::PortableVerifier;
-use trackbed_v2x::payload::{self, Facility};
+use trackbed_v2x::payload;
 
 use super::*;
 
@@ -25,9 +25,7 @@ fn a_message_is_a_denm_of_a_pedestrian_with_a_certificate_place_and_time() {
     assert_eq!(read.psid(), Some(psid::DENM));
     let place = read.generation_location().unwrap();
     assert!(place.distance_m(&Position { latitude: 358_900_000, longitude: 1_286_100_000 }) < 5e3);
-    let Some(Facility::Denm(denm)) = payload::decode(psid::DENM, read.payload()).unwrap() else {
-        panic!("another message");
-    };
+    let denm = payload::decode(psid::DENM, read.payload()).unwrap().expect("it is known");
     assert_eq!(denm.integer("header.stationID"), Some(10_007));
     assert_eq!(denm.integer("denm.management.stationType"), Some(1), "a pedestrian");
     assert_eq!(denm.integer("denm.situation.eventType.causeCode"), Some(12));
