@@ -42,11 +42,6 @@ impl CertificateHash {
         HashedId8(id)
     }
 
-    /// The last three bytes (`HashedId3`), by which certificates are requested.
-    pub fn id3(&self) -> [u8; 3] {
-        [self.0[29], self.0[30], self.0[31]]
-    }
-
     /// The last ten bytes (`HashedId10`), by which certificates are revoked.
     pub fn id10(&self) -> [u8; 10] {
         let mut id = [0; 10];
@@ -74,7 +69,6 @@ mod tests {
         // IEEE 1609.2 section 6.3.26 gives this example with SHA-256 of nothing.
         assert_eq!(sha256(b""), SELF_SIGNED.0);
         assert_eq!(SELF_SIGNED.id8().to_string(), "A495991B7852B855");
-        assert_eq!(SELF_SIGNED.id3(), [0x52, 0xb8, 0x55]);
         assert_eq!(SELF_SIGNED.id10()[..2], [0x93, 0x4c]);
     }
 }

@@ -110,12 +110,12 @@ impl Refusal {
         self.into()
     }
 
-    /// A decoder's message, truncated for logs.
     /// Refuses more than `max`.
     pub(crate) fn limit(len: usize, max: usize) -> Result<(), Refusal> {
         if len > max { Err(Refusal::TooLong { len, max }) } else { Ok(()) }
     }
 
+    /// A decoder's message, truncated for logs.
     pub(crate) fn malformed(what: &'static str, error: &impl fmt::Display) -> Refusal {
         let detail = error.to_string().chars().take(160).collect();
         Refusal::Malformed { what, detail }

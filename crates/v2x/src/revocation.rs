@@ -28,7 +28,6 @@ pub struct Revocations {
     /// When each of them expires.
     revoked: BTreeMap<[u8; 10], ItsTime>,
     issued: ItsTime,
-    next: Option<ItsTime>,
 }
 
 impl Revocations {
@@ -45,11 +44,6 @@ impl Revocations {
     /// Whether none is revoked.
     pub fn is_empty(&self) -> bool {
         self.revoked.is_empty()
-    }
-
-    /// The announced time of the next list; `None` before the first.
-    pub fn next_list(&self) -> Option<ItsTime> {
-        self.next
     }
 
     /// Applies a list: a full one replaces the known revocations, a delta is added to them.
@@ -99,7 +93,6 @@ impl Revocations {
         Refusal::limit(revoked.len(), MAX_REVOKED)?;
         self.revoked = revoked;
         self.issued = issued;
-        self.next = Some(ItsTime::from_secs(contents.next_crl.0));
         Ok(())
     }
 }

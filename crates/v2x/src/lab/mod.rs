@@ -35,16 +35,6 @@ impl Terms {
     pub fn new(start: ItsTime, hours: u16) -> Terms {
         Terms { start, hours, region: None, permissions: Permissions::vehicle() }
     }
-
-    /// The same, but valid only in this region.
-    pub fn in_region(self, region: base::GeographicRegion) -> Terms {
-        Terms { region: Some(region), ..self }
-    }
-
-    /// The same with these permissions.
-    pub fn permitting(self, permissions: Permissions) -> Terms {
-        Terms { permissions, ..self }
-    }
 }
 
 /// A root and its authorities and tickets, from one seed: the same on every machine.

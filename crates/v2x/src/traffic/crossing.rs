@@ -97,15 +97,13 @@ impl Crossing {
         Crossing { crossings: 11, forged, ..Crossing::default() }
     }
 
-    /// The same crossing with this many additional forgeries a second.
-    pub fn flooded(self, flood_hz: u32) -> Crossing {
-        Crossing { flood_hz, ..self }
+    pub(super) fn vehicles_per_lane(&self) -> u32 {
+        self.range_m / self.spacing_m.max(1)
     }
 
     /// The number of vehicles in range.
     pub fn vehicles(&self) -> u32 {
-        let per_lane = self.range_m / self.spacing_m.max(1);
-        [self.roads, self.lanes, per_lane, self.crossings]
+        [self.roads, self.lanes, self.vehicles_per_lane(), self.crossings]
             .iter()
             .fold(1, |all, count| u32::saturating_mul(all, *count))
     }
@@ -117,17 +115,5 @@ impl Crossing {
             Pace::Every(interval) => Some(f64::from(self.vehicles()) / interval.as_secs_f64()),
             Pace::Triggered => None,
         }
-    }
-
-    /// The number of signatures a second, if every certificate is verified each time it arrives.
-    pub fn signatures_hz(&self) -> Option<f64> {
-        let certificates = f64::from(self.vehicles()) / self.certificate_every.as_secs_f64();
-        Some(self.messages_hz()? + certificates)
-    }
-
-    /// The number of new certificates a second, without waves: one for each vehicle that enters the
-    /// range.
-    pub fn new_certificates_hz(&self) -> f64 {
-        f64::from(self.vehicles()) * f64::from(self.speed_m_s) / f64::from(self.range_m.max(1))
     }
 }

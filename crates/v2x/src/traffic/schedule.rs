@@ -7,7 +7,7 @@ use std::time::Duration;
 use trackbed_core::{Rng, Seed, Time};
 
 use super::crossing::{Crossing, Pace};
-use super::trigger::{CamTrigger, Due, Dynamics};
+use super::trigger::{CamTrigger, Dynamics};
 use crate::location::Position;
 
 /// The origin of a message.
@@ -115,10 +115,7 @@ impl Schedule {
         let state = self.slots.get_mut(slot as usize)?;
         let low_frequency = match self.crossing.pace {
             Pace::Every(_) => true,
-            Pace::Triggered => {
-                let Due { low_frequency } = state.trigger.check(due, &dynamics)?;
-                low_frequency
-            }
+            Pace::Triggered => state.trigger.check(due, &dynamics)?.low_frequency,
         };
         if state.pseudonym.replace(pseudonym) != Some(pseudonym) {
             state.certificate_due = due;
@@ -128,20 +125,16 @@ impl Schedule {
         if has_certificate {
             state.certificate_due = due + self.crossing.certificate_every;
         }
-        let count = state.count;
-        let origin = match self.forged.chance(self.crossing.forged) {
-            true => Origin::Forged,
-            false => Origin::Vehicle,
-        };
+        let is_forged = self.forged.chance(self.crossing.forged);
         Some(Turn {
             at,
             due,
             vehicle: slot,
             pseudonym,
-            origin,
+            origin: if is_forged { Origin::Forged } else { Origin::Vehicle },
             has_certificate,
             dynamics,
-            count,
+            count: state.count,
             low_frequency,
         })
     }
@@ -150,14 +143,15 @@ impl Schedule {
     /// that leaves the range is replaced by another at its beginning.
     fn place(&self, slot: u32, at: Time) -> (Position, u64) {
         let crossing = &self.crossing;
-        let per_lane = (crossing.range_m / crossing.spacing_m.max(1)).max(1);
+        let per_lane = crossing.vehicles_per_lane().max(1);
         let start_m = slot % per_lane * crossing.spacing_m;
         let range_mm = u64::from(crossing.range_m.max(1)) * 1_000;
         let driven_mm = u64::from(start_m) * 1_000
             + (u128::from(crossing.speed_m_s) * u128::from(at.as_nanos()) / 1_000_000) as u64;
         let along_m = (driven_mm % range_mm) as f64 / 1_000.0;
         // Roads begin one range away and lead to the centre; lanes are 3 m wide.
-        let (north, east) = self.direction(slot);
+        let angle = f64::from(self.heading_ddeg(slot)) / 10.0 * std::f64::consts::PI / 180.0;
+        let (north, east) = (libm::cos(angle), libm::sin(angle));
         let lane = f64::from(slot / per_lane % crossing.lanes.max(1)) * 3.0;
         let left_m = f64::from(crossing.range_m) - along_m;
         let (north_m, east_m) = (-north * left_m + east * lane, -east * left_m - north * lane);
@@ -165,19 +159,9 @@ impl Schedule {
     }
 
     fn heading_ddeg(&self, slot: u32) -> u16 {
-        let roads = u64::from(self.crossing.roads.max(1));
-        ((self.road(slot) * 3_600 / roads) % 3_600) as u16
-    }
-
-    fn direction(&self, slot: u32) -> (f64, f64) {
-        let angle = f64::from(self.heading_ddeg(slot)) / 10.0 * std::f64::consts::PI / 180.0;
-        (libm::cos(angle), libm::sin(angle))
-    }
-
-    fn road(&self, slot: u32) -> u64 {
-        let per_lane = (self.crossing.range_m / self.crossing.spacing_m.max(1)).max(1);
-        let lanes = self.crossing.lanes.max(1);
-        u64::from(slot / per_lane / lanes % self.crossing.roads.max(1))
+        let (lanes, roads) = (self.crossing.lanes.max(1), self.crossing.roads.max(1));
+        let road = slot / self.crossing.vehicles_per_lane().max(1) / lanes % roads;
+        (u64::from(road) * 3_600 / u64::from(roads) % 3_600) as u16
     }
 
     fn pseudonym(&self, slot: u32, follower: u64, at: Time) -> u64 {

@@ -115,26 +115,26 @@ fn certificates_are_valid_where_they_say() {
             radius,
         })
     };
-    let terms = Terms::new(world.start(), 168);
-    assert_eq!(by_ticket(&world, &terms.clone().in_region(circle(1_000, 990.0))), None);
-    let refused = by_ticket(&world, &terms.clone().in_region(circle(1_000, 1_010.0)));
+    let terms = |region| Terms { region, ..Terms::new(world.start(), 168) };
+    assert_eq!(by_ticket(&world, &terms(Some(circle(1_000, 990.0)))), None);
+    let refused = by_ticket(&world, &terms(Some(circle(1_000, 1_010.0))));
     assert_eq!(refused, Some(Refusal::OutOfRegion));
 
     // An authority for a country: its tickets inherit that, and may not go beyond.
     let korea = base::GeographicRegion::IdentifiedRegion(
         vec![base::IdentifiedRegion::CountryOnly(base::UnCountryId(410))].into(),
     );
-    let authority = Terms::new(world.start(), 1_000).in_region(korea);
+    let authority = Terms { region: Some(korea), ..Terms::new(world.start(), 1_000) };
     let authority = world.infrastructure.authority(1, &authority).unwrap();
-    let world = World { authority, ..world };
+    let world = World { authority, ..World::new() };
     let payload = world.cam_payload();
-    let of_korea = world.infrastructure.ticket(&world.authority, 1, &terms).unwrap();
+    let of_korea = world.infrastructure.ticket(&world.authority, 1, &terms(None)).unwrap();
     let signed = sign(&of_korea, &world.cam(&payload));
     let refused = accept(&mut world.receiver(), &signed, world.now).unwrap_err();
     assert_eq!(refused, Refusal::OutOfRegion, "the country is unknown");
     let policy = Policy { countries: vec![410], ..world.policy() };
     accept(&mut world.receiver_with(policy), &signed, world.now).unwrap();
-    let refused = by_ticket(&world, &terms.in_region(circle(1_000, 0.0)));
+    let refused = by_ticket(&world, &terms(Some(circle(1_000, 0.0))));
     assert_eq!(refused, Some(Refusal::RegionBeyondIssuer));
 }
 
@@ -172,7 +172,7 @@ fn notifications_have_a_place_and_a_certificate() {
 #[test]
 fn permissions_are_held_to_what_is_said() {
     let world = World::new();
-    let terms = |permissions| Terms::new(world.start(), 168).permitting(permissions);
+    let terms = |permissions| Terms { permissions, ..Terms::new(world.start(), 168) };
     let only_bsm = terms(Permissions::none().with(psid::BSM, None));
     assert_eq!(by_ticket(&world, &only_bsm), Some(Refusal::PsidNotPermitted(psid::CAM)));
     // The authority may permit CAMs by bitmaps of version 1 alone, and of three bytes.
@@ -216,17 +216,12 @@ fn other_applications_are_not_served() {
 fn unknown_senders_are_refused() {
     let world = World::new();
     let payload = world.cam_payload();
-    let elsewhere = World { authority: other_authority(&world), ..World::new() };
-    let ticket = elsewhere
-        .infrastructure
-        .ticket(&elsewhere.authority, 0, &Terms::new(world.start(), 1))
-        .unwrap();
+    let infrastructure = &world.infrastructure;
+    let unknown = infrastructure.authority(9, &Terms::new(world.start(), 1_000)).unwrap();
+    let ticket = infrastructure.ticket(&unknown, 0, &Terms::new(world.start(), 1)).unwrap();
     let signed = sign(&ticket, &world.cam(&payload));
     let refused = accept(&mut world.receiver(), &signed, world.now);
-    assert_eq!(
-        refused.unwrap_err(),
-        Refusal::UnknownIssuer(elsewhere.authority.certificate().id())
-    );
+    assert_eq!(refused.unwrap_err(), Refusal::UnknownIssuer(unknown.certificate().id()));
     // A receiver that trusts another root takes no authority of this one.
     let other =
         Infrastructure::new(&trackbed_core::Seed::of_run(2, 0), &Terms::new(world.start(), 10_000))
@@ -235,10 +230,8 @@ fn unknown_senders_are_refused() {
     let mut receiver = Receiver::new(world.policy(), &roots, &mut PortableVerifier).unwrap();
     let refused =
         receiver.add_authority(Arc::clone(world.authority.certificate()), &mut PortableVerifier);
-    assert_eq!(
-        refused.unwrap_err(),
-        Refusal::UnknownIssuer(world.infrastructure.root().certificate().id())
-    );
+    let root = infrastructure.root();
+    assert_eq!(refused.unwrap_err(), Refusal::UnknownIssuer(root.certificate().id()));
     // An authority is no root, a ticket no authority, and a root no ticket.
     for no_root in [&world.authority, &world.ticket] {
         let roots = [Arc::clone(no_root.certificate())];
@@ -247,12 +240,8 @@ fn unknown_senders_are_refused() {
     let mut receiver = world.receiver();
     let ticket = Arc::clone(world.ticket.certificate());
     assert!(receiver.add_authority(ticket, &mut PortableVerifier).is_err());
-    let by_root = sign(world.infrastructure.root(), &world.cam(&payload));
+    let by_root = sign(root, &world.cam(&payload));
     assert_eq!(accept(&mut receiver, &by_root, world.now).unwrap_err().name(), "unknown-issuer");
-}
-
-fn other_authority(world: &World) -> Holder {
-    world.infrastructure.authority(9, &Terms::new(world.start(), 1_000)).unwrap()
 }
 
 #[test]
