@@ -10,13 +10,13 @@ use trackbed_v2x::refusal::Signed;
 use trackbed_v2x::{Certificate, Refusal, SignedMessage, json};
 
 const CAR_CAM: &[u8] = include_bytes!("../data/car-cam.oer");
-const CAM: &[u8] = include_bytes!("../data/cam.uper");
-const DENM: &[u8] = include_bytes!("../data/denm.uper");
+pub const CAM: &[u8] = include_bytes!("../data/cam.uper");
+pub const DENM: &[u8] = include_bytes!("../data/denm.uper");
 const TLM: &[u8] = include_bytes!("../data/tlm.cert");
 const ECTL: &[u8] = include_bytes!("../data/ectl.oer");
 
 /// From the tests of FHWA's V2X Hub and of JPO's Operational Data Environment.
-const BSM: &str =
+pub const BSM: &str =
     "0014251d59d162dad7de266e9a7d1ea6d4220974ffffffff8ffff080fdfa1fa1007fff0000640fa0";
 
 const MESSAGES: &str = include_str!("../data/messages.jsonl");

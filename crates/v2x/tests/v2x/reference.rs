@@ -12,6 +12,7 @@ use trackbed_v2x::payload::{self, bsm, psid};
 use trackbed_v2x::sign::{Identification, Unsigned};
 use trackbed_v2x::{PointForm, SignedMessage};
 
+use crate::captures;
 use crate::world::World;
 
 fn hex(bytes: &[u8]) -> String {
@@ -154,12 +155,10 @@ fn pycrate_reads_in_cam_and_denm_what_we_read() {
     let unwrapped = |payload: &[u8], port| payload::geonet::unwrap(payload, port).unwrap().to_vec();
     let cam = unwrapped(&world.cam_payload(), payload::geonet::PORT_CAM);
     let denm = unwrapped(&world.denm_payload(94), payload::geonet::PORT_DENM);
-    let captured_cam = include_bytes!("../data/cam.uper").to_vec();
-    let captured_denm = include_bytes!("../data/denm.uper").to_vec();
-    let mut cases = vec![("cam", cam), ("cam", captured_cam)];
-    cases.extend([("denm", denm), ("denm", captured_denm)]);
-    let examples = crate::captures::examples();
-    cases.extend(examples.iter().map(|example| (&*example.0, crate::captures::bytes(&example.1))));
+    let mut cases = vec![("cam", cam), ("cam", captures::CAM.to_vec())];
+    cases.extend([("denm", denm), ("denm", captures::DENM.to_vec())]);
+    let examples = captures::examples();
+    cases.extend(examples.iter().map(|example| (&*example.0, captures::bytes(&example.1))));
     let input: Vec<Value> = cases.iter().map(|(kind, data)| json!([kind, hex(data)])).collect();
     let Some(said) = ask(PAYLOADS, &Value::Array(input)) else { return };
     for ((kind, data), said) in cases.iter().zip(said.as_array().unwrap()) {
@@ -229,10 +228,7 @@ print(json.dumps(out))
 fn pycrate_reads_in_a_bsm_what_we_read() {
     let world = World::new();
     let ours = bsm::encode(&world.vehicle(), world.now, 77).unwrap();
-    let capture = crate::captures::bytes(
-        "0014251d59d162dad7de266e9a7d1ea6d4220974ffffffff8ffff080fdfa1fa1007fff0000640fa0",
-    );
-    let cases = [ours, capture];
+    let cases = [ours, captures::bytes(captures::BSM)];
     let Some(said) = ask(BSMS, &json!(cases.each_ref().map(|data| hex(data)))) else { return };
     for (data, said) in cases.iter().zip(said.as_array().unwrap()) {
         let core = bsm::decode(data).unwrap().to_json();
