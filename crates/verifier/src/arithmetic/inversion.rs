@@ -48,37 +48,20 @@ impl Inverter {
         while g != [0; 5] {
             let steps;
             (eta, steps) = division_steps(eta, f[0] as u64, g[0] as u64);
-            self.update_factors(&mut d, &mut e, &steps);
-            update_values(&mut f, &mut g, &steps);
+            let Steps { u, v, q, r } = steps;
+            (d, e) = (self.combine(u, &d, v, &e), self.combine(q, &d, r, &e));
+            let product = |a, b| shifted(|i| dot(a, f[i], b, g[i]));
+            (f, g) = (product(u, v), product(q, r));
         }
         self.normalise(d, f[4] < 0)
     }
 
-    /// d and e by `steps`, divided by 2^62 modulo the modulus; both stay in (-2 m, m).
-    fn update_factors(&self, d: &mut Signed, e: &mut Signed, steps: &Steps) {
-        let Steps { u, v, q, r } = *steps;
-        let (d_sign, e_sign) = (d[4] >> 63, e[4] >> 63);
-        let (mut d_factor, mut e_factor) =
-            ((u & d_sign) + (v & e_sign), (q & d_sign) + (r & e_sign));
-        let (mut d_sum, mut e_sum) = (dot(u, d[0], v, e[0]), dot(q, d[0], r, e[0]));
-        // Multiples of the modulus that clear the lowest 62 bits.
-        d_factor -= self.clearing(d_sum, d_factor);
-        e_factor -= self.clearing(e_sum, e_factor);
-        d_sum += i128::from(self.modulus[0]) * i128::from(d_factor);
-        e_sum += i128::from(self.modulus[0]) * i128::from(e_factor);
-        d_sum >>= 62;
-        e_sum >>= 62;
-        for i in 1..5 {
-            let modulus = i128::from(self.modulus[i]);
-            d_sum += dot(u, d[i], v, e[i]) + modulus * i128::from(d_factor);
-            e_sum += dot(q, d[i], r, e[i]) + modulus * i128::from(e_factor);
-            d[i - 1] = (d_sum & LIMB_WIDE) as i64;
-            e[i - 1] = (e_sum & LIMB_WIDE) as i64;
-            d_sum >>= 62;
-            e_sum >>= 62;
-        }
-        d[4] = d_sum as i64;
-        e[4] = e_sum as i64;
+    /// a d + b e, divided by 2^62 modulo the modulus; in (-2 m, m), as d and e are.
+    fn combine(&self, a: i64, d: &Signed, b: i64, e: &Signed) -> Signed {
+        let factor = (a & (d[4] >> 63)) + (b & (e[4] >> 63));
+        // With a multiple of the modulus that clears the lowest 62 bits.
+        let factor = factor - self.clearing(dot(a, d[0], b, e[0]), factor);
+        shifted(|i| dot(a, d[i], b, e[i]) + i128::from(self.modulus[i]) * i128::from(factor))
     }
 
     fn clearing(&self, sum: i128, factor: i64) -> i64 {
@@ -174,18 +157,16 @@ fn division_steps(mut eta: i64, mut f: u64, mut g: u64) -> (i64, Steps) {
     }
 }
 
-/// f and g by `steps`, divided by 2^62.
-fn update_values(f: &mut Signed, g: &mut Signed, steps: &Steps) {
-    let Steps { u, v, q, r } = *steps;
-    let (mut f_sum, mut g_sum) = (dot(u, f[0], v, g[0]) >> 62, dot(q, f[0], r, g[0]) >> 62);
+/// The sum of limbs of any size, of which the lowest 62 bits are zero, divided by 2^62.
+#[inline(always)]
+fn shifted(limb: impl Fn(usize) -> i128) -> Signed {
+    let mut shifted = [0; 5];
+    let mut sum = limb(0) >> 62;
     for i in 1..5 {
-        f_sum += dot(u, f[i], v, g[i]);
-        g_sum += dot(q, f[i], r, g[i]);
-        f[i - 1] = (f_sum & LIMB_WIDE) as i64;
-        g[i - 1] = (g_sum & LIMB_WIDE) as i64;
-        f_sum >>= 62;
-        g_sum >>= 62;
+        sum += limb(i);
+        shifted[i - 1] = (sum & LIMB_WIDE) as i64;
+        sum >>= 62;
     }
-    f[4] = f_sum as i64;
-    g[4] = g_sum as i64;
+    shifted[4] = sum as i64;
+    shifted
 }
