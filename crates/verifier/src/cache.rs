@@ -51,7 +51,6 @@ pub struct Residence<K, T> {
     uses: BTreeMap<u64, K>,
     tables: usize,
     clock: u64,
-    counts: Counts,
 }
 
 /// The state of a table.
@@ -63,19 +62,6 @@ pub enum Found<'a, T> {
     Wanted,
     /// None.
     Nothing,
-}
-
-/// Statistics of a cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Look-ups of keys with a table.
-    pub hits: u64,
-    /// Look-ups of keys without a table.
-    pub misses: u64,
-    /// Computed tables.
-    pub built: u64,
-    /// Evicted tables.
-    pub evicted: u64,
 }
 
 #[derive(Debug)]
@@ -138,20 +124,8 @@ impl KeyCache {
 
     /// The number of its tables.
     #[must_use]
-    pub const fn len(&self) -> usize {
-        self.tables.len()
-    }
-
-    /// Whether it has no table.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.tables.is_empty()
-    }
-
-    /// Its statistics so far.
-    #[must_use]
-    pub const fn counts(&self) -> Counts {
-        self.tables.counts()
+    pub const fn tables(&self) -> usize {
+        self.tables.tables
     }
 }
 
@@ -170,7 +144,6 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
             uses: BTreeMap::new(),
             tables: 0,
             clock: 0,
-            counts: Counts::default(),
         }
     }
 
@@ -185,7 +158,6 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
     /// The table of `key` if there is one, or whether there should be: this is returned once.
     pub fn look(&mut self, key: K) -> Found<'_, T> {
         if self.tables_max == 0 {
-            self.counts.misses += 1;
             return Found::Nothing;
         }
         self.clock += 1;
@@ -196,11 +168,9 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         slot.last_use = self.clock;
         slot.uses = slot.uses.saturating_add(1);
         if slot.table.is_some() {
-            self.counts.hits += 1;
             let table = self.keys.get(&key).and_then(|slot| slot.table.as_ref());
             return table.map_or(Found::Nothing, Found::Table);
         }
-        self.counts.misses += 1;
         let is_wanted = slot.uses >= self.after && !slot.is_asked_for;
         slot.is_asked_for |= is_wanted;
         self.make_room();
@@ -217,10 +187,7 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
     /// Stores the table of a key, unless the key was dropped in the meantime.
     pub fn keep(&mut self, key: &K, table: T) {
         let Some(slot) = self.keys.get_mut(key) else { return };
-        if slot.table.replace(table).is_none() {
-            self.tables += 1;
-            self.counts.built += 1;
-        }
+        self.tables += usize::from(slot.table.replace(table).is_none());
         self.make_room();
     }
 
@@ -230,31 +197,15 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         while self.tables > self.tables_max || self.keys.len() > self.tables_max * (1 + CANDIDATES)
         {
             let Some((_, name)) = self.uses.pop_first() else { return };
-            if self.keys.remove(&name).is_some_and(|slot| slot.table.is_some()) {
-                self.tables -= 1;
-                self.counts.evicted += 1;
-            }
+            let had_table = self.keys.remove(&name).is_some_and(|slot| slot.table.is_some());
+            self.tables -= usize::from(had_table);
         }
     }
-}
 
-impl<K, T> Residence<K, T> {
     /// The number of tables.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub const fn tables(&self) -> usize {
         self.tables
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.tables == 0
-    }
-
-    /// The statistics so far.
-    #[must_use]
-    pub const fn counts(&self) -> Counts {
-        self.counts
     }
 }
 
@@ -272,15 +223,9 @@ impl SharedKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::{Affine, Jacobian};
 
     fn keys(count: usize) -> Vec<PublicKey> {
-        let mut sum = Jacobian::INFINITY;
-        let next = |_| {
-            sum = sum.add_affine(&Affine::GENERATOR);
-            PublicKey::of_point(sum.to_affine(&sum.z.invert()))
-        };
-        (0..count).map(next).collect()
+        crate::curve::multiples(count).map(PublicKey::of_point).collect()
     }
 
     #[test]
@@ -292,8 +237,7 @@ mod tests {
             for key in keys(3).iter().chain(&keys(3)) {
                 assert!(matches!(cache.get(key), SharedKey::Plain(plain) if plain == *key));
             }
-            assert!(cache.is_empty() && cache.tables.keys.is_empty());
-            assert_eq!(cache.counts(), Counts { misses: 6, ..Counts::default() });
+            assert!(cache.tables() == 0 && cache.tables.keys.is_empty());
         }
     }
 
@@ -311,8 +255,7 @@ mod tests {
         assert!(!has_table(2));
         assert!(has_table(2) && has_table(0));
         assert!(!has_table(1));
-        assert_eq!(cache.len(), 2);
-        assert_eq!(cache.counts(), Counts { hits: 2, misses: 7, built: 3, evicted: 1 });
+        assert_eq!(cache.tables(), 2);
     }
 
     #[test]
@@ -324,6 +267,15 @@ mod tests {
             let tables = &cache.tables;
             assert!(tables.keys.len() <= 10 && tables.uses.len() == tables.keys.len());
         }
-        assert!(cache.is_empty());
+        assert_eq!(cache.tables(), 0);
+    }
+
+    #[test]
+    fn a_table_is_wanted_once() {
+        let mut tables = Residence::new(Policy::Lru { bytes: 1, after: 2 }, 1);
+        let is_wanted = |tables: &mut Residence<u8, ()>| matches!(tables.look(7), Found::Wanted);
+        assert_eq!([0; 4].map(|_| is_wanted(&mut tables)), [false, true, false, false]);
+        tables.put_off(&7);
+        assert_eq!([0; 2].map(|_| is_wanted(&mut tables)), [true, false]);
     }
 }

@@ -12,3 +12,5 @@ pub(crate) use windows::{Digit, Windows};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::multiples;

@@ -47,6 +47,15 @@ fn ours(point: &Jacobian) -> Option<([u8; 32], [u8; 32])> {
     Some((to_be_bytes(&point.x.to_integer()), to_be_bytes(&point.y.to_integer())))
 }
 
+/// The generator times 1, 2, 3, ...
+pub(crate) fn multiples(count: usize) -> impl Iterator<Item = Affine> {
+    let mut sum = Jacobian::INFINITY;
+    (0..count).map(move |_| {
+        sum = sum.add_affine(&Affine::GENERATOR);
+        sum.to_affine(&sum.z.invert())
+    })
+}
+
 fn affine(scalar: &U256) -> Affine {
     let (x, y) = coordinates(&reference(scalar)).expect("it is not at infinity");
     let element = |bytes| FieldElement::from_integer(&from_be_bytes(bytes)).expect("below p");

@@ -63,10 +63,6 @@ pub struct Summary {
     pub cpu_nanos: Vec<u64>,
     /// Tasks that each worker has verified.
     pub verified: Vec<u64>,
-    /// Tasks dropped because their deadline had passed.
-    pub late: u64,
-    /// Tasks refused because too many were waiting.
-    pub refused: u64,
 }
 
 /// The queue is full, and the task is refused.
@@ -80,7 +76,6 @@ pub struct Engine {
     queues: Vec<Arc<Queue>>,
     workers: Vec<JoinHandle<worker::Account>>,
     next: usize,
-    refused: u64,
 }
 
 impl Default for Options {
@@ -116,7 +111,7 @@ impl Engine {
             (0..queues).map(|_| Arc::new(Queue::new(queue_max))).collect();
         let on_done: Arc<dyn Fn(Done) + Send + Sync> = Arc::new(on_done);
         let rates = Arc::new(batching::Rates::new(count));
-        let mut engine = Self { queues, workers: Vec::new(), next: 0, refused: 0 };
+        let mut engine = Self { queues, workers: Vec::new(), next: 0 };
         for number in 0..count {
             let worker = Worker {
                 number,
@@ -147,11 +142,7 @@ impl Engine {
     /// [`Full`] if the queue is full.
     pub fn submit(&mut self, task: Task) -> Result<(), Full> {
         self.next = (self.next + 1) % self.queues.len();
-        if self.queues[self.next].push(task) {
-            return Ok(());
-        }
-        self.refused += 1;
-        Err(Full)
+        self.queues[self.next].push(task)
     }
 
     /// Passes many tasks at once, before any worker starts; with a static split, each worker gets
@@ -159,12 +150,7 @@ impl Engine {
     pub fn submit_all(&mut self, tasks: Vec<Task>) -> usize {
         let share = tasks.len().div_ceil(self.queues.len()).max(1);
         let mut tasks = tasks.into_iter();
-        let mut refused = 0;
-        for queue in &self.queues {
-            refused += queue.push_all(tasks.by_ref().take(share));
-        }
-        self.refused += refused as u64;
-        refused
+        self.queues.iter().map(|queue| queue.push_all(tasks.by_ref().take(share))).sum()
     }
 
     /// The number of waiting tasks.
@@ -178,13 +164,12 @@ impl Engine {
         for queue in &self.queues {
             queue.close();
         }
-        let mut summary = Summary { refused: self.refused, ..Summary::default() };
+        let mut summary = Summary::default();
         for worker in std::mem::take(&mut self.workers) {
             // A worker that has panicked reports nothing.
             let account = worker.join().unwrap_or_default();
             summary.cpu_nanos.push(account.cpu_nanos);
             summary.verified.push(account.verified);
-            summary.late += account.late;
         }
         summary
     }

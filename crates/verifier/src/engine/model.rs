@@ -62,8 +62,6 @@ pub struct Outcome {
     pub makespan_nanos: u64,
     /// How long each worker worked.
     pub busy_nanos: Vec<u64>,
-    /// Tasks that each worker did.
-    pub done: Vec<u64>,
 }
 
 /// Workers, and the queues that they take from, at some time.
@@ -92,7 +90,6 @@ struct Worker {
     used_nanos: u64,
     rests_until: u64,
     busy_nanos: u64,
-    verified: u64,
 }
 
 impl Done {
@@ -130,7 +127,6 @@ impl Model {
             used_nanos: 0,
             rests_until: 0,
             busy_nanos: 0,
-            verified: 0,
         };
         let mut workers: Vec<Worker> = cores.iter().map(worker).collect();
         if workers.is_empty() {
@@ -238,7 +234,6 @@ impl Model {
         let worker = &mut self.workers[number];
         if !worker.batch.is_empty() {
             worker.busy_nanos += worker.used_nanos;
-            worker.verified += worker.batch.len() as u64;
             self.rates.record(number, worker.batch.len(), worker.used_nanos);
             let done = |task: Task| Done::new(task, true, now, number);
             self.done.extend(worker.batch.drain(..).map(done));
@@ -291,6 +286,5 @@ pub fn closed_loop(tasks: usize, nanos: u64, cores: &[Core], rules: Rules) -> Ou
             makespan_nanos = done.finished_nanos;
         }
     }
-    let done = model.workers.iter().map(|worker| worker.verified).collect();
-    Outcome { makespan_nanos, busy_nanos: model.busy_nanos(), done }
+    Outcome { makespan_nanos, busy_nanos: model.busy_nanos() }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::Full;
 use super::task::Task;
 
 pub(super) struct Queue {
@@ -30,16 +31,16 @@ impl Queue {
         Self { state: Mutex::default(), has_more: Condvar::new(), most }
     }
 
-    /// Adds a task; false if the queue is full, and the task is gone.
-    pub(super) fn push(&self, task: Task) -> bool {
+    /// Adds a task; if the queue is full, the task is gone.
+    pub(super) fn push(&self, task: Task) -> Result<(), Full> {
         let mut state = self.lock();
         if state.order.len() >= self.most {
-            return false;
+            return Err(Full);
         }
         state.push(task);
         drop(state);
         self.has_more.notify_one();
-        true
+        Ok(())
     }
 
     /// Adds the tasks that fit; returns how many did not.

@@ -27,7 +27,6 @@ pub(super) struct Worker {
 pub(super) struct Account {
     pub cpu_nanos: u64,
     pub verified: u64,
-    pub late: u64,
 }
 
 impl Worker {
@@ -41,12 +40,15 @@ impl Worker {
         while self.queue.take(size, &mut batch) {
             let (begin, cpu_begin) = (monotonic_nanos(), thread_cpu_nanos());
             if self.drops_late {
-                account.late += self.drop_late(&mut batch, begin);
+                self.drop_late(&mut batch, begin);
             }
             self.verify(&mut verifier, &batch, &mut verdicts);
             account.verified += batch.len() as u64;
             self.slow_down(thread_cpu_nanos() - cpu_begin);
-            self.report(&batch, &verdicts);
+            let now = monotonic_nanos();
+            for (task, verdict) in batch.iter().zip(&verdicts) {
+                self.say(task, Some(*verdict), now);
+            }
             let used = thread_cpu_nanos() - cpu_begin;
             account.cpu_nanos += used;
             self.rates.record(self.number, batch.len(), used);
@@ -55,10 +57,8 @@ impl Worker {
         account
     }
 
-    /// Removes tasks whose deadline has passed from the batch, and reports them; returns their
-    /// number.
-    fn drop_late(&self, batch: &mut Vec<Task>, now: u64) -> u64 {
-        let before = batch.len();
+    /// Removes tasks whose deadline has passed from the batch, and reports them.
+    fn drop_late(&self, batch: &mut Vec<Task>, now: u64) {
         batch.retain(|task| {
             let is_late = task.deadline_nanos < now;
             if is_late {
@@ -66,7 +66,6 @@ impl Worker {
             }
             !is_late
         });
-        (before - batch.len()) as u64
     }
 
     fn verify(&self, verifier: &mut Verifier, batch: &[Task], verdicts: &mut Vec<Verdict>) {
@@ -87,13 +86,6 @@ impl Worker {
         let until = thread_cpu_nanos() + used.saturating_mul(more) / 1000;
         while thread_cpu_nanos() < until {
             std::hint::spin_loop();
-        }
-    }
-
-    fn report(&self, batch: &[Task], verdicts: &[Verdict]) {
-        let now = monotonic_nanos();
-        for (task, verdict) in batch.iter().zip(verdicts) {
-            self.say(task, Some(*verdict), now);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Vectors against single elements and points.
 
 use crate::arithmetic::{FieldElement, U256};
-use crate::curve::{Affine, Entry, Form, Jacobian, Table, Windows};
+use crate::curve::{Affine, Entry, Form, Jacobian, Table, Windows, multiples};
 
 use super::points::{JacobianPoints, Points};
 use super::vector::Vector;
@@ -124,15 +124,6 @@ fn inverses_are_those_of_single_elements() {
     with_ifma(compare_inverses);
 }
 
-fn multiples() -> Vec<Affine> {
-    let mut sum = Jacobian::INFINITY;
-    let next = |_| {
-        sum = sum.add_affine(&Affine::GENERATOR);
-        sum.to_affine(&sum.z.invert())
-    };
-    (0..100).map(next).collect()
-}
-
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn load(points: &[Affine], negative: u8) -> Points {
     let entries: [Entry; 8] = std::array::from_fn(|lane| Entry::new(&points[lane], Form::Vector));
@@ -146,7 +137,7 @@ fn affine(point: &Jacobian) -> Affine {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn compare_points() {
-    let multiples = multiples();
+    let multiples: Vec<Affine> = multiples(100).collect();
     let (first, second) = (&multiples[..8], &multiples[40..48]);
     let (a, b) = (load(first, 0), load(second, 0));
     let single = |lane: usize| Jacobian::from_affine(&first[lane]);
@@ -183,10 +174,10 @@ fn tables_are_those_of_the_portable_way() {
         eprintln!("skipped: this processor has no AVX-512 IFMA");
         return;
     };
-    for point in multiples().iter().step_by(23) {
+    for point in multiples(100).step_by(23) {
         for windows in [Windows::new(4), Windows::new(5)] {
-            let table = ifma.build_table(point, windows);
-            let expected = Table::new(point, windows, Form::Vector);
+            let table = ifma.build_table(&point, windows);
+            let expected = Table::new(&point, windows, Form::Vector);
             assert_eq!(table.entries, expected.entries);
         }
     }

@@ -26,7 +26,7 @@ impl KeyCosts {
         let Some(costs) = self.costs.tables else { return self.costs.signature };
         let mut built = 0;
         let has_table = self.tables.get(key, || built = costs.build).is_some();
-        self.tables_max = self.tables_max.max(self.tables.len());
+        self.tables_max = self.tables_max.max(self.tables.tables());
         match has_table {
             true => costs.signature + built,
             false => self.costs.signature,

@@ -61,7 +61,7 @@ impl Library {
         // A key whose table was evicted is verified without it.
         let keys: Vec<SharedKey> = workload.keys.iter().map(|key| cache.look(key).0).collect();
         let version =
-            format!("path {}, {} of {} keys with tables", path.name(), cache.len(), keys.len());
+            format!("path {}, {} of {} keys with tables", path.name(), cache.tables(), keys.len());
         Library { name, version, kind: Kind::Trackbed(path, keys) }
     }
 

@@ -171,7 +171,7 @@ impl Unit<'_> {
             }
         }
         self.waiting_max = self.waiting_max.max(self.engine.queued());
-        self.tables_max = self.tables_max.max(self.keys.cache().len());
+        self.tables_max = self.tables_max.max(self.keys.cache().tables());
         match open.waits_for {
             0 => self.decide(heard, line.origin, Judgement::Overflow),
             _ => {
