@@ -21,6 +21,13 @@ pub(crate) fn number(path: &Path) -> Option<i64> {
     text(path)?.split_whitespace().next()?.parse().ok()
 }
 
+/// The bytes on the line of a text that begins with `key` and has kibibytes.
+pub(crate) fn bytes_of(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
 /// The entries of a folder, sorted by name, numbers in names by their value; empty if the folder
 /// does not exist.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {

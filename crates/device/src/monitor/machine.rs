@@ -63,14 +63,9 @@ impl ProcessorTime {
 /// Bytes in use and in total.
 pub(crate) fn memory(root: &Path) -> (Option<u64>, Option<u64>) {
     let Some(text) = files::text(&root.join("proc/meminfo")) else { return (None, None) };
-    let bytes = |key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-        let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-        kibibytes.checked_mul(1024)
-    };
-    let total = bytes("MemTotal:");
-    let used = total.zip(bytes("MemAvailable:")).map(|(all, free)| all.saturating_sub(free));
-    (used, total)
+    let total = files::bytes_of(&text, "MemTotal:");
+    let available = files::bytes_of(&text, "MemAvailable:");
+    (total.zip(available).map(|(all, free)| all.saturating_sub(free)), total)
 }
 
 #[cfg(test)]

@@ -56,10 +56,7 @@ fn parse(pid: u32, stat: &str) -> Option<Process> {
 
 /// Its proportional set size in bytes, if the kernel reports it.
 pub(crate) fn proportional_bytes(root: &Path, pid: u32) -> Option<u64> {
-    let rollup = files::text(&root.join(format!("proc/{pid}/smaps_rollup")))?;
-    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    kibibytes.checked_mul(1024)
+    files::bytes_of(&files::text(&root.join(format!("proc/{pid}/smaps_rollup")))?, "Pss:")
 }
 
 #[cfg(test)]

@@ -76,10 +76,8 @@ impl Sampler {
         let mut machine =
             Machine { cores: processors.map(|time| time.cores), ..Machine::default() };
         let before = self.before.replace(Before { at_ns: now_ns, processors });
-        let shares = match (processors, before.as_ref().and_then(|before| before.processors)) {
-            (Some(now), Some(before)) => now.since(&before),
-            _ => None,
-        };
+        let processors_before = before.as_ref().and_then(|before| before.processors);
+        let shares = processors.zip(processors_before).and_then(|(now, then)| now.since(&then));
         machine.cpu_percent = shares.map(|shares| shares.busy);
         machine.stolen_percent = shares.map(|shares| shares.stolen);
         (machine.memory_used_bytes, machine.memory_total_bytes) = memory(&self.root);
@@ -103,10 +101,7 @@ impl Sampler {
             let seconds = |ticks: u64| ticks as f64 / units.ticks_per_second as f64;
             let processes = role.members().count() as u32;
             let is_known = was_there && processes > 0;
-            let (memory_bytes, memory_kind) = match memory_of(root, units, role) {
-                Some((bytes, kind)) => (Some(bytes), Some(kind)),
-                None => (None, None),
-            };
+            let (memory_bytes, memory_kind) = memory_of(root, units, role).unzip();
             RoleUse {
                 name: role.name.clone(),
                 processes,

@@ -16,11 +16,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use crate::processor::host::PacketCost;
-use crate::processor::{TextError, error};
+use crate::processor::{TextError, error, lines, number};
 
 /// The costs of protocols and ciphers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,23 +53,15 @@ impl Costs {
     /// # Errors
     /// At the first malformed line.
     pub fn parse(text: &str) -> Result<Costs, TextError> {
-        let mut lines = (1_usize..).zip(text.lines());
-        if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
-            return Err(error(1, format!("the first line must be \"{MAGIC}\"")));
-        }
-        let (mut costs, mut last) = (Costs::default(), 1);
-        for (line, text) in lines {
-            last = line;
-            let words: Vec<&str> = text.split_whitespace().collect();
-            if words.first().is_some_and(|first| !first.starts_with('#')) {
-                costs.read(&words).map_err(|why| error(line, why))?;
-            }
+        let mut costs = Costs::default();
+        for (line, words) in lines(text, MAGIC)? {
+            costs.read(&words).map_err(|why| error(line, why))?;
             if costs.protocols.len() + costs.ciphers.len() > LINES_MAX {
                 return Err(error(line, format!("there are more than {LINES_MAX} lines")));
             }
         }
         match costs.protocols.is_empty() {
-            true => Err(error(last, "there is no protocol line; add one".to_owned())),
+            true => Err(error(text.lines().count(), "there is no protocol line; add one")),
             false => Ok(costs),
         }
     }
@@ -81,19 +72,19 @@ impl Costs {
     }
 
     fn read(&mut self, words: &[&str]) -> Result<(), String> {
+        let nanos = |text: &str| {
+            let nanos = number(text, 0..=COST_MAX_NS, "whole number of nanoseconds")?;
+            Ok::<_, String>(Duration::from_nanos(nanos))
+        };
+        let picos = |text: &str| number(text, 0..=BYTE_MAX_PS, "whole number of picoseconds");
         match *words {
             ["protocol", name, message, packet, byte] => {
-                let packet = PacketCost {
-                    packet: Duration::from_nanos(number(packet, COST_MAX_NS, "nanoseconds")?),
-                    byte_picos: number(byte, BYTE_MAX_PS, "picoseconds")?,
-                };
-                let message = number(message, COST_MAX_NS, "nanoseconds")?;
-                let cost = Cost { message: Duration::from_nanos(message), packet };
+                let packet = PacketCost { packet: nanos(packet)?, byte_picos: picos(byte)? };
+                let cost = Cost { message: nanos(message)?, packet };
                 once(self.protocols.insert(name.to_owned(), cost).is_none(), name)
             }
             ["cipher", name, byte] => {
-                let byte = number(byte, BYTE_MAX_PS, "picoseconds")?;
-                once(self.ciphers.insert(name.to_owned(), byte).is_none(), name)
+                once(self.ciphers.insert(name.to_owned(), picos(byte)?).is_none(), name)
             }
             _ => Err(
                 "write \"protocol NAME MESSAGE PACKET BYTE\" with nanoseconds, nanoseconds and \
@@ -106,11 +97,6 @@ impl Costs {
 
 fn once(is_new: bool, name: &str) -> Result<(), String> {
     if is_new { Ok(()) } else { Err(format!("\"{name}\" has a line before this one: remove one")) }
-}
-
-fn number(text: &str, most: u64, unit: &str) -> Result<u64, String> {
-    let found = u64::from_str(text).ok().filter(|value| *value <= most);
-    found.ok_or_else(|| format!("\"{text}\" is not a whole number of {unit} from 0 to {most}"))
 }
 
 /// As [`Costs::parse`] reads it.

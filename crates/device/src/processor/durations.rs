@@ -17,7 +17,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::processor::{TextError, error};
+use crate::processor::{TextError, error, lines, number};
 
 /// The frames of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,23 +50,16 @@ impl Durations {
     /// # Errors
     /// At the first malformed line.
     pub fn parse(text: &str) -> Result<Durations, TextError> {
-        let mut lines = (1_usize..).zip(text.lines());
-        if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
-            return Err(error(1, format!("the first line must be \"{MAGIC}\"")));
-        }
-        let (mut threads, mut frames, mut last) = (None, Vec::new(), 1);
-        for (line, text) in lines {
-            last = line;
-            let words: Vec<&str> = text.split_whitespace().collect();
+        let (mut threads, mut frames) = (None, Vec::new());
+        for (line, words) in lines(text, MAGIC)? {
+            let refuse = |why| error(line, why);
             match words.as_slice() {
-                [] => {}
-                [first, ..] if first.starts_with('#') => {}
                 ["threads", count] if threads.is_none() && frames.is_empty() => {
-                    threads = Some(read_threads(count).map_err(|why| error(line, why))?);
+                    let count = number(count, 1..=THREADS_MAX.into(), "number of threads");
+                    threads = Some(count.map_err(refuse)? as u32);
                 }
                 ["frame", serial, parallel] if frames.len() < FRAMES_MAX => {
-                    let frame = FrameTime::read(serial, parallel);
-                    frames.push(frame.map_err(|why| error(line, why))?);
+                    frames.push(FrameTime::read(serial, parallel).map_err(refuse)?);
                 }
                 ["frame", _, _] => {
                     return Err(error(line, format!("there are more than {FRAMES_MAX} frames")));
@@ -74,13 +67,14 @@ impl Durations {
                 _ => {
                     let known = "write \"threads N\" once, and then \"frame SERIAL PARALLEL\" with \
                                  nanoseconds for each frame";
-                    return Err(error(line, known.to_owned()));
+                    return Err(error(line, known));
                 }
             }
         }
-        let threads = threads.ok_or_else(|| error(last, "\"threads N\" is missing".to_owned()))?;
+        let last = text.lines().count();
+        let threads = threads.ok_or_else(|| error(last, "\"threads N\" is missing"))?;
         if frames.is_empty() {
-            return Err(error(last, "there is no frame line; add one".to_owned()));
+            return Err(error(last, "there is no frame line; add one"));
         }
         Ok(Durations { threads, frames })
     }
@@ -110,10 +104,7 @@ impl Durations {
 
 impl FrameTime {
     fn read(serial: &str, parallel: &str) -> Result<FrameTime, String> {
-        let part = |text: &str| match text.parse() {
-            Ok(nanos) if nanos <= PART_MAX_NS => Ok(nanos),
-            _ => Err(format!("\"{text}\" is not a number of nanoseconds from 0 to {PART_MAX_NS}")),
-        };
+        let part = |text: &str| number(text, 0..=PART_MAX_NS, "number of nanoseconds");
         let frame = FrameTime { serial_ns: part(serial)?, parallel_ns: part(parallel)? };
         if frame.serial_ns + frame.parallel_ns == 0 {
             return Err("a frame must take more than zero nanoseconds".to_owned());
@@ -130,13 +121,6 @@ impl fmt::Display for Durations {
             writeln!(f, "frame {serial_ns} {parallel_ns}")?;
         }
         Ok(())
-    }
-}
-
-fn read_threads(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(threads @ 1..=THREADS_MAX) => Ok(threads),
-        _ => Err(format!("\"{text}\" is not a number of threads from 1 to {THREADS_MAX}")),
     }
 }
 

@@ -10,6 +10,8 @@
 //!
 //! A network can have a [`host::Host`] at an endpoint: a packet that is sent or received waits
 //! there until the host has handled it.
+use std::ops::RangeInclusive;
+
 pub mod competitor;
 pub mod costs;
 pub mod durations;
@@ -26,6 +28,27 @@ pub struct TextError {
     pub why: String,
 }
 
-fn error(line: usize, why: String) -> TextError {
-    TextError { line, why }
+fn error(line: usize, why: impl Into<String>) -> TextError {
+    TextError { line, why: why.into() }
+}
+
+/// The words of each line after the first one, which must be `magic`, with the line's number; empty
+/// lines and those that begin with `#` are left out.
+fn lines<'a>(
+    text: &'a str,
+    magic: &str,
+) -> Result<impl Iterator<Item = (usize, Vec<&'a str>)>, TextError> {
+    let mut lines = (1_usize..).zip(text.lines());
+    if lines.next().is_none_or(|(_, first)| first.trim_end() != magic) {
+        return Err(error(1, format!("the first line must be \"{magic}\"")));
+    }
+    let lines = lines.map(|(line, text)| (line, text.split_whitespace().collect::<Vec<_>>()));
+    Ok(lines.filter(|(_, words)| words.first().is_some_and(|first| !first.starts_with('#'))))
+}
+
+/// A number in `range`; `what` it is, for the error.
+fn number(text: &str, range: RangeInclusive<u64>, what: &str) -> Result<u64, String> {
+    let found = text.parse().ok().filter(|value| range.contains(value));
+    let (least, most) = (range.start(), range.end());
+    found.ok_or_else(|| format!("\"{text}\" is not a {what} from {least} to {most}"))
 }

@@ -43,16 +43,10 @@ impl Powers {
     }
 
     pub(super) fn read(&mut self, now_ns: u64) -> Vec<Named> {
-        let mut powers: Vec<Named> = Vec::new();
-        for (name, meter) in &self.meters {
-            let value = meter.read();
-            powers.extend(value.map(|value| Named { name: name.clone(), value }));
-        }
-        for counter in &mut self.counters {
-            let value = counter.read(now_ns);
-            powers.extend(value.map(|value| Named { name: counter.name.clone(), value }));
-        }
-        powers
+        let meters = self.meters.iter().map(|(name, meter)| (name.clone(), meter.read()));
+        let counters = self.counters.iter_mut().map(|one| (one.name.clone(), one.read(now_ns)));
+        let powers = meters.chain(counters);
+        powers.filter_map(|(name, value)| Some(Named { name, value: value? })).collect()
     }
 }
 
