@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -237,18 +238,22 @@ fn said(last_words: &str) -> String {
 
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
-    let deadline = monotonic_nanos().saturating_add(nanos(limit));
+    is_ready(&end, monotonic_nanos().saturating_add(nanos(limit)))
+}
+
+/// Waits until `file` can be read, at most until `deadline_ns`; whether it can.
+pub(crate) fn is_ready(file: &impl AsFd, deadline_ns: u64) -> io::Result<bool> {
     loop {
-        let left = Duration::from_nanos(deadline.saturating_sub(monotonic_nanos()));
+        let left = Duration::from_nanos(deadline_ns.saturating_sub(monotonic_nanos()));
         let left = Timespec::try_from(left).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&left)) {
+        match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&left)) {
             Err(rustix::io::Errno::INTR) => {}
             other => return Ok(other? > 0),
         }
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

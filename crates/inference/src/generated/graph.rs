@@ -8,7 +8,7 @@ use super::protobuf::Message;
 /// A tensor of the graph: its name and shape `[1, channels, height, width]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
-    name: String,
+    pub(crate) name: String,
     pub(crate) channels: usize,
     pub(crate) height: usize,
     pub(crate) width: usize,
@@ -55,22 +55,16 @@ impl Graph {
         }
     }
 
-    pub(crate) fn input(name: &str, channels: usize, height: usize, width: usize) -> Tensor {
-        Tensor { name: name.to_owned(), channels, height, width }
-    }
-
     pub(crate) fn convolve(&mut self, input: &Tensor, how: Convolution) -> Tensor {
         let per_group = input.channels / how.groups;
         let fan_in = per_group * how.kernel * how.kernel;
         let deviation = f64::from(how.gain) / fan_in as f64;
-        let weights = (0..how.channels * fan_in)
+        let weights: Vec<f32> = (0..how.channels * fan_in)
             .map(|_| (self.random.normal() * deviation.sqrt()) as f32)
-            .flat_map(f32::to_le_bytes)
-            .collect::<Vec<u8>>();
+            .collect();
         let shape = [how.channels, per_group, how.kernel, how.kernel].map(|side| side as i64);
-        let weights = self.constant(FLOAT, &shape, &weights);
-        let biases = how.bias.to_le_bytes().repeat(how.channels);
-        let biases = self.constant(FLOAT, &[how.channels as i64], &biases);
+        let weights = self.floats(&shape, &weights);
+        let biases = self.floats(&[how.channels as i64], &vec![how.bias; how.channels]);
         let (kernel, stride) = (how.kernel as i64, how.stride as i64);
         let name = self.node(
             "Conv",
@@ -109,13 +103,8 @@ impl Graph {
 
     pub(crate) fn halves(&mut self, input: &Tensor) -> (Tensor, Tensor) {
         let half = input.channels / 2;
-        let names = self.split(&input.name, &[half, half], 1);
-        let [first, second] = [0, 1].map(|half_number: usize| Tensor {
-            name: names[half_number].clone(),
-            channels: half,
-            ..input.clone()
-        });
-        (first, second)
+        let names = self.split(&input.name, [half, half], 1);
+        names.map(|name| Tensor { name, channels: half, ..input.clone() }).into()
     }
 
     /// The maximum of each 5 x 5 square.
@@ -130,8 +119,7 @@ impl Graph {
     }
 
     pub(crate) fn double(&mut self, input: &Tensor) -> Tensor {
-        let scales = [1.0_f32, 1.0, 2.0, 2.0].map(f32::to_le_bytes).concat();
-        let scales = self.constant(FLOAT, &[4], &scales);
+        let scales = self.floats(&[4], &[1.0, 1.0, 2.0, 2.0]);
         let attributes = [
             Attribute::Text("mode", "nearest"),
             Attribute::Text("coordinate_transformation_mode", "asymmetric"),
@@ -141,25 +129,20 @@ impl Graph {
         Tensor { name, height: 2 * input.height, width: 2 * input.width, ..input.clone() }
     }
 
-    pub(crate) fn named(name: String, channels: usize, height: usize, width: usize) -> Tensor {
-        Tensor { name, channels, height, width }
-    }
-
-    /// The name of a tensor, for operators on any shape.
-    pub(crate) fn name_of(tensor: &Tensor) -> &str {
-        &tensor.name
-    }
-
     pub(crate) fn reshape(&mut self, input: &str, shape: &[i64]) -> String {
         let shape = self.integers(shape);
         self.node("Reshape", &[input, &shape], &[])
     }
 
     /// Splits into parts of these sizes along `axis`.
-    pub(crate) fn split(&mut self, input: &str, sizes: &[usize], axis: i64) -> Vec<String> {
-        let lengths: Vec<i64> = sizes.iter().map(|size| *size as i64).collect();
-        let lengths = self.integers(&lengths);
-        let outputs: Vec<String> = sizes.iter().map(|_| self.name()).collect();
+    pub(crate) fn split<const N: usize>(
+        &mut self,
+        input: &str,
+        sizes: [usize; N],
+        axis: i64,
+    ) -> [String; N] {
+        let lengths = self.integers(&sizes.map(|size| size as i64));
+        let outputs = sizes.map(|_| self.name());
         let attributes = [Attribute::Integer("axis", axis)];
         self.push("Split", &[input, &lengths], &outputs, &attributes);
         outputs
@@ -198,20 +181,15 @@ impl Graph {
         }
         graph.message(11, &value_info(input.0, input.1));
         graph.message(12, &value_info(output.0, output.1));
-        let mut operators = Message::default();
-        operators.bytes(1, "").integer(2, OPERATOR_SET);
         let mut model = Message::default();
         model.integer(1, IR_VERSION).bytes(2, "trackbed").bytes(3, env!("CARGO_PKG_VERSION"));
-        model.message(7, &graph).message(8, &operators);
+        model.message(7, &graph);
+        model.message(8, Message::default().bytes(1, "").integer(2, OPERATOR_SET));
         model.into_bytes()
     }
 
-    pub(crate) fn last(&mut self, operator: &str, inputs: &[&str], axis: i64, output: &str) {
-        let attributes = [Attribute::Integer("axis", axis)];
-        self.push(operator, inputs, &[output.to_owned()], &attributes);
-    }
-
-    fn push(
+    /// Adds an operator with the names of its outputs.
+    pub(crate) fn push(
         &mut self,
         operator: &str,
         inputs: &[&str],
@@ -275,16 +253,12 @@ impl Attribute {
 fn value_info(name: &str, shape: &[i64]) -> Message {
     let mut dimensions = Message::default();
     for side in shape {
-        let mut dimension = Message::default();
-        dimension.integer(1, *side);
-        dimensions.message(1, &dimension);
+        dimensions.message(1, Message::default().integer(1, *side));
     }
     let mut tensor = Message::default();
     tensor.integer(1, FLOAT).message(2, &dimensions);
-    let mut kind = Message::default();
-    kind.message(1, &tensor);
     let mut info = Message::default();
-    info.bytes(1, name).message(2, &kind);
+    info.bytes(1, name).message(2, Message::default().message(1, &tensor));
     info
 }
 

@@ -22,7 +22,7 @@ pub(super) fn build(random: Rng) -> GeneratedModel {
 
 /// Backbone and neck: features at strides of 8, 16 and 32 pixels.
 fn features(g: &mut Graph) -> [Tensor; 3] {
-    let x = Graph::input("images", 3, SIDE, SIDE);
+    let x = Tensor { name: "images".to_owned(), channels: 3, height: SIDE, width: SIDE };
     let x = g.conv(&x, 16, 3, 2);
     let x = g.conv(&x, 32, 3, 2);
     let x = g.c3k2(&x, 64, 16, false);
@@ -66,14 +66,15 @@ fn head(g: &mut Graph, scales: &[Tensor; 3]) {
         let confidences = g.convolve(&x, last(CLASSES, (5.0 / CLASSES as f32 / squares).ln()));
         let both = g.concatenate(&[&distances, &confidences]);
         let shape = [1, both.channels as i64, (both.height * both.width) as i64];
-        flat.push(g.reshape(Graph::name_of(&both), &shape));
+        flat.push(g.reshape(&both.name, &shape));
     }
     let names: Vec<&str> = flat.iter().map(String::as_str).collect();
     let all = g.node("Concat", &names, &[Attribute::Integer("axis", 2)]);
-    let parts = g.split(&all, &[4 * BINS, CLASSES], 1);
-    let confidences = g.node("Sigmoid", &[&parts[1]], &[]);
-    let boxes = boxes(g, &parts[0], scales);
-    g.last("Concat", &[&boxes, &confidences], 1, "output0");
+    let [distances, confidences] = g.split(&all, [4 * BINS, CLASSES], 1);
+    let confidences = g.node("Sigmoid", &[&confidences], &[]);
+    let boxes = boxes(g, &distances, scales);
+    let output = ["output0".to_owned()];
+    g.push("Concat", &[&boxes, &confidences], &output, &[Attribute::Integer("axis", 1)]);
 }
 
 /// Distances from a place to the four sides of its box, each the mean of a distribution over 16
@@ -87,12 +88,12 @@ fn boxes(g: &mut Graph, distances: &str, scales: &[Tensor; 3]) -> String {
     let weighted = g.node("Mul", &[&shares, &values], &[]);
     let axes = g.integers(&[2]);
     let means = g.node("ReduceSum", &[&weighted, &axes], &[Attribute::Integer("keepdims", 0)]);
-    let sides = g.split(&means, &[2, 2], 1);
+    let [before, behind] = g.split(&means, [2, 2], 1);
     let (centres, strides) = grid(scales);
     let centres = g.floats(&[1, 2, places], &centres);
     let strides = g.floats(&[1, 1, places], &strides);
-    let low = g.node("Sub", &[&centres, &sides[0]], &[]);
-    let high = g.node("Add", &[&centres, &sides[1]], &[]);
+    let low = g.node("Sub", &[&centres, &before], &[]);
+    let high = g.node("Add", &[&centres, &behind], &[]);
     let sum = g.node("Add", &[&low, &high], &[]);
     let half = g.floats(&[1], &[0.5]);
     let middle = g.node("Mul", &[&sum, &half], &[]);

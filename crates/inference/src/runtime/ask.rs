@@ -4,9 +4,8 @@ use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use crate::clock::monotonic_nanos;
+use crate::program::{is_ready, nanos};
 
 /// The standard output of `command`; `None` if it does not exist, fails, writes more than
 /// [`BYTES_MAX`] or takes longer than `limit`.
@@ -23,26 +22,16 @@ pub(super) fn ask(command: &mut Command, limit: Duration) -> Option<String> {
 
 fn read_until_end(child: &mut Child, limit: Duration) -> Option<Vec<u8>> {
     let mut stdout = child.stdout.take()?;
-    let end = monotonic_nanos().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+    let end = monotonic_nanos().saturating_add(nanos(limit));
     let mut bytes = Vec::new();
     let mut part = [0; 4096];
-    loop {
-        let left = Duration::from_nanos(end.checked_sub(monotonic_nanos())?);
-        let left = Timespec::try_from(left).ok()?;
-        match poll(&mut [PollFd::new(&stdout, PollFlags::IN)], Some(&left)) {
-            Ok(0) => return None,
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => return None,
-        }
+    while bytes.len() <= BYTES_MAX && is_ready(&stdout, end).ok()? {
         match stdout.read(&mut part).ok()? {
             0 => return Some(bytes),
             count => bytes.extend_from_slice(&part[..count]),
         }
-        if bytes.len() > BYTES_MAX {
-            return None;
-        }
     }
+    None
 }
 
 const BYTES_MAX: usize = 64 * 1024;

@@ -44,9 +44,7 @@ impl Scratch {
         probe.args(["-c", &imports.join("\n")]).stdout(Stdio::null()).stderr(Stdio::null());
         if !probe.status().is_ok_and(|status| status.success()) {
             let missing = packages.join(" ");
-            let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-            assert!(!in_ci, "CI=true allows no skipped test: `pip install {missing}`");
-            eprintln!("skipped: Python has not all of these packages: pip install {missing}");
+            skip(format_args!("Python has not all of these packages: pip install {missing}"));
             return None;
         }
         let mut child = Command::new(python)
@@ -61,6 +59,13 @@ impl Scratch {
         assert!(output.status.success(), "the reference failed: {}", output.status);
         Some(String::from_utf8(output.stdout).unwrap())
     }
+}
+
+/// Reports that a test cannot run here; with `CI=true` that is a failure.
+fn skip(why: impl std::fmt::Display) {
+    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    assert!(!in_ci, "CI=true allows no skipped test: {why}");
+    eprintln!("skipped: {why}");
 }
 
 fn python() -> OsString {

@@ -48,9 +48,7 @@ fn runtimes() -> Vec<Runtime> {
     {
         Ok(runtime) => Some(runtime),
         Err(why @ (RuntimeError::Missing | RuntimeError::WithoutRten)) => {
-            let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-            assert!(!in_ci, "CI=true allows no skipped test: {why}");
-            eprintln!("skipped: {why}");
+            crate::skip(why);
             None
         }
         Err(why) => panic!("{why}"),
