@@ -22,11 +22,6 @@ impl Permissions {
             .with(psid::BSM, None)
     }
 
-    /// None yet.
-    pub fn none() -> Permissions {
-        Permissions::default()
-    }
-
     /// The same, and one application more.
     pub fn with(mut self, psid: u64, bitmap: Option<&[u8]>) -> Permissions {
         self.0.push((psid, bitmap.map(<[u8]>::to_vec)));

@@ -91,12 +91,6 @@ impl Default for Crossing {
 }
 
 impl Crossing {
-    /// Eleven crossings at once, 35,200 messages a second, one in twenty forged.
-    pub fn replay() -> Crossing {
-        let forged = Ratio::from_parts(5, 100);
-        Crossing { crossings: 11, forged, ..Crossing::default() }
-    }
-
     pub(super) fn vehicles_per_lane(&self) -> u32 {
         self.range_m / self.spacing_m.max(1)
     }
