@@ -122,23 +122,19 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
             timelines.push(RadioTimeline { operator, ..RadioTimeline::default() });
         }
         let timeline = &mut timelines[index];
-        match row.content {
-            Content::Handover(handover) => timeline.handovers.push(*handover),
-            Content::Changes(changes) => {
-                let kind = |change: &LinkChange| {
-                    (change.at, change.direction, std::mem::discriminant(&change.what))
-                };
-                let is_repeated = |change: &LinkChange| {
-                    let present = timeline.changes.iter().rev();
-                    present.take_while(|old| old.at == row.at).any(|old| kind(old) == kind(change))
-                };
-                if changes.iter().any(is_repeated) {
-                    let why = "the same value is changed twice at one time; keep one change";
-                    return refuse(number, why.to_owned());
-                }
-                timeline.changes.extend(changes);
-            }
+        let kind = |change: &LinkChange| {
+            (change.at, change.direction, std::mem::discriminant(&change.what))
+        };
+        let is_repeated = |change: &LinkChange| {
+            let present = timeline.changes.iter().rev();
+            present.take_while(|old| old.at == row.at).any(|old| kind(old) == kind(change))
+        };
+        if row.changes.iter().any(is_repeated) {
+            let why = "the same value is changed twice at one time; keep one change";
+            return refuse(number, why.to_owned());
         }
+        timeline.changes.extend(row.changes);
+        timeline.handovers.extend(row.handover);
     }
     Ok(timelines)
 }
@@ -146,12 +142,8 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
 struct Row<'a> {
     at: Time,
     operator: &'a str,
-    content: Content,
-}
-
-enum Content {
-    Changes(Vec<LinkChange>),
-    Handover(Box<Handover>),
+    changes: Vec<LinkChange>,
+    handover: Option<Handover>,
 }
 
 fn row(line: &str) -> Result<Row<'_>, String> {
@@ -180,8 +172,8 @@ fn row(line: &str) -> Result<Row<'_>, String> {
             What::Service(Service::from_name(value).ok_or_else(unknown)?)
         }
         "handover" => {
-            let handover = Box::new(handover(at, value)?);
-            return Ok(Row { at, operator, content: Content::Handover(handover) });
+            let handover = Some(handover(at, value)?);
+            return Ok(Row { at, operator, changes: Vec::new(), handover });
         }
         _ => {
             return Err(format!(
@@ -190,7 +182,7 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         }
     };
     let changes = directions.iter().map(|&direction| LinkChange { at, direction, what });
-    Ok(Row { at, operator, content: Content::Changes(changes.collect()) })
+    Ok(Row { at, operator, changes: changes.collect(), handover: None })
 }
 
 const EXAMPLE: &str = "12 s,A,both,service,held";
