@@ -20,9 +20,4 @@ impl MotionError {
         self.line.get_or_insert(line);
         self
     }
-
-    /// The line in the text, if known.
-    pub fn line(&self) -> Option<u64> {
-        self.line
-    }
 }

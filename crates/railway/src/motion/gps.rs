@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use trackbed_core::{Rng, Seed, Time};
 
-use crate::motion::coordinates::Coordinates;
 use crate::motion::ride::Ride;
 
 /// The errors and the delay of a satellite receiver.
@@ -53,10 +52,6 @@ pub struct GpsReceiver {
 /// A reported position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fix {
-    /// When it is reported.
-    pub at: Time,
-    /// The reported coordinates.
-    pub coordinates: Coordinates,
     /// The chainage of the nearest point of the track, in metres.
     pub chainage_m: f64,
     /// The speed, in metres per second; exact, but as late as the position.
@@ -77,8 +72,7 @@ impl GpsReceiver {
         // Large enough for an error of any likely size.
         let reach = 10.0 * self.model.sigma_m + 100.0;
         let nearest = ride.track().project_near(coordinates, ride.chainage_m(then), reach);
-        let speed_m_s = ride.speed_m_s(then);
-        Fix { at: now, coordinates, chainage_m: nearest.chainage_m, speed_m_s }
+        Fix { chainage_m: nearest.chainage_m, speed_m_s: ride.speed_m_s(then) }
     }
 
     /// The error at `now`. Always draws two normal numbers, so that sigma and correlation do not affect later

@@ -99,12 +99,6 @@ impl Ride {
         }
     }
 
-    /// When the train first reaches this chainage; `None` if it never does.
-    pub fn time_at(&self, chainage_m: f64) -> Option<Time> {
-        let way = (chainage_m - self.start_m) * self.direction.sign();
-        (0.0..=self.way_m()).contains(&way).then(|| self.speed.time_at(way))?
-    }
-
     /// When the train reaches the end of the track; `None` if it never does.
     pub fn end(&self) -> Option<Time> {
         self.speed.time_at(self.way_m())

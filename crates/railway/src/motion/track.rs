@@ -38,22 +38,6 @@ impl Track {
         Track::through([origin, end])
     }
 
-    /// A straight track (a great circle) of this length in metres from `origin` with the course
-    /// `bearing_deg`, in degrees clockwise from north.
-    ///
-    /// # Errors
-    /// If the length is not between 1 m and 10,000 km.
-    pub fn straight_from(
-        origin: Coordinates,
-        bearing_deg: f64,
-        length_m: f64,
-    ) -> Result<Track, MotionError> {
-        let length_m = length(length_m)?;
-        let pieces = (length_m / POINT_SPACING_M).ceil();
-        let point = |piece: usize| origin.towards(bearing_deg, length_m * piece as f64 / pieces);
-        Track::through((0..=pieces as usize).map(point))
-    }
-
     /// The track through `points` in order; equal neighbours count once.
     ///
     /// # Errors
@@ -179,6 +163,4 @@ fn length(length_m: f64) -> Result<f64, MotionError> {
     }
 }
 
-/// The spacing of the points of a straight track that is not on the equator.
-const POINT_SPACING_M: f64 = 1_000.0;
 const LENGTH_MAX_M: f64 = 1e7;

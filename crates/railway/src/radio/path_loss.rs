@@ -5,8 +5,6 @@
 pub struct PathLoss {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// Its use, and its source.
-    pub summary: &'static str,
     /// The loss at a distance of 1 km, in dB.
     pub at_1_km_db: f64,
     /// The additional loss for ten times the distance, in dB.
@@ -27,27 +25,18 @@ impl PathLoss {
 
 /// Every path loss, in the order of lists.
 pub static PATH_LOSSES: &[PathLoss] = &[
+    // Free space at 2.12 GHz (Friis 1946; the band of ns-3's LTE examples).
     PathLoss {
         name: "friis",
-        summary: "free space at 2.12 GHz (Friis 1946; the band of ns-3's LTE examples)",
         // 32.45 + 20 log10(2120 MHz), with kilometres and megahertz.
         at_1_km_db: 98.977,
         per_decade_db: 20.0,
     },
-    PathLoss {
-        name: "3gpp",
-        summary: "macro cells at 2 GHz, antennas 15 m above the roofs: 128.1 + 37.6 log10(km) (TR \
-                  36.942 section 4.5.2, TR 36.814 annex A.2.1.1)",
-        at_1_km_db: 128.1,
-        per_decade_db: 37.6,
-    },
-    PathLoss {
-        name: "3gpp-rural",
-        summary: "rural macro cells at 900 MHz, antennas 45 m above ground: 95.5 + 34.1 log10(km) \
-                  (TR 36.942 section 4.5.3)",
-        at_1_km_db: 95.5,
-        per_decade_db: 34.1,
-    },
+    // Macro cells at 2 GHz, antennas 15 m above the roofs (TR 36.942 section 4.5.2, TR 36.814 annex
+    // A.2.1.1).
+    PathLoss { name: "3gpp", at_1_km_db: 128.1, per_decade_db: 37.6 },
+    // Rural macro cells at 900 MHz, antennas 45 m above ground (TR 36.942 section 4.5.3).
+    PathLoss { name: "3gpp-rural", at_1_km_db: 95.5, per_decade_db: 34.1 },
 ];
 
 #[cfg(test)]

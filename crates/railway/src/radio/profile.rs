@@ -11,8 +11,6 @@ use trackbed_core::{ByteSize, Ratio};
 pub struct Profile {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// Its meaning, and its source.
-    pub summary: &'static str,
     /// The name of its path loss.
     pub path_loss: &'static str,
     /// A station's power in dBm.
@@ -64,10 +62,10 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+/// LTE as in 3GPP's reports: macro cells with shadows, gaps of 50 +- 15 ms (TR 36.881), packets forwarded over
+/// X2 within 5 to 20 ms.
 const LTE: Profile = Profile {
     name: "3gpp",
-    summary: "LTE as in 3GPP's reports: macro cells with shadows, gaps of 50 +- 15 ms (TR 36.881), \
-              packets forwarded over X2 within 5 to 20 ms",
     path_loss: "3gpp",
     power_dbm: 46.0,
     antenna_gain_db: 15.0,
@@ -86,9 +84,9 @@ const LTE: Profile = Profile {
 
 /// Every profile, in the order of lists.
 pub static PROFILES: &[Profile] = &[
+    // ns-3's LTE: free space without shadows, gaps of 5 to 15 ms, queues of 10 KiB lost.
     Profile {
         name: "ns3",
-        summary: "ns-3's LTE: free space without shadows, gaps of 5 to 15 ms, queues of 10 KiB lost",
         path_loss: "friis",
         power_dbm: 30.0,
         antenna_gain_db: 0.0,
@@ -103,11 +101,10 @@ pub static PROFILES: &[Profile] = &[
         reestablishment: LTE.reestablishment,
     },
     LTE,
+    // As measured above 280 km/h (Li et al., SIGCOMM 2018): for 1 to 3 s around a handover, a tenth of the
+    // rate, three to four times the delay, and up to 70 % loss; one handover in twenty fails.
     Profile {
         name: "hsr-measured",
-        summary: "as measured above 280 km/h (Li et al., SIGCOMM 2018): for 1 to 3 s around a \
-                  handover, a tenth of the rate, three to four times the delay, and up to 70 % loss; \
-                  one handover in twenty fails",
         spell: Some(Spell {
             duration: (ms(1_000), ms(3_000)),
             rate: Ratio::from_parts(1, 10),

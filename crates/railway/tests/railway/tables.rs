@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackbed_core::Seed;
 use trackbed_railway::handover::{Learner, RideRecord, SCHEMA, Settings, Table};
-use trackbed_railway::motion::{Coordinates, Direction, Track};
+use trackbed_railway::motion::{Coordinates, Direction};
 
 /// A table of two operators, both directions, with signal.
 fn table() -> Table {
-    let track = Track::straight_from(Coordinates::new(36.6, 127.3).unwrap(), 30.0, 6_000.0);
-    let mut learner = Learner::new(Arc::new(track.unwrap()), Settings::default()).unwrap();
+    let track = crate::straight_from(Coordinates::new(36.6, 127.3).unwrap(), 0.6, 0.8, 6);
+    let mut learner = Learner::new(Arc::new(track), Settings::default()).unwrap();
     let mut rng = Seed::of_run(1, 0).stream("test");
     for ride in 0..60 {
         let direction = Direction::BOTH[ride % 2];

@@ -107,12 +107,8 @@ fn every_entry_can_be_chosen() {
     let profiles = trackbed_railway::radio::PROFILES.iter();
     assert!(profiles.clone().map(|profile| profile.name).eq(choices("profile")));
     let losses = trackbed_railway::radio::PATH_LOSSES.iter();
-    assert!(losses.clone().map(|loss| loss.name).eq(choices("path-loss")));
-    assert!(profiles.clone().all(|profile| choices("path-loss").contains(&profile.path_loss)));
+    assert!(losses.map(|loss| loss.name).eq(choices("path-loss")));
     assert!(
-        profiles
-            .map(|profile| profile.summary)
-            .chain(losses.map(|l| l.summary))
-            .all(|s| !s.is_empty())
+        profiles.map(|profile| profile.path_loss).all(|loss| choices("path-loss").contains(&loss))
     );
 }
