@@ -24,8 +24,7 @@ named! {
 
 /// Why a message or certificate was refused. No refusal affects the receiver: the next message is
 /// checked as if this one had never arrived.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum Refusal {
@@ -75,7 +74,6 @@ pub enum Refusal {
     UnknownSigner(HashedId8),
     #[error("unknown or untrusted authority {0}")]
     UnknownIssuer(HashedId8),
-    #[strum(serialize = "certificate-not-yet-valid")]
     #[error("the {of} is not valid yet")]
     NotYetValid { of: Signed },
     #[error("the {of} has expired")]
@@ -105,11 +103,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A short name of the reason, for counters.
-    pub fn name(&self) -> &'static str {
-        self.into()
-    }
-
     /// Refuses more than `max`.
     pub(crate) fn limit(len: usize, max: usize) -> Result<(), Refusal> {
         if len > max { Err(Refusal::TooLong { len, max }) } else { Ok(()) }

@@ -95,15 +95,10 @@ pub struct Pending<'a> {
     jobs: Vec<SignatureJob>,
 }
 
-impl<'a> Pending<'a> {
+impl Pending<'_> {
     /// The signatures to verify: the message's, then the ticket's if that is new.
     pub fn jobs(&self) -> &[SignatureJob] {
         &self.jobs
-    }
-
-    /// The message.
-    pub fn message(&self) -> &SignedMessage<'a> {
-        &self.message
     }
 
     /// The ticket of its signer.
@@ -173,11 +168,6 @@ impl Receiver {
     /// The number of known tickets.
     pub fn known_tickets(&self) -> usize {
         self.tickets.len()
-    }
-
-    /// Changes the receiver's position.
-    pub fn set_position(&mut self, position: Position) {
-        self.policy.position = position;
     }
 
     /// Checks everything of a message except its signatures. `now` is its arrival time.
