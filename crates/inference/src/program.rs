@@ -199,20 +199,6 @@ impl Program {
         }
     }
 
-    /// Asks everything that it has started to end (SIGTERM), and kills what is left after two
-    /// seconds.
-    pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        if self.ended.is_none() {
-            let _ = kill_process_group(self.group, Signal::TERM);
-            let _ = wait(&mut self.child, END_MAX);
-            let _ = self.bury();
-        }
-    }
-
     /// Kills all processes of the group, and reaps the program.
     fn bury(&mut self) -> io::Result<ExitStatus> {
         // Until the program is reaped, no other process can have its number.
@@ -223,9 +209,14 @@ impl Program {
     }
 }
 
+/// Asks everything that it has started to end (SIGTERM), and kills what is left after two seconds.
 impl Drop for Program {
     fn drop(&mut self) {
-        self.end();
+        if self.ended.is_none() {
+            let _ = kill_process_group(self.group, Signal::TERM);
+            let _ = wait(&mut self.child, END_MAX);
+            let _ = self.bury();
+        }
     }
 }
 
@@ -326,7 +317,7 @@ mod tests {
         assert_eq!(program.step(Duration::from_millis(100)).unwrap(), Step::Nothing);
         let group = program.group;
         assert!(is_alive(group));
-        program.stop();
+        drop(program);
         // Killing may take a moment.
         let end = monotonic_nanos() + 60_000_000_000;
         while is_alive(group) {

@@ -1,5 +1,6 @@
 //! The monitor: a sampler on a separate thread.
 
+use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,7 +16,8 @@ use crate::monitor::sampler::{Sampler, Units};
 /// Takes a reading of this machine at regular intervals, until it is dropped.
 #[derive(Debug)]
 pub struct Monitor {
-    orders: Option<Sender<Order>>,
+    /// Dropped to end the thread.
+    open: Option<Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -28,12 +30,6 @@ pub enum MonitorError {
     NoInterval,
     #[error("cannot start the monitor's thread: {0}")]
     Thread(io::Error),
-}
-
-#[derive(Debug)]
-struct Order {
-    role: String,
-    pid: u32,
 }
 
 impl Monitor {
@@ -55,26 +51,18 @@ impl Monitor {
         for (role, pid) in roles {
             sampler.add(role, *pid);
         }
-        let (orders, inbox) = channel();
-        let work = move || watch(sampler, interval, &inbox, take);
+        let (open, end) = channel();
+        let work = move || watch(sampler, interval, &end, take);
         let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(work);
         let thread = thread.map_err(MonitorError::Thread)?;
-        Ok(Monitor { orders: Some(orders), thread: Some(thread) })
-    }
-
-    /// Adds a process and its descendants to a role, from the next reading on.
-    pub fn add(&self, role: &str, pid: u32) {
-        if let Some(orders) = &self.orders {
-            // A thread that has ended has dropped its receiver.
-            let _ = orders.send(Order { role: role.to_owned(), pid });
-        }
+        Ok(Monitor { open: Some(open), thread: Some(thread) })
     }
 }
 
 /// Ends the thread, after the reading in progress.
 impl Drop for Monitor {
     fn drop(&mut self) {
-        drop(self.orders.take());
+        drop(self.open.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -84,7 +72,7 @@ impl Drop for Monitor {
 fn watch(
     mut sampler: Sampler,
     interval: u64,
-    inbox: &Receiver<Order>,
+    end: &Receiver<Infallible>,
     mut take: impl FnMut(Reading),
 ) {
     let nvml = Nvml::open();
@@ -99,10 +87,8 @@ fn watch(
             due = due.saturating_add(interval.saturating_mul(missed + 1));
         }
         let wait = Duration::from_nanos(due.saturating_sub(monotonic_nanos()));
-        match inbox.recv_timeout(wait) {
-            Ok(Order { role, pid }) => sampler.add(&role, pid),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
+        if end.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
+            return;
         }
     }
 }

@@ -7,9 +7,6 @@
 //! ([`costs`]); and a [`host::Host`] holds packets back until its network thread has handled them.
 //! Everything is sans-IO, and its results are those of a model: they show how scheduling affects
 //! round-trip times and frame rates, not how fast a certain device is.
-//!
-//! A network can have a [`host::Host`] at an endpoint: a packet that is sent or received waits
-//! there until the host has handled it.
 use std::ops::RangeInclusive;
 
 pub mod competitor;

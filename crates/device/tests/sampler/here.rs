@@ -66,12 +66,10 @@ fn a_monitor_reads_again_and_again_until_it_is_dropped() {
     let take = move |reading| {
         let _ = readings.send(reading);
     };
-    let monitor = Monitor::start(Duration::from_millis(20), &[], take).unwrap();
+    let roles = [("worker", worker.0.id())];
+    let monitor = Monitor::start(Duration::from_millis(20), &roles, take).unwrap();
     let wait = || inbox.recv_timeout(Duration::from_secs(60)).unwrap();
-    let first = wait();
-    assert_eq!(first.roles, []);
-    monitor.add("worker", worker.0.id());
-    let mut last = first;
+    let mut last = wait();
     while !last.roles.iter().any(|role| role.cpu_seconds > 0.0) {
         let next = wait();
         assert!(next.at_ns > last.at_ns);
