@@ -52,12 +52,6 @@ impl Verifier {
         path.is_available().then(|| Self::of(path))
     }
 
-    /// Its path.
-    #[must_use]
-    pub const fn path(&self) -> Path {
-        self.path
-    }
-
     /// Replaces the contents of `verdicts` with the verdicts of `items`, in their order.
     ///
     /// Any number of items is allowed. Items of one call share work: most of the gain is reached at

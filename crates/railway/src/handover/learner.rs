@@ -46,11 +46,6 @@ impl RideRecord {
         RideRecord { direction, operators: Vec::new(), handovers: Vec::new(), signal: Vec::new() }
     }
 
-    /// The direction.
-    pub fn direction(&self) -> Direction {
-        self.direction
-    }
-
     /// The number of handovers.
     pub fn handovers(&self) -> usize {
         self.handovers.len()

@@ -75,11 +75,6 @@ impl Ride {
         &self.track
     }
 
-    /// The direction.
-    pub fn direction(&self) -> Direction {
-        self.direction
-    }
-
     /// The chainage at `at`, in metres.
     pub fn chainage_m(&self, at: Time) -> f64 {
         let way = self.direction.sign() * self.speed.distance_m(at);
