@@ -38,8 +38,6 @@ pub struct Done {
     pub is_verified: bool,
     /// The time of the verdict.
     pub finished_nanos: u64,
-    /// The core.
-    pub worker: usize,
 }
 
 /// The options of a model; like [`super::Options`], with one worker per core.
@@ -90,12 +88,6 @@ struct Worker {
     used_nanos: u64,
     rests_until: u64,
     busy_nanos: u64,
-}
-
-impl Done {
-    fn new(task: Task, is_verified: bool, finished_nanos: u64, worker: usize) -> Done {
-        Done { tag: task.tag, is_verified, finished_nanos, worker }
-    }
 }
 
 impl Core {
@@ -235,7 +227,7 @@ impl Model {
         if !worker.batch.is_empty() {
             worker.busy_nanos += worker.used_nanos;
             self.rates.record(number, worker.batch.len(), worker.used_nanos);
-            let done = |task: Task| Done::new(task, true, now, number);
+            let done = |task: Task| Done { tag: task.tag, is_verified: true, finished_nanos: now };
             self.done.extend(worker.batch.drain(..).map(done));
             if worker.rests_until > now {
                 self.events.push(Reverse((worker.rests_until, number)));
@@ -255,7 +247,8 @@ impl Model {
                 && let Some(Reverse((_, _, task))) = queue.pop()
             {
                 if self.rules.drops_late && task.deadline_nanos < now {
-                    self.done.push_back(Done::new(task, false, now, number));
+                    let (is_verified, finished_nanos) = (false, now);
+                    self.done.push_back(Done { tag: task.tag, is_verified, finished_nanos });
                 } else {
                     worker.batch.push(task);
                 }
