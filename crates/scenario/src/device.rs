@@ -25,7 +25,7 @@ pub(crate) struct Measurements {
 /// The device of a cell with these endpoints; `None` if there was an error, which has been
 /// reported.
 pub(crate) fn resolve(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, '_>,
     shared: &mut Measurements,
     (endpoint, work): (&Endpoint, Option<&Work>),
 ) -> Option<Device> {
@@ -41,7 +41,7 @@ pub(crate) fn resolve(
     let cores = u32::try_from(cores).unwrap_or(THREADS_MAX);
     let durations = durations(reader, shared, (work, cores, model), &mut sources)?;
     let cost = cost(reader, shared, (endpoint, model), &mut sources)?;
-    reader.add(&format!(" {CORES}={cores}"));
+    reader.line.push_str(&format!(" {CORES}={cores}"));
     Some(Device { cores, durations, cost, sources })
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn resolve(
 /// computed by one thread for each core. For another model or a command there are no frames unless
 /// they were measured.
 fn durations(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, '_>,
     shared: &mut Measurements,
     (work, cores, model): (Option<&Work>, u32, Option<&ModelledDevice>),
     sources: &mut Vec<String>,
@@ -74,7 +74,7 @@ fn durations(
     };
     sources.push(source);
     let digest = files::digest(text.as_bytes());
-    reader.add(&format!(" {DURATIONS}={digest}"));
+    reader.line.push_str(&format!(" {DURATIONS}={digest}"));
     let key = format!("{digest} {threads:?}");
     if let Some(known) = shared.durations.get(&key) {
         return Some(Some(Arc::clone(known)));
@@ -98,7 +98,7 @@ fn durations(
 
 /// The processor time of the communication.
 fn cost(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, '_>,
     shared: &mut Measurements,
     (endpoint, model): (&Endpoint, Option<&ModelledDevice>),
     sources: &mut Vec<String>,
@@ -145,12 +145,12 @@ fn cost(
         packet: PacketCost { packet: packet.unwrap_or(of_table.packet.packet), byte_picos },
     };
     let [message, packet] = [cost.message, cost.packet.packet].map(|span| span.as_nanos());
-    reader.add(&format!(" message={message}ns packet={packet}ns byte={byte_picos}ps"));
+    reader.line.push_str(&format!(" message={message}ns packet={packet}ns byte={byte_picos}ps"));
     Some(cost)
 }
 
 fn of_table(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, '_>,
     shared: &mut Measurements,
     endpoint: &Endpoint,
     text: &str,
@@ -183,7 +183,7 @@ fn of_table(
     Some(cost)
 }
 
-fn span(reader: &mut Reader<'_>, name: &str) -> Option<Option<Duration>> {
+fn span(reader: &mut Reader<'_, '_>, name: &str) -> Option<Option<Duration>> {
     let span: Option<Duration> = reader.read(name)?;
     if span.is_some_and(|span| span.as_nanos() > u128::from(COST_MAX_NS)) {
         let help = "write a shorter time, for example \"10 us\"";

@@ -4,56 +4,44 @@ use std::sync::LazyLock;
 
 use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
 use trackbed_core::ByteSize;
-use trackbed_core::parameter::{ArgumentError, Arguments, FromValue as _, Kind, Parameter, Value};
+use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 use trackbed_protocols::{
     Congestion, NONE, Protocol, TransportParameters, WHOLE_MAX, congestion, registry,
 };
 
-use crate::ends::{Refusal, Resolved, Settings};
+use crate::ends::{Refusal, Resolved};
 use crate::field::kebab;
-use crate::foreign;
-use crate::inference_keys;
 use crate::ip::IpVersion;
 use crate::plan::{Cell, Endpoint, Programs};
-use crate::preset;
 use crate::problem::Problems;
-use crate::programs;
-use crate::silence;
-use crate::spec::Spec;
+use crate::spec::Selected;
+use crate::{foreign, inference_keys, preset, programs, silence};
 
-/// The endpoints for value `selection[i]` of each axis `i`; `None` if the scenario names no
-/// protocol and an endpoint needs one.
-pub(crate) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
-    let settings = Settings { spec, selection };
-    if silence::holds(spec) {
+/// The endpoints of a combination; `None` if the scenario names no protocol and an endpoint needs
+/// one.
+pub(crate) fn resolve(at: Selected<'_>) -> Option<Result<Resolved, Refusal>> {
+    if silence::holds(at.spec) {
         let keys = parameters().into_iter().map(|parameter| parameter.name);
         let keys = keys.chain(preset::ignored(NONE)).collect();
         return Some(Ok(silence::ends(keys)));
     }
-    let protocol = match settings.word("protocol") {
+    let protocol = match at.word("protocol") {
         Some(name) => trackbed_protocols::find(name)?,
-        None if programs::need_no_protocol(spec) => foreign::PROTOCOL,
+        None if programs::need_no_protocol(at.spec) => foreign::PROTOCOL,
         None => return None,
     };
-    Some(settings.endpoint(protocol))
+    Some(at.endpoint(protocol))
 }
 
 /// Refuses messages that CoAP cannot send without block-wise transfer: each would be lost.
-pub(crate) fn check_whole_requests(
-    spec: &Spec,
-    selection: &[usize],
-    cell: &Cell,
-    problems: &mut Problems,
-) {
-    let Some(setting) = spec.get(SIZE).filter(|_| !cell.endpoint.transport.coap.block_wise) else {
-        return;
-    };
-    let size = spec.value(SIZE, selection).and_then(ByteSize::from_value);
-    if size.is_some_and(|size| size.as_bytes() > WHOLE_MAX as u64) {
+pub(crate) fn check_whole_requests(at: Selected<'_>, cell: &Cell, problems: &mut Problems) {
+    let is_whole = !cell.endpoint.transport.coap.block_wise;
+    let Some(setting) = at.spec.get(SIZE).filter(|_| is_whole) else { return };
+    if at.get::<ByteSize>(SIZE).is_some_and(|size| size.as_bytes() > WHOLE_MAX as u64) {
         let message =
             format!("CoAP without block-wise transfer sends at most {WHOLE_MAX} B per message");
         let help = "write a smaller size, or remove block-wise";
-        problems.add_with_help(&setting.pick(selection).place, message, help);
+        problems.add_with_help(&at.pick(setting).place, message, help);
     }
 }
 
@@ -101,8 +89,8 @@ pub(crate) const FACTORS: [&str; 9] = [
     inference_keys::KIND,
 ];
 
-impl Settings<'_> {
-    fn endpoint(&self, protocol: &'static dyn Protocol) -> Result<Resolved, Refusal> {
+impl Selected<'_> {
+    fn endpoint(self, protocol: &'static dyn Protocol) -> Result<Resolved, Refusal> {
         let can = protocol.capabilities();
         let programs = programs::resolve(self, protocol)?;
         let foreign = programs.server.is_some() && programs.client.is_some();
@@ -127,7 +115,7 @@ impl Settings<'_> {
     /// The TLS version; between two `foreign` endpoints only if the scenario sets it, as they
     /// negotiate freely.
     fn tls(
-        &self,
+        self,
         protocol: &str,
         can: &Capabilities,
         foreign: bool,
@@ -145,7 +133,7 @@ impl Settings<'_> {
         }
     }
 
-    fn ip(&self, programs: &Programs) -> Result<IpVersion, Refusal> {
+    fn ip(self, programs: &Programs) -> Result<IpVersion, Refusal> {
         let ip = self.word("ip").and_then(IpVersion::from_name).unwrap_or_default();
         if ip == IpVersion::V6 && !programs.is_empty() {
             let why = "third-party programs support IPv4 only".to_owned();
@@ -155,7 +143,7 @@ impl Settings<'_> {
     }
 
     fn handshake(
-        &self,
+        self,
         protocol: &str,
         can: &Capabilities,
         tls: Option<TlsVersion>,
@@ -178,11 +166,11 @@ impl Settings<'_> {
         Ok(wanted)
     }
 
-    fn arguments(&self, protocol: &dyn Protocol) -> Result<Arguments, Refusal> {
+    fn arguments(self, protocol: &dyn Protocol) -> Result<Arguments, Refusal> {
         let parameters = protocol.parameters();
         let preset = preset::chosen(self, protocol);
         let value = |parameter: &Parameter| {
-            let written = self.spec.value(&kebab(parameter.name), self.selection).cloned();
+            let written = self.value(&kebab(parameter.name)).cloned();
             let value = written.or_else(|| preset?.value(parameter))?;
             Some((parameter.name, value))
         };
@@ -200,7 +188,7 @@ impl Settings<'_> {
     }
 
     /// Foresight marks silent paths for TCP's schedulers.
-    fn check_foresight(&self, protocol: &str, can: &Capabilities) -> Result<(), Refusal> {
+    fn check_foresight(self, protocol: &str, can: &Capabilities) -> Result<(), Refusal> {
         let is_quic = can.multipath && can.transport == Transport::Udp;
         if is_quic && self.word(FORESIGHT) == Some("reactive") {
             let why = format!(

@@ -3,11 +3,11 @@
 use trackbed_core::parameter::Arguments;
 use trackbed_workloads::environment::{Environment, PARAMETERS};
 
-use crate::field::{Field, kebab};
-use crate::files::Files;
+use crate::cell::CellReader;
+use crate::field::{Field, path};
 use crate::plan::Cell;
 use crate::problem::Problems;
-use crate::spec::Spec;
+use crate::spec::{Selected, Spec};
 
 pub(crate) const SECTION: &str = "environment";
 
@@ -17,13 +17,12 @@ pub(crate) fn fields() -> Vec<Field> {
 
 /// Errors of the environment that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
-    let file = spec.get(&path("timeline"));
+    let file = spec.get("environment.timeline");
     for setting in spec.below(SECTION) {
         let name = setting.field.target;
         if file.is_some() && !["timeline", "reconnect", "overtaking"].contains(&name) {
             let message = format!("{} has no effect together with a timeline", setting.path);
-            let help = format!("remove it, or {}", path("timeline"));
-            problems.add_with_help(&setting.place, message, help);
+            problems.add_with_help(&setting.place, message, "remove it, or environment.timeline");
         }
         let is_for_clients = match name {
             "reconnections" | "seek" => true,
@@ -38,27 +37,20 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// The environment for value `selection[i]` of each axis `i`, and its canonical line if the
-/// scenario sets any of it; `None` if there is an error.
-pub(crate) fn resolve(
-    spec: &Spec,
-    selection: &[usize],
-    files: &mut Files,
-    problems: &mut Problems,
-) -> Option<(Environment, Option<String>)> {
-    let Some(first) = spec.below(SECTION).next() else {
-        return Some((Environment::default(), None));
-    };
-    let (given, line) = files.table((spec, selection), SECTION, PARAMETERS, problems)?;
+/// The environment of a cell; `None` if there is an error.
+pub(crate) fn resolve(cell: &mut CellReader<'_>) -> Option<Environment> {
+    let at = cell.at;
+    let Some(first) = at.spec.below(SECTION).next() else { return Some(Environment::default()) };
+    let (given, line) = cell.table(SECTION, PARAMETERS)?;
     let arguments = Arguments::read(PARAMETERS, &given);
-    let arguments = arguments.map_err(|why| problems.add(&first.place, why)).ok()?;
-    let read = Environment::read(&arguments).map_err(|why| {
-        let setting = spec.get(&path(why.parameter)).unwrap_or(first);
-        problems.add(&setting.pick(selection).place, why);
-    });
-    let environment = read.ok()?;
-    check_delay(spec, &environment, problems)?;
-    Some((environment, Some(line)))
+    let arguments = arguments.map_err(|why| cell.problems.add(&first.place, why)).ok()?;
+    let read = Environment::read(&arguments);
+    let environment = read
+        .map_err(|why| cell.problems.add(at.place(&path(SECTION, why.parameter), first), why))
+        .ok()?;
+    check_delay(at.spec, &environment, cell.problems)?;
+    cell.lines.push(line);
+    Some(environment)
 }
 
 /// A link has only one delay.
@@ -71,17 +63,12 @@ fn check_delay(spec: &Spec, environment: &Environment, problems: &mut Problems) 
 }
 
 /// Each reconnection may need a new address.
-pub(crate) fn check_addresses(
-    spec: &Spec,
-    selection: &[usize],
-    cell: &Cell,
-    problems: &mut Problems,
-) {
-    let Some(setting) = spec.get("environment.reconnect") else { return };
+pub(crate) fn check_addresses(at: Selected<'_>, cell: &Cell, problems: &mut Problems) {
+    let Some(setting) = at.spec.get("environment.reconnect") else { return };
     if cell.networks() > NETWORKS_MAX {
         let message = format!("a phone does not have {} successive addresses", cell.networks());
         let help = format!("write at most {} reconnections and moves in all", NETWORKS_MAX - 1);
-        problems.add_with_help(&setting.pick(selection).place, message, help);
+        problems.add_with_help(&at.pick(setting).place, message, help);
     }
 }
 
@@ -91,10 +78,6 @@ fn idle_workload(spec: &Spec) -> Option<String> {
     let name = kind.choices.first()?.chosen.text();
     let workload = trackbed_workloads::find(&name)?;
     (!workload.follows_environment).then_some(name)
-}
-
-fn path(parameter: &str) -> String {
-    format!("{SECTION}.{}", kebab(parameter))
 }
 
 /// The number of addresses that a run's topology has for a phone.

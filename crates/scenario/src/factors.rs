@@ -4,11 +4,10 @@ use trackbed_core::parameter::{Kind, Value};
 
 use crate::endpoint::{FACTORS, ignored_factor};
 use crate::ends::Resolved;
-use crate::field::Shape;
 use crate::inference_keys;
 use crate::plan::Factor;
 use crate::preset;
-use crate::spec::{Chosen, Setting, Spec};
+use crate::spec::{Chosen, Selected, Setting, Spec};
 
 pub(crate) struct Column<'a> {
     pub name: String,
@@ -67,15 +66,15 @@ impl Column<'_> {
         &self.setting.path
     }
 
-    /// The factor for value `selection[i]` of each axis `i`, with these endpoints.
-    pub fn value(&self, selection: &[usize], resolved: &Resolved) -> Factor {
+    /// The factor of a combination with these endpoints.
+    pub fn value(&self, at: Selected<'_>, resolved: &Resolved) -> Factor {
         if resolved.ignored.contains(&self.path()) {
             return Factor::Text(ignored_factor(self.path(), &resolved.endpoint).to_owned());
         }
-        let chosen = &self.setting.pick(selection).chosen;
-        match chosen {
-            Chosen::Value(value) | Chosen::Shorthand(_, value) if self.uniform => factor(value),
-            chosen => Factor::Text(chosen.text()),
+        let chosen = &at.pick(self.setting).chosen;
+        match chosen.value().filter(|_| self.uniform) {
+            Some(value) => factor(value),
+            None => Factor::Text(chosen.text()),
         }
     }
 }
@@ -132,10 +131,7 @@ fn known_as(path: &str) -> &str {
 fn suffix(setting: &Setting) -> Option<String> {
     let mut suffixes = setting.choices.iter().map(|choice| match &choice.chosen {
         Chosen::Models(_) => None,
-        Chosen::Value(_) => match &setting.field.shape {
-            Shape::Fixed(kind) | Shape::Swept(kind) => Some(unit(*kind).to_owned()),
-            Shape::Models(_) | Shape::Section(_) | Shape::Workload => None,
-        },
+        Chosen::Value(_) => setting.field.shape.kind().map(|kind| unit(kind).to_owned()),
         Chosen::Shorthand(shorthand, _) => Some(match shorthand.word {
             Some(word) => format!("_{word}"),
             None => unit(shorthand.kind).to_owned(),

@@ -88,10 +88,7 @@ impl Model {
     /// Its value in the registry's example, unless that is the content of a file.
     fn value(&self, field: &Field) -> Option<&'static str> {
         let Entry::Link(entry) = self.entry else { return None };
-        let is_quantity = matches!(
-            field.shape,
-            Shape::Fixed(Kind::Share | Kind::Time) | Shape::Swept(Kind::Share | Kind::Time)
-        );
+        let is_quantity = matches!(field.shape.kind(), Some(Kind::Share | Kind::Time));
         let found = entry.example.iter().find(|(name, _)| *name == field.target);
         found.filter(|_| is_quantity).map(|(_, value)| *value)
     }
@@ -160,6 +157,14 @@ impl Field {
 }
 
 impl Shape {
+    /// The kind of its plain value.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Shape::Fixed(kind) | Shape::Swept(kind) => Some(*kind),
+            Shape::Models(_) | Shape::Section(_) | Shape::Workload => None,
+        }
+    }
+
     /// Whether a list of these items is an axis rather than one value.
     pub fn is_axis(&self, items: &[Node]) -> bool {
         let no_table = || items.iter().all(|item| !matches!(item.content, Content::Table(_)));
@@ -194,6 +199,11 @@ impl Slot {
         let names: Vec<&str> = self.models.iter().skip(1).map(|m| m.name.as_str()).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
+}
+
+/// The dotted path of a table's key that the registry's entry calls `name`.
+pub(crate) fn path(section: &str, name: &str) -> String {
+    format!("{section}.{}", kebab(name))
 }
 
 /// The key in the form used for comparison: `_` and `-` are equivalent.

@@ -6,12 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use trackbed_core::parameter::{Parameter, Value};
+use trackbed_core::parameter::Value;
 use trackbed_outward::files;
-
-use crate::field::kebab;
-use crate::problem::Problems;
-use crate::spec::Spec;
 
 #[derive(Debug, Default)]
 pub(crate) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
@@ -41,30 +37,6 @@ impl Files {
             Value::Period(period) => Ok(format!("{} ns", period.as_nanos())),
             value => Ok(value.to_string()),
         }
-    }
-
-    /// The values of the keys in the table `section` for value `selection[i]` of each axis `i`, and
-    /// the table's canonical line; `None` if there is an error.
-    pub fn table(
-        &mut self,
-        (spec, selection): (&Spec, &[usize]),
-        section: &str,
-        parameters: &[Parameter],
-        problems: &mut Problems,
-    ) -> Option<(Vec<(&'static str, Value)>, String)> {
-        let (mut given, mut line) = (Vec::new(), format!("{section}:"));
-        for parameter in parameters {
-            let path = format!("{section}.{}", kebab(parameter.name));
-            let Some(setting) = spec.get(&path) else { continue };
-            let value = spec.value(&path, selection)?;
-            let contents = self.canonical(value).and_then(|text| {
-                line.push_str(&format!(" {}={text}", parameter.name));
-                self.with_contents(value)
-            });
-            let place = &setting.pick(selection).place;
-            given.push((parameter.name, contents.map_err(|why| problems.add(place, why)).ok()?));
-        }
-        Some((given, line))
     }
 
     fn contents(&mut self, path: &Path) -> Result<Arc<[u8]>, String> {

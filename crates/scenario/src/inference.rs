@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use trackbed_core::parameter::{Parameter, Value};
 use trackbed_core::parameters;
 
+use crate::cell::CellReader;
 use crate::device::{self, Measurements};
 use crate::field::{Field, kebab};
-use crate::files::Files;
-use crate::inference_keys::{KIND, Reader, SECTION, path};
+use crate::inference_keys::{KIND, Reader, SECTION};
 use crate::plan::{Endpoint, Inference, Work};
 use crate::problem::Problems;
 use crate::spec::{Choice, Spec};
@@ -52,7 +52,7 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
             problems.add_with_help(&setting.place, message, help);
         }
     }
-    let command = spec.get(&path(COMMAND));
+    let command = spec.get("inference.command");
     if let Some(kind) = spec.get(KIND).filter(|_| command.is_none()) {
         let is_command = |choice: &&Choice| choice.chosen.text() == COMMAND;
         if let Some(choice) = kind.choices.iter().find(is_command) {
@@ -63,26 +63,24 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// The inference with these endpoints for value `selection[i]` of each axis `i`, and its canonical
-/// line if the scenario sets any of it; `None` if there is an error.
+/// The inference of a cell with these endpoints, if the scenario has one; `None` if there is an
+/// error.
 pub(crate) fn resolve(
-    (spec, selection): (&Spec, &[usize]),
+    cell: &mut CellReader<'_>,
     endpoint: &Endpoint,
-    (files, shared): (&mut Files, &mut Measurements),
-    problems: &mut Problems,
-) -> Option<(Option<Inference>, Option<String>)> {
-    if spec.below(SECTION).next().is_none() {
-        return Some((None, None));
+    shared: &mut Measurements,
+) -> Option<Option<Inference>> {
+    if cell.at.spec.below(SECTION).next().is_none() {
+        return Some(None);
     }
-    let kind = spec.value(KIND, selection).map_or_else(|| NONE.to_owned(), Value::to_string);
+    let kind = cell.at.word(KIND).unwrap_or(NONE);
     let line = format!("{SECTION}: {kind}");
-    let mut reader = Reader { spec, selection, files, problems, line };
-    let work = match kind.as_str() {
+    let mut reader = Reader { cell, line };
+    let work = match kind {
         DETECTOR => {
             let (model, frames) = (reader.value(MODEL)?, reader.value(FRAMES)?);
-            let threads = reader.value(THREADS)?;
-            let threads = threads.and_then(trackbed_core::parameter::FromValue::from_value);
-            if threads.is_some_and(|threads: u64| threads >= THREADS_OVER) {
+            let threads = reader.read::<u64>(THREADS)?;
+            if threads.is_some_and(|threads| threads >= THREADS_OVER) {
                 let message = "too many threads";
                 return reader.refuse(THREADS, message, "write at most 1024");
             }
@@ -98,7 +96,9 @@ pub(crate) fn resolve(
         _ => None,
     };
     let device = device::resolve(&mut reader, shared, (endpoint, work.as_ref()))?;
-    Some((Some(Inference { work, device }), Some(reader.line)))
+    let line = reader.line;
+    cell.lines.push(line);
+    Some(Some(Inference { work, device }))
 }
 
 fn file(value: &Value) -> Option<PathBuf> {

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use trackbed_core::parameter::{FromValue, Value};
 
-use crate::files::Files;
-use crate::problem::Problems;
-use crate::spec::Spec;
+use crate::cell::CellReader;
+use crate::field::path;
 
 /// The table's name, and that of the factor for the kind.
 pub(crate) const SECTION: &str = "inference";
@@ -14,43 +13,29 @@ pub(crate) const SECTION: &str = "inference";
 pub(crate) const KIND: &str = "inference.kind";
 
 /// Reads the keys of a cell, and records them in canonical form.
-pub(crate) struct Reader<'a> {
-    pub spec: &'a Spec,
-    pub selection: &'a [usize],
-    pub files: &'a mut Files,
-    pub problems: &'a mut Problems,
-    /// The canonical text that the results depend on.
+pub(crate) struct Reader<'a, 'c> {
+    pub cell: &'c mut CellReader<'a>,
+    /// The canonical text that the results depend on; keys are added in the form that matters.
     pub line: String,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_> {
     /// The value of a key, recorded; `None` if there is an error.
     pub fn value(&mut self, name: &str) -> Option<Option<&'a Value>> {
-        let path = path(name);
-        let Some(value) = self.spec.value(&path, self.selection) else { return Some(None) };
-        match self.files.canonical(value) {
-            Ok(text) => self.line.push_str(&format!(" {name}={text}")),
-            Err(why) => {
-                let place = &self.spec.get(&path)?.pick(self.selection).place;
-                self.problems.add(place, why);
-                return None;
-            }
-        }
+        let Some(setting) = self.cell.at.spec.get(&path(SECTION, name)) else { return Some(None) };
+        let choice = self.cell.at.pick(setting);
+        let Some(value) = choice.chosen.value() else { return Some(None) };
+        let text = self.cell.files.canonical(value);
+        let text = text.map_err(|why| self.cell.problems.add(&choice.place, why)).ok()?;
+        self.line.push_str(&format!(" {name}={text}"));
         Some(Some(value))
-    }
-
-    /// Records a key in a form other than its value.
-    pub fn add(&mut self, text: &str) {
-        self.line.push_str(text);
     }
 
     /// Reports an error at a key, or at the table if the key is not written.
     pub fn refuse<T>(&mut self, name: &str, message: &str, help: &str) -> Option<T> {
-        let written = self.spec.get(&path(name)).or_else(|| self.spec.below(SECTION).next());
-        if let Some(setting) = written {
-            self.problems.add_with_help(&setting.pick(self.selection).place, message, help);
-        }
-        None
+        let first = self.cell.at.spec.below(SECTION).next()?;
+        let place = self.cell.at.place(&path(SECTION, name), first);
+        self.cell.problems.refuse(place, message, help)
     }
 
     /// A value of this type; `None` if there is an error.
@@ -67,14 +52,10 @@ impl<'a> Reader<'a> {
             }
             other => other.to_string(),
         };
-        match self.files.with_contents(value) {
+        match self.cell.files.with_contents(value) {
             Ok(Value::Contents(text)) => Some(Some((text, path))),
             Ok(_) => Some(None),
             Err(why) => self.refuse(name, &why, "write the path of a text file"),
         }
     }
-}
-
-pub(crate) fn path(parameter: &str) -> String {
-    format!("{SECTION}.{parameter}")
 }

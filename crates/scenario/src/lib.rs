@@ -17,6 +17,7 @@
 //! %", periodic = 100 }`).
 #![forbid(unsafe_code)]
 
+mod cell;
 mod device;
 mod drive;
 mod endpoint;

@@ -90,7 +90,7 @@ fn plan(
     check_runs(spec, &resolved.cells, &mut problems);
     check_name(spec, &mut problems);
     problems.check(&origins)?;
-    let words = |path: &str| spec.value(path, &[]).map(Value::to_string);
+    let words = |path: &str| spec.value(path).map(Value::to_string);
     let digest = |canonical: &[String]| {
         let text = format!("seed {seed}\n\n{}\n", canonical.join("\n\n"));
         files::digest(text.as_bytes())
@@ -154,7 +154,7 @@ fn commands(specs: &[Spec]) -> Vec<String> {
 /// Results are stored in a folder of the scenario's name.
 fn check_name(spec: &Spec, problems: &mut Problems) {
     let Some(setting) = spec.get("name") else { return };
-    let name = spec.value("name", &[]).map(Value::to_string).unwrap_or_default();
+    let name = spec.value("name").map(Value::to_string).unwrap_or_default();
     let plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
     if !name.chars().all(plain) || name.starts_with('.') || name.chars().count() > NAME_CHARS_MAX {
         let help =

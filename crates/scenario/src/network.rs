@@ -9,11 +9,11 @@ use trackbed_core::parameter::{Otherwise, Parameter, Value};
 use trackbed_net::spec::ModelEntry;
 use trackbed_net::{LinkSpec, Model, QUEUES, SELECTOR};
 
+use crate::cell::CellReader;
 use crate::field::{Entry, SECOND, STAGES, Shape};
-use crate::files::Files;
 use crate::plan::{LinkPlan, NetworkPlan};
 use crate::problem::{Place, Problems};
-use crate::spec::{Chosen, Setting, Spec};
+use crate::spec::{Chosen, ModelUse, Selected, Setting, Spec};
 
 /// Errors of the links that do not depend on the cell.
 pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
@@ -54,37 +54,22 @@ pub(crate) fn notes(spec: &Spec) -> Vec<String> {
     spec.settings.iter().filter_map(of).collect()
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Builder {
-    pub files: Files,
-    /// Models built so far, by their canonical lines.
-    models: BTreeMap<String, Arc<dyn Model>>,
+/// Models built so far, by their canonical lines.
+pub(crate) type Models = BTreeMap<String, Arc<dyn Model>>;
+
+/// The network of a cell; `None` if there is an error.
+pub(crate) fn resolve(cell: &mut CellReader<'_>, models: &mut Models) -> Option<NetworkPlan> {
+    let mut builder = Builder { at: cell.at, cell, models };
+    let link = builder.link("link");
+    let access = builder.link_if_any("access")?;
+    let second = builder.link_if_any(SECOND)?;
+    Some(NetworkPlan { link: link?, second, access })
 }
 
-impl Builder {
-    /// The network for value `selection[i]` of each axis `i`, and its canonical lines; `None` if
-    /// there is an error.
-    pub fn network(
-        &mut self,
-        spec: &Spec,
-        selection: &[usize],
-        problems: &mut Problems,
-    ) -> Option<(NetworkPlan, Vec<String>)> {
-        let mut lines = Vec::new();
-        let mut cell = CellBuilder { builder: self, spec, selection, problems, lines: &mut lines };
-        let link = cell.link("link");
-        let access = cell.link_if_any("access")?;
-        let second = cell.link_if_any(SECOND)?;
-        Some((NetworkPlan { link: link?, second, access }, lines))
-    }
-}
-
-struct CellBuilder<'a> {
-    builder: &'a mut Builder,
-    spec: &'a Spec,
-    selection: &'a [usize],
-    problems: &'a mut Problems,
-    lines: &'a mut Vec<String>,
+struct Builder<'a, 'c> {
+    at: Selected<'a>,
+    cell: &'c mut CellReader<'a>,
+    models: &'c mut Models,
 }
 
 /// A link model, its parameters, and its position in the text.
@@ -92,33 +77,35 @@ type Use = (&'static ModelEntry, Given, Place);
 /// Parameters by their names in the registry.
 type Given = Vec<(&'static str, Value)>;
 
-impl<'a> CellBuilder<'a> {
+impl<'a> Builder<'a, '_> {
     fn link(&mut self, name: &str) -> Option<LinkPlan> {
         let up = self.direction(name, "up");
         let down = self.direction(name, "down");
         let mtu = self.mtu(name)?;
-        self.lines.push(format!("{name}: mtu {mtu}"));
+        self.cell.lines.push(format!("{name}: mtu {mtu}"));
         let (rate, round_trip_delay) = (self.fixed_rate(name), self.fixed_delay(name));
         Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
     }
 
     fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
-        match self.spec.below(name).next() {
+        match self.at.spec.below(name).next() {
             Some(_) => Some(Some(self.link(name)?)),
             None => Some(None),
         }
     }
 
     fn mtu(&mut self, link: &str) -> Option<u32> {
-        let Some(setting) = self.spec.get(&format!("{link}.mtu")) else { return Some(MTU_BYTES) };
-        let choice = setting.pick(self.selection);
+        let Some(setting) = self.at.spec.get(&format!("{link}.mtu")) else {
+            return Some(MTU_BYTES);
+        };
+        let choice = self.at.pick(setting);
         let Chosen::Value(Value::Size(size)) = &choice.chosen else { return None };
         match u32::try_from(size.as_bytes()) {
             Ok(mtu) if (MTU_BYTES_MIN..=MTU_BYTES_MAX).contains(&mtu) => Some(mtu),
             _ => {
                 let message = format!("an MTU of {size} is not supported");
                 let help = format!("write a size from {MTU_BYTES_MIN} B to {MTU_BYTES_MAX} B");
-                self.problems.refuse(&choice.place, message, help)
+                self.cell.problems.refuse(&choice.place, message, help)
             }
         }
     }
@@ -133,7 +120,7 @@ impl<'a> CellBuilder<'a> {
         let (mut queue_used, mut complete) = (false, true);
         for (_, key, _) in STAGES {
             let Some(setting) = self.setting(link, direction, key) else { continue };
-            for (entry, mut given, place) in uses(setting, self.selection) {
+            for (entry, mut given, place) in uses(setting, self.at) {
                 if let Some(queue) = queue.as_ref().filter(|_| entry.has_queue) {
                     given.extend(queue.iter().cloned());
                     queue_used = true;
@@ -147,20 +134,20 @@ impl<'a> CellBuilder<'a> {
         if let Some(setting) = queue_setting.filter(|_| !queue_used && complete) {
             let message = "queue without a rate: nothing is ever queued";
             let help = format!("set the rate too, for example {link}.rate = \"50 Mbit/s\"");
-            return self.problems.refuse(&setting.place, message, help);
+            return self.cell.problems.refuse(&setting.place, message, help);
         }
         complete.then_some(spec)
     }
 
     /// The setting of one direction, or else that of both.
     fn setting(&self, link: &str, direction: &str, key: &str) -> Option<&'a Setting> {
-        let own = self.spec.get(&format!("{link}.{direction}.{key}"));
-        own.or_else(|| self.spec.get(&format!("{link}.{key}")))
+        let own = self.at.spec.get(&format!("{link}.{direction}.{key}"));
+        own.or_else(|| self.at.spec.get(&format!("{link}.{key}")))
     }
 
     fn queue(&mut self, setting: &Setting) -> Option<Given> {
         let named = |name| (SELECTOR.name, Value::Choice(name));
-        let choice = setting.pick(self.selection);
+        let choice = self.at.pick(setting);
         match &choice.chosen {
             Chosen::Value(_) => None,
             Chosen::Shorthand(shorthand, value) => {
@@ -170,12 +157,12 @@ impl<'a> CellBuilder<'a> {
                 [model] => {
                     let Entry::Queue(entry) = model.model.entry else { return None };
                     let mut given = vec![named(entry.name)];
-                    given.extend(arguments(&model.settings, self.selection));
+                    given.extend(arguments(&model.settings, self.at));
                     Some(given)
                 }
                 _ => {
                     let message = "a rate takes only one queue";
-                    self.problems.refuse(&choice.place, message, "keep one of them")
+                    self.cell.problems.refuse(&choice.place, message, "keep one of them")
                 }
             },
         }
@@ -189,13 +176,13 @@ impl<'a> CellBuilder<'a> {
         place: &Place,
     ) -> Option<Arc<dyn Model>> {
         let built = self.canonical(entry, given).and_then(|line| {
-            self.lines.push(format!("{link}: {line}"));
-            if let Some(model) = self.builder.models.get(&line) {
+            self.cell.lines.push(format!("{link}: {line}"));
+            if let Some(model) = self.models.get(&line) {
                 return Ok(Arc::clone(model));
             }
             let mut values = Vec::new();
             for (name, value) in given {
-                values.push((*name, self.builder.files.with_contents(value)?));
+                values.push((*name, self.cell.files.with_contents(value)?));
             }
             let model = entry.model(&values).map_err(|why| {
                 let why = why.to_string();
@@ -203,10 +190,10 @@ impl<'a> CellBuilder<'a> {
                 let owner = format!("{}: ", entry.name);
                 why.strip_prefix(&owner).unwrap_or(&why).to_owned()
             })?;
-            self.builder.models.insert(line, Arc::clone(&model));
+            self.models.insert(line, Arc::clone(&model));
             Ok(model)
         });
-        built.map_err(|why| self.problems.add(place, why)).ok()
+        built.map_err(|why| self.cell.problems.add(place, why)).ok()
     }
 
     /// The model with all its parameters; equal models give equal lines.
@@ -227,7 +214,7 @@ impl<'a> CellBuilder<'a> {
         }
         for parameter in entry.parameters.iter().chain(of_queue) {
             let text = match given.iter().find(|(name, _)| *name == parameter.name) {
-                Some((_, value)) => self.builder.files.canonical(value)?,
+                Some((_, value)) => self.cell.files.canonical(value)?,
                 None => match parameter.otherwise {
                     Otherwise::Default(text) => text.to_owned(),
                     Otherwise::Required | Otherwise::Absent => continue,
@@ -243,7 +230,7 @@ impl<'a> CellBuilder<'a> {
         let setting = self.setting(link, direction, key)?;
         let Shape::Models(slot) = &setting.field.shape else { return None };
         let Entry::Link(plain) = slot.models.first()?.entry else { return None };
-        match uses(setting, self.selection).as_slice() {
+        match uses(setting, self.at).as_slice() {
             [(entry, given, _)] if entry.name == plain.name => match given.as_slice() {
                 [(_, value)] => Some(value.clone()),
                 _ => None,
@@ -273,8 +260,8 @@ impl<'a> CellBuilder<'a> {
 }
 
 /// The link models of a setting.
-fn uses(setting: &Setting, selection: &[usize]) -> Vec<Use> {
-    let choice = setting.pick(selection);
+fn uses(setting: &Setting, at: Selected<'_>) -> Vec<Use> {
+    let choice = at.pick(setting);
     let link = |entry: Entry| match entry {
         Entry::Link(entry) => Some(entry),
         Entry::Queue(_) => None,
@@ -286,8 +273,8 @@ fn uses(setting: &Setting, selection: &[usize]) -> Vec<Use> {
             plain.map(|entry| (entry, given, choice.place.clone())).into_iter().collect()
         }
         (Chosen::Models(uses), _) => {
-            let model = |model: &crate::spec::ModelUse| {
-                let given = arguments(&model.settings, selection);
+            let model = |model: &ModelUse| {
+                let given = arguments(&model.settings, at);
                 Some((link(model.model.entry)?, given, model.place.clone()))
             };
             uses.iter().filter_map(model).collect()
@@ -296,14 +283,10 @@ fn uses(setting: &Setting, selection: &[usize]) -> Vec<Use> {
     }
 }
 
-fn arguments(settings: &[Setting], selection: &[usize]) -> Given {
-    let given = settings.iter().map(|setting| match &setting.pick(selection).chosen {
-        Chosen::Value(value) | Chosen::Shorthand(_, value) => {
-            Some((setting.field.target, value.clone()))
-        }
-        Chosen::Models(_) => None,
-    });
-    given.flatten().collect()
+fn arguments(settings: &[Setting], at: Selected<'_>) -> Given {
+    let given =
+        |setting: &Setting| Some((setting.field.target, at.pick(setting).chosen.value()?.clone()));
+    settings.iter().filter_map(given).collect()
 }
 
 /// Ethernet's.

@@ -146,19 +146,20 @@ fn value_node(text: &str, place: &Place) -> Result<Node, String> {
 /// Puts `node` at the end of the path, replacing what is there.
 fn put(table: &mut Table, path: &[&str], key_place: &Place, node: Node) {
     let [key, rest @ ..] = path else { return };
-    if table.get(key).is_none() {
-        let empty = Content::Table(Table::default());
-        let node = Node { content: empty, place: key_place.clone() };
-        table.entries.push(Entry { key: (*key).to_owned(), key_place: key_place.clone(), node });
+    let empty = || Node { content: Content::Table(Table::default()), place: key_place.clone() };
+    let known = table.entries.iter().position(|entry| entry.key == *key);
+    let index = known.unwrap_or(table.entries.len());
+    if known.is_none() {
+        let (key, key_place) = ((*key).to_owned(), key_place.clone());
+        table.entries.push(Entry { key, key_place, node: empty() });
     }
-    let Some(entry) = table.get_mut(key) else { return };
+    let entry = &mut table.entries[index];
     if rest.is_empty() {
-        entry.node = node;
-        entry.key_place = key_place.clone();
+        (entry.node, entry.key_place) = (node, key_place.clone());
         return;
     }
     if !matches!(entry.node.content, Content::Table(_)) {
-        entry.node = Node { content: Content::Table(Table::default()), place: key_place.clone() };
+        entry.node = empty();
     }
     if let Content::Table(inner) = &mut entry.node.content {
         put(inner, rest, key_place, node);

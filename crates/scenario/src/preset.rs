@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_protocols::{Preset, Protocol, presets, presets_by_protocol};
 
-use crate::ends::Settings;
 use crate::field::Field;
+use crate::spec::Selected;
 
 pub(crate) const SECTION: &str = "preset";
 
@@ -41,9 +41,9 @@ pub(crate) fn is_key(path: &str) -> bool {
 }
 
 /// The preset that a combination has for `protocol`.
-pub(crate) fn chosen(settings: &Settings<'_>, protocol: &dyn Protocol) -> Option<&'static Preset> {
+pub(crate) fn chosen(at: Selected<'_>, protocol: &dyn Protocol) -> Option<&'static Preset> {
     let entry = ENTRIES.iter().find(|entry| entry.protocol == protocol.name())?;
-    let name = settings.word(&entry.path)?;
+    let name = at.word(&entry.path)?;
     presets().iter().find(|preset| preset.name == name)
 }
 

@@ -56,9 +56,14 @@ struct Problem {
 }
 
 impl Problems {
+    /// Adds an error, whose message includes the remedy unless there is `help`.
+    pub fn report(&mut self, place: &Place, message: impl fmt::Display, help: Option<String>) {
+        self.push(Some(place), message, help);
+    }
+
     /// Adds an error whose message includes the remedy.
     pub fn add(&mut self, place: &Place, message: impl fmt::Display) {
-        self.push(Some(place), message, None);
+        self.report(place, message, None);
     }
 
     /// Adds an error and its remedy.
@@ -68,7 +73,7 @@ impl Problems {
         message: impl fmt::Display,
         help: impl fmt::Display,
     ) {
-        self.push(Some(place), message, Some(help.to_string()));
+        self.report(place, message, Some(help.to_string()));
     }
 
     /// As [`Problems::add_with_help`], for a value that is then missing.

@@ -10,19 +10,19 @@ use trackbed_programs::{Client, CustomClient, CustomCommand, Server};
 use trackbed_protocols::parameters::{idle_timeout, tcp, window};
 use trackbed_protocols::{MqttAnswer, Protocol};
 
-use crate::ends::{Refusal, Settings};
+use crate::ends::Refusal;
 use crate::foreign;
 use crate::plan::{Endpoint, ForeignClient, Programs};
-use crate::spec::Spec;
+use crate::spec::{Selected, Spec};
 
 pub(crate) fn resolve(
-    settings: &Settings<'_>,
+    at: Selected<'_>,
     protocol: &'static dyn Protocol,
 ) -> Result<Programs, Refusal> {
-    let server = match choice(settings, "server") {
+    let server = match choice(at, "server") {
         OURS => None,
         CUSTOM => {
-            let text = text(settings, "server", "server-command")?;
+            let text = text(at, "server", "server-command")?;
             let transport = transport(protocol);
             let command = CustomCommand::new(&text, transport).map_err(|why| Refusal {
                 path: "server-command",
@@ -32,9 +32,9 @@ pub(crate) fn resolve(
         }
         name => trackbed_programs::find(name).map(Server::Registered),
     };
-    let client = match choice(settings, "client") {
+    let client = match choice(at, "client") {
         CUSTOM => {
-            let text = text(settings, "client", "client-command")?;
+            let text = text(at, "client", "client-command")?;
             let command = CustomClient::new(&text).map_err(|why| Refusal {
                 path: "client-command",
                 why: format!("the client's command: {why}"),
@@ -43,7 +43,7 @@ pub(crate) fn resolve(
         }
         name => clients::find(name).map(Client::Registered),
     };
-    let timeout = settings.get("client-timeout").unwrap_or(CLIENT_TIMEOUT);
+    let timeout = at.get("client-timeout").unwrap_or(CLIENT_TIMEOUT);
     let client = client.map(|program| ForeignClient { program, timeout });
     Ok(Programs { server, client })
 }
@@ -113,16 +113,16 @@ fn pins(endpoint: &Endpoint, server: &Server) -> Result<(), Refusal> {
     }
 }
 
-pub(crate) fn ignored(settings: &Settings<'_>, programs: &Programs) -> Vec<&'static str> {
+pub(crate) fn ignored(at: Selected<'_>, programs: &Programs) -> Vec<&'static str> {
     let mut ignored = Vec::new();
-    if choice(settings, "server") != CUSTOM {
+    if choice(at, "server") != CUSTOM {
         ignored.push("server-command");
     }
     match programs.client {
         Some(_) => ignored.push("handshake"),
         None => ignored.push("client-timeout"),
     }
-    if choice(settings, "client") != CUSTOM {
+    if choice(at, "client") != CUSTOM {
         ignored.push("client-command");
     }
     if programs.server.is_some() && programs.client.is_some() {
@@ -158,16 +158,15 @@ pub fn program_version(version: TlsVersion) -> trackbed_programs::TlsVersion {
 }
 
 /// The program at an endpoint: by name, or implied by a command.
-fn choice(settings: &Settings<'_>, end: &str) -> &'static str {
-    let implied =
-        if settings.spec.get(&format!("{end}-command")).is_some() { CUSTOM } else { OURS };
-    settings.word(end).unwrap_or(implied)
+fn choice(at: Selected<'_>, end: &str) -> &'static str {
+    let implied = if at.spec.get(&format!("{end}-command")).is_some() { CUSTOM } else { OURS };
+    at.word(end).unwrap_or(implied)
 }
 
-fn text(settings: &Settings<'_>, end: &'static str, key: &'static str) -> Result<String, Refusal> {
+fn text(at: Selected<'_>, end: &'static str, key: &'static str) -> Result<String, Refusal> {
     let missing =
         || Refusal { path: end, why: format!("the command is missing: write {key} = ..") };
-    settings.get::<String>(key).ok_or_else(missing)
+    at.get::<String>(key).ok_or_else(missing)
 }
 
 fn transport(protocol: &dyn Protocol) -> Option<trackbed_programs::Transport> {

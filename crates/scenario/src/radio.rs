@@ -9,9 +9,9 @@ use trackbed_core::parameters;
 use trackbed_railway::handover::Table;
 use trackbed_railway::radio::{PARAMETERS, Railway, timelines_from_text};
 
+use crate::cell::CellReader;
 use crate::drive::Radio;
-use crate::field::{Field, kebab};
-use crate::files::Files;
+use crate::field::{Field, path};
 use crate::foresight::{Foresight, ForesightKind};
 use crate::problem::Problems;
 use crate::spec::Spec;
@@ -39,14 +39,14 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
     for setting in &spec.settings {
         let table = setting.path.split('.').next();
-        let of_learning = [path("rides"), path("table-drift")];
-        if of_learning.contains(&setting.path) && spec.get(&path("table")).is_some() {
+        let of_learning = ["radio.rides", "radio.table-drift"];
+        if of_learning.contains(&setting.path.as_str()) && spec.get("radio.table").is_some() {
             let message = format!("{} has no effect together with a table", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or radio.table");
         }
         let of_radio = setting.path.strip_prefix("radio.");
         if of_radio.is_some_and(|key| !OF_RECORDED.contains(&key))
-            && spec.get(&path("timeline")).is_some()
+            && spec.get("radio.timeline").is_some()
         {
             let message =
                 format!("{} has no effect: the timeline is a recorded drive", setting.path);
@@ -74,26 +74,22 @@ fn begins_warm(choice: &crate::spec::Choice) -> bool {
 /// Railways built so far, by their canonical lines.
 pub(crate) type Railways = BTreeMap<String, Radio>;
 
-/// The radio for value `selection[i]` of each axis `i`, and its canonical line if the scenario has
-/// one; `None` if there is an error.
-pub(crate) fn resolve(
-    spec: &Spec,
-    selection: &[usize],
-    (files, railways): (&mut Files, &mut Railways),
-    problems: &mut Problems,
-) -> Option<(Option<Radio>, Option<String>)> {
-    let Some(first) = spec.below(SECTION).next() else { return Some((None, None)) };
-    let (given, line) = files.table((spec, selection), SECTION, &ALL, problems)?;
+/// The radio of a cell, if the scenario has one; `None` if there is an error.
+pub(crate) fn resolve(cell: &mut CellReader<'_>, railways: &mut Railways) -> Option<Option<Radio>> {
+    let at = cell.at;
+    let Some(first) = at.spec.below(SECTION).next() else { return Some(None) };
+    let (given, line) = cell.table(SECTION, &ALL)?;
+    cell.lines.push(line.clone());
     if let Some(radio) = railways.get(&line) {
-        return Some((Some(radio.clone()), Some(line)));
+        return Some(Some(radio.clone()));
     }
-    let refused = |Refusal { why, parameter }: Refusal, problems: &mut Problems| {
-        let setting = parameter.and_then(|name| spec.get(&path(name))).unwrap_or(first);
-        problems.add(&setting.pick(selection).place, why);
+    let refused = |Refusal { why, parameter }: Refusal| {
+        let place = parameter.map(|name| at.place(&path(SECTION, name), first));
+        cell.problems.add(place.unwrap_or(&at.pick(first).place), why);
     };
-    let radio = radio(given).map_err(|refusal| refused(refusal, problems)).ok()?;
-    railways.insert(line.clone(), radio.clone());
-    Some((Some(radio), Some(line)))
+    let radio = radio(given).map_err(refused).ok()?;
+    railways.insert(line, radio.clone());
+    Some(Some(radio))
 }
 
 /// Why a radio is invalid, and the parameter concerned.
@@ -154,10 +150,6 @@ fn of_all_operators(
     };
     Radio::new(railway, links.need("duration"), queue, foresight)
         .map_err(|why| Refusal::new(why, "stations"))
-}
-
-fn path(parameter: &str) -> String {
-    format!("{SECTION}.{}", kebab(parameter))
 }
 
 const RIVALS: [&str; 3] = ["link", "second-link", "access"];

@@ -118,10 +118,7 @@ impl Reader<'_> {
             }
             false => format!("{} takes {}", section.title, known.join(", ")),
         };
-        let help = match guess {
-            Some(guess) => format!("did you mean \"{guess}\"? {list}"),
-            None => list,
-        };
+        let help = suggest::question(guess.as_deref()) + &list;
         let message = format!("unknown key \"{}\"", entry.key);
         self.problems.add_with_help(&entry.key_place, message, help);
     }
@@ -141,7 +138,7 @@ impl Reader<'_> {
         let fields = SCHEMA.workloads.get(name.trim());
         if fields.is_none() {
             let message = format!("unknown workload \"{name}\"");
-            let help = format!("{}{help}", suggest::question(name, &kinds));
+            let help = suggest::question(suggest::nearest(name, &kinds)) + &help;
             self.problems.add_with_help(&kind.node.place, message, help);
         }
         fields.map(Vec::as_slice)
@@ -172,8 +169,7 @@ impl Reader<'_> {
                 return Some(Setting::single(path, field, chosen, entry));
             }
         };
-        let places = choices.iter().map(|choice| choice.place.clone()).collect();
-        self.axes.push(Axis { path: path.clone(), places });
+        self.axes.push(Axis { path: path.clone(), values: choices.len() });
         let (axis, place) = (Some(self.axes.len() - 1), entry.key_place.clone());
         Some(Setting { path, field, axis, choices, place })
     }
@@ -190,10 +186,7 @@ impl Reader<'_> {
             Shape::Models(slot) => slot.shorthands.first(),
             _ => None,
         };
-        let kind = match &field.shape {
-            Shape::Fixed(kind) | Shape::Swept(kind) => Some(*kind),
-            Shape::Models(_) | Shape::Section(_) | Shape::Workload => shorthand.map(|s| s.kind),
-        };
+        let kind = field.shape.kind().or(shorthand.map(|shorthand| shorthand.kind));
         let Some((kind, text)) = kind.filter(|kind| kind.is_list()).zip(list_text(items)) else {
             let message = match &field.shape {
                 Shape::Fixed(_) => {
@@ -204,19 +197,13 @@ impl Reader<'_> {
             let help = format!("write {} = {}", field.name, field.example());
             return self.problems.refuse(&entry.node.place, message, help);
         };
-        match kind.parse(&text) {
-            Ok(value) => {
-                let chosen = match shorthand {
-                    Some(shorthand) => Chosen::Shorthand(shorthand, value),
-                    None => Chosen::Value(value),
-                };
-                Some(Setting::single(path, field, chosen, entry))
-            }
-            Err(why) => {
-                self.problems.add(&entry.node.place, why);
-                None
-            }
-        }
+        let value = kind.parse(&text);
+        let value = value.map_err(|why| self.problems.add(&entry.node.place, why)).ok()?;
+        let chosen = match shorthand {
+            Some(shorthand) => Chosen::Shorthand(shorthand, value),
+            None => Chosen::Value(value),
+        };
+        Some(Setting::single(path, field, chosen, entry))
     }
 
     /// The values of a list that is an axis.

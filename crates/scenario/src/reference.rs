@@ -71,10 +71,8 @@ const LIKE_LINK: [&str; 2] = ["access", SECOND];
 
 /// How a value is written: all choices if it is one of several words, else an example.
 fn written(field: &Field) -> String {
-    match &field.shape {
-        Shape::Fixed(kind @ Kind::Choice(_)) | Shape::Swept(kind @ Kind::Choice(_)) => {
-            kind.example()
-        }
+    match field.shape.kind() {
+        Some(kind @ Kind::Choice(_)) => kind.example(),
         _ => field.example(),
     }
 }

@@ -7,19 +7,21 @@ use std::sync::Arc;
 use trackbed_core::parameter::{Arguments, Value};
 use trackbed_workloads::Prepared;
 
+use crate::cell::CellReader;
 use crate::device::Measurements;
 use crate::endpoint::{self, ignored_factor};
 use crate::ends::{Refusal, Resolved};
 use crate::factors::{Column, Names, columns};
-use crate::field::{Field, Shape, kebab};
-use crate::network::{self, Builder};
+use crate::field::{Field, Shape, path};
+use crate::files::Files;
+use crate::network::{self, Models};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
 use crate::preset;
 use crate::problem::{Place, Problems};
 use crate::radio::{self, Railways};
 use crate::schema::{self, SCHEMA};
-use crate::spec::{Setting, Spec};
+use crate::spec::{Selected, Setting, Spec};
 use crate::sweep::{self, combinations};
 use crate::{environment, foreign, inference, programs, silence};
 
@@ -39,17 +41,7 @@ pub(crate) struct Cells {
 pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
     let names = Names::of(parts);
     let mut all = Cells::default();
-    for part in parts {
-        let cells = cells_of(part, &names, problems);
-        all.cells.extend(cells.cells);
-        all.canonical.extend(cells.canonical);
-        all.canonical_of_ends.extend(cells.canonical_of_ends);
-        for (list, more) in [(&mut all.notes, cells.notes), (&mut all.conditions, cells.conditions)]
-        {
-            let new: Vec<String> = more.into_iter().filter(|one| !list.contains(one)).collect();
-            list.extend(new);
-        }
-    }
+    parts.iter().for_each(|part| add_cells(part, &names, &mut all, problems));
     if all.cells.len() as u64 > sweep::CELLS_MAX {
         let message = format!("{} cells in all parts together", all.cells.len());
         let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
@@ -58,39 +50,40 @@ pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
     all
 }
 
-fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
+/// Adds the cells of a part.
+fn add_cells(spec: &Spec, names: &Names<'_>, cells: &mut Cells, problems: &mut Problems) {
     network::check(spec, problems);
     environment::check(spec, problems);
     radio::check(spec, problems);
     inference::check(spec, problems);
     silence::check(spec, problems);
     check_present(spec, problems);
-    let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
+    let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.values).collect();
     let Some(selections) = combinations(&lengths) else {
         let sizes: Vec<String> = spec
             .axes
             .iter()
-            .map(|axis| format!("{} values of {}", axis.places.len(), axis.path))
+            .map(|axis| format!("{} values of {}", axis.values, axis.path))
             .collect();
         let message = format!("too many combinations: {}", sizes.join(" times "));
         let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
-        problems.add_missing(message, help);
-        return Cells::default();
+        return problems.add_missing(message, help);
     };
     if !problems.is_empty() {
-        return Cells::default();
+        return;
     }
     let mut resolver = Resolver {
         spec,
         columns: columns(spec, names),
-        builder: Builder::default(),
-        workloads: BTreeMap::new(),
+        files: Files::default(),
+        models: Models::new(),
+        workloads: Workloads::new(),
         railways: Railways::new(),
         measurements: Measurements::default(),
         problems,
     };
-    let combined = resolver.combine(selections);
-    resolver.resolve(combined)
+    let combined = resolver.combine(&selections);
+    resolver.resolve(combined, cells);
 }
 
 /// What no scenario can do without.
@@ -127,51 +120,51 @@ fn check_present(spec: &Spec, problems: &mut Problems) {
 struct Resolver<'a> {
     spec: &'a Spec,
     columns: Vec<Column<'a>>,
-    builder: Builder,
-    /// Prepared workloads by their canonical text.
-    workloads: BTreeMap<String, Arc<dyn Prepared>>,
+    files: Files,
+    models: Models,
+    workloads: Workloads,
     railways: Railways,
     measurements: Measurements,
     problems: &'a mut Problems,
 }
 
-struct Combined {
-    cells: Vec<Combination>,
+struct Combined<'a> {
+    cells: Vec<Combination<'a>>,
     notes: Vec<String>,
 }
 
-struct Combination {
-    /// The place of the chosen value on each axis.
-    selection: Vec<usize>,
+struct Combination<'a> {
+    at: Selected<'a>,
     resolved: Resolved,
     factors: Vec<(String, Factor)>,
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
     /// Leaves out what cannot be run, and merges cells that differ only in values that their
     /// protocol ignores.
-    fn combine(&mut self, selections: Vec<Vec<usize>>) -> Combined {
+    fn combine(&mut self, selections: &'a [Vec<usize>]) -> Combined<'a> {
         let mut combined = Combined { cells: Vec::new(), notes: Vec::new() };
         let mut occurring = BTreeSet::new();
         let mut refusals = Vec::new();
         let mut seen = BTreeSet::new();
         for selection in selections {
-            let resolved = match endpoint::resolve(self.spec, &selection) {
+            let at = Selected { spec: self.spec, selection };
+            let resolved = match endpoint::resolve(at) {
                 None => continue,
                 Some(Err(refusal)) => {
-                    refusals.push((selection, refusal));
+                    refusals.push((at, refusal));
                     continue;
                 }
                 Some(Ok(resolved)) => resolved,
             };
-            occurring.extend(used_values(self.spec, &selection, &resolved));
+            occurring.extend(used_values(at, &resolved));
             let part = self.spec.part.iter();
             let part = part.map(|name| (PART.to_owned(), Factor::Text(name.clone())));
-            let value = |column: &Column<'_>| column.value(&selection, &resolved);
+            let value = |column: &Column<'_>| column.value(at, &resolved);
             let varied = self.columns.iter().map(|column| (column.name.clone(), value(column)));
             let factors: Vec<(String, Factor)> = part.chain(varied).collect();
             if seen.insert(format!("{factors:?}")) {
-                combined.cells.push(Combination { selection, resolved, factors });
+                combined.cells.push(Combination { at, resolved, factors });
             }
         }
         self.refuse_unused(&occurring, &refusals, combined.cells.is_empty());
@@ -195,15 +188,15 @@ impl Resolver<'_> {
     fn unused_values(
         &self,
         occurring: &BTreeSet<(&str, usize)>,
-        refusals: &[(Vec<usize>, Refusal)],
+        refusals: &[(Selected<'_>, Refusal)],
     ) -> Option<String> {
         let settings = || endpoint_settings(self.spec);
         if settings().all(|setting| setting.place.origin == 0) {
             return None;
         }
         let unused = settings().filter_map(|setting| {
-            let axis = setting.axis?;
-            let is_refused = |index| refusals.iter().any(|(selection, _)| selection[axis] == index);
+            setting.axis?;
+            let is_refused = |index| refusals.iter().any(|(at, _)| at.index(setting) == index);
             let is_unused = |index: &usize| {
                 !occurring.contains(&(setting.path.as_str(), *index)) && !is_refused(*index)
             };
@@ -223,7 +216,7 @@ impl Resolver<'_> {
     fn refuse_unused(
         &mut self,
         occurring: &BTreeSet<(&str, usize)>,
-        refusals: &[(Vec<usize>, Refusal)],
+        refusals: &[(Selected<'_>, Refusal)],
         nothing_left: bool,
     ) {
         let begins = self.spec.part_begins;
@@ -241,9 +234,7 @@ impl Resolver<'_> {
                 if lenient || occurring.contains(&(setting.path.as_str(), index)) {
                     continue;
                 }
-                let of_this = refusals.iter().filter(|(selection, _)| {
-                    setting.axis.is_none_or(|axis| selection[axis] == index)
-                });
+                let of_this = refusals.iter().filter(|(at, _)| at.index(setting) == index);
                 let why = of_this.map(|(_, refusal)| refusal);
                 let why = why.max_by_key(|refusal| refusal.path == setting.path);
                 unused.push((setting, choice, why));
@@ -266,8 +257,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The cells with their networks and workloads.
-    fn resolve(mut self, combined: Combined) -> Cells {
+    /// Adds the cells with their networks and workloads.
+    fn resolve(mut self, combined: Combined<'_>, cells: &mut Cells) {
         // The keys in tables describe the track or the load. The ends have no table, except for the
         // keys of `radio` that configure foresight at an end.
         let conditions = self.columns.iter().filter(|column| {
@@ -275,40 +266,34 @@ impl Resolver<'_> {
             path.contains('.') && !radio::OF_THE_ENDS.contains(&path) && !preset::is_key(path)
         });
         let part = self.spec.part.iter().map(|_| PART.to_owned());
-        let conditions = part.chain(conditions.map(|column| column.name.clone())).collect();
-        let mut cells = Cells { notes: combined.notes, conditions, ..Cells::default() };
-        cells.notes.extend(network::notes(self.spec));
-        for Combination { selection, resolved, factors } in combined.cells {
-            let mut lines = endpoint_lines(self.spec, &selection, &resolved);
-            let network = self.builder.network(self.spec, &selection, self.problems);
-            let workload = self.workload(&selection, &mut lines);
-            let files = &mut self.builder.files;
-            let environment = environment::resolve(self.spec, &selection, files, self.problems);
-            let of_radio = (&mut self.builder.files, &mut self.railways);
-            let radio = radio::resolve(self.spec, &selection, of_radio, self.problems);
-            let files = (&mut self.builder.files, &mut self.measurements);
-            let (place, ends) = ((self.spec, selection.as_slice()), &resolved.endpoint);
-            let inference = inference::resolve(place, ends, files, self.problems);
-            let (Some((mut network, network_lines)), Some((workload_name, workload))) =
-                (network, workload)
+        let conditions = part.chain(conditions.map(|column| column.name.clone()));
+        add_new(&mut cells.conditions, conditions);
+        add_new(&mut cells.notes, combined.notes.into_iter().chain(network::notes(self.spec)));
+        for Combination { at, resolved, factors } in combined.cells {
+            let (files, problems) = (&mut self.files, &mut *self.problems);
+            let lines = endpoint_lines(at, &resolved);
+            let mut reader = CellReader { at, files, problems, lines };
+            // All of them first: each reports its errors.
+            let workload = workload(&mut reader, &mut self.workloads);
+            let network = network::resolve(&mut reader, &mut self.models);
+            let environment = environment::resolve(&mut reader);
+            let radio = radio::resolve(&mut reader, &mut self.railways);
+            let of_ends = reader.lines.join("\n");
+            let ends = &resolved.endpoint;
+            let inference = inference::resolve(&mut reader, ends, &mut self.measurements);
+            let canonical = reader.lines.join("\n");
+            let (Some((workload_name, workload)), Some(mut network)) = (workload, network) else {
+                continue;
+            };
+            let (Some(environment), Some(radio), Some(inference)) = (environment, radio, inference)
             else {
                 continue;
             };
-            let (Some((environment, environment_line)), Some((radio, radio_line))) =
-                (environment, radio)
-            else {
-                continue;
-            };
-            let Some((inference, inference_line)) = inference else { continue };
             if environment.has_delay() || radio.is_some() {
                 network.link.round_trip_delay = None;
             }
-            lines.extend(network_lines);
-            lines.extend(environment_line);
-            lines.extend(radio_line);
-            cells.canonical_of_ends.push(lines.join("\n"));
-            lines.extend(inference_line);
-            cells.canonical.push(lines.join("\n"));
+            cells.canonical_of_ends.push(of_ends);
+            cells.canonical.push(canonical);
             let mut endpoint = resolved.endpoint;
             // Longer packets would be lost each time: SCTP does not look for the path MTU.
             let packet_len_max = &mut endpoint.transport.packet_len_max;
@@ -324,67 +309,65 @@ impl Resolver<'_> {
                 workload,
                 runs: u32::try_from(schema::count(self.spec, "runs")).unwrap_or(u32::MAX),
             };
-            endpoint::check_whole_requests(self.spec, &selection, &cell, self.problems);
-            environment::check_addresses(self.spec, &selection, &cell, self.problems);
+            endpoint::check_whole_requests(at, &cell, self.problems);
+            environment::check_addresses(at, &cell, self.problems);
             cells.cells.push(cell);
-        }
-        cells
-    }
-
-    fn workload(
-        &mut self,
-        selection: &[usize],
-        lines: &mut Vec<String>,
-    ) -> Option<(&'static str, Arc<dyn Prepared>)> {
-        let Some(kind) = self.spec.get("workload.kind") else {
-            // It was required unless third-party programs are at both ends.
-            return Some((foreign::WORKLOAD, Arc::new(foreign::NoWorkload)));
-        };
-        let name = kind.pick(selection).chosen.text();
-        let workload = trackbed_workloads::find(&name)?;
-        let parameters = workload.parameters();
-        let given = parameters.iter().filter_map(|parameter| {
-            let value = self.spec.value(&workload_path(parameter.name), selection)?;
-            Some((parameter.name, value.clone()))
-        });
-        let given: Vec<(&str, Value)> = given.collect();
-        let arguments = Arguments::read(parameters, &given);
-        let arguments =
-            arguments.map_err(|why| self.problems.add(&kind.pick(selection).place, why)).ok()?;
-        let mut canonical = format!("workload: {name}");
-        for parameter in parameters {
-            let Some(value) = arguments.value(parameter.name) else { continue };
-            match self.builder.files.canonical(value) {
-                Ok(text) => canonical.push_str(&format!(" {}={text}", parameter.name)),
-                Err(why) => {
-                    let setting = self.spec.get(&workload_path(parameter.name)).unwrap_or(kind);
-                    self.problems.add(&setting.pick(selection).place, why);
-                    return None;
-                }
-            }
-        }
-        lines.push(canonical.clone());
-        if let Some(prepared) = self.workloads.get(&canonical) {
-            return Some((workload.name, Arc::clone(prepared)));
-        }
-        // The paths of files are complete already.
-        match (workload.prepare)(&arguments, Path::new("")) {
-            Ok(prepared) => {
-                let prepared: Arc<dyn Prepared> = prepared.into();
-                self.workloads.insert(canonical, Arc::clone(&prepared));
-                Some((workload.name, prepared))
-            }
-            Err(error) => {
-                let setting = self.spec.get(&workload_path(error.parameter)).unwrap_or(kind);
-                self.problems.add(&setting.pick(selection).place, error);
-                None
-            }
         }
     }
 }
 
-fn workload_path(parameter: &str) -> String {
-    format!("workload.{}", kebab(parameter))
+/// Adds what is not in the list yet: parts have much in common.
+fn add_new(list: &mut Vec<String>, more: impl Iterator<Item = String>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
+        }
+    }
+}
+
+const WORKLOAD: &str = "workload";
+
+/// Prepared workloads by their canonical text.
+type Workloads = BTreeMap<String, Arc<dyn Prepared>>;
+
+fn workload(
+    cell: &mut CellReader<'_>,
+    known: &mut Workloads,
+) -> Option<(&'static str, Arc<dyn Prepared>)> {
+    let at = cell.at;
+    let Some(kind) = at.spec.get("workload.kind") else {
+        // It was required unless third-party programs are at both ends.
+        return Some((foreign::WORKLOAD, Arc::new(foreign::NoWorkload)));
+    };
+    let choice = at.pick(kind);
+    let name = choice.chosen.text();
+    let workload = trackbed_workloads::find(&name)?;
+    let parameters = workload.parameters();
+    let given = parameters.iter().filter_map(|parameter| {
+        Some((parameter.name, at.value(&path(WORKLOAD, parameter.name))?.clone()))
+    });
+    let given: Vec<(&str, Value)> = given.collect();
+    let arguments = Arguments::read(parameters, &given);
+    let arguments = arguments.map_err(|why| cell.problems.add(&choice.place, why)).ok()?;
+    let mut canonical = format!("workload: {name}");
+    for parameter in parameters {
+        let Some(value) = arguments.value(parameter.name) else { continue };
+        let place = at.place(&path(WORKLOAD, parameter.name), kind);
+        let text = cell.files.canonical(value);
+        let text = text.map_err(|why| cell.problems.add(place, why)).ok()?;
+        canonical.push_str(&format!(" {}={text}", parameter.name));
+    }
+    cell.lines.push(canonical.clone());
+    if let Some(prepared) = known.get(&canonical) {
+        return Some((workload.name, Arc::clone(prepared)));
+    }
+    // The paths of files are complete already.
+    let prepared = (workload.prepare)(&arguments, Path::new("")).map_err(|error| {
+        cell.problems.add(at.place(&path(WORKLOAD, error.parameter), kind), error);
+    });
+    let prepared: Arc<dyn Prepared> = prepared.ok()?.into();
+    known.insert(canonical, Arc::clone(&prepared));
+    Some((workload.name, prepared))
 }
 
 /// The keys of the two ends that the scenario sets.
@@ -395,25 +378,17 @@ fn endpoint_settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
 }
 
 /// Which values of the two ends' keys a cell makes use of.
-fn used_values<'s>(
-    spec: &'s Spec,
-    selection: &[usize],
-    resolved: &Resolved,
-) -> Vec<(&'s str, usize)> {
-    let used = endpoint_settings(spec).filter_map(|setting| {
-        let index = setting.axis.map_or(0, |axis| selection[axis]);
+fn used_values<'s>(at: Selected<'s>, resolved: &Resolved) -> Vec<(&'s str, usize)> {
+    let used = endpoint_settings(at.spec).filter(|setting| {
         let path = setting.path.as_str();
-        let same =
-            || setting.choices[index].chosen.text() == ignored_factor(path, &resolved.endpoint);
-        let is_used =
-            silence::is_between(&resolved.endpoint) || !resolved.ignored.contains(&path) || same();
-        is_used.then_some((path, index))
+        let same = || at.pick(setting).chosen.text() == ignored_factor(path, &resolved.endpoint);
+        silence::is_between(&resolved.endpoint) || !resolved.ignored.contains(&path) || same()
     });
-    used.collect()
+    used.map(|setting| (setting.path.as_str(), at.index(setting))).collect()
 }
 
 /// The two ends as text: every key that means something, with its default.
-fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<String> {
+fn endpoint_lines(at: Selected<'_>, resolved: &Resolved) -> Vec<String> {
     let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
     let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
     let transport = &resolved.endpoint.transport;
@@ -422,7 +397,7 @@ fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<
             ("tls", Some(version)) => version.name().to_owned(),
             (name, _) => match (transport.arguments.value(name), &field.shape) {
                 (Some(value), _) => value.to_string(),
-                (None, Shape::Swept(kind)) => match spec.value(&field.name, selection) {
+                (None, Shape::Swept(kind)) => match at.value(&field.name) {
                     Some(value) => value.to_string(),
                     None => kind.parse(field.otherwise.default_text()?).ok()?.to_string(),
                 },

@@ -177,5 +177,5 @@ pub(crate) fn count(spec: &Spec, name: &str) -> u64 {
         let field = SCHEMA.top.iter().find(|field| field.name == name)?;
         field.otherwise.default_text()?.parse().ok()
     };
-    spec.value(name, &[]).and_then(u64::from_value).or_else(otherwise).unwrap_or(1)
+    spec.value(name).and_then(u64::from_value).or_else(otherwise).unwrap_or(1)
 }

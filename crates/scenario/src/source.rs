@@ -138,7 +138,7 @@ fn find(name: &str) -> Result<Text, ScenarioError> {
         folder: PathBuf::new(),
     });
     found.ok_or_else(|| {
-        let help = format!("{}{}", suggest::question(name, &names()), what_to_write());
+        let help = suggest::question(suggest::nearest(name, &names())) + &what_to_write();
         ScenarioError::about_file(format!("unknown scenario \"{name}\""), Some(help))
     })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use trackbed_core::parameter::Value;
+use trackbed_core::parameter::{FromValue, Value};
 
 use crate::field::{Field, Model, Shorthand};
 use crate::problem::Place;
@@ -38,8 +38,8 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Axis {
     pub path: String,
-    /// The position of each value.
-    pub places: Vec<Place>,
+    /// The number of its values.
+    pub values: usize,
 }
 
 #[derive(Debug)]
@@ -64,17 +64,22 @@ pub(crate) struct ModelUse {
     pub place: Place,
 }
 
+/// A scenario with one value chosen on each axis.
+#[derive(Clone, Copy)]
+pub(crate) struct Selected<'a> {
+    pub spec: &'a Spec,
+    /// The index of the chosen value on each axis.
+    pub selection: &'a [usize],
+}
+
 impl Spec {
     pub fn get(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.path == path)
     }
 
-    /// The value of a plain key for value `selection[i]` of each axis `i`.
-    pub fn value(&self, path: &str, selection: &[usize]) -> Option<&Value> {
-        match &self.get(path)?.pick(selection).chosen {
-            Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value),
-            Chosen::Models(_) => None,
-        }
+    /// The value of a key that has one for the whole scenario.
+    pub fn value(&self, path: &str) -> Option<&Value> {
+        Selected { spec: self, selection: &[] }.value(path)
     }
 
     /// The settings of a table.
@@ -101,14 +106,48 @@ impl Setting {
         };
         self.choices.iter().filter(|choice| of_choice(choice)).map(|choice| &choice.place).collect()
     }
+}
 
-    /// The choice in a cell, which has value `selection[i]` of each axis `i`.
-    pub fn pick(&self, selection: &[usize]) -> &Choice {
-        &self.choices[self.axis.map_or(0, |axis| selection[axis])]
+impl<'a> Selected<'a> {
+    /// The index of a setting's choice.
+    pub fn index(self, setting: &Setting) -> usize {
+        setting.axis.map_or(0, |axis| self.selection[axis])
+    }
+
+    pub fn pick<'s>(self, setting: &'s Setting) -> &'s Choice {
+        &setting.choices[self.index(setting)]
+    }
+
+    /// The value of a plain key.
+    pub fn value(self, path: &str) -> Option<&'a Value> {
+        self.pick(self.spec.get(path)?).chosen.value()
+    }
+
+    /// The same as another type.
+    pub fn get<T: FromValue>(self, path: &str) -> Option<T> {
+        T::from_value(self.value(path)?)
+    }
+
+    /// The value of a key that is one of several words.
+    pub fn word(self, path: &str) -> Option<&'static str> {
+        self.get(path)
+    }
+
+    /// The position of a key's value, or else of that of another setting.
+    pub fn place(self, path: &str, otherwise: &'a Setting) -> &'a Place {
+        &self.pick(self.spec.get(path).unwrap_or(otherwise)).place
     }
 }
 
 impl Chosen {
+    /// The value, unless it is a model with parameters.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value),
+            Chosen::Models(_) => None,
+        }
+    }
+
     /// The choice as text; equal choices give equal texts.
     pub fn text(&self) -> String {
         match self {

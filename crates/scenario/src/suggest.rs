@@ -14,9 +14,9 @@ pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     (distance <= word.chars().count().max(3) / 3).then_some(word)
 }
 
-/// The question whether [`nearest`] was meant, to stand before a remedy; empty without one.
-pub(crate) fn question(written: &str, known: &[&str]) -> String {
-    nearest(written, known).map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "))
+/// The question whether this was meant, to stand before a remedy; empty without a guess.
+pub(crate) fn question(guess: Option<&str>) -> String {
+    guess.map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "))
 }
 
 /// The likely meaning of the key `written` below `prefix`: a key of the same table, or one of the

@@ -55,10 +55,6 @@ impl Table {
         };
         self.entries.iter().flat_map(of).collect()
     }
-
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|entry| entry.key == key)
-    }
 }
 
 /// Parses a file's text.
@@ -78,10 +74,7 @@ pub(crate) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
         let rest = text.get(span.start..).unwrap_or_default();
         line_end = rest.find('\n').map_or(text.len(), |at| span.start + at);
         let place = Place { origin: 0, span: span.clone() };
-        match remedy(message, text.get(span).unwrap_or_default()) {
-            Some(help) => problems.add_with_help(&place, message, help),
-            None => problems.add(&place, message),
-        }
+        problems.report(&place, message, remedy(message, text.get(span).unwrap_or_default()));
     }
     problems.check(std::slice::from_ref(origin))?;
     Ok(table(document.get_ref(), &Context { origin: 0, offset: 0 }))

@@ -1,6 +1,6 @@
 //! Single values: quantities, models with their parameters, ranges, files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use trackbed_core::parameter::{FromValue, Kind, Value};
 
@@ -40,27 +40,20 @@ impl Reader<'_> {
         let from = self.scalar(field, &from.node)?;
         let to = self.scalar(field, &to.node)?;
         let division = match (step, points) {
-            (Some(step), _) => Division::Step(single(&self.scalar(field, &step.node)?)?),
+            (Some(step), _) => Division::Step(self.scalar(field, &step.node)?.value()?.clone()),
             (None, Some(points)) => {
                 let points = self.parse(Kind::Count { min: 2 }, &points.node)?;
                 Division::Points(u64::from_value(&points)?)
             }
             (None, None) => return None,
         };
-        let values = match (single(&from), single(&to)) {
-            (Some(from), Some(to)) => sweep::range(&from, &to, &division),
+        let values = match (from.value(), to.value()) {
+            (Some(from), Some(to)) => sweep::range(from, to, &division),
             _ => Err("only quantities can form a range; list the values".to_owned()),
         };
-        match values {
-            Ok(values) => {
-                let choice = |value| Choice { chosen: from.like(value), place: place.clone() };
-                Some(values.into_iter().map(choice).collect())
-            }
-            Err(why) => {
-                self.problems.add(place, why);
-                None
-            }
-        }
+        let values = values.map_err(|why| self.problems.add(place, why)).ok()?;
+        let choice = |value| Choice { chosen: from.like(value), place: place.clone() };
+        Some(values.into_iter().map(choice).collect())
     }
 
     /// A single value or set of models.
@@ -110,7 +103,7 @@ impl Reader<'_> {
         let name = kebab(&entry.key);
         let Some(model) = slot.models.iter().find(|model| model.name == name) else {
             let known: Vec<&str> = slot.models.iter().map(|m| m.name.as_str()).collect();
-            let guess = suggest::question(&name, &known);
+            let guess = suggest::question(suggest::nearest(&name, &known));
             let message = format!("unknown model \"{}\" for {path}", entry.key);
             let help = format!("{guess}the models are {}", known.join(", "));
             return self.problems.refuse(&entry.key_place, message, help);
@@ -139,13 +132,10 @@ impl Reader<'_> {
 
     /// A value of the field's kind, or one that stands for a model.
     fn scalar(&mut self, field: &'static Field, node: &Node) -> Option<Chosen> {
-        let slot = match &field.shape {
-            Shape::Fixed(kind) | Shape::Swept(kind) => {
-                return self.parse(*kind, node).map(Chosen::Value);
-            }
-            Shape::Models(slot) => slot,
-            Shape::Section(_) | Shape::Workload => return None,
-        };
+        if let Some(kind) = field.shape.kind() {
+            return self.parse(kind, node).map(Chosen::Value);
+        }
+        let Shape::Models(slot) = &field.shape else { return None };
         let Content::Scalar(text) = &node.content else {
             let help = format!("write {}", slot.examples());
             return self.problems.refuse(&node.place, "expected a single value", help);
@@ -158,20 +148,19 @@ impl Reader<'_> {
         for shorthand in &slot.shorthands {
             let number = shorthand.word.and_then(|word| text.trim().strip_suffix(word));
             match shorthand.kind.parse(number.unwrap_or(text).trim()) {
-                Ok(Value::File(path)) => {
-                    let file = self.file(&path, &node.place)?;
-                    return Some(Chosen::Shorthand(shorthand, file));
+                Ok(value) => {
+                    let value = self.found(value, &node.place)?;
+                    return Some(Chosen::Shorthand(shorthand, value));
                 }
-                Ok(value) => return Some(Chosen::Shorthand(shorthand, value)),
                 Err(why) => refusal = Some(why),
             }
         }
         match (refusal, slot.other_models()) {
-            (Some(why), Some(models)) if slot.shorthands.len() == 1 => {
-                let help = format!("{} also takes a model: {models}", field.name);
-                self.problems.add_with_help(&node.place, why, help);
+            (Some(why), models) if slot.shorthands.len() == 1 => {
+                let help =
+                    models.map(|models| format!("{} also takes a model: {models}", field.name));
+                self.problems.report(&node.place, why, help);
             }
-            (Some(why), None) if slot.shorthands.len() == 1 => self.problems.add(&node.place, why),
             _ => {
                 let help = format!("{} takes {}", field.name, slot.examples());
                 let message = format!("\"{text}\" is not a valid value");
@@ -187,59 +176,49 @@ impl Reader<'_> {
             return self.problems.refuse(&node.place, "expected a single value", help);
         };
         match kind.parse(text) {
-            Ok(Value::File(path)) => self.file(&path, &node.place),
-            Ok(Value::Folder(path)) => self.folder(&path, &node.place),
-            Ok(value) => Some(value),
+            Ok(value) => self.found(value, &node.place),
             Err(why) => {
                 let words: &[&str] = match kind {
                     Kind::Choice(words) => words,
                     _ => &[],
                 };
-                match suggest::nearest(text, words) {
-                    Some(guess) => {
-                        let help = format!("did you mean \"{guess}\"?");
-                        self.problems.add_with_help(&node.place, why, help);
-                    }
-                    None => self.problems.add(&node.place, why),
-                }
+                let guess = suggest::nearest(text, words);
+                let help = guess.map(|guess| format!("did you mean \"{guess}\"?"));
+                self.problems.report(&node.place, why, help);
                 None
             }
         }
     }
 
-    /// The path relative to the right folder; the file must exist.
-    fn file(&mut self, path: &Path, place: &Place) -> Option<Value> {
+    /// A file or folder relative to the right folder, where it must exist; other values as they are.
+    fn found(&mut self, value: Value, place: &Place) -> Option<Value> {
+        let (Value::File(path) | Value::Folder(path)) = &value else { return Some(value) };
+        let is_file = matches!(value, Value::File(_));
         // Paths on the command line are relative to the current folder, not to the scenario.
-        let base = if place.origin == 0 { self.folders.scenario } else { self.folders.current };
-        let path: PathBuf = base.join(path);
-        if !self.folders.looks {
-            return Some(Value::File(path));
-        }
-        let help = match place.origin {
-            0 => "write the path of a file, relative to the scenario's folder",
-            _ => "write the path of a file, relative to the current folder",
-        };
-        let message = match std::fs::metadata(&path) {
-            Ok(found) if found.is_file() => return Some(Value::File(path)),
-            Ok(_) => format!("{} is not a file", path.display()),
-            Err(why) => format!("cannot read {}: {why}", path.display()),
-        };
-        self.problems.refuse(place, message, help)
-    }
-
-    /// The same for a folder.
-    fn folder(&mut self, path: &Path, place: &Place) -> Option<Value> {
         let (base, from) = match place.origin {
             0 => (self.folders.scenario, "the scenario's folder"),
             _ => (self.folders.current, "the current folder"),
         };
-        let path: PathBuf = base.join(path);
-        if !self.folders.looks || path.is_dir() {
-            return Some(Value::Folder(path));
+        let path = base.join(path);
+        let what = if is_file { "file" } else { "folder" };
+        if self.folders.looks
+            && let Some(message) = trouble(&path, is_file)
+        {
+            let help = format!("write the path of a {what}, relative to {from}");
+            return self.problems.refuse(place, message, help);
         }
-        let message = format!("{} is not a folder", path.display());
-        let help = format!("write the path of a folder, relative to {from}");
-        self.problems.refuse(place, message, help)
+        Some(if is_file { Value::File(path) } else { Value::Folder(path) })
+    }
+}
+
+/// Why this is no file, or else no folder.
+fn trouble(path: &Path, is_file: bool) -> Option<String> {
+    match std::fs::metadata(path) {
+        Ok(found) if is_file && found.is_file() || !is_file && found.is_dir() => None,
+        Err(why) if is_file => Some(format!("cannot read {}: {why}", path.display())),
+        _ => {
+            Some(format!("{} is not a {}", path.display(), if is_file { "file" } else { "folder" }))
+        }
     }
 }
 
@@ -250,14 +229,6 @@ impl Chosen {
             Chosen::Shorthand(shorthand, _) => Chosen::Shorthand(shorthand, value),
             Chosen::Value(_) | Chosen::Models(_) => Chosen::Value(value),
         }
-    }
-}
-
-/// The value, if it is not a model.
-fn single(chosen: &Chosen) -> Option<Value> {
-    match chosen {
-        Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value.clone()),
-        Chosen::Models(_) => None,
     }
 }
 
