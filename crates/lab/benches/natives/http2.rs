@@ -3,12 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use trackbed_connection::{CipherSuite, Request, TlsVersion, body};
+use trackbed_connection::{CipherSuite, TlsVersion};
 use trackbed_protocols::{TlsParameters, TransportParameters};
-use trackbed_substrate::now;
 
 use crate::server::Server;
-use crate::{COUNT, Pair, SIZE};
+use crate::{COUNT, Pair};
 
 struct Http2(Server);
 
@@ -39,17 +38,6 @@ impl Pair for Http2 {
 
     fn ours(&mut self) -> Vec<f64> {
         let tls = TlsParameters::only(TlsVersion::Tls13, CipherSuite::Aes128Gcm);
-        self.0.with_client("http2", tls, TransportParameters::default(), async |connection| {
-            let mut took = Vec::new();
-            for _ in 0..COUNT {
-                let begun = now();
-                let request = Request::new("/message", body::full(&[b'x'; SIZE][..]));
-                let response = connection.exchange(request).await.expect("an answer");
-                assert_eq!(response.status, 200);
-                assert_eq!(body::drain(response.body).await, Ok(SIZE as u64));
-                took.push((now() - begun).as_secs_f64() * 1e6);
-            }
-            took
-        })
+        self.0.round_trips("http2", tls, TransportParameters::default(), COUNT)
     }
 }

@@ -12,21 +12,11 @@
 //!   of 16 B takes a round trip per block, so the difference between a long and a short one is that
 //!   number of round trips, without the start of the process.
 
-#[cfg(target_os = "linux")]
 mod coap;
-#[cfg(target_os = "linux")]
 mod http2;
-#[cfg(target_os = "linux")]
 mod mqtt;
-#[cfg(target_os = "linux")]
 mod server;
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    println!("this benchmark needs sockets of the Linux kernel");
-}
-
-#[cfg(target_os = "linux")]
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let pairs: [(&str, Start); 3] =
@@ -39,10 +29,8 @@ fn main() {
     }
 }
 
-#[cfg(target_os = "linux")]
 type Start = fn() -> Option<Box<dyn Pair>>;
 
-#[cfg(target_os = "linux")]
 trait Pair {
     /// Round trips of the native client, in microseconds.
     fn native(&mut self) -> Vec<f64>;
@@ -50,36 +38,23 @@ trait Pair {
     fn ours(&mut self) -> Vec<f64>;
 }
 
-#[cfg(target_os = "linux")]
 fn compare(name: &str, pair: &mut dyn Pair) {
     let (mut native, mut ours) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
-        native.push(median(pair.native()));
-        ours.push(median(pair.ours()));
-        println!(
-            "{name}, round {round}: native {:.1} us, ours {:.1} us",
-            last(&native),
-            last(&ours)
-        );
+        let (theirs, own) = (median(pair.native()), median(pair.ours()));
+        println!("{name}, round {round}: native {theirs:.1} us, ours {own:.1} us");
+        native.push(theirs);
+        ours.push(own);
     }
     let (native, ours) = (median(native), median(ours));
     println!("{name}: native {native:.1} us, ours {ours:.1} us, {:.2} of it", ours / native);
 }
 
-#[cfg(target_os = "linux")]
-fn last(values: &[f64]) -> f64 {
-    values.last().copied().unwrap_or(f64::NAN)
-}
-
-#[cfg(target_os = "linux")]
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-#[cfg(target_os = "linux")]
 const ROUNDS: usize = 7;
-#[cfg(target_os = "linux")]
 const COUNT: usize = 2_000;
-#[cfg(target_os = "linux")]
 const SIZE: usize = 512;

@@ -1,12 +1,11 @@
 //! `mosquitto_pub` with `mosquitto_sub`, and our MQTT client, with Mosquitto.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use trackbed_connection::{CipherSuite, Request, TlsVersion, body};
+use trackbed_connection::{CipherSuite, TlsVersion};
 use trackbed_protocols::{MqttAnswer, MqttParameters, TlsParameters, TransportParameters};
-use trackbed_substrate::now;
 
 use crate::server::Server;
 use crate::{Pair, SIZE};
@@ -23,16 +22,8 @@ pub fn start() -> Option<Box<dyn Pair>> {
     let spawn = |program: &[&str], words: &[&str]| {
         let port = server.address.port().to_string();
         let mut command = Command::new(program[0]);
-        command.args(&program[1..]).args([
-            "-h",
-            "127.0.0.1",
-            "-p",
-            &port,
-            "-q",
-            "1",
-            "-V",
-            "mqttv5",
-        ]);
+        command.args(&program[1..]).args(["-h", "127.0.0.1", "-p", &port]);
+        command.args(["-q", "1", "-V", "mqttv5"]);
         command.args(["--insecure", "--tls-version", "tlsv1.3", "--cafile"]);
         command.arg(server.file("certificate.pem")).args(["-t", "bench"]).args(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -40,15 +31,19 @@ pub fn start() -> Option<Box<dyn Pair>> {
     };
     let mut subscriber = spawn(&["stdbuf", "-oL", "mosquitto_sub"], &["-d"]);
     let mut lines = BufReader::new(subscriber.stdout.take().expect("a pipe"));
-    let mut line = String::new();
-    while !line.contains("Subscribed (mid") {
-        line.clear();
-        assert!(lines.read_line(&mut line).expect("a pipe") > 0, "it has not subscribed");
-    }
+    read_until(&mut lines, |line| line.contains("Subscribed (mid"));
     let mut publisher = spawn(&["mosquitto_pub"], &["-l"]);
     let input = publisher.stdin.take().expect("a pipe");
     let pair = Mqtt { publisher: (publisher, input), subscriber: (subscriber, lines), server };
     Some(Box::new(pair))
+}
+
+fn read_until(lines: &mut impl BufRead, is_it: impl Fn(&str) -> bool) {
+    let mut line = String::new();
+    while !is_it(&line) {
+        line.clear();
+        assert!(lines.read_line(&mut line).expect("a pipe") > 0, "it has ended");
+    }
 }
 
 impl Pair for Mqtt {
@@ -56,20 +51,12 @@ impl Pair for Mqtt {
     fn native(&mut self) -> Vec<f64> {
         let message = format!("{}\n", "x".repeat(SIZE));
         let mut took = Vec::new();
-        let mut line = String::new();
         for _ in 0..ROUND_TRIPS {
             let begun = Instant::now();
             self.publisher.1.write_all(message.as_bytes()).expect("a pipe");
             // Other lines are its reports about packets.
-            while line != message {
-                line.clear();
-                assert!(
-                    self.subscriber.1.read_line(&mut line).expect("a pipe") > 0,
-                    "it has ended"
-                );
-            }
+            read_until(&mut self.subscriber.1, |line| line == message);
             took.push(begun.elapsed().as_secs_f64() * 1e6);
-            line.clear();
         }
         took
     }
@@ -78,17 +65,7 @@ impl Pair for Mqtt {
         let tls = TlsParameters::only(TlsVersion::Tls13, CipherSuite::Aes256Gcm);
         let mqtt = MqttParameters { answer: MqttAnswer::Echo, ..MqttParameters::default() };
         let transport = TransportParameters { mqtt, ..TransportParameters::default() };
-        self.server.with_client("mqtt", tls, transport, async |connection| {
-            let mut took = Vec::new();
-            for _ in 0..ROUND_TRIPS {
-                let begun = now();
-                let request = Request::new("/message", body::full(&[b'x'; SIZE][..]));
-                let response = connection.exchange(request).await.expect("an answer");
-                assert_eq!(body::drain(response.body).await, Ok(SIZE as u64));
-                took.push((now() - begun).as_secs_f64() * 1e6);
-            }
-            took
-        })
+        self.server.round_trips("mqtt", tls, transport, ROUND_TRIPS)
     }
 }
 

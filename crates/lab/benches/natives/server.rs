@@ -6,10 +6,13 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_connection::{Connection, KeyExchange};
+use trackbed_connection::{Connection, KeyExchange, Request, body};
 use trackbed_programs::{Certificate, Folder, Setup, find, find_executable};
 use trackbed_protocols::{ClientConfig, SERVER_NAME, TlsParameters, TransportParameters, Trust};
 use trackbed_substrate::kernel::{Execution, Origin};
+use trackbed_substrate::now;
+
+use crate::SIZE;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -41,7 +44,7 @@ impl Server {
         let folder = Folder::new().expect("a folder");
         let certificate = Certificate::for_names([SERVER_NAME.to_owned()]).expect("a certificate");
         folder.keep_certificate(&certificate).expect("a folder");
-        let content = |to: &mut dyn std::io::Write| to.write_all(&[b'x'; super::SIZE]);
+        let content = |to: &mut dyn std::io::Write| to.write_all(&[b'x'; SIZE]);
         folder.publish("message", content).expect("a folder");
         let port = TcpListener::bind((HERE, 0)).and_then(|free| free.local_addr());
         let address = SocketAddr::new(HERE, port.expect("a free port").port());
@@ -64,6 +67,29 @@ impl Server {
     /// The path of a file in its folder, for a command line.
     pub fn file(&self, name: &str) -> String {
         self.folder.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// The durations, in microseconds, of this many messages that our client for `protocol` sends
+    /// one after the other and gets back.
+    pub fn round_trips(
+        &self,
+        protocol: &str,
+        tls: TlsParameters,
+        transport: TransportParameters,
+        count: usize,
+    ) -> Vec<f64> {
+        self.with_client(protocol, tls, transport, async |connection| {
+            let mut took = Vec::new();
+            for _ in 0..count {
+                let begun = now();
+                let request = Request::new("/message", body::full(&[b'x'; SIZE][..]));
+                let response = connection.exchange(request).await.expect("an answer");
+                assert_eq!(response.status, 200);
+                assert_eq!(body::drain(response.body).await, Ok(SIZE as u64));
+                took.push((now() - begun).as_secs_f64() * 1e6);
+            }
+            took
+        })
     }
 
     /// Lets our client for `protocol` do something over one connection.
