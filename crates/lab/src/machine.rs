@@ -43,8 +43,7 @@ pub(crate) struct Usage {
 
 pub(crate) fn usage() -> Usage {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    let processor = Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0));
+    let processor = Duration::try_from(time).unwrap_or_default();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());

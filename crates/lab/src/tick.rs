@@ -3,7 +3,7 @@
 use std::hint;
 use std::time::Duration;
 
-use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+use rustix::time::{ClockId, clock_getres, clock_gettime};
 use trackbed_core::Seed;
 use trackbed_substrate::simulated::Tick;
 use trackbed_substrate::{sleep, yield_now};
@@ -11,7 +11,7 @@ use trackbed_substrate::{sleep, yield_now};
 /// The tick of a run: this kernel's period, with a phase drawn from the seed. `None` if the period is
 /// unknown.
 pub(crate) fn of_run(seed: &Seed) -> Option<Tick> {
-    let period = duration(clock_getres(ClockId::MonotonicCoarse));
+    let period = clock_getres(ClockId::MonotonicCoarse).try_into().ok()?;
     Tick::new(period, phase(seed, period))
 }
 
@@ -26,7 +26,7 @@ fn phase(seed: &Seed, period: Duration) -> Duration {
 /// these do not pair.
 pub(crate) async fn align(seed: &Seed) {
     let Some(tick) = of_run(seed) else { return };
-    let now = || duration(clock_gettime(ClockId::Monotonic));
+    let now = || Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default();
     let start = now();
     let wait = wait(start, tick);
     sleep(wait.saturating_sub(WAKE_UP)).await;
@@ -47,11 +47,6 @@ fn wait(now: Duration, tick: Tick) -> Duration {
 
 /// How late a thread may wake up.
 const WAKE_UP: Duration = Duration::from_micros(300);
-
-fn duration(time: Timespec) -> Duration {
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
-}
 
 #[cfg(test)]
 mod tests {

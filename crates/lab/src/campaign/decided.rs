@@ -99,7 +99,7 @@ impl Deciding {
         let start = progress.elapsed();
         while let Some(index) = self.next(progress.elapsed() - start) {
             let began = progress.elapsed();
-            let next = self.runs_at_look(&self.cells[index]);
+            let next = self.runs_at(self.cells[index].looks);
             // What a pair takes shows with as many runs at a time as later.
             let jobs =
                 sides.iter().map(|side| side.keeping.execution.jobs_on(side.keeping.backend)).min();
@@ -184,14 +184,9 @@ impl Deciding {
         if let Some((index, _)) = open().find(|(_, cell)| is_new(cell)) {
             return Some(index);
         }
-        let next = |cell: &Pairs| self.runs_at_look(cell).saturating_sub(cell.runs);
+        let next = |cell: &Pairs| self.runs_at(cell.looks).saturating_sub(cell.runs);
         let fits = open().filter(|(_, cell)| cell.time.saturating_mul(next(cell)) <= left);
         fits.min_by_key(|(_, cell)| cell.time_to_decide()).map(|(index, _)| index)
-    }
-
-    /// The number of runs at the cell's next look.
-    fn runs_at_look(&self, cell: &Pairs) -> u32 {
-        self.runs_at(cell.looks)
     }
 
     /// The number of a cell's runs at look `number`.

@@ -5,16 +5,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use trackbed_measure::results::{Document, RunResult};
+use trackbed_analysis::Origin;
+use trackbed_archive::files::SHARD_PREFIX;
+use trackbed_archive::{
+    About, DirectoryError, Recorded, RecordedError, Results as _, RunDirectory, is_run_directory,
+    read_document,
+};
+use trackbed_measure::results::{Document, RunResult, VIRTUAL};
 
 use crate::backend::Virtual;
 use crate::campaign;
-use trackbed_analysis::Origin;
-use trackbed_archive::Results as _;
-use trackbed_archive::files::SHARD_PREFIX;
-use trackbed_archive::{About, DirectoryError, RunDirectory, is_run_directory, read_document};
-use trackbed_archive::{Recorded, RecordedError};
-use trackbed_measure::results::VIRTUAL;
 
 /// Run directories of the same plan.
 #[derive(Debug)]
@@ -143,21 +143,14 @@ pub fn shards_in(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn belong_together(first: &Recorded, other: &Recorded) -> Result<(), MergeError> {
-    let differ = |what: &'static str| {
-        let paths = [first.path.clone(), other.path.clone()];
-        Err(MergeError::NotTogether { what, paths })
-    };
     let (one, two) = (&first.about, &other.about);
-    if one.trackbed != two.trackbed {
-        return differ("versions of the tool");
-    }
-    if one.substrate != two.substrate {
-        return differ("substrates");
-    }
-    if one.plan != two.plan {
-        return differ("scenarios, settings or seeds");
-    }
-    Ok(())
+    let what = match () {
+        () if one.trackbed != two.trackbed => "versions of the tool",
+        () if one.substrate != two.substrate => "substrates",
+        () if one.plan != two.plan => "scenarios, settings or seeds",
+        () => return Ok(()),
+    };
+    Err(MergeError::NotTogether { what, paths: [first.path.clone(), other.path.clone()] })
 }
 
 fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {

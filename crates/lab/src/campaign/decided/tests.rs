@@ -125,13 +125,9 @@ fn about(plan: &Plan, substrate: &str) -> About {
 }
 
 /// Compares the invented substrates; the verdicts, the pairs of each cell, and whether all were made.
-fn decided(second: [f64; 3], limits: (u64, u32), stops_at: Option<Stop>) -> (Vec<Agreement>, bool) {
-    decided_with(second, Duration::ZERO, limits, stops_at)
-}
-
-/// The same, where programs need processor time on the first substrate; stopped while they need it on the
-/// other.
-fn decided_with(
+/// Programs need processor time on the first substrate; if they do, it is stopped while they need it on
+/// the other.
+fn decided(
     second: [f64; 3],
     computing: Duration,
     limits: (u64, u32),
@@ -206,7 +202,7 @@ fn verdicts(found: &[Agreement]) -> Vec<AgreementVerdict> {
 #[test]
 fn each_cell_goes_on_until_it_is_decided() {
     use AgreementVerdict::{Different, Equivalent};
-    let (found, is_complete) = decided([1.0, 1.25, 1.0], (100_000, 1_000), None);
+    let (found, is_complete) = decided([1.0, 1.25, 1.0], Duration::ZERO, (100_000, 1_000), None);
     assert!(is_complete);
     assert_eq!(verdicts(&found), [Equivalent, Different, Equivalent]);
     let pairs: Vec<u32> = found.iter().map(|found| found.pairs).collect();
@@ -221,7 +217,7 @@ fn each_cell_goes_on_until_it_is_decided() {
 #[test]
 fn the_limits_of_pairs_and_of_time_are_kept() {
     let undecided = |limits| {
-        let (found, is_complete) = decided([1.03, 1.0, 1.0], limits, None);
+        let (found, is_complete) = decided([1.03, 1.0, 1.0], Duration::ZERO, limits, None);
         assert!(is_complete);
         assert_eq!(found[0].verdict, AgreementVerdict::Undecided);
         assert!(found[0].pairs_to_decide.is_none_or(|pairs| pairs > u64::from(found[0].pairs)));
@@ -234,7 +230,7 @@ fn the_limits_of_pairs_and_of_time_are_kept() {
     assert!((150..=200).contains(&runs), "{runs}");
     assert!(found[1].verdict == AgreementVerdict::Equivalent, "{found:?}");
     // There is no time for the third cell.
-    assert_eq!(decided([1.0; 3], (40, 1_000), None).0.len(), 2);
+    assert_eq!(decided([1.0; 3], Duration::ZERO, (40, 1_000), None).0.len(), 2);
 }
 
 /// The first cell is never decided. Where there is no time, the others must not lose what is known, and
@@ -265,7 +261,7 @@ fn a_difference_that_is_processor_time_is_recognised() {
     use AgreementVerdict::{Different, Equivalent, EquivalentWithComputing};
     let found = |millis| {
         let computing = Duration::from_millis(millis);
-        decided_with([1.0, 1.25, 1.0], computing, (100_000, 1_000), None).0
+        decided([1.0, 1.25, 1.0], computing, (100_000, 1_000), None).0
     };
     let known = found(25);
     assert_eq!(known[1].verdict, EquivalentWithComputing, "{known:?}");
@@ -281,7 +277,8 @@ fn a_difference_that_is_processor_time_is_recognised() {
 
 #[test]
 fn a_campaign_that_is_stopped_keeps_what_it_found() {
-    let (found, is_complete) = decided([1.0, 1.0, 1.0], (100_000, 1_000), Some(|_, run| run == 14));
+    let (found, is_complete) =
+        decided([1.0, 1.0, 1.0], Duration::ZERO, (100_000, 1_000), Some(|_, run| run == 14));
     assert!(!is_complete);
     assert_eq!(found.len(), 3);
     // The slower side stops in the second look of the cell that is decided soonest; its runs until then have
@@ -294,7 +291,7 @@ fn a_campaign_that_is_stopped_keeps_what_it_found() {
 #[test]
 fn a_comparison_that_is_stopped_is_not_complete() {
     let (computing, limits) = (Duration::from_millis(25), (100_000, 12));
-    let stopped = |stops_at| decided_with([1.25; 3], computing, limits, stops_at);
+    let stopped = |stops_at| decided([1.25; 3], computing, limits, stops_at);
     let (found, is_complete) = stopped(Some(|cell, run| (cell, run) == (2, 5)));
     assert!(!is_complete);
     assert_eq!(found[2].with_computing, None, "{found:?}");
