@@ -45,9 +45,11 @@ impl Capture {
         let writer =
             |name: &str, what: &str| Writer::begin(directory, (name, what), about, followed);
         let packets = Packets {
-            phones: writer("phone", "the phones' end of the shared link")?,
-            server: writer("server", "the server's end of the shared link")?,
-            dropped: writer("dropped", "packets that the shared link lost")?,
+            writers: [
+                writer("phone", "the phones' end of the shared link")?,
+                writer("server", "the server's end of the shared link")?,
+                writer("dropped", "packets that the shared link lost")?,
+            ],
             last: Time::ZERO,
             error: None,
         };
@@ -73,7 +75,7 @@ impl Capture {
         if let Some(error) = packets.error {
             return Err(error);
         }
-        for writer in [packets.phones, packets.server, packets.dropped] {
+        for writer in packets.writers {
             files.push(writer.finish(packets.last, &self.keys)?);
         }
         if !self.keys.is_empty() {
@@ -94,14 +96,14 @@ impl Capture {
 
 impl Onlooker for Capture {
     /// Packets of the second link are on another interface in the same files.
-    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
+    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
         let packets = Arc::clone(&self.packets);
-        if second.is_some()
+        if links.len() > 1
             && let Some(packets) = packets.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
         {
             packets.add_second_link();
         }
-        Box::new(LinksTap { shared, second, packets })
+        Box::new(LinksTap { links: links.to_vec(), packets })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
@@ -134,16 +136,15 @@ fn write_pages(bars: &[Bar], directory: &Path, command: &str) -> io::Result<Vec<
 /// Write errors are kept and reported at the end: the run must not depend on the disk.
 #[derive(Debug)]
 struct Packets {
-    phones: Writer,
-    server: Writer,
-    dropped: Writer,
+    /// Of the phones' end, of the server's, and of packets that were lost.
+    writers: [Writer; 3],
     last: Time,
     error: Option<io::Error>,
 }
 
 impl Packets {
     fn add_second_link(&mut self) {
-        for writer in [&mut self.phones, &mut self.server, &mut self.dropped] {
+        for writer in &mut self.writers {
             if let Err(error) = writer.add_second_link() {
                 self.error.get_or_insert(error);
             }
@@ -232,31 +233,26 @@ fn insert_keys(path: &Path, keys: &KeyLog) -> io::Result<()> {
 
 #[derive(Debug)]
 struct LinksTap {
-    shared: LinkId,
-    second: Option<LinkId>,
+    links: Vec<LinkId>,
     packets: Arc<Mutex<Option<Packets>>>,
 }
 
 impl Tap for LinksTap {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let number = match link {
-            link if link == self.shared => 0,
-            link if Some(link) == self.second => 1,
-            _ => return,
-        };
+        let Some(number) = self.links.iter().position(|own| *own == link) else { return };
         let mut packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(packets) = packets.as_mut() else { return };
         packets.last = at;
+        let [phones, server, dropped] = &mut packets.writers;
         let (near, far) = match direction {
-            Direction::Forward => (&mut packets.phones, &mut packets.server),
-            Direction::Backward => (&mut packets.server, &mut packets.phones),
+            Direction::Forward => (phones, server),
+            Direction::Backward => (server, phones),
         };
         let written = match point {
             Point::Entered => near.packet(at, number, packet),
             Point::Delivered => far.packet(at, number, packet),
             Point::Dropped(why) => {
-                let Writer { pcapng, taps, .. } = &mut packets.dropped;
-                pcapng.dropped(at, taps[number], packet, why.name())
+                dropped.pcapng.dropped(at, dropped.taps[number], packet, why.name())
             }
             Point::Altered(_) => Ok(()),
         };
@@ -278,10 +274,13 @@ impl Observer for Watch {
     }
 
     fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
-        let side = match side {
-            Side::Client => "client",
-            Side::Server => "server",
-        };
-        Some(self.qlog.create(&format!("{connection}_{side}")))
+        Some(self.qlog.create(&format!("{connection}_{}", name(side))))
+    }
+}
+
+pub(crate) fn name(side: Side) -> &'static str {
+    match side {
+        Side::Client => "client",
+        Side::Server => "server",
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::{Error, Service};
-use trackbed_core::event::{Record, Role};
+use trackbed_core::event::Role;
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{
     Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters, Trust,
@@ -99,7 +99,7 @@ impl Clients {
         let account = Account::open(Role::Client, machine);
         let Clients { first, hosts, server, trust, observer, aligned, gate } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
-        scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
+        scene.record_handovers(cell, log);
         let transport = TransportParameters { observer, ..account.transport(cell) };
         let paths = PathControl::default();
         let controls = (paths.clone(), PathControl::default());

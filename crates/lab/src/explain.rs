@@ -110,9 +110,9 @@ fn relative(side: Side, of: Connection, first: Time) -> Vec<Window> {
 }
 
 impl Onlooker for Watcher {
-    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
-        let seen = Arc::clone(&self.seen);
-        Box::new(SeenTap { capture: self.capture.tap(shared, second), shared, second, seen })
+    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
+        let (capture, seen) = (self.capture.tap(links), Arc::clone(&self.seen));
+        Box::new(SeenTap { capture, links: links.to_vec(), seen })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
@@ -159,19 +159,14 @@ struct Seen {
 
 struct SeenTap {
     capture: Box<dyn Tap>,
-    shared: LinkId,
-    second: Option<LinkId>,
+    links: Vec<LinkId>,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl Tap for SeenTap {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
         self.capture.see(at, link, direction, point, packet);
-        let number = match link {
-            link if link == self.shared => 0,
-            link if Some(link) == self.second => 1,
-            _ => return,
-        };
+        let Some(number) = self.links.iter().position(|own| *own == link) else { return };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Seen { reader, sent, places } = &mut *seen;
         match point {

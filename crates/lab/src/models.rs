@@ -1,8 +1,10 @@
-//! Models of machines: devices and boards whose speed is modelled in virtual time.
+//! What exists in virtual time only: models of devices and boards, and SCTP without UDP.
 
 use std::collections::BTreeSet;
 
-use trackbed_scenario::Plan;
+use trackbed_connection::Transport;
+use trackbed_protocols::Encapsulation;
+use trackbed_scenario::{Cell, Endpoint, Plan};
 
 /// The board that stands for this machine in real time.
 const HERE: &str = "here";
@@ -15,6 +17,19 @@ pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
             "the board {name} exists in virtual time only\n  help: add --set workload.board={HERE}, or \
              --substrate virtual"
         )),
+    }
+}
+
+/// Refuses SCTP in IP packets, which needs virtual time.
+pub(crate) fn refuse_bare_sctp(cell: &Cell) -> Result<(), String> {
+    let Endpoint { protocol, transport, .. } = &cell.endpoint;
+    match protocol.capabilities().transport == Transport::Sctp
+        && transport.encapsulation == Encapsulation::None
+    {
+        true => Err("SCTP without UDP works in virtual time only\n  help: add --set \
+                     encapsulation=udp"
+            .to_owned()),
+        false => Ok(()),
     }
 }
 

@@ -102,7 +102,7 @@ impl Runner {
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let who = (cell.workload.phones(), cell.networks());
         let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
-        track.network.set_tap(onlooker.map(|one| one.tap(track.shared, track.second)));
+        track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
         let device = self.computing.map_or_else(|| Device::of(cell, &seed), |_| None);
         if let Some(device) = &device {
             track.network.add_processor(track.phones.clone(), device.processor());
@@ -112,8 +112,8 @@ impl Runner {
             computing::attach(&mut track, cell, computing);
             simulation = simulation.with_tick(tick::of_run(&seed));
         }
-        let Track { phones, shared, second, .. } = track;
-        let layout = Layout { phones, shared, second, scene, device };
+        let Track { phones, links, .. } = track;
+        let layout = Layout { phones, links, scene, device };
         let observer = onlooker.map(Onlooker::observer);
         let main = |hosts| play(cell, seed, hosts, layout, observer);
         let finished = simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
@@ -123,8 +123,8 @@ impl Runner {
 
 /// Observes a run without changing it.
 pub(crate) trait Onlooker {
-    /// Receives the packets of the shared link and, if there is one, of the second link.
-    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap>;
+    /// Receives the packets of [`Track::links`].
+    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap>;
 
     /// Receives keys and traces of protocols.
     fn observer(&self) -> Arc<dyn Observer>;
@@ -155,8 +155,7 @@ pub enum Unfinished {
 /// The parts of a [`Track`] that a run needs while its network is in use, and its surroundings.
 struct Layout {
     phones: Vec<NodeId>,
-    shared: LinkId,
-    second: Option<LinkId>,
+    links: Vec<LinkId>,
     scene: Scene,
     /// The device that the phones compute on, if that takes time.
     device: Option<Device>,
@@ -171,8 +170,8 @@ async fn play(
     observer: Option<Arc<dyn Observer>>,
 ) -> Result<Vec<Record>, Error> {
     let log = EventLog::default();
-    let Layout { phones, shared, second, scene, device } = layout;
-    scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
+    let Layout { phones, links, scene, device } = layout;
+    scene.record_handovers(cell, &log);
     let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
     let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
         observer: observer.clone(),
@@ -208,7 +207,7 @@ async fn play(
         let event = Event::Transport { role, packets_sent, packets_lost };
         log.record(trackbed_substrate::now(), event);
     }
-    let events = hosts.with_network(|network| link_events((shared, second), network));
+    let events = hosts.with_network(|network| link_events(&links, network));
     for event in events.into_iter().flatten() {
         log.record(trackbed_substrate::now(), event);
     }
@@ -226,32 +225,28 @@ async fn close(server: ServerHandle) {
     trackbed_substrate::sleep(Duration::from_micros(1)).await;
 }
 
-/// The final counters of the shared link, and of the second one if there is one. Ends the network's work.
-pub(crate) fn link_events(
-    (shared, second): (LinkId, Option<LinkId>),
-    network: &mut Network,
-) -> Vec<Event> {
+/// The final counters of [`Track::links`]. Ends the network's work.
+pub(crate) fn link_events(links: &[LinkId], network: &mut Network) -> Vec<Event> {
     network.drain(DRAIN_LIMIT);
-    let links = [("link", Some(shared)), ("second-link", second)];
-    let directions = [("up", Direction::Forward), ("down", Direction::Backward)];
-    let both = links.into_iter().filter_map(|(name, link)| Some((name, link?)));
-    let each = both
-        .flat_map(|(name, link)| directions.map(|(way, direction)| (name, link, way, direction)));
-    let event = |(name, link, way, direction)| {
-        let undecided = network.held(link, direction) as u64;
-        link_event(&format!("{name}/{way}"), network.counters(link, direction), undecided)
-    };
-    each.map(event).collect()
+    let mut events = Vec::new();
+    for (name, &link) in ["link", "second-link"].into_iter().zip(links) {
+        for (way, direction) in [("up", Direction::Forward), ("down", Direction::Backward)] {
+            let undecided = network.held(link, direction) as u64;
+            let counters = network.counters(link, direction);
+            events.push(link_event(format!("{name}/{way}"), counters, undecided));
+        }
+    }
+    events
 }
 
 /// `undecided` packets are still inside.
-fn link_event(name: &str, counters: &Counters, undecided: u64) -> Event {
+fn link_event(name: String, counters: &Counters, undecided: u64) -> Event {
     let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
         .into_iter()
         .map(|why| counters.dropped(why).packets)
         .sum();
     Event::Link {
-        name: name.to_owned(),
+        name,
         offered_packets: counters.offered.packets.saturating_sub(undecided),
         offered_bytes: counters.offered.bytes,
         lost_packets: counters.dropped_in_all().packets - queue,

@@ -4,8 +4,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use trackbed_core::event::Record;
-use trackbed_core::{Event, Seed, Time};
+use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{ClientConfig, PathControl, TransportParameters};
 use trackbed_substrate::{Task, spawn_named};
 use trackbed_workloads::environment::Course;
@@ -37,13 +36,13 @@ impl Scene {
         Scene { course, network, drive: Some(drive) }
     }
 
-    /// The coming handovers of the paths that `cell` uses, as records.
-    pub fn handovers(&self, cell: &Cell) -> Vec<Record> {
+    /// Records the coming handovers of the paths that `cell` uses.
+    pub fn record_handovers(&self, cell: &Cell, log: &EventLog) {
         let has_many = cell.endpoint.protocol.capabilities().multipath;
         let used =
             |event: &Event| has_many || !matches!(event, Event::Handover { path, .. } if *path > 0);
         let events = self.drive.iter().flat_map(Drive::events).filter(used);
-        events.map(|event| Record { at: Time::ZERO, event }).collect()
+        events.for_each(|event| log.record(Time::ZERO, event));
     }
 
     /// The addresses of phone `number`, network by network, on each of its paths.

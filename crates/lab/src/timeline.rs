@@ -49,16 +49,16 @@ pub fn of(cell: &Cell, root: u64, run: u32, cancel: &Cancel) -> Option<Seen> {
 
 #[derive(Clone, Default)]
 struct Notes {
-    /// Bytes that arrived, by link, direction and millisecond.
+    /// Bytes that arrived, by the link's number, direction and millisecond.
     arrived: Arc<Mutex<Arrived>>,
     transport: transport::Traces,
 }
 
-type Arrived = BTreeMap<(bool, bool, u64), u64>;
+type Arrived = BTreeMap<(usize, bool, u64), u64>;
 
 impl Onlooker for Notes {
-    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
-        Box::new(Ends { shared, second, arrived: Arc::clone(&self.arrived) })
+    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
+        Box::new(Ends { links: links.to_vec(), arrived: Arc::clone(&self.arrived) })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
@@ -67,17 +67,18 @@ impl Onlooker for Notes {
 }
 
 struct Ends {
-    shared: LinkId,
-    second: Option<LinkId>,
+    links: Vec<LinkId>,
     arrived: Arc<Mutex<Arrived>>,
 }
 
 impl Tap for Ends {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let is_second = Some(link) == self.second;
-        if point == Point::Delivered && (is_second || link == self.shared) {
+        let number = self.links.iter().position(|own| *own == link);
+        if point == Point::Delivered
+            && let Some(number) = number
+        {
             let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
-            let place = (is_second, direction == Direction::Backward, at.as_nanos() / NANOS_PER_MS);
+            let place = (number, direction == Direction::Backward, at.as_nanos() / NANOS_PER_MS);
             *arrived.entry(place).or_default() += packet.bytes_on_wire();
         }
     }
@@ -90,14 +91,14 @@ impl Notes {
         let last = arrived.keys().map(|(.., ms)| *ms).max().unwrap_or(0);
         let step = (last + 1).div_ceil(STEPS).max(1);
         let mut curves = Vec::new();
-        for (is_second, is_down, name) in [
-            (false, false, "up"),
-            (false, true, "down"),
-            (true, false, "up, second path"),
-            (true, true, "down, second path"),
+        for (link, is_down, name) in [
+            (0, false, "up"),
+            (0, true, "down"),
+            (1, false, "up, second path"),
+            (1, true, "down, second path"),
         ] {
             let mut steps = vec![0_u64; (last / step + 1) as usize];
-            let range = (is_second, is_down, 0)..=(is_second, is_down, u64::MAX);
+            let range = (link, is_down, 0)..=(link, is_down, u64::MAX);
             arrived.range(range).for_each(|((.., ms), bytes)| steps[(ms / step) as usize] += bytes);
             if steps.iter().any(|bytes| *bytes > 0) {
                 // Bytes per `step` milliseconds: 8 bits each, and a thousand kbit/s are a Mbit/s.

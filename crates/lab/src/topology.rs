@@ -18,10 +18,9 @@ pub struct Track {
     pub second_phones: Vec<NodeId>,
     /// The server's host.
     pub server: NodeId,
-    /// The link between phones and server; forward is from the phones.
-    pub shared: LinkId,
-    /// The second link between phones and server, if there is one; forward is from the phones.
-    pub second: Option<LinkId>,
+    /// The link between phones and server, and the second one if there is one; forward is from the
+    /// phones.
+    pub links: Vec<LinkId>,
 }
 
 /// The kind of nodes at the ends of a track.
@@ -75,7 +74,7 @@ impl Track {
             let phone = ends.place(&mut builder, phone_name(0));
             let phone_end = End::new(phone, phone_networks(0, networks).concat());
             let shared = builder.connect(phone_end, server_end, shared);
-            return Track::assemble(builder, (vec![phone], Vec::new()), server, (shared, None));
+            return Track::assemble(builder, (vec![phone], Vec::new()), server, vec![shared]);
         }
         let router = builder.router("access point");
         let shared = builder.connect(End::new(router, []), server_end, shared);
@@ -94,7 +93,7 @@ impl Track {
             phone
         };
         let nodes = (0..phones).map(join).collect();
-        Track::assemble(builder, (nodes, Vec::new()), server, (shared, None))
+        Track::assemble(builder, (nodes, Vec::new()), server, vec![shared])
     }
 
     /// Two links from each phone, which meet in front of the server. An edge has one link, so a
@@ -120,7 +119,7 @@ impl Track {
         let second: Vec<NodeId> = (0..phones).map(other).collect();
         let nodes = [first, second];
         let names = [("link", "access point"), ("second-link", "second access point")];
-        let [shared, second] = [0, 1].map(|number| {
+        let links = [0, 1].map(|number| {
             let (name, access) = names[number];
             let link = duplex(ways[number], &seed.child(name));
             let end = |index: u32| {
@@ -140,17 +139,17 @@ impl Track {
             builder.connect(End::new(router, []), End::new(crossing, []), link)
         });
         let [nodes, others] = nodes;
-        Track::assemble(builder, (nodes, others), node, (shared, Some(second)))
+        Track::assemble(builder, (nodes, others), node, links.into())
     }
 
     fn assemble(
         builder: NetworkBuilder,
         (phones, second_phones): (Vec<NodeId>, Vec<NodeId>),
         server: NodeId,
-        (shared, second): (LinkId, Option<LinkId>),
+        links: Vec<LinkId>,
     ) -> Track {
         let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
-        Track { network, phones, second_phones, server, shared, second }
+        Track { network, phones, second_phones, server, links }
     }
 }
 
@@ -169,10 +168,13 @@ pub fn phone_name(index: u32) -> String {
 /// From number 16,000,000 on.
 pub fn phone_addresses(index: u32) -> [IpAddr; 2] {
     assert!(index < MAX_PHONES, "a track has at most {MAX_PHONES} phones");
-    let v4 = Ipv4Addr::from_bits(Ipv4Addr::new(10, 1, 0, 1).to_bits() + index);
-    let v6 = Ipv6Addr::from_bits(
-        Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index),
-    );
+    numbered(Ipv4Addr::new(10, 1, 0, 1), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1), index)
+}
+
+/// The addresses that are `index` after these.
+fn numbered(v4: Ipv4Addr, v6: Ipv6Addr, index: u32) -> [IpAddr; 2] {
+    let v4 = Ipv4Addr::from_bits(v4.to_bits() + index);
+    let v6 = Ipv6Addr::from_bits(v6.to_bits() + u128::from(index));
     [v4.into(), v6.into()]
 }
 
@@ -183,9 +185,7 @@ pub fn phone_addresses(index: u32) -> [IpAddr; 2] {
 /// From number 1,000,000 on.
 pub fn second_addresses(index: u32) -> [IpAddr; 2] {
     assert!(index < SECOND_PHONES_MAX, "a second link has at most {SECOND_PHONES_MAX} phones");
-    let v4 = Ipv4Addr::from_bits(Ipv4Addr::new(100, 65, 0, 1).to_bits() + index);
-    let v6 = Ipv6Addr::new(0xfd01, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index);
-    [v4.into(), Ipv6Addr::from_bits(v6).into()]
+    numbered(Ipv4Addr::new(100, 65, 0, 1), Ipv6Addr::new(0xfd01, 1, 0, 0, 0, 0, 0, 1), index)
 }
 
 /// The addresses of phone number `index` in `networks` networks, in the order of its moves: first

@@ -69,7 +69,7 @@ pub(super) enum Report {
         /// Its events, oldest first.
         records: Vec<Record>,
         /// Its TLS secrets, if it was asked for them: lines of the NSS key log format.
-        keys: Vec<String>,
+        keys: String,
         /// The congestion windows of its first TCP connection, if it was asked for them.
         windows: Option<Connection>,
     },

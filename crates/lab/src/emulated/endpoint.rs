@@ -5,13 +5,14 @@ use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::net::IpAddr;
 use std::ops::Range;
 use std::os::fd::AsFd as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use trackbed_connection::{Error, Transport};
 use trackbed_core::{EventLog, Seed, Time};
+use trackbed_measure::keylog::KeyLog;
 use trackbed_protocols::{Observer, Side, TcpTrace, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
@@ -47,7 +48,7 @@ fn work(job: Job) -> Result<Report, String> {
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
     let windows = job.notes_windows.then(Windows::default);
-    let notes = job.is_watched.then(|| Arc::new(Notes { keys: Mutex::default(), windows }));
+    let notes = job.is_watched.then(|| Arc::new(Notes { keys: KeyLog::new(), windows }));
     let observer = notes.clone().map(|notes| notes as Arc<dyn Observer>);
     let finished = match job.role {
         Role::Server => execution
@@ -58,7 +59,7 @@ fn work(job: Job) -> Result<Report, String> {
         }),
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
-    let keys = notes.as_ref().map(|notes| notes.take_keys()).unwrap_or_default();
+    let keys = notes.as_ref().map(|notes| notes.keys.cursor().take_new()).unwrap_or_default();
     let windows = notes.and_then(|notes| notes.windows.as_ref()?.take().into_values().next());
     Ok(Report::Done { records: log.take(), keys, windows })
 }
@@ -67,20 +68,14 @@ fn work(job: Job) -> Result<Report, String> {
 #[derive(Debug)]
 struct Notes {
     /// Its TLS secrets.
-    keys: Mutex<Vec<String>>,
+    keys: KeyLog,
     /// The windows of its first TCP connection, if they are asked for.
     windows: Option<Windows>,
 }
 
-impl Notes {
-    fn take_keys(&self) -> Vec<String> {
-        std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Observer for Notes {
     fn tls_key(&self, line: &str) {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+        self.keys.push(line);
     }
 
     fn tcp(&self, side: Side) -> Option<TcpTrace> {

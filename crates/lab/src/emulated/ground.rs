@@ -27,8 +27,8 @@ pub(super) struct Ground {
 }
 
 pub(super) struct Traffic {
-    /// The shared link, and the second one if there is one.
-    links: (LinkId, Option<LinkId>),
+    /// [`Track::links`].
+    links: Vec<LinkId>,
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
     phones: NetNamespace,
@@ -39,7 +39,7 @@ pub(super) struct Traffic {
 /// What the links return when they end.
 pub(super) struct Closed {
     pub network: Network,
-    pub links: (LinkId, Option<LinkId>),
+    pub links: Vec<LinkId>,
     pub certificate: Certificate,
 }
 
@@ -86,7 +86,7 @@ impl Ground {
     ) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
         let mut track = Track::build(plan, self.who, seed, Ends::Edges);
-        track.network.set_tap(onlooker.map(|one| one.tap(track.shared, track.second)));
+        track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
         let at_home = |number| phone_networks(number, networks).concat();
         let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {
             let node = *node;
@@ -106,8 +106,7 @@ impl Ground {
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
         let (phones, server) = (self.phones, self.server);
-        let links = (track.shared, track.second);
-        Ok(Traffic { links, remote, emulation, phones, _server: server })
+        Ok(Traffic { links: track.links, remote, emulation, phones, _server: server })
     }
 }
 

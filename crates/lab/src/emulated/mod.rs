@@ -14,13 +14,11 @@ pub(crate) mod spread;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use trackbed_connection::Transport;
 use trackbed_core::event::Record;
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Vigil};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult};
-use trackbed_protocols::Encapsulation;
 use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
@@ -108,7 +106,7 @@ impl Emulated {
             false => programs::play(ground, (cell, &scene), around, job)?,
         };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
-        let events = link_events(finished.links, &mut finished.network);
+        let events = link_events(&finished.links, &mut finished.network);
         records.extend(events.into_iter().map(|event| Record { at: now, event }));
         records.sort_by_key(|record| record.at);
         if let Some(onlooker) = onlooker {
@@ -166,15 +164,7 @@ impl Backend for Emulated {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        let bare = |cell: &Cell| {
-            cell.endpoint.protocol.capabilities().transport == Transport::Sctp
-                && cell.endpoint.transport.encapsulation == Encapsulation::None
-        };
-        if plan.cells.iter().any(bare) {
-            return Err("SCTP without UDP works in virtual time only\n  help: add \
-                        --set encapsulation=udp"
-                .to_owned());
-        }
+        plan.cells.iter().try_for_each(models::refuse_bare_sctp)?;
         models::check_here(plan)?;
         multipath::check(plan)?;
         programs::check(plan)

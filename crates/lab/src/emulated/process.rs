@@ -23,23 +23,20 @@ use crate::windows::Connection;
 pub(super) struct Ends {
     /// The server's, if there is one, and those of clients.
     processes: Vec<Process>,
+    /// What each says; an error once its output has ended: the reason, if known.
     reports: Receiver<(usize, Heard)>,
     /// Measures how long an end has been silent.
     clock: Clock,
     period: Duration,
     /// The TLS secrets of those that have finished.
-    keys: Vec<String>,
+    keys: String,
     /// And the congestion windows.
     windows: Vec<(Side, Connection)>,
     /// The links between them, once these are open.
     links: Option<Remote>,
 }
 
-enum Heard {
-    Report(Report),
-    /// Its output has ended; the reason, if known.
-    Gone(String),
-}
+type Heard = Result<Report, String>;
 
 impl Ends {
     /// Starts the ends that are processes of this program; returns when they are ready.
@@ -55,7 +52,7 @@ impl Ends {
         let jobs = server.into_iter().chain(clients.iter().map(|job| (place, job)));
         let start = |(end, (place, job))| Process::start(place, job, (end, sender.clone()));
         let processes = (0..).zip(jobs).map(start).collect::<Result<Vec<_>, _>>()?;
-        let (clock, keys, windows) = (Clock::start(), Vec::new(), Vec::new());
+        let (clock, keys, windows) = (Clock::start(), String::new(), Vec::new());
         let mut ends = Ends { processes, reports, clock, period, keys, windows, links: None };
         for _ in 0..ends.processes.len() {
             match ends.next(|| Ok(()))? {
@@ -127,7 +124,7 @@ impl Ends {
             Role::Server => Side::Server,
             Role::Clients => Side::Client,
         };
-        self.keys.extend(keys);
+        self.keys.push_str(&keys);
         self.windows.extend(windows.map(|windows| (side, windows)));
         Ok(records)
     }
@@ -136,7 +133,7 @@ impl Ends {
     pub fn show(&mut self, onlooker: Option<&dyn Onlooker>) {
         let Some(onlooker) = onlooker else { return };
         let observer = onlooker.observer();
-        self.keys.iter().for_each(|line| observer.tls_key(line));
+        self.keys.lines().for_each(|line| observer.tls_key(line));
         self.windows.drain(..).for_each(|(side, windows)| onlooker.windows(side, windows));
     }
 
@@ -152,10 +149,10 @@ impl Ends {
     pub fn check(&mut self) -> Result<(), String> {
         while let Ok((end, heard)) = self.reports.try_recv() {
             match heard {
-                Heard::Report(Report::Alive) => {}
-                Heard::Report(Report::Failed(why)) => return Err(why),
-                Heard::Report(_) => return Err(self.out_of_turn(end)),
-                Heard::Gone(why) => return Err(self.processes[end].exit_reason(&why)),
+                Ok(Report::Alive) => {}
+                Ok(Report::Failed(why)) => return Err(why),
+                Ok(_) => return Err(self.out_of_turn(end)),
+                Err(why) => return Err(self.processes[end].exit_reason(&why)),
             }
         }
         Ok(())
@@ -175,15 +172,15 @@ impl Ends {
             let passed = self.clock.now().since(begun).min(self.period * 2);
             self.processes.iter_mut().for_each(|end| end.silent += passed);
             match heard {
-                Ok((end, Heard::Report(Report::Alive))) => {
+                Ok((end, Ok(Report::Alive))) => {
                     self.processes[end].silent = Duration::ZERO;
                 }
-                Ok((_, Heard::Report(Report::Left(addresses)))) => self.withdraw(&addresses),
-                Ok((_, Heard::Report(Report::Failed(why)))) => return Err(why),
-                Ok((end, Heard::Report(report))) => return Ok((end, report)),
+                Ok((_, Ok(Report::Left(addresses)))) => self.withdraw(&addresses),
+                Ok((_, Ok(Report::Failed(why)))) => return Err(why),
+                Ok((end, Ok(report))) => return Ok((end, report)),
                 // Clients that have finished may exit.
-                Ok((end, Heard::Gone(_))) if self.processes[end].is_done => {}
-                Ok((end, Heard::Gone(why))) => return Err(self.processes[end].exit_reason(&why)),
+                Ok((end, Err(_))) if self.processes[end].is_done => {}
+                Ok((end, Err(why))) => return Err(self.processes[end].exit_reason(&why)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             self.check_silence()?;
@@ -302,13 +299,11 @@ fn listen(end: usize, output: ChildStdout, reports: &Sender<(usize, Heard)>) {
     loop {
         line.clear();
         let heard = match output.read_line(&mut line) {
-            Ok(1..) => match serde_json::from_slice(line.as_bytes()) {
-                Ok(report) => Heard::Report(report),
-                Err(why) => Heard::Gone(format!(", after an invalid message: {why}")),
-            },
-            Ok(0) | Err(_) => Heard::Gone(String::new()),
+            Ok(1..) => serde_json::from_slice(line.as_bytes())
+                .map_err(|why| format!(", after an invalid message: {why}")),
+            Ok(0) | Err(_) => Err(String::new()),
         };
-        let is_last = matches!(heard, Heard::Gone(_));
+        let is_last = heard.is_err();
         if reports.send((end, heard)).is_err() || is_last {
             return;
         }

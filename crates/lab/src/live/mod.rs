@@ -19,12 +19,12 @@ use std::sync::{Mutex, PoisonError};
 
 use futures_util::StreamExt as _;
 use serde::Serialize;
-use trackbed_connection::{Body, TlsVersion, Transport};
+use trackbed_connection::{Body, TlsVersion};
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_linux::allow_descriptors;
 use trackbed_measure::results::{Outcome, RunResult};
-use trackbed_protocols::{Encapsulation, Protocol, TlsParameters, Trust, registry};
+use trackbed_protocols::{Protocol, TlsParameters, Trust, registry};
 use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Origin};
 
@@ -61,11 +61,6 @@ pub struct Live {
     lost: Mutex<Option<String>>,
 }
 
-enum Fault {
-    Run(String),
-    Server(String),
-}
-
 impl Live {
     /// Runs the plan described by `about` against `server`, a name or an address, with or without a
     /// port.
@@ -90,21 +85,6 @@ impl Live {
         })
     }
 
-    fn open(&self, server: SocketAddr, plan: &Plan, unit: (u32, u32)) -> Result<Opened, String> {
-        self.ask(server, OPEN, &self.opening(plan, unit))
-    }
-
-    /// The same for a server that was reachable a moment ago: it may be busy with another client's
-    /// run, or restarting.
-    fn open_patiently(
-        &self,
-        server: SocketAddr,
-        plan: &Plan,
-        unit: (u32, u32),
-    ) -> Result<Opened, String> {
-        self.ask_while(|_| true, server, OPEN, &self.opening(plan, unit))
-    }
-
     fn opening(&self, plan: &Plan, (cell, run): (u32, u32)) -> Open {
         Open { about: self.about.clone(), ends: plan.hash_of_ends.clone(), cell, run }
     }
@@ -113,14 +93,21 @@ impl Live {
         self.ask(server, CLOSE, &())
     }
 
-    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, Fault> {
+    /// The server can no longer be used.
+    fn lose(&self, why: String) -> String {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.insert(why).clone()
+    }
+
+    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, String> {
         let cell = &plan.cells[number as usize];
-        let server = self.server(cell).map_err(Fault::Run)?;
-        let mut beside = Beside::prepare(cell).map_err(Fault::Run)?;
+        let server = self.server(cell)?;
+        let mut beside = Beside::prepare(cell)?;
         let roles = Roles { client: Some(std::process::id()), ..Roles::default() };
-        beside.begin(roles).map_err(Fault::Run)?;
-        let opened = self.open_patiently(server, plan, (number, run)).map_err(Fault::Server)?;
-        let Opened { port, trust } = opened;
+        beside.begin(roles)?;
+        // It was reachable a moment ago: it may be busy with another client's run, or restarting.
+        let opened = self.ask_while(|_| true, server, OPEN, &self.opening(plan, (number, run)));
+        let Opened { port, trust } = opened.map_err(|why| self.lose(why))?;
         let seed = Seed::of_run(plan.seed, u64::from(run));
         warm_up(&cell.endpoint);
         let log = EventLog::default();
@@ -139,11 +126,10 @@ impl Live {
         });
         // The server may continue with the next run, however this one ended. If it does not
         // respond, it did not run until the end, even if the clients' requests were answered.
-        let closed = self.close(server).map_err(Fault::Server)?;
-        let driven = driven.map_err(|why| why.to_string());
-        driven.and_then(|driven| driven.map_err(|why| why.to_string())).map_err(Fault::Run)?;
+        let closed = self.close(server).map_err(|why| self.lose(why))?;
+        driven.map_err(|why| why.to_string())?.map_err(|why| why.to_string())?;
         let mut records = log.take();
-        records.extend(beside.end(origin.as_nanos()).map_err(Fault::Run)?);
+        records.extend(beside.end(origin.as_nanos())?);
         records.sort_by_key(|record| record.at);
         let end = records.last().map_or(Time::ZERO, |record| record.at);
         let told = closed.records.into_iter().filter(is_told);
@@ -176,7 +162,7 @@ impl Backend for Live {
         }
         let Some(first) = plan.cells.first() else { return Ok(()) };
         let server = self.server(first)?;
-        self.open(server, plan, (0, 0))?;
+        let _: Opened = self.ask(server, OPEN, &self.opening(plan, (0, 0)))?;
         self.close(server).map(drop)
     }
 
@@ -185,23 +171,14 @@ impl Backend for Live {
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
-        let outcome = match self.record(plan, cell, run) {
-            Ok(records) => outcome(&records),
-            Err(Fault::Run(why)) => Outcome::Failed(why),
-            Err(Fault::Server(why)) => {
-                let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-                Outcome::Failed(lost.insert(why).clone())
-            }
-        };
+        let recorded = self.record(plan, cell, run);
+        let outcome = recorded.map_or_else(Outcome::Failed, |records| outcome(&records));
         Ok(RunResult { cell, run, outcome, certificate: None })
     }
 }
 
 /// What of a cell needs emulated links.
 fn refusal(cell: &Cell) -> Option<String> {
-    let transport = cell.endpoint.protocol.capabilities().transport;
-    let is_bare = transport == Transport::Sctp
-        && cell.endpoint.transport.encapsulation == Encapsulation::None;
     let why = match () {
         () if cell.radio.is_some() || cell.network.second.is_some() => {
             "a radio and a second link are not available between two machines\n  help: remove \
@@ -213,10 +190,7 @@ fn refusal(cell: &Cell) -> Option<String> {
         () if !cell.endpoint.programs.is_empty() => {
             "third-party programs need the emulated substrate\n  help: add --substrate emulated"
         }
-        () if is_bare => {
-            "SCTP without UDP works in virtual time only\n  help: add --set encapsulation=udp"
-        }
-        () => return None,
+        () => return models::refuse_bare_sctp(cell).err(),
     };
     Some(why.to_owned())
 }

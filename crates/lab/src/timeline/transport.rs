@@ -10,6 +10,7 @@ use trackbed_measure::timeline::{Chart, Curve};
 use trackbed_protocols::{Observer, Side, TcpTrace};
 
 use super::thinning::thinned;
+use crate::capture::name;
 use crate::windows::{Connection, Path, Window, Windows};
 
 /// Records of the first connection of each side. Clones share it.
@@ -84,11 +85,4 @@ fn metrics(line: &[u8]) -> Option<Value> {
     let line = line.strip_prefix(b"\x1e").unwrap_or(line);
     let value: Value = serde_json::from_slice(line).ok()?;
     value["name"].as_str()?.ends_with("recovery_metrics_updated").then_some(value)
-}
-
-fn name(side: Side) -> &'static str {
-    match side {
-        Side::Client => "client",
-        Side::Server => "server",
-    }
 }
