@@ -68,6 +68,11 @@ impl DirectoryError {
         DirectoryError { path: path.to_owned(), problem }
     }
 
+    /// The errors of the system at `path`.
+    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> DirectoryError {
+        move |why| DirectoryError::new(path, Problem::Io(why))
+    }
+
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.problem, Problem::Missing)
     }

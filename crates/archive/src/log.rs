@@ -43,7 +43,7 @@ impl RunLog {
             log.mend()?;
             Ok(log)
         };
-        continued().map_err(|why| DirectoryError::new(directory, Problem::Io(why)))
+        continued().map_err(DirectoryError::io(directory))
     }
 
     /// Leaves the file with complete lines only.

@@ -16,18 +16,12 @@ pub trait Results: Sync {
     fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError>;
 }
 
-impl Results for [RunResult] {
+impl Results for Vec<RunResult> {
     fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError> {
         let mut runs: Vec<RunResult> =
             self.iter().filter(|run| run.cell == cell).cloned().collect();
         runs.sort_by_key(|run| run.run);
         Ok(Cow::Owned(runs))
-    }
-}
-
-impl Results for Vec<RunResult> {
-    fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError> {
-        self.as_slice().of(cell)
     }
 }
 

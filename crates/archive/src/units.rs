@@ -136,10 +136,7 @@ mod tests {
     fn plan(runs: u32) -> Plan {
         let settings = ["protocol=quic,tcp,http1".to_owned(), format!("runs={runs}")];
         let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let text = include_str!("../../../scenarios/vru.toml");
-        let recorded = Source::recorded("vru", text);
-        let folder = std::path::Path::new("/");
-        scenario::load_from(&recorded, &overrides, folder).unwrap_or_else(|why| panic!("{why}"))
+        scenario::load(&Source::named("vru"), &overrides).unwrap_or_else(|why| panic!("{why}"))
     }
 
     #[test]
@@ -161,8 +158,7 @@ mod tests {
         let text = "protocol = \"quic\"\n[link]\nrate = \"1 Mbit/s\"\n[workload]\nkind = \"messages\"\n\
                     [[part]]\nname = \"a\"\nruns = 2\n[[part]]\nname = \"b\"\nruns = 3\n";
         let load = |overrides: &[Override]| {
-            let recorded = Source::recorded("own", text);
-            scenario::load_from(&recorded, overrides, std::path::Path::new("/")).unwrap()
+            scenario::load(&Source::recorded("own", text), overrides).unwrap()
         };
         let plan = load(&[]);
         let units: Vec<(u32, u32)> = Units::of(&plan, |_, _| true).iter().collect();

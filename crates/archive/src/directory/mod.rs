@@ -52,18 +52,16 @@ impl RunDirectory {
     /// If it contains other runs, or is not a run directory, or cannot be written.
     pub fn continue_or_create(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         // Do not create even a lock in a directory from elsewhere.
-        Place::look(path, &about)?;
+        is_begun(path, &about)?;
         let lock = lock(path)?;
         // Another process may have created it meanwhile.
-        match Place::look(path, &about)? {
-            Place::Free => RunDirectory::begin(path, &about, lock),
-            Place::Begun => {
-                let log = RunLog::open(path)?;
-                write_json(&path.join(ABOUT), &about)
-                    .map_err(|why| DirectoryError::new(path, Problem::Io(why)))?;
-                Ok(RunDirectory { path: path.to_owned(), log, _lock: lock })
-            }
+        if !is_begun(path, &about)? {
+            return RunDirectory::begin(path, &about, lock);
         }
+        let log = RunLog::open(path)?;
+        let mut directory = RunDirectory { path: path.to_owned(), log, _lock: lock };
+        directory.describe(&about)?;
+        Ok(directory)
     }
 
     /// Starts `path` from scratch: removes the results of an earlier run directory there, but no
@@ -72,16 +70,14 @@ impl RunDirectory {
     /// # Errors
     /// If it contains something else, or cannot be written.
     pub fn create_anew(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
-        let refuse = |problem| DirectoryError::new(path, problem);
         let is_ours = || read_about(path).map_or_else(|why| !why.is_missing(), |_| true);
         if !is_free(path) && !is_ours() {
-            return Err(refuse(Problem::NotARunDirectory));
+            return Err(DirectoryError::new(path, Problem::NotARunDirectory));
         }
         RunDirectory::begin(path, &about, lock(path)?)
     }
 
     fn begin(path: &Path, about: &About, lock: File) -> Result<RunDirectory, DirectoryError> {
-        let refuse = |why| DirectoryError::new(path, Problem::Io(why));
         let create = || -> io::Result<RunLog> {
             for old in [DOCUMENT, SAMPLES, PAGE] {
                 ignore_missing(fs::remove_file(path.join(old)))?;
@@ -93,7 +89,8 @@ impl RunDirectory {
             write_json(&path.join(ABOUT), about)?;
             Ok(log)
         };
-        Ok(RunDirectory { path: path.to_owned(), log: create().map_err(refuse)?, _lock: lock })
+        let log = create().map_err(DirectoryError::io(path))?;
+        Ok(RunDirectory { path: path.to_owned(), log, _lock: lock })
     }
 
     /// Its path.
@@ -106,7 +103,7 @@ impl RunDirectory {
     /// # Errors
     /// If it cannot be written.
     pub fn describe(&mut self, about: &About) -> Result<(), DirectoryError> {
-        write_json(&self.path.join(ABOUT), about).map_err(|why| self.refuse(Problem::Io(why)))
+        write_json(&self.path.join(ABOUT), about).map_err(DirectoryError::io(&self.path))
     }
 
     /// The results so far.
@@ -119,7 +116,7 @@ impl RunDirectory {
     /// # Errors
     /// If it cannot be written.
     pub fn append(&mut self, run: &RunResult) -> Result<(), DirectoryError> {
-        self.log.append(run).map_err(|why| self.refuse(Problem::Io(why)))
+        self.log.append(run).map_err(DirectoryError::io(&self.path))
     }
 
     /// Sorts the results, so that their order does not depend on timing.
@@ -127,7 +124,7 @@ impl RunDirectory {
     /// # Errors
     /// If they cannot be read or written.
     pub fn settle(&mut self) -> Result<(), DirectoryError> {
-        self.log.settle().map_err(|problem| self.refuse(problem))
+        self.log.settle().map_err(|problem| DirectoryError::new(&self.path, problem))
     }
 
     /// Stores the environment's changes in each run of `plan`.
@@ -136,7 +133,7 @@ impl RunDirectory {
     /// If it cannot be written.
     pub fn keep_timelines(&mut self, plan: &Plan) -> Result<(), DirectoryError> {
         let kept = timelines::keep_timelines(plan, &self.path.join(TIMELINES));
-        kept.map_err(|why| self.refuse(Problem::Io(why)))
+        kept.map_err(DirectoryError::io(&self.path))
     }
 
     /// Writes the document and, for each of its cells, the samples of the runs below `plan.runs`.
@@ -145,9 +142,8 @@ impl RunDirectory {
     /// # Errors
     /// If results cannot be read, or the files cannot be written.
     pub fn sum_up(&mut self, plan: &Plan, document: &Document) -> Result<(), DirectoryError> {
-        write_json(&self.path.join(DOCUMENT), document)
-            .map_err(|why| self.refuse(Problem::Io(why)))?;
-        let refuse = |why| self.refuse(Problem::Io(why));
+        let refuse = &DirectoryError::io(&self.path);
+        write_json(&self.path.join(DOCUMENT), document).map_err(refuse)?;
         let file = Fresh::begin(&self.path.join(SAMPLES)).map_err(refuse)?;
         let mut file = io::BufWriter::new(file);
         let mut sink = samples::Writer::new(&document.cells, &mut file).map_err(refuse)?;
@@ -159,10 +155,6 @@ impl RunDirectory {
         sink.finish().map_err(refuse)?;
         file.into_inner().map_err(|why| refuse(why.into_error()))?.keep().map_err(refuse)
     }
-
-    fn refuse(&self, problem: Problem) -> DirectoryError {
-        DirectoryError::new(&self.path, problem)
-    }
 }
 
 impl Results for RunDirectory {
@@ -171,38 +163,29 @@ impl Results for RunDirectory {
     }
 }
 
-enum Place {
-    /// Nothing that could be lost.
-    Free,
-    /// The same runs, some of which may be done.
-    Begun,
-}
-
-impl Place {
-    /// Checks whether the runs of `about` may be stored at `path`.
-    fn look(path: &Path, about: &About) -> Result<Place, DirectoryError> {
-        let refuse = |problem| DirectoryError::new(path, problem);
-        let existing = match read_about(path) {
-            Ok(existing) => existing,
-            Err(error) if error.is_missing() && is_free(path) => return Ok(Place::Free),
-            // Another process may have created it between the two checks.
-            Err(error) if error.is_missing() => match read_about(path) {
-                Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
-                begun => begun?,
-            },
-            Err(error) => return Err(error),
-        };
-        if existing.trackbed != about.trackbed {
-            return Err(refuse(Problem::OtherVersion(existing.trackbed)));
-        }
-        if existing.plan != about.plan || existing.substrate != about.substrate {
-            return Err(refuse(Problem::OtherPlan(existing.command.join(" "))));
-        }
-        if existing.shard != about.shard {
-            return Err(refuse(Problem::OtherShard(existing.shard)));
-        }
-        Ok(Place::Begun)
+/// Whether the runs of `about` have begun at `path`; otherwise there is nothing that could be lost.
+/// An error if they may not be stored there.
+fn is_begun(path: &Path, about: &About) -> Result<bool, DirectoryError> {
+    let refuse = |problem| Err(DirectoryError::new(path, problem));
+    let existing = match read_about(path) {
+        Err(error) if error.is_missing() && is_free(path) => return Ok(false),
+        // Another process may have created it between the two checks.
+        Err(error) if error.is_missing() => match read_about(path) {
+            Err(error) if error.is_missing() => return refuse(Problem::NotARunDirectory),
+            begun => begun?,
+        },
+        existing => existing?,
+    };
+    if existing.trackbed != about.trackbed {
+        return refuse(Problem::OtherVersion(existing.trackbed));
     }
+    if existing.plan != about.plan || existing.substrate != about.substrate {
+        return refuse(Problem::OtherPlan(existing.command.join(" ")));
+    }
+    if existing.shard != about.shard {
+        return refuse(Problem::OtherShard(existing.shard));
+    }
+    Ok(true)
 }
 
 /// The summary document of the run directory at `path`.
@@ -279,9 +262,9 @@ fn is_partial(name: &OsStr) -> bool {
 /// The lock belongs to the process and ends with it, however it ends. Creates a missing folder, and
 /// removes partly written files of an earlier process.
 fn lock(path: &Path) -> Result<File, DirectoryError> {
-    let refuse = |problem| DirectoryError::new(path, problem);
-    fs::create_dir_all(path).map_err(|why| refuse(Problem::Io(why)))?;
-    let file = append(&path.join(LOCK)).map_err(|why| refuse(Problem::Io(why)))?;
+    let refuse = DirectoryError::io(path);
+    fs::create_dir_all(path).map_err(&refuse)?;
+    let file = append(&path.join(LOCK)).map_err(&refuse)?;
     match file.try_lock() {
         Ok(()) => {
             let left = fs::read_dir(path).into_iter().flatten().flatten();
@@ -289,10 +272,10 @@ fn lock(path: &Path) -> Result<File, DirectoryError> {
                 .for_each(|entry| drop(fs::remove_file(entry.path())));
             Ok(file)
         }
-        Err(TryLockError::WouldBlock) => Err(refuse(Problem::InUse)),
+        Err(TryLockError::WouldBlock) => Err(DirectoryError::new(path, Problem::InUse)),
         // A file system without locks is used without one.
         Err(TryLockError::Error(why)) if why.kind() == io::ErrorKind::Unsupported => Ok(file),
-        Err(TryLockError::Error(why)) => Err(refuse(Problem::Io(why))),
+        Err(TryLockError::Error(why)) => Err(refuse(why)),
     }
 }
 

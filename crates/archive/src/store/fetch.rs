@@ -79,7 +79,7 @@ impl Store {
         path: &Path,
         file: &mut impl Write,
     ) -> Result<(), StoreError> {
-        let mut hashing = Hashing { file, hash: Sha256::new(), last: b'\n' };
+        let mut hashing = Hashing::new(file);
         self.copy(object, path, &mut hashing)?;
         let (hash, last) = (hex(&hashing.hash.finalize()), hashing.last);
         let why = match (hash == name, last) {
@@ -134,13 +134,19 @@ fn make_folder_of(path: &Path) -> Result<(), StoreError> {
 }
 
 /// A writer that computes the hash of the written bytes.
-struct Hashing<'a, W> {
-    file: &'a mut W,
-    hash: Sha256,
+pub(crate) struct Hashing<W> {
+    file: W,
+    pub hash: Sha256,
     last: u8,
 }
 
-impl<W: Write> Write for Hashing<'_, W> {
+impl<W: Write> Hashing<W> {
+    pub fn new(file: W) -> Hashing<W> {
+        Hashing { file, hash: Sha256::new(), last: b'\n' }
+    }
+}
+
+impl<W: Write> Write for Hashing<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.hash.update(&bytes[..written]);

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use object_store::buffered::BufWriter;
 use object_store::{ObjectStoreExt as _, PutMode, PutPayload};
-use sha2::{Digest as _, Sha256};
+use sha2::Digest as _;
 use tokio::io::AsyncWriteExt as _;
 
-use super::fetch::hex;
+use super::fetch::{Hashing, hex};
 use super::{ABOUT, PIECES, RUNS, Store, StoreError};
 
 /// The interval of uploads after the first minute. A machine that disappears loses at most the results of
@@ -173,8 +173,7 @@ impl Sending {
         while length(path)? > self.sent
             && let Some(end) = next_end(path, self.sent).map_err(StoreError::file(path))?
         {
-            let (digest, _) = digest(path, self.sent..end).map_err(StoreError::file(path))?;
-            let name = hex(&digest);
+            let (name, _) = digest(path, self.sent..end).map_err(StoreError::file(path))?;
             self.send(path, self.sent..end, &[PIECES, &format!("{name}.jsonl")])?;
             self.pieces.push(name);
             self.sent = end;
@@ -197,8 +196,7 @@ impl Sending {
     /// Uploads the file of results as one piece, and returns its name.
     fn send_results(&self) -> Result<String, StoreError> {
         let path = self.directory.join(RUNS);
-        let (digest, bytes) = digest(&path, WHOLE).map_err(StoreError::file(&path))?;
-        let name = hex(&digest);
+        let (name, bytes) = digest(&path, WHOLE).map_err(StoreError::file(&path))?;
         if bytes > 0 {
             self.send(&path, WHOLE, &[PIECES, &format!("{name}.jsonl")])?;
         }
@@ -290,16 +288,9 @@ fn next_end(path: &Path, start: u64) -> io::Result<Option<u64>> {
     Ok(end)
 }
 
-/// The SHA-256 of these bytes of a file, and their number.
-fn digest(path: &Path, bytes: Range<u64>) -> io::Result<([u8; 32], u64)> {
-    let (mut file, mut hash, mut count) = (open(path, bytes)?, Sha256::new(), 0);
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok((hash.finalize().into(), count));
-        }
-        hash.update(&buffer[..read]);
-        count += read as u64;
-    }
+/// The SHA-256 of these bytes of a file, in hexadecimal, and their number.
+fn digest(path: &Path, bytes: Range<u64>) -> io::Result<(String, u64)> {
+    let mut hashing = Hashing::new(io::sink());
+    let count = io::copy(&mut open(path, bytes)?, &mut hashing)?;
+    Ok((hex(&hashing.hash.finalize()), count))
 }
