@@ -27,7 +27,7 @@ pub struct Link {
     spec: LinkSpec,
     backward: Option<Box<Link>>,
     names: Option<[String; 2]>,
-    mtu: u32,
+    pub(crate) mtu: u32,
 }
 
 impl Default for Link {
@@ -163,10 +163,6 @@ impl Link {
     pub(crate) fn names_of_ends(&self, number: usize) -> [String; 2] {
         let suffix = if number == 0 { String::new() } else { (number + 1).to_string() };
         self.names.clone().unwrap_or_else(|| ["a", "b"].map(|name| format!("{name}{suffix}")))
-    }
-
-    pub(crate) fn mtu_bytes(&self) -> u32 {
-        self.mtu
     }
 
     /// Forward and backward.

@@ -214,7 +214,7 @@ fn build(links: Vec<Joined>, seed: &Seed) -> Result<(Network, Vec<NodeId>), Buil
     for (number, Joined { link, ends, hooks }) in links.into_iter().enumerate() {
         let [forward, backward] = link.directions();
         let own = seed.child(&format!("link-{number}"));
-        let mut duplex = Duplex::new(&forward, &backward, &own).with_mtu(link.mtu_bytes());
+        let mut duplex = Duplex::new(&forward, &backward, &own).with_mtu(link.mtu);
         let [of_first, of_second] = hooks;
         duplex.forward = hooked(of_first, duplex.forward);
         duplex.backward = hooked(of_second, duplex.backward);
