@@ -31,7 +31,7 @@ pub struct Costs {
 }
 
 /// The cost of communication.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Per message with its answer, whatever their length.
     pub message: Duration,

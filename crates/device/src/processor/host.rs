@@ -9,7 +9,7 @@ use crate::processor::competitor::{Frame, Inference};
 use crate::processor::sharing::{Claimant, Cores, Job};
 
 /// The cost of a packet for the host that sends or receives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCost {
     /// Per packet.
     pub packet: Duration,
