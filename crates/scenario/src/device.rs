@@ -119,15 +119,11 @@ fn cost(
         }
     };
     if silence::is_between(endpoint) {
-        let packet = PacketCost { packet: Duration::ZERO, byte_picos: 0 };
-        return Some(Cost { message: Duration::ZERO, packet });
+        return Some(Cost::default());
     }
-    let of_table = match (message, packet, kilobyte) {
+    let mut cost = match (message, packet, kilobyte) {
         // The scenario sets all of them.
-        (Some(_), Some(_), Some(_)) => Cost {
-            message: Duration::ZERO,
-            packet: PacketCost { packet: Duration::ZERO, byte_picos: 0 },
-        },
+        (Some(_), Some(_), Some(_)) => Cost::default(),
         _ => {
             sources.push(source);
             of_table(reader, shared, endpoint, &text)?
@@ -135,16 +131,14 @@ fn cost(
     };
     let written = [message, packet, kilobyte].iter().any(Option::is_some);
     sources.extend(written.then(|| "costs set in the scenario".to_owned()));
-    let byte_picos = match kilobyte {
+    cost.message = message.unwrap_or(cost.message);
+    let PacketCost { packet: each, byte_picos } = &mut cost.packet;
+    *each = packet.unwrap_or(*each);
+    if let Some(span) = kilobyte {
         // 1 ns per 1,000 bytes is 1 ps per byte.
-        Some(span) => u64::try_from(span.as_nanos()).unwrap_or(COST_MAX_NS),
-        None => of_table.packet.byte_picos,
-    };
-    let cost = Cost {
-        message: message.unwrap_or(of_table.message),
-        packet: PacketCost { packet: packet.unwrap_or(of_table.packet.packet), byte_picos },
-    };
-    let [message, packet] = [cost.message, cost.packet.packet].map(|span| span.as_nanos());
+        *byte_picos = u64::try_from(span.as_nanos()).unwrap_or(COST_MAX_NS);
+    }
+    let [message, packet] = [cost.message, *each].map(|span| span.as_nanos());
     reader.line.push_str(&format!(" message={message}ns packet={packet}ns byte={byte_picos}ps"));
     Some(cost)
 }

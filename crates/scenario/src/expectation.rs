@@ -33,14 +33,18 @@ pub fn of(cell: &Cell) -> Option<Expected> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{self as scenario, Override, Source};
+    use crate::{Override, Plan, Source};
 
-    /// Round trips until the end, of each combination that `settings` leave of the built-in `vru`.
-    fn round_trips(settings: &[&str]) -> Vec<Option<u32>> {
+    /// The built-in `vru` with these settings.
+    fn plan(settings: &[&str]) -> Plan {
         let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let plan = scenario::load(&Source::named("vru"), &overrides);
-        let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-        plan.cells.iter().map(|cell| of(cell).map(|expected| expected.round_trips)).collect()
+        crate::load(&Source::named("vru"), &overrides).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Round trips until the end, of each combination that `settings` leave.
+    fn round_trips(settings: &[&str]) -> Vec<Option<u32>> {
+        let expected = |cell| of(cell).map(|expected| expected.round_trips);
+        plan(settings).cells.iter().map(expected).collect()
     }
 
     /// One message: TCP with TLS 1.3 takes 3 round trips until the first response, with TLS 1.2 4
@@ -49,10 +53,8 @@ mod tests {
     fn the_first_answer_takes_what_the_specifications_say() {
         let one = |protocol: &str, tls: &str, handshake: &str| {
             let settings = [("protocol", protocol), ("tls", tls), ("handshake", handshake)];
-            let mut settings = settings.map(|(key, value)| format!("{key}={value}")).to_vec();
-            settings.push("workload.count=1".to_owned());
-            let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-            round_trips(&settings)
+            let [a, b, c] = settings.map(|(key, value)| format!("{key}={value}"));
+            round_trips(&[&a, &b, &c, "workload.count=1"])
         };
         assert_eq!(one("http2", "1.3", "new"), [Some(3)]);
         assert_eq!(one("http2", "1.3", "resumed"), [Some(3)]);
@@ -80,9 +82,7 @@ mod tests {
 
     #[test]
     fn the_time_is_that_many_round_trips_over_all_links() {
-        let settings = ["protocol=quic", "tls=1.3", "handshake=new", "access.delay=2ms"];
-        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
-        let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
+        let plan = plan(&["protocol=quic", "tls=1.3", "handshake=new", "access.delay=2ms"]);
         let expected = of(&plan.cells[0]).unwrap();
         assert_eq!(expected.completion, Duration::from_millis(11 * 14));
     }

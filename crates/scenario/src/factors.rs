@@ -4,10 +4,9 @@ use trackbed_core::parameter::{Kind, Value};
 
 use crate::endpoint::{FACTORS, ignored_factor};
 use crate::ends::Resolved;
-use crate::inference_keys;
 use crate::plan::Factor;
-use crate::preset;
 use crate::spec::{Chosen, Selected, Setting, Spec};
+use crate::{inference_keys, preset};
 
 pub(crate) struct Column<'a> {
     pub name: String,

@@ -179,8 +179,8 @@ fn value(kind: Kind) -> Value {
 }
 
 /// The name of the schema of a kind; choices are named after their key.
-fn name_of(kind: Kind, key: &str) -> String {
-    let name = match kind {
+fn name_of(kind: Kind, key: &str) -> &str {
+    match kind {
         Kind::Rate => "rate",
         Kind::Time => "time",
         Kind::Share => "share",
@@ -195,8 +195,7 @@ fn name_of(kind: Kind, key: &str) -> String {
         Kind::File => "file",
         Kind::Folder => "folder",
         Kind::Text => "text",
-    };
-    name.to_owned()
+    }
 }
 
 fn object(properties: Map<String, Value>) -> Value {

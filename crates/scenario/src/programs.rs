@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use trackbed_connection::{Handshake, TlsVersion, Transport};
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_programs::clients;
-use trackbed_programs::{Client, CustomClient, CustomCommand, Server};
+use trackbed_programs::{Client, CustomClient, CustomCommand, Server, clients};
 use trackbed_protocols::parameters::{idle_timeout, tcp, window};
 use trackbed_protocols::{MqttAnswer, Protocol};
 

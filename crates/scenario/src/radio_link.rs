@@ -78,7 +78,7 @@ mod tests {
     use trackbed_core::packet::{Ecn, UdpDatagram};
     use trackbed_core::{Packet, Seed};
     use trackbed_net::queue::DropTail;
-    use trackbed_net::{DropReason, Outlet};
+    use trackbed_net::{DropReason, Link, Outlet};
     use trackbed_railway::radio::timelines_from_text;
 
     use super::*;
@@ -92,6 +92,20 @@ mod tests {
 
     fn number(packet: &Packet) -> u8 {
         packet.transport()[8]
+    }
+
+    /// 1,500 bytes with this number.
+    fn packet(number: u8) -> Packet {
+        let socket = "10.0.0.1:9".parse().unwrap();
+        let mut payload = [0; 1_472];
+        payload[0] = number;
+        UdpDatagram::emit(socket, socket, Ecn::NotCapable, &payload)
+    }
+
+    fn finish(link: &mut dyn Link, seen: &mut Seen) {
+        while let Some(at) = link.next_wake() {
+            link.advance(at, seen);
+        }
     }
 
     impl Outlet for Seen {
@@ -122,16 +136,8 @@ mod tests {
             let spec = radio_link(&timeline, LinkDirection::Down, start, queue).unwrap();
             let mut link = spec.build(&Seed::of_run(1, 0));
             let mut seen = Seen::default();
-            let socket = "10.0.0.1:9".parse().unwrap();
-            for number in 0..12 {
-                let mut payload = [0; 1_472];
-                payload[0] = number;
-                let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &payload);
-                link.push(start, packet, &mut seen);
-            }
-            while let Some(at) = link.next_wake() {
-                link.advance(at, &mut seen);
-            }
+            (0..12).for_each(|number| link.push(start, packet(number), &mut seen));
+            finish(&mut *link, &mut seen);
             let after = |millis: u64| begin + millis;
             // 0, 1, 2 are sent before; 3 has begun; 4 and 5 are flushed. 3 is sent at 14 ms, 6 at
             // 15, 7 and 8 at 16 and 17; 9 at 18, and 10 and 11 at half the rate.
@@ -164,23 +170,15 @@ mod tests {
                     let spec = radio_link(timeline, direction, Time::ZERO, queue).unwrap();
                     let mut link = spec.build(&Seed::of_run(1, 0));
                     let mut seen = Seen::default();
-                    let socket = "10.0.0.1:9".parse().unwrap();
                     for step in 0..20_000 {
                         let now = Time::from_micros(3_500 * step);
                         while let Some(at) = link.next_wake().filter(|at| *at <= now) {
                             link.advance(at, &mut seen);
                         }
                         link.advance(now, &mut seen);
-                        let payload = [0; 1_472];
-                        link.push(
-                            now,
-                            UdpDatagram::emit(socket, socket, Ecn::NotCapable, &payload),
-                            &mut seen,
-                        );
+                        link.push(now, packet(0), &mut seen);
                     }
-                    while let Some(at) = link.next_wake() {
-                        link.advance(at, &mut seen);
-                    }
+                    finish(&mut *link, &mut seen);
                     assert_eq!(seen.delivered.len() + seen.dropped.len(), 20_000);
                     assert!(seen.delivered.len() > 10_000, "{profile}: {}", seen.delivered.len());
                 }

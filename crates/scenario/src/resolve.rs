@@ -17,13 +17,12 @@ use crate::files::Files;
 use crate::network::{self, Models};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
-use crate::preset;
 use crate::problem::{Place, Problems};
 use crate::radio::{self, Railways};
 use crate::schema::{self, SCHEMA};
 use crate::spec::{Selected, Setting, Spec};
 use crate::sweep::{self, combinations};
-use crate::{environment, foreign, inference, programs, silence};
+use crate::{environment, foreign, inference, preset, programs, silence};
 
 #[derive(Default)]
 pub(crate) struct Cells {

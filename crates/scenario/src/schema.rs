@@ -9,16 +9,10 @@ use trackbed_net::queue::QueueEntry;
 use trackbed_net::spec::ModelEntry;
 use trackbed_net::{MODELS, QUEUES, SELECTOR};
 
-use crate::endpoint;
-use crate::environment;
 use crate::field::{Entry, Field, Model, SECOND, STAGES, Shape, Shorthand, Slot, kebab};
-use crate::inference;
-use crate::inference_keys;
-use crate::papers;
 use crate::plan::Home;
-use crate::preset;
-use crate::radio;
 use crate::spec::Spec;
+use crate::{endpoint, environment, inference, inference_keys, papers, preset, radio};
 
 pub(crate) static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
 

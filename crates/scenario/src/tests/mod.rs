@@ -33,6 +33,18 @@ fn mistake(text: &str) -> String {
     }
 }
 
+/// Expects an error that contains all of these words.
+#[track_caller]
+fn expect_words(text: &str, settings: &[&str], words: &[&str]) {
+    match plan_with(text, settings) {
+        Ok(_) => panic!("nothing wrong with {settings:?} and\n{text}"),
+        Err(error) => {
+            let error = error.to_string();
+            words.iter().for_each(|word| assert!(error.contains(word), "no {word:?} in:\n{error}"));
+        }
+    }
+}
+
 /// The factors of every cell, a line each.
 fn factors(plan: &Plan) -> Vec<String> {
     let line = |factors: &[(String, Factor)]| {
