@@ -18,10 +18,15 @@ pub trait Backend: Sync {
     fn name(&self) -> &'static str;
 
     /// Properties of the machine that affect results of `plan`, by name.
-    fn environment(&self, plan: &Plan) -> BTreeMap<String, String>;
+    fn environment(&self, _plan: &Plan) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
 
-    /// Default number of concurrent runs.
-    fn jobs(&self) -> NonZeroUsize;
+    /// Default number of concurrent runs. In real time they would compete for the processor or the
+    /// network.
+    fn jobs(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
 
     /// Checks that it supports `plan`, before anything is run.
     ///
@@ -31,8 +36,7 @@ pub trait Backend: Sync {
 
     /// What of the results of `plan` comes from a model of a machine, in words; `None` if nothing
     /// does.
-    fn model(&self, plan: &Plan) -> Option<String> {
-        let _ = plan;
+    fn model(&self, _plan: &Plan) -> Option<String> {
         None
     }
 
@@ -43,8 +47,7 @@ pub trait Backend: Sync {
     }
 
     /// The same backend, whose ends take this processor time; `None` if it has no model of it.
-    fn with_computing(&self, computing: Computing) -> Option<Box<dyn Backend>> {
-        let _ = computing;
+    fn with_computing(&self, _computing: Computing) -> Option<Box<dyn Backend>> {
         None
     }
 
@@ -80,10 +83,6 @@ impl Default for Virtual {
 impl Backend for Virtual {
     fn name(&self) -> &'static str {
         VIRTUAL
-    }
-
-    fn environment(&self, _: &Plan) -> BTreeMap<String, String> {
-        BTreeMap::new()
     }
 
     fn jobs(&self) -> NonZeroUsize {

@@ -15,9 +15,10 @@ use trackbed_measure::results::VIRTUAL;
 use trackbed_measure::waterfall::{self, Bar};
 use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_outward::files::{create, create_private, open};
-use trackbed_protocols::{Observer, Side};
+use trackbed_protocols::Observer;
 use trackbed_substrate::wall_clock;
 
+use crate::notes::Notes;
 use crate::run::Onlooker;
 
 /// Captures a run into a directory.
@@ -26,8 +27,8 @@ pub struct Capture {
     directory: PathBuf,
     command: String,
     bars: Mutex<Vec<Bar>>,
-    keys: KeyLog,
-    qlog: QlogSinks,
+    /// Its traces of QUIC are files of the capture.
+    pub(crate) notes: Notes,
     packets: Arc<Mutex<Option<Packets>>>,
 }
 
@@ -57,8 +58,7 @@ impl Capture {
             directory: directory.to_owned(),
             command: command.to_owned(),
             bars: Mutex::default(),
-            keys,
-            qlog: QlogSinks::new(),
+            notes: Notes { keys, qlog: Some(QlogSinks::new()), windows: None },
             packets: Arc::new(Mutex::new(Some(packets))),
         })
     }
@@ -76,14 +76,14 @@ impl Capture {
             return Err(error);
         }
         for writer in packets.writers {
-            files.push(writer.finish(packets.last, &self.keys)?);
+            files.push(writer.finish(packets.last, &self.notes.keys)?);
         }
-        if !self.keys.is_empty() {
+        if !self.notes.keys.is_empty() {
             let path = self.directory.join("tls-keys.log");
-            self.keys.save(&path)?;
+            self.notes.keys.save(&path)?;
             files.push(path);
         }
-        for (name, bytes) in self.qlog.take() {
+        for (name, bytes) in self.notes.qlog.iter().flat_map(QlogSinks::take) {
             let path = self.directory.join(format!("{name}.sqlog"));
             create(&path)?.write_all(&bytes)?;
             files.push(path);
@@ -107,7 +107,7 @@ impl Onlooker for Capture {
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
-        Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
+        Arc::new(self.notes.clone())
     }
 
     fn keep(&self, records: &[Record]) {
@@ -259,28 +259,5 @@ impl Tap for LinksTap {
         if let Err(error) = written {
             packets.error.get_or_insert(error);
         }
-    }
-}
-
-#[derive(Debug)]
-struct Watch {
-    keys: KeyLog,
-    qlog: QlogSinks,
-}
-
-impl Observer for Watch {
-    fn tls_key(&self, line: &str) {
-        self.keys.push(line);
-    }
-
-    fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
-        Some(self.qlog.create(&format!("{connection}_{}", name(side))))
-    }
-}
-
-pub(crate) fn name(side: Side) -> &'static str {
-    match side {
-        Side::Client => "client",
-        Side::Server => "server",
     }
 }

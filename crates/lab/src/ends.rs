@@ -9,7 +9,7 @@ use trackbed_connection::{Error, Service};
 use trackbed_core::event::Role;
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{
-    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters, Trust,
+    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters,
 };
 use trackbed_substrate::kernel::{Machine, Waiting};
 use trackbed_substrate::{Host, Task, now, sleep, sleep_until, yield_now};
@@ -66,14 +66,7 @@ impl Serving {
 }
 
 pub(crate) struct Clients {
-    /// The number of the first phone here; other processes have those before it.
-    pub first: u32,
-    /// The host of each phone.
-    pub hosts: Vec<Arc<dyn Host>>,
-    /// The server's address.
-    pub server: SocketAddr,
-    /// The trust anchor for the server.
-    pub trust: Option<Trust>,
+    pub phones: Phones,
     /// Learns the TLS secrets.
     pub observer: Option<Arc<dyn Observer>>,
     /// Whether to begin at a moment between two ticks of the kernel that is drawn from the seed.
@@ -83,11 +76,6 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// All phones, which begin when they are ready.
-    pub fn all(hosts: Vec<Arc<dyn Host>>, server: SocketAddr, trust: Option<Trust>) -> Clients {
-        Clients { first: 0, hosts, server, trust, observer: None, aligned: false, gate: None }
-    }
-
     /// Executes the workload of `cell` to its end.
     pub async fn drive(
         self,
@@ -97,16 +85,14 @@ impl Clients {
         log: &EventLog,
     ) -> Result<(), Error> {
         let account = Account::open(Role::Client, machine);
-        let Clients { first, hosts, server, trust, observer, aligned, gate } = self;
+        let Clients { phones, observer, aligned, gate } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         scene.record_handovers(cell, log);
         let transport = TransportParameters { observer, ..account.transport(cell) };
         let paths = PathControl::default();
-        let controls = (paths.clone(), PathControl::default());
-        let patience = Patience::REAL;
-        let phones =
-            Phones { first, hosts, server, trust, transport, paths, binds: true, patience };
-        let stage = phones.stage(cell, &scene, (seed, log), |dialer| dialer)?;
+        let how = (cell, &scene, Patience::REAL);
+        let stage = phones.stage(how, (transport, paths.clone()), (seed, log), |dialer| dialer)?;
+        let controls = (paths, PathControl::default());
         let _following = scene.follow(cell, &[WhoActs::Client], controls);
         let begin = gate.map(|wait| wait());
         // Preparing hundreds of phones takes longer than they may start apart, and the clock stands

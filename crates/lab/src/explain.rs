@@ -10,7 +10,7 @@ use trackbed_analysis::divergence::{Reader, Sent, Window};
 use trackbed_core::{Packet, Time};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult, VIRTUAL};
 use trackbed_net::{Direction, LinkId, Point, Tap};
-use trackbed_protocols::{Observer, Side, TcpTrace};
+use trackbed_protocols::{Observer, Side};
 use trackbed_scenario::Plan;
 use trackbed_substrate::Cancel;
 
@@ -80,8 +80,9 @@ struct Watcher {
 
 impl Watcher {
     fn begin(directory: &Path, about: (&str, &str)) -> io::Result<Watcher> {
-        let capture = Capture::begin(directory, about)?;
-        Ok(Watcher { capture, seen: Arc::default(), windows: Windows::default() })
+        let (mut capture, windows) = (Capture::begin(directory, about)?, Windows::default());
+        capture.notes.windows = Some(windows.clone());
+        Ok(Watcher { capture, seen: Arc::default(), windows })
     }
 
     fn finish(self, result: RunResult) -> io::Result<Captured> {
@@ -116,7 +117,7 @@ impl Onlooker for Watcher {
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
-        Arc::new(Watch { capture: self.capture.observer(), windows: self.windows.clone() })
+        self.capture.observer()
     }
 
     fn wants_windows(&self) -> bool {
@@ -125,27 +126,6 @@ impl Onlooker for Watcher {
 
     fn windows(&self, side: Side, of: Connection) {
         self.windows.add(side, of);
-    }
-}
-
-/// A capture's observer that notes windows as well.
-#[derive(Debug)]
-struct Watch {
-    capture: Arc<dyn Observer>,
-    windows: Windows,
-}
-
-impl Observer for Watch {
-    fn tls_key(&self, line: &str) {
-        self.capture.tls_key(line);
-    }
-
-    fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn io::Write + Send + Sync>> {
-        self.capture.qlog(side, connection)
-    }
-
-    fn tcp(&self, side: Side) -> Option<TcpTrace> {
-        self.windows.trace(side)
     }
 }
 

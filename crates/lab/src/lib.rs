@@ -16,6 +16,7 @@ mod foresight;
 pub mod live;
 mod machine;
 mod models;
+mod notes;
 pub mod replay;
 pub mod run;
 mod scene;

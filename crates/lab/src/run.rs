@@ -190,12 +190,10 @@ async fn play(
         hosts: (0..).zip(phones).map(host).collect(),
         server: listen,
         trust: server.trust().cloned(),
-        transport: client_side,
-        paths: paths.clone(),
-        binds: false,
-        patience: Patience::VIRTUAL,
     };
-    let stage = phones.stage(cell, &scene, (&seed, &log), |dialer| match &device {
+    let how = (cell, &scene, Patience::VIRTUAL);
+    let client = (client_side, paths.clone());
+    let stage = phones.stage(how, client, (&seed, &log), |dialer| match &device {
         Some(device) => device.charge(dialer),
         None => dialer,
     })?;

@@ -31,28 +31,24 @@ pub(crate) struct Phones {
     pub server: SocketAddr,
     /// The trust anchor for the server.
     pub trust: Option<Trust>,
-    pub transport: TransportParameters,
-    pub paths: PathControl,
-    /// Whether phones that stay on one network bind their address before anything is measured.
-    pub binds: bool,
-    pub patience: Patience,
 }
 
 impl Phones {
     /// Everything that the workload of `cell` needs; each dialer is passed through `adapt`.
     pub fn stage(
         self,
-        cell: &Cell,
-        scene: &Scene,
+        (cell, scene, patience): (&Cell, &Scene, Patience),
+        (transport, paths): (TransportParameters, PathControl),
         (seed, log): (&Seed, &EventLog),
         adapt: impl Fn(Rc<dyn Dialer>) -> Rc<dyn Dialer>,
     ) -> Result<Stage, Error> {
-        let Phones { first, hosts, server, trust, transport, paths, binds, patience } = self;
+        let Phones { first, hosts, server, trust } = self;
         let endpoint = &cell.endpoint;
         let tls = endpoint.tls_parameters();
         let handshake = endpoint.handshake;
         let config = ClientConfig { trust, tls, handshake, local: None, transport, paths };
-        let binds = binds && cell.networks() == 1;
+        // In real time, phones that stay on one network bind their address before anything is measured.
+        let binds = patience == Patience::REAL && cell.networks() == 1;
         let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
             let same_family = |own: &std::net::IpAddr| own.is_ipv4() == server.is_ipv4();
             let local = host.addresses().into_iter().find(same_family).filter(|_| binds);

@@ -13,8 +13,8 @@ use trackbed_analysis::Origin;
 use trackbed_archive::Units;
 use trackbed_measure::results::{Outcome, RunResult};
 use trackbed_scenario::Plan;
+use trackbed_substrate::Cancel;
 use trackbed_substrate::simulated::parallel;
-use trackbed_substrate::{Cancel, RunError};
 
 use crate::backend::Backend;
 
@@ -46,7 +46,10 @@ pub fn run(
     let jobs = execution.jobs_on(backend);
     let execute = |&(cell, run): &(u32, u32)| backend.execute(plan, cell, run);
     parallel(units.iter(), jobs, &execution.cancel, execute, |(cell, run), result| {
-        finished(settle(cell, run, result));
+        finished(result.unwrap_or_else(|error| {
+            let outcome = Outcome::Failed(error.to_string());
+            RunResult { cell, run, outcome, certificate: None }
+        }));
     });
 }
 
@@ -56,13 +59,6 @@ pub fn run_all(plan: &Plan, backend: &dyn Backend, execution: &Execution) -> Vec
     run(plan, backend, &Units::of(plan, |_, _| true), execution, |result| results.push(result));
     results.sort_by_key(|run| (run.cell, run.run));
     results
-}
-
-fn settle(cell: u32, run: u32, result: Result<RunResult, RunError>) -> RunResult {
-    result.unwrap_or_else(|error| {
-        let outcome = Outcome::Failed(error.to_string());
-        RunResult { cell, run, outcome, certificate: None }
-    })
 }
 
 /// The origin of results of `plan` on `backend` on this machine.

@@ -128,7 +128,21 @@ impl Device {
 
 impl Processor for Device {
     fn take(&mut self, now: Time, node: NodeId, way: Way, packet: Packet) -> Result<(), Packet> {
-        self.state().take(now, node, way, packet)
+        let state = &mut *self.state();
+        state.advance(now);
+        let bytes = packet.len() as u64;
+        let item = Item::Packet(node, way, packet);
+        match way {
+            // The sender waits: transports have windows, and nothing is lost before the link.
+            Way::Out => state.host.submit(now, item, state.packet.of(bytes)),
+            Way::In => {
+                if let Err(Item::Packet(_, _, packet)) = state.host.arrive(now, item, bytes) {
+                    return Err(packet);
+                }
+            }
+        }
+        state.collect();
+        Ok(())
     }
 
     fn advance(&mut self, now: Time) {
@@ -145,23 +159,6 @@ impl Processor for Device {
 }
 
 impl State {
-    fn take(&mut self, now: Time, node: NodeId, way: Way, packet: Packet) -> Result<(), Packet> {
-        self.advance(now);
-        let bytes = packet.len() as u64;
-        let item = Item::Packet(node, way, packet);
-        match way {
-            // The sender waits: transports have windows, and nothing is lost before the link.
-            Way::Out => self.host.submit(now, item, self.packet.of(bytes)),
-            Way::In => {
-                if let Err(Item::Packet(_, _, packet)) = self.host.arrive(now, item, bytes) {
-                    return Err(packet);
-                }
-            }
-        }
-        self.collect();
-        Ok(())
-    }
-
     fn submit_message(&mut self, now: Time) -> u64 {
         self.advance(now);
         self.host.submit(now, Item::Message, self.message);

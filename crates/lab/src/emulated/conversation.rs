@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use trackbed_core::Time;
-use trackbed_core::event::Record;
+use trackbed_core::event::{Record, Role};
 
 use trackbed_archive::About;
 
@@ -28,12 +28,6 @@ pub(super) struct Job {
     pub is_watched: bool,
     /// And congestion windows.
     pub notes_windows: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Role {
-    Server,
-    Clients,
 }
 
 /// The order to begin: the second line that an end receives. The end of its input tells it to stop.

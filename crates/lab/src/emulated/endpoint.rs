@@ -11,20 +11,22 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use trackbed_connection::{Error, Transport};
+use trackbed_core::event::Role;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_measure::keylog::KeyLog;
-use trackbed_protocols::{Observer, Side, TcpTrace, Trust};
+use trackbed_protocols::{Observer, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
 
-use super::conversation::{Go, Job, Report, Role, Start};
+use super::conversation::{Go, Job, Report, Start};
 use super::ground;
 use crate::ends::{Clients, Serving};
 use crate::environment;
+use crate::notes::Notes;
 use crate::scene::Scene;
 use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
 use crate::windows::Windows;
+use crate::wiring::Phones;
 use trackbed_scenario::{Cell as PlanCell, SERVER_ADDRESSES};
 
 /// If this process was started as an end of a run, executes it and returns its exit code; `None`
@@ -48,12 +50,12 @@ fn work(job: Job) -> Result<Report, String> {
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
     let windows = job.notes_windows.then(Windows::default);
-    let notes = job.is_watched.then(|| Arc::new(Notes { keys: KeyLog::new(), windows }));
-    let observer = notes.clone().map(|notes| notes as Arc<dyn Observer>);
+    let notes = job.is_watched.then(|| Notes { windows, ..Notes::default() });
+    let observer = notes.clone().map(|notes| Arc::new(notes) as Arc<dyn Observer>);
     let finished = match job.role {
         Role::Server => execution
             .run(|machine| serve(cell, seed, (machine.with_seed(seed), observer), log.clone())),
-        Role::Clients => execution.run(|machine| {
+        Role::Client => execution.run(|machine| {
             let place = (machine.with_seed(seed), observer);
             drive((cell, job.phones.clone()), seed, place, log.clone(), trust)
         }),
@@ -62,29 +64,6 @@ fn work(job: Job) -> Result<Report, String> {
     let keys = notes.as_ref().map(|notes| notes.keys.cursor().take_new()).unwrap_or_default();
     let windows = notes.and_then(|notes| notes.windows.as_ref()?.take().into_values().next());
     Ok(Report::Done { records: log.take(), keys, windows })
-}
-
-/// What an end shows of itself.
-#[derive(Debug)]
-struct Notes {
-    /// Its TLS secrets.
-    keys: KeyLog,
-    /// The windows of its first TCP connection, if they are asked for.
-    windows: Option<Windows>,
-}
-
-impl Observer for Notes {
-    fn tls_key(&self, line: &str) {
-        self.keys.push(line);
-    }
-
-    fn tcp(&self, side: Side) -> Option<TcpTrace> {
-        self.windows.as_ref()?.trace(side)
-    }
-
-    fn qlog(&self, _: Side, _: &str) -> Option<Box<dyn io::Write + Send + Sync>> {
-        None
-    }
 }
 
 /// The machine of an end, and who sees inside.
@@ -155,7 +134,8 @@ async fn drive(
     }
     // Only the kernel's own TCP waits for ticks.
     let aligned = cell.endpoint.protocol.capabilities().transport == Transport::Tcp;
-    let clients = Clients { first, hosts, server, trust, observer, aligned, gate };
+    let phones = Phones { first, hosts, server, trust };
+    let clients = Clients { phones, observer, aligned, gate };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
 }

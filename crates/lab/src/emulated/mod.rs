@@ -12,12 +12,11 @@ mod programs;
 pub(crate) mod spread;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 
-use trackbed_core::event::Record;
+use trackbed_core::event::{Record, Role};
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
-use trackbed_emulator::{Clock, Vigil};
+use trackbed_emulator::{Certificate, Clock, Vigil};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult};
 use trackbed_substrate::RunError;
 
@@ -28,7 +27,7 @@ use crate::scene::Scene;
 use crate::{environment, machine, models};
 pub use captures::{CapturedRuns, Captures};
 use certified::certified;
-use conversation::{Job, Role, Start};
+use conversation::{Job, Start};
 use ground::{Closed, Ground};
 use process::Ends;
 use trackbed_archive::About;
@@ -69,7 +68,7 @@ impl Emulated {
         onlooker: Option<&dyn Onlooker>,
     ) -> RunResult {
         match self.record(plan, (cell, run), onlooker) {
-            Ok(Recorded { records, certificate }) => {
+            Ok((records, certificate)) => {
                 let planned = &plan.cells[cell as usize];
                 let certificate = Some(certified(&certificate, &records, planned));
                 let outcome = programs::judge(planned, &records, outcome(&records));
@@ -84,7 +83,7 @@ impl Emulated {
         plan: &Plan,
         (index, run): (u32, u32),
         onlooker: Option<&dyn Onlooker>,
-    ) -> Result<Recorded, String> {
+    ) -> Result<(Vec<Record>, Certificate), String> {
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
         // If the machine's load is measured, it must not be kept awake.
@@ -112,7 +111,7 @@ impl Emulated {
         if let Some(onlooker) = onlooker {
             onlooker.keep(&records);
         }
-        Ok(Recorded { records, certificate: finished.certificate })
+        Ok((records, finished.certificate))
     }
 }
 
@@ -124,7 +123,7 @@ fn play(
 ) -> Result<(Vec<Record>, Closed), String> {
     let server = Some((&ground.server, &job(Role::Server)));
     let mut ends = Ends::prepare(server, (&ground.phones, &spread::jobs(cell, &job)))?;
-    let [client, server] = [Role::Clients, Role::Server].map(|role| ends.process(role));
+    let [client, server] = [Role::Client, Role::Server].map(|role| ends.process(role));
     beside.begin(Roles { client, server, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
@@ -144,11 +143,6 @@ fn play(
     Ok((records, traffic.close()?))
 }
 
-struct Recorded {
-    records: Vec<Record>,
-    certificate: trackbed_emulator::Certificate,
-}
-
 impl Backend for Emulated {
     fn name(&self) -> &'static str {
         EMULATED
@@ -156,11 +150,6 @@ impl Backend for Emulated {
 
     fn environment(&self, plan: &Plan) -> BTreeMap<String, String> {
         beside::with_runtimes(&self.environment, plan)
-    }
-
-    /// Concurrent runs would compete for the processor.
-    fn jobs(&self) -> NonZeroUsize {
-        NonZeroUsize::MIN
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {

@@ -15,40 +15,36 @@ pub(super) fn check(plan: &Plan) -> Result<(), String> {
     plan.cells.iter().filter_map(|cell| Some((cell, of_kernel(cell)?))).try_for_each(
         |(cell, multipath)| {
             PathManager::open().map_err(|why| why.to_string())?;
-            refusal(cell, multipath).map_or(Ok(()), Err)
+            check_cell(cell, multipath)
         },
     )
 }
 
-fn refusal(cell: &Cell, multipath: &Multipath) -> Option<String> {
+fn check_cell(cell: &Cell, multipath: &Multipath) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
-    let foresight = cell.radio.as_ref().map(|radio| radio.foresight());
-    if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
-        return Some(format!(
+    let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
+    let is_several = cell.network.second.is_some() && cell.workload.phones() > 1;
+    Err(if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
+        format!(
             "the kernel's MPTCP has only its own scheduler, no {}\n  help: add --set \
              scheduler={SCHEDULER_OF_LINUX} --set opportunistic=false",
             multipath.scheduler
-        ));
-    }
-    let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
-    if coupled.any(|entry| entry.name == congestion) {
-        return Some(format!(
+        )
+    } else if coupled.any(|entry| entry.name == congestion) {
+        format!(
             "the kernel's congestion control cannot couple paths, so it has no {congestion}\n  help: \
              add --set congestion=cubic"
-        ));
-    }
-    if foresight.is_some_and(|foresight| foresight.needs_scheduler()) {
-        return Some(
-            "the kernel's scheduler takes no warnings, so only the receiver can keep data off a \
-             path\n  help: add --set radio.foresight=none,pha-d"
-                .to_owned(),
-        );
-    }
-    let several = cell.network.second.is_some() && cell.workload.phones() > 1;
-    several.then(|| {
+        )
+    } else if cell.radio.as_ref().is_some_and(|radio| radio.foresight().needs_scheduler()) {
+        "the kernel's scheduler takes no warnings, so only the receiver can keep data off a \
+         path\n  help: add --set radio.foresight=none,pha-d"
+            .to_owned()
+    } else if is_several {
         "the kernel gives all connections of a machine the same paths, and all phones share one \
          machine here\n  help: add --set workload.phones=1"
             .to_owned()
+    } else {
+        return Ok(());
     })
 }
 

@@ -8,12 +8,12 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use trackbed_core::event::Record;
+use trackbed_core::event::{Record, Role};
 use trackbed_emulator::namespace::NetNamespace;
 use trackbed_emulator::{Clock, Remote};
 use trackbed_protocols::Side;
 
-use super::conversation::{Go, Job, Report, Role, Start};
+use super::conversation::{Go, Job, Report, Start};
 use super::endpoint::ENDPOINT;
 use super::spread::merged;
 use crate::run::Onlooker;
@@ -84,20 +84,20 @@ impl Ends {
         start: &Start,
         mut watch: impl FnMut() -> Result<(), String>,
     ) -> Result<Vec<Record>, String> {
-        let number = self.tell(Role::Clients, start);
+        let number = self.tell(Role::Client, start);
         if number > 1 {
             for _ in 0..number {
                 match self.next(&mut watch)? {
-                    (end, Report::Ready { .. }) if self.is(end, Role::Clients) => {}
+                    (end, Report::Ready { .. }) if self.is(end, Role::Client) => {}
                     (end, _) => return Err(self.out_of_turn(end)),
                 }
             }
-            self.tell(Role::Clients, &Go { at: Clock::since(start.origin).now() + WORD });
+            self.tell(Role::Client, &Go { at: Clock::since(start.origin).now() + WORD });
         }
         let mut accounts = vec![Vec::new(); self.processes.len()];
         for _ in 0..number {
             let (end, report) = self.next(&mut watch)?;
-            accounts[end] = self.account((end, Role::Clients), report)?;
+            accounts[end] = self.account((end, Role::Client), report)?;
         }
         Ok(merged(accounts.split_off(accounts.len() - number)))
     }
@@ -122,7 +122,7 @@ impl Ends {
         self.processes[end].is_done = true;
         let side = match role {
             Role::Server => Side::Server,
-            Role::Clients => Side::Client,
+            Role::Client => Side::Client,
         };
         self.keys.push_str(&keys);
         self.windows.extend(windows.map(|windows| (side, windows)));
@@ -313,7 +313,7 @@ fn listen(end: usize, output: ChildStdout, reports: &Sender<(usize, Heard)>) {
 fn name(role: Role) -> &'static str {
     match role {
         Role::Server => "the server",
-        Role::Clients => "the clients' process",
+        Role::Client => "the clients' process",
     }
 }
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_core::event::{Event, Record, Role as End};
+use trackbed_core::event::{Event, Record, Role};
 use trackbed_scenario::Cell;
 
-use super::conversation::{Job, Role};
+use super::conversation::Job;
 
 /// The phones of each clients' process, by number, on this machine. Many phones in one process wait for each
 /// other, where they would not on hosts of their own.
@@ -25,7 +25,7 @@ pub(crate) fn shares(cell: &Cell) -> Vec<Range<u32>> {
 /// The jobs of the clients' processes.
 pub(super) fn jobs(cell: &Cell, job: &impl Fn(Role) -> Job) -> Vec<Job> {
     let shares = shares(cell).into_iter();
-    shares.map(|phones| Job { phones, ..job(Role::Clients) }).collect()
+    shares.map(|phones| Job { phones, ..job(Role::Client) }).collect()
 }
 
 fn divided(phones: u32, processors: usize) -> Vec<Range<u32>> {
@@ -73,7 +73,7 @@ fn usage(processes: &[Vec<Record>]) -> Option<Record> {
     let mut end = None;
     for record in processes.iter().flatten() {
         if let Event::Used {
-            role: End::Client,
+            role: Role::Client,
             processor,
             memory_bytes,
             dropped_datagrams,
@@ -92,7 +92,7 @@ fn usage(processes: &[Vec<Record>]) -> Option<Record> {
         }
     }
     let event = Event::Used {
-        role: End::Client,
+        role: Role::Client,
         processor: sum.0,
         memory_bytes: sum.1,
         dropped_datagrams: sum.2,
@@ -128,7 +128,7 @@ mod tests {
     /// Milliseconds of processor time, waits for others and for a processor, and three counts.
     fn used(times_ms: (u64, u64, u64), (memory_bytes, dropped, served): (u64, u64, u64)) -> Event {
         Event::Used {
-            role: End::Client,
+            role: Role::Client,
             processor: Duration::from_millis(times_ms.0),
             memory_bytes,
             dropped_datagrams: dropped,

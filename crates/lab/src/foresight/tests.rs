@@ -22,17 +22,13 @@ fn sum(metric: &str, runs: &[Vec<Record>]) -> f64 {
 }
 
 #[test]
-fn an_empty_table_changes_nothing() {
-    let plan = ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\"]\nrides = 0");
-    assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
-}
-
-#[test]
-fn who_has_one_path_cannot_leave_it() {
-    let text = "protocol = \"tcp\"\n[radio]\nprofile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]\n\
-                [workload]\nkind = \"flow\"\nduration = \"25 s\"\n";
-    let plan = plan(text);
-    assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
+fn an_empty_table_changes_nothing_and_who_has_one_path_cannot_leave_it() {
+    let empty = "profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\"]\nrides = 0";
+    let one_path = "protocol = \"tcp\"\n[radio]\nprofile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]\n\
+                    [workload]\nkind = \"flow\"\nduration = \"25 s\"\n";
+    for plan in [ride(empty), ride_over("protocol = \"mpquic\"", empty), plan(one_path)] {
+        assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
+    }
 }
 
 #[test]
@@ -95,13 +91,6 @@ fn foreseen_handovers_cost_less_over_quic() {
         assert!(sum("goodput_mbps", foreseen) > 2.0 * 25.0);
     }
     assert_eq!(foreseen[1][1], events(&plan, 2, 1));
-}
-
-#[test]
-fn an_empty_table_changes_nothing_over_quic() {
-    let radio = "profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\"]\nrides = 0";
-    let plan = ride_over("protocol = \"mpquic\"", radio);
-    assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use super::{ANYWHERE, Live, control, read_bounded, spoken, tls};
 
 /// Why a request has no successful response.
-pub(super) enum RequestError {
+enum RequestError {
     /// The connection opened, and ended before the response.
     Closed(String),
     /// Anything else: no connection, no response in time, or one that refuses or is invalid.
@@ -37,24 +37,13 @@ impl RequestError {
 
 impl Live {
     /// Repeats a request whose connection was closed: a server among many clients closes some
-    /// connections before their request arrives.
+    /// connections before their request arrives. If `patient`, repeats one that failed too.
     pub(super) fn ask<T: DeserializeOwned>(
         &self,
         server: SocketAddr,
         path: &str,
         content: &impl Serialize,
-    ) -> Result<T, String> {
-        let is_closed = |error: &RequestError| matches!(error, RequestError::Closed(_));
-        self.ask_while(is_closed, server, path, content)
-    }
-
-    /// Repeats a request whose error is `worth` it.
-    pub(super) fn ask_while<T: DeserializeOwned>(
-        &self,
-        worth: impl Fn(&RequestError) -> bool,
-        server: SocketAddr,
-        path: &str,
-        content: &impl Serialize,
+        patient: bool,
     ) -> Result<T, String> {
         let path = format!("{path}{}", self.ticket.secret());
         let exchange =
@@ -62,12 +51,12 @@ impl Live {
         let mut closed = None;
         let mut response = exchange();
         for _ in 0..RETRIES_MAX {
-            let Err(error) = &response else { break };
-            if !worth(error) {
-                break;
-            }
-            if let RequestError::Closed(why) = error {
-                closed.get_or_insert_with(|| why.clone());
+            match &response {
+                Err(RequestError::Closed(why)) => {
+                    closed.get_or_insert_with(|| why.clone());
+                }
+                Err(RequestError::Failed(_)) if patient => {}
+                Ok(_) | Err(RequestError::Failed(_)) => break,
             }
             pause();
             response = exchange();

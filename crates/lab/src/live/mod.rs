@@ -14,7 +14,6 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
-use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::StreamExt as _;
@@ -34,6 +33,7 @@ use crate::ends::Clients;
 use crate::run::outcome;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
+use crate::wiring::Phones;
 use crate::{machine, models};
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
@@ -90,7 +90,7 @@ impl Live {
     }
 
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {
-        self.ask(server, CLOSE, &())
+        self.ask(server, CLOSE, &(), false)
     }
 
     /// The server can no longer be used.
@@ -106,7 +106,7 @@ impl Live {
         let roles = Roles { client: Some(std::process::id()), ..Roles::default() };
         beside.begin(roles)?;
         // It was reachable a moment ago: it may be busy with another client's run, or restarting.
-        let opened = self.ask_while(|_| true, server, OPEN, &self.opening(plan, (number, run)));
+        let opened = self.ask(server, OPEN, &self.opening(plan, (number, run)), true);
         let Opened { port, trust } = opened.map_err(|why| self.lose(why))?;
         let seed = Seed::of_run(plan.seed, u64::from(run));
         warm_up(&cell.endpoint);
@@ -120,7 +120,9 @@ impl Live {
                 let hosts = (0..cell.workload.phones()).map(host).collect();
                 let server = SocketAddr::new(server.ip(), port);
                 let trust = trust.map(Trust::from_der);
-                let clients = Clients::all(hosts, server, trust);
+                let phones = Phones { first: 0, hosts, server, trust };
+                // They begin when they are ready.
+                let clients = Clients { phones, observer: None, aligned: false, gate: None };
                 clients.drive(cell, &seed, &machine, &log).await
             }
         });
@@ -148,11 +150,6 @@ impl Backend for Live {
         beside::with_runtimes(&self.environment, plan)
     }
 
-    /// There is one network, and one server.
-    fn jobs(&self) -> NonZeroUsize {
-        NonZeroUsize::MIN
-    }
-
     /// Also checks that the server is reachable and accepts the runs.
     fn check(&self, plan: &Plan) -> Result<(), String> {
         models::check_here(plan)?;
@@ -162,7 +159,7 @@ impl Backend for Live {
         }
         let Some(first) = plan.cells.first() else { return Ok(()) };
         let server = self.server(first)?;
-        let _: Opened = self.ask(server, OPEN, &self.opening(plan, (0, 0)))?;
+        let _: Opened = self.ask(server, OPEN, &self.opening(plan, (0, 0)), false)?;
         self.close(server).map(drop)
     }
 

@@ -144,16 +144,14 @@ impl RunServer {
         let words = heard.unwrap_or_else(late).map_err(|why| Refusal(413, why))?;
         match open {
             Some(_) => {
-                let open: Open = self.understood(&words)?;
+                let unheard =
+                    |why| format!("invalid request ({why}); is the client another version?");
+                let open: Result<Open, _> = serde_json::from_slice(&words);
+                let open = open.map_err(|why| Refusal(400, unheard(why)))?;
                 self.open(peer, &open).await.map(|opened| super::spoken(&opened))
             }
             None => self.close(peer).await.map(|closed| super::spoken(&closed)),
         }
-    }
-
-    fn understood<T: serde::de::DeserializeOwned>(&self, words: &[u8]) -> Result<T, Refusal> {
-        let unheard = |why| format!("invalid request ({why}); is the client another version?");
-        serde_json::from_slice(words).map_err(|why| Refusal(400, unheard(why)))
     }
 
     /// Admits clients with the ticket. A wrong secret takes a while.

@@ -10,7 +10,7 @@ use trackbed_measure::timeline::{Chart, Curve};
 use trackbed_protocols::{Observer, Side, TcpTrace};
 
 use super::thinning::thinned;
-use crate::capture::name;
+use crate::notes::name;
 use crate::windows::{Connection, Path, Window, Windows};
 
 /// Records of the first connection of each side. Clones share it.

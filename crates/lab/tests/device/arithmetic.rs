@@ -30,8 +30,7 @@ fn an_exchange_beside_a_competitor_takes_what_fair_sharing_says() {
         // Each frame lasts longer than the run.
         let file = durations(&format!("busy-{threads}.txt"), threads, &[(0, MINUTE)]);
         let inference = format!(
-            "kind = \"detector\"\ncores = {cores}\ndurations = {:?}\n{}",
-            file.display().to_string(),
+            "kind = \"detector\"\ncores = {cores}\ndurations = {file:?}\n{}",
             costs(&format!("{message} ms"), "1 ms", "0 s")
         );
         let samples = samples(&telemetry("coap", &inference, "rate = \"1 /s\"\nsize = \"100 B\""));
@@ -67,8 +66,7 @@ fn bytes_cost_what_the_table_says() {
 fn processor_time_is_shared_exactly() {
     let file = durations("shares.txt", 2, &[(3 * MILLI, 40 * MILLI), (0, 7 * MILLI)]);
     let inference = format!(
-        "kind = \"detector\"\ncores = 1\ndurations = {:?}\n{}",
-        file.display().to_string(),
+        "kind = \"detector\"\ncores = 1\ndurations = {file:?}\n{}",
         costs("300 us", "150 us", "100 ns")
     );
     let samples = samples(&telemetry("http2", &inference, "rate = \"200 /s\"\nsize = \"2 kB\""));
@@ -100,9 +98,8 @@ fn frames_alone_come_as_threads_on_cores_say() {
         let threads = threads.map_or_else(String::new, |threads| format!("threads = {threads}\n"));
         let text = format!(
             "protocol = \"none\"\n[link]\ndelay = \"1 ms\"\n[inference]\nkind = \"detector\"\n\
-             cores = {cores}\n{threads}durations = {:?}\n[workload]\nkind = \"idle\"\n\
-             duration = \"6 s\"\nwarm-up = \"1 s\"\n",
-            file.display().to_string()
+             cores = {cores}\n{threads}durations = {file:?}\n[workload]\nkind = \"idle\"\n\
+             duration = \"6 s\"\nwarm-up = \"1 s\"\n"
         );
         let samples = samples(&text);
         assert_eq!(samples["fps"], [fps], "{cores} cores, {threads}");

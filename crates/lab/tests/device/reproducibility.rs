@@ -32,8 +32,7 @@ fn a_device_that_takes_no_time_changes_nothing() {
         // Frames in parallel occupy cores, but do not delay work that takes no time.
         let file = durations("aside.txt", 4, &[(1_000_000, 30_000_000)]);
         let inference = format!(
-            "kind = \"detector\"\ncores = 1\ndurations = {:?}\n{}",
-            file.display().to_string(),
+            "kind = \"detector\"\ncores = 1\ndurations = {file:?}\n{}",
             costs("0 s", "0 s", "0 s")
         );
         let is_own =

@@ -17,7 +17,7 @@ fn virtual_time_requires_measured_durations() {
     let temporary = |name: &str, text: &str| {
         let file = folder.path().join(name);
         std::fs::write(&file, text).unwrap();
-        file.display().to_string()
+        file
     };
     let model = temporary("some.onnx", "");
     let why = refusal(&format!("kind = \"detector\"\nmodel = {model:?}")).unwrap();

@@ -1,12 +1,10 @@
 //! Two invented substrates, of which one is slower by a known factor.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use trackbed_analysis::computing::Computing;
 use trackbed_core::Seed;
-use trackbed_measure::results::{Certificate, Document, Outcome, Reliability, SCHEMA};
+use trackbed_measure::results::{Certificate, Document, Outcome, SCHEMA};
 use trackbed_substrate::{Cancel, RunError};
 
 use super::super::Execution;
@@ -32,14 +30,6 @@ struct Invented {
 impl Backend for Invented {
     fn name(&self) -> &'static str {
         "invented"
-    }
-
-    fn environment(&self, _: &Plan) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    fn jobs(&self) -> NonZeroUsize {
-        NonZeroUsize::MIN
     }
 
     fn check(&self, _: &Plan) -> Result<(), String> {
@@ -70,20 +60,8 @@ impl Backend for Invented {
             ("server_cpu_ms", 0.2 * each),
         ];
         let samples = samples.map(|(name, value)| (name.to_owned(), vec![value]));
-        let certificate = (!self.computing.is_zero()).then(|| Certificate {
-            verdict: Reliability::Valid,
-            late: Vec::new(),
-            packets: 100,
-            late_p50_us: 0.0,
-            late_p99_us: 0.0,
-            late_max_us: 0.0,
-            late_percent: 0.0,
-            client_wait_percent: 0.0,
-            server_wait_percent: 0.0,
-            overflowed: 0,
-            processor_ms: 0.0,
-            histogram: Vec::new(),
-        });
+        let certificate = (!self.computing.is_zero())
+            .then(|| Certificate { packets: 100, ..Certificate::default() });
         Ok(RunResult { cell, run, outcome: Outcome::Samples(samples.into()), certificate })
     }
 }

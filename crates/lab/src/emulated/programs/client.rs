@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_core::event::{Event, Record, Role as End};
+use trackbed_core::event::{Event, Record, Role};
 use trackbed_core::units::format_duration;
 use trackbed_emulator::Clock;
 use trackbed_emulator::enclosure::{Account, Usage};
@@ -38,7 +38,7 @@ pub(super) fn run(
     place: &Place<'_>,
     watch: impl FnMut() -> Result<(), String>,
 ) -> Result<Vec<Record>, String> {
-    let ForeignClient { program, timeout } = client;
+    let program = &client.program;
     let wanted = wanted(cell)?;
     let visit = Visit {
         folder: &place.folder.scratch(),
@@ -52,8 +52,7 @@ pub(super) fn run(
     };
     let mut running = start(program, &visit, place).map_err(|why| why.to_string())?;
     let mut session = program.session(&visit);
-    let limit = Limit { name: program.name(), after: *timeout, clock: place.clock };
-    let account = follow(&mut running, session.as_deref_mut(), &limit, watch)?;
+    let account = follow(&mut running, session.as_deref_mut(), (client, place.clock), watch)?;
     let visited = match session {
         Some(mut session) => {
             if running.channel.is_none() {
@@ -116,33 +115,27 @@ fn start(
     Ok(Conversing { program, channel })
 }
 
-struct Limit<'a> {
-    name: &'a str,
-    after: Duration,
-    clock: Clock,
-}
-
 /// Converses with a client until it ends successfully.
 fn follow(
     running: &mut Conversing,
     mut session: Option<&mut (dyn Session + 'static)>,
-    limit: &Limit<'_>,
+    (client, clock): (&ForeignClient, Clock),
     mut watch: impl FnMut() -> Result<(), String>,
 ) -> Result<Account, String> {
     let Conversing { program, channel } = running;
-    let words = |why: ProgramError| why.to_string();
-    let begin = limit.clock.now();
+    let name = client.program.name();
+    let begin = clock.now();
     loop {
         if let (Some(channel), Some(session)) = (channel.as_mut(), session.as_deref_mut()) {
-            converse(channel, session).map_err(|why| format!("{}: {why}", limit.name))?;
+            converse(channel, session).map_err(|why| format!("{name}: {why}"))?;
         }
-        if let Some(account) = program.try_finish().map_err(words)? {
+        if let Some(account) = program.try_finish().map_err(|why| why.to_string())? {
             return Ok(account);
         }
         watch()?;
-        if limit.clock.now() > begin + limit.after {
-            let (name, after) = (limit.name, format_duration(limit.after));
-            return Err(format!("{name} has not ended within {after}"));
+        if clock.now() > begin + client.timeout {
+            let limit = format_duration(client.timeout);
+            return Err(format!("{name} has not ended within {limit}"));
         }
         match channel {
             Some(channel) => program.wait_for_word(channel, PERIOD),
@@ -171,7 +164,7 @@ fn records(
     let Usage { processor, memory_bytes } = account.usage;
     let used = Record {
         at: at(account.end),
-        event: super::used(End::Client, Used { processor, memory_bytes }),
+        event: super::used(Role::Client, Used { processor, memory_bytes }),
     };
     let (begin, end) = match visited {
         Some(visited) => {

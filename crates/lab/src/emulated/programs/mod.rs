@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::Seed;
-use trackbed_core::event::{Event, Record, Role as End};
+use trackbed_core::event::{Event, Record, Role};
 use trackbed_emulator::Clock;
 use trackbed_emulator::namespace::{Interface, NetNamespace};
 use trackbed_programs::{Folder, Used};
 
-use super::conversation::{Job, Role, Start};
+use super::conversation::{Job, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
 use super::spread;
@@ -55,7 +55,7 @@ pub(super) fn play(
     let mut server = server.transpose()?;
     let of_program = server.as_ref().map(|server| server.running.process());
     let server_process = ends.process(Role::Server).or(of_program);
-    let client = ends.process(Role::Clients);
+    let client = ends.process(Role::Client);
     beside.begin(Roles { client, server: server_process, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
@@ -104,7 +104,7 @@ pub(super) fn play(
     records.extend(match server {
         Some(server) => {
             let stopped = server.running.stop().map_err(|why| why.to_string())?;
-            vec![Record { at: clock.now(), event: used(End::Server, stopped) }]
+            vec![Record { at: clock.now(), event: used(Role::Server, stopped) }]
         }
         None => ends.finish()?,
     });
@@ -128,7 +128,7 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
     })
 }
 
-fn used(role: End, used: Used) -> Event {
+fn used(role: Role, used: Used) -> Event {
     let Used { processor, memory_bytes } = used;
     Event::Used {
         role,
