@@ -26,13 +26,13 @@ impl WhoActs {
 
 /// The scheduler settings that `foresight` needs.
 pub(crate) fn set(foresight: &Foresight, multipath: &mut Multipath) {
-    multipath.proactive = matches!(foresight.kind(), ForesightKind::Pha | ForesightKind::Oracle);
-    multipath.reactive = (foresight.kind() == ForesightKind::Reactive).then_some(SILENCE);
+    multipath.proactive = matches!(foresight.kind, ForesightKind::Pha | ForesightKind::Oracle);
+    multipath.reactive = (foresight.kind == ForesightKind::Reactive).then_some(SILENCE);
 }
 
 /// The end that acts; `None` if no end foresees handovers.
 pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
-    match foresight.kind() {
+    match foresight.kind {
         ForesightKind::Off | ForesightKind::Reactive => None,
         ForesightKind::PhaD => Some(WhoActs::Client),
         ForesightKind::Pha | ForesightKind::Oracle => Some(WhoActs::Server),
@@ -56,7 +56,7 @@ pub(crate) async fn follow(
         let mut wanted = forecast.at(now(), &drive.timelines);
         spare_one(&mut wanted, &states);
         for (state, avoid) in states.iter_mut().zip(wanted) {
-            match foresight.kind() {
+            match foresight.kind {
                 ForesightKind::PhaD => state.ask(avoid, &client),
                 _ => state.block(avoid, &server),
             }
@@ -72,8 +72,8 @@ fn forecast(
     timelines: &[RadioTimeline],
     seed: &Seed,
 ) -> Option<Forecast> {
-    let lead = foresight.lead();
-    match foresight.kind() {
+    let lead = foresight.lead;
+    match foresight.kind {
         ForesightKind::Off | ForesightKind::Reactive => None,
         ForesightKind::Oracle => Some(Forecast::Truth { lead }),
         ForesightKind::Pha | ForesightKind::PhaD => {

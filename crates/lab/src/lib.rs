@@ -24,7 +24,7 @@ mod scene;
 mod testing;
 mod tick;
 pub mod timeline;
-pub mod topology;
+mod topology;
 mod warm_up;
 mod windows;
 mod wiring;

@@ -8,7 +8,7 @@ use trackbed_net::{Duplex, End, LinkId, Network, NetworkBuilder, NodeId};
 use trackbed_scenario::{LinkPlan, NetworkPlan, SERVER_ADDRESSES};
 
 /// A network and its roles.
-pub struct Track {
+pub(crate) struct Track {
     /// The network, ready to run.
     pub network: Network,
     /// The phones' hosts, or edges.
@@ -25,7 +25,7 @@ pub struct Track {
 
 /// The kind of nodes at the ends of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub(crate) enum Ends {
     /// Hosts of the virtual substrate.
     Hosts,
     /// Edges, which connect real machines.
@@ -42,7 +42,7 @@ impl Ends {
 }
 
 /// The name of the server's host.
-pub const SERVER_NAME: &str = "server";
+pub(crate) const SERVER_NAME: &str = "server";
 
 impl Track {
     /// Builds the network of `plan` for this number of phones, with hosts or edges at its ends. One
@@ -51,9 +51,6 @@ impl Track {
     /// ([`phone_networks`]), all reached over these links. With a second link, the two links meet
     /// at a router in front of the server, and each phone has addresses on both
     /// ([`second_addresses`]).
-    ///
-    /// # Panics
-    /// If there are more phones, or moves, than addresses.
     pub fn build(
         plan: &NetworkPlan,
         (phones, networks): (u32, u32),
@@ -158,15 +155,12 @@ fn duplex(plan: &LinkPlan, seed: &Seed) -> Duplex {
 }
 
 /// Phones are numbered from 0.
-pub fn phone_name(index: u32) -> String {
+pub(crate) fn phone_name(index: u32) -> String {
     format!("phone-{index}")
 }
 
-/// 10.1.0.1 onwards, and the same number behind fd00:1::.
-///
-/// # Panics
-/// From number 16,000,000 on.
-pub fn phone_addresses(index: u32) -> [IpAddr; 2] {
+/// 10.1.0.1 onwards, and the same number behind fd00:1::; for numbers below 16,000,000.
+pub(crate) fn phone_addresses(index: u32) -> [IpAddr; 2] {
     assert!(index < MAX_PHONES, "a track has at most {MAX_PHONES} phones");
     numbered(Ipv4Addr::new(10, 1, 0, 1), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1), index)
 }
@@ -178,22 +172,17 @@ fn numbered(v4: Ipv4Addr, v6: Ipv6Addr, index: u32) -> [IpAddr; 2] {
     [v4.into(), v6.into()]
 }
 
-/// The addresses of phone number `index` on the second link: from 100.65.0.1 on, and the same number
-/// behind fd01:1::.
-///
-/// # Panics
-/// From number 1,000,000 on.
-pub fn second_addresses(index: u32) -> [IpAddr; 2] {
+/// The addresses of phone number `index`, below 1,000,000, on the second link: from 100.65.0.1 on, and
+/// the same number behind fd01:1::.
+pub(crate) fn second_addresses(index: u32) -> [IpAddr; 2] {
     assert!(index < SECOND_PHONES_MAX, "a second link has at most {SECOND_PHONES_MAX} phones");
     numbered(Ipv4Addr::new(100, 65, 0, 1), Ipv6Addr::new(0xfd01, 1, 0, 0, 0, 0, 0, 1), index)
 }
 
 /// The addresses of phone number `index` in `networks` networks, in the order of its moves: first
-/// its [`phone_addresses`], then further ones in 172.16.0.0/12 and behind fd00:2::.
-///
-/// # Panics
-/// If a phone that moves has a number from 10,000 on, or is in more than 101 networks.
-pub fn phone_networks(index: u32, networks: u32) -> Vec<Vec<IpAddr>> {
+/// its [`phone_addresses`], then further ones in 172.16.0.0/12 and behind fd00:2::. A phone that
+/// moves has a number below 10,000, and is in at most 101 networks.
+pub(crate) fn phone_networks(index: u32, networks: u32) -> Vec<Vec<IpAddr>> {
     let at_home = phone_addresses(index).to_vec();
     let away = |network: u32| {
         assert!(network <= MOVES_MAX && index < MOVING_PHONES_MAX, "addresses have run out");

@@ -7,31 +7,32 @@ mod conversation;
 mod endpoint;
 mod ground;
 mod multipath;
+mod play;
 mod process;
 mod programs;
 pub(crate) mod spread;
 
 use std::collections::BTreeMap;
 
-use trackbed_core::event::{Record, Role};
+use trackbed_core::event::Record;
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
-use trackbed_emulator::{Certificate, Clock, Vigil};
+use trackbed_emulator::{Certificate, Vigil};
 use trackbed_measure::results::{EMULATED, Outcome, RunResult};
 use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
-use crate::beside::{self, Beside, Roles};
+use crate::beside::{self, Beside};
 use crate::run::{Onlooker, link_events, outcome};
 use crate::scene::Scene;
 use crate::{environment, machine, models};
 pub use captures::{CapturedRuns, Captures};
 use certified::certified;
-use conversation::{Job, Start};
-use ground::{Closed, Ground};
-use process::Ends;
+use conversation::Job;
+use ground::Ground;
+use play::play;
 use trackbed_archive::About;
-use trackbed_scenario::{Cell, Plan};
+use trackbed_scenario::Plan;
 
 pub use endpoint::endpoint;
 
@@ -100,10 +101,7 @@ impl Emulated {
             Job { about, cell: index, run, role, phones, is_watched, notes_windows }
         };
         let around = (&seed, beside, onlooker);
-        let (mut records, mut finished) = match cell.endpoint.programs.is_empty() {
-            true => play(ground, (cell, &scene), around, job)?,
-            false => programs::play(ground, (cell, &scene), around, job)?,
-        };
+        let (mut records, mut finished) = play(ground, (cell, &scene), around, job)?;
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
         let events = link_events(&finished.links, &mut finished.network);
         records.extend(events.into_iter().map(|event| Record { at: now, event }));
@@ -113,34 +111,6 @@ impl Emulated {
         }
         Ok((records, finished.certificate))
     }
-}
-
-fn play(
-    ground: Ground,
-    (cell, scene): (&Cell, &Scene),
-    (seed, mut beside, onlooker): (&Seed, Beside, Option<&dyn Onlooker>),
-    job: impl Fn(Role) -> Job,
-) -> Result<(Vec<Record>, Closed), String> {
-    let server = Some((&ground.server, &job(Role::Server)));
-    let mut ends = Ends::prepare(server, (&ground.phones, &spread::jobs(cell, &job)))?;
-    let [client, server] = [Role::Client, Role::Server].map(|role| ends.process(role));
-    beside.begin(Roles { client, server, ..Roles::default() })?;
-    // The processes are ready: from here on only the run takes time.
-    let clock = Clock::start();
-    let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
-    ends.follow(traffic.remote());
-    let run = || {
-        let trust = ends.serve(clock.origin())?;
-        let start = Start { origin: clock.origin(), trust };
-        let mut records = ends.drive(&start, || beside.check())?;
-        records.extend(beside.end(clock.origin())?);
-        records.extend(ends.finish()?);
-        Ok::<_, String>(records)
-    };
-    let records = run();
-    ends.show(onlooker);
-    let records = records?;
-    Ok((records, traffic.close()?))
 }
 
 impl Backend for Emulated {

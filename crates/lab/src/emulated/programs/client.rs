@@ -18,16 +18,17 @@ use trackbed_protocols::SERVER_NAME;
 use trackbed_workloads::PageObject;
 
 use super::visited;
+use crate::run::Onlooker;
 use trackbed_scenario::{Cell, ForeignClient, IpVersion, SERVER_PORT};
 
-pub(super) struct Place<'a> {
+pub(in super::super) struct Place<'a> {
     pub namespace: &'a NetNamespace,
     pub folder: &'a Arc<Folder>,
     pub clock: Clock,
     /// The server's certificate in DER.
     pub trust: Vec<u8>,
-    /// Whether its TLS secrets are wanted.
-    pub is_watched: bool,
+    /// Who wants its TLS secrets.
+    pub onlooker: Option<&'a dyn Onlooker>,
 }
 
 /// Runs the client of `cell` until it ends, and returns its events. `watch` regularly checks the
@@ -107,7 +108,7 @@ fn start(
     let executable = executable.map_err(ProgramError::Missing)?;
     let mut launch = client.prepare(visit)?;
     let &Place { namespace, folder, .. } = place;
-    if place.is_watched {
+    if place.onlooker.is_some() {
         launch.environment.push(folder.expect_keys()?);
     }
     let channel = client.has_channel().then(|| Channel::new(folder)).transpose()?;

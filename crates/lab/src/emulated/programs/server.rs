@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use trackbed_connection::CipherSuite;
+use trackbed_core::event::{Record, Role};
+use trackbed_emulator::Clock;
 use trackbed_emulator::namespace::NetNamespace;
 use trackbed_programs::{
     Certificate, Cipher, Folder, ProgramError, Running, Setup, find_executable,
@@ -11,7 +13,7 @@ use trackbed_protocols::SERVER_NAME;
 
 use trackbed_scenario::{Cell, SERVER_ADDRESSES, program_version};
 
-pub(super) struct Server {
+pub(in super::super) struct Server {
     pub running: Running,
     pub trust: Vec<u8>,
 }
@@ -21,15 +23,22 @@ impl Server {
     pub fn check(&mut self) -> Result<(), String> {
         self.running.check().map_err(|why| why.to_string())
     }
+
+    /// Stops it, and returns what it used.
+    pub fn stop(self, clock: Clock) -> Result<Record, String> {
+        let stopped = self.running.stop().map_err(|why| why.to_string())?;
+        Ok(Record { at: clock.now(), event: super::used(Role::Server, stopped) })
+    }
 }
 
 /// Starts `program` with a certificate and a site; returns when it listens.
-pub(super) fn start(
+pub(in super::super) fn start_server(
     program: &trackbed_programs::Server,
     namespace: &NetNamespace,
     cell: &Cell,
     folder: &Arc<Folder>,
 ) -> Result<Server, String> {
+    super::set_congestion(namespace, cell)?;
     let words = |why: ProgramError| why.to_string();
     let executable = find_executable(&program.executables(), program.about().package);
     let executable = executable.map_err(|missing| missing.to_string())?;
