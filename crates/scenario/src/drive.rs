@@ -43,12 +43,9 @@ pub struct Drive {
 }
 
 impl Radio {
-    /// A path for each operator of `railway`; the radio changes for `duration`, then stays
-    /// constant.
-    ///
-    /// # Errors
-    /// If there are not one or two operators.
-    pub fn new(
+    /// A path for each operator of `railway`, of which there must be one or two; the radio changes
+    /// for `duration`, then stays constant.
+    pub(crate) fn new(
         railway: Arc<Railway>,
         duration: Duration,
         queue: ByteSize,
@@ -59,12 +56,8 @@ impl Radio {
         Ok(Radio { source, queue, foresight, operator: None })
     }
 
-    /// A path for each operator of a recorded drive.
-    ///
-    /// # Errors
-    /// If there are not one or two operators, one has no rates, the lines make no timetable, or
-    /// `foresight` uses a table: the train's position is unknown.
-    pub fn recorded(
+    /// A path for each operator of a recorded drive, of which there must be one or two.
+    pub(crate) fn recorded(
         timelines: Vec<RadioTimeline>,
         queue: ByteSize,
         foresight: Foresight,
@@ -86,10 +79,7 @@ impl Radio {
     }
 
     /// The same with a single operator, counted from 0.
-    ///
-    /// # Errors
-    /// If there is no such operator.
-    pub fn with_operator(self, operator: usize) -> Result<Radio, String> {
+    pub(crate) fn with_operator(self, operator: usize) -> Result<Radio, String> {
         let operators = match &self.source {
             Source::Railway(railway, _) => railway.operators().len(),
             Source::Recorded(timelines) => timelines.len(),

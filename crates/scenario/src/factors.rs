@@ -16,10 +16,7 @@ pub(crate) struct Column<'a> {
 }
 
 /// The names of all factors of a scenario, the same in each of its parts.
-pub(crate) struct Names<'a> {
-    settings: Vec<&'a Setting>,
-    names: Vec<String>,
-}
+pub(crate) struct Names<'a>(Vec<(&'a Setting, String)>);
 
 impl<'a> Names<'a> {
     pub fn of(specs: &'a [Spec]) -> Names<'a> {
@@ -32,12 +29,12 @@ impl<'a> Names<'a> {
             }
         }
         let names = unique_names(&settings);
-        Names { settings, names }
+        Names(settings.into_iter().zip(names).collect())
     }
 
     fn name(&self, setting: &Setting) -> String {
-        let index = self.settings.iter().position(|known| are_one_factor(known, setting));
-        index.and_then(|index| self.names.get(index)).cloned().unwrap_or_default()
+        let known = self.0.iter().find(|(known, _)| are_one_factor(known, setting));
+        known.map(|(_, name)| name.clone()).unwrap_or_default()
     }
 }
 

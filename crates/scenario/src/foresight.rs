@@ -18,9 +18,10 @@ use trackbed_railway::radio::Railway;
 /// Who foresees handovers, and how.
 #[derive(Clone, Debug)]
 pub struct Foresight {
-    kind: ForesightKind,
+    /// Who acts.
+    pub kind: ForesightKind,
     /// How long before a table's range, or an outage, the path is left.
-    lead: Duration,
+    pub lead: Duration,
     /// The number of preliminary rides from which the table is learnt.
     rides: u32,
     /// The share of the variance of the railway's shadowing that has changed since then.
@@ -47,7 +48,7 @@ named! {
 
 impl Foresight {
     /// The foresight called `name`; default for `lead`: that of the kind.
-    pub fn new(name: &str, lead: Option<Duration>, rides: u32) -> Option<Foresight> {
+    pub(crate) fn new(name: &str, lead: Option<Duration>, rides: u32) -> Option<Foresight> {
         let kind = ForesightKind::from_name(name)?;
         let lead = lead.unwrap_or(match kind {
             ForesightKind::PhaD => LEAD_OF_RECEIVER,
@@ -58,16 +59,16 @@ impl Foresight {
     }
 
     /// The same with a table that was learnt before this share of the railway's shadowing changed.
-    #[must_use]
-    pub fn with_drift(self, drift: Ratio) -> Foresight {
+    pub(crate) fn with_drift(self, drift: Ratio) -> Foresight {
         Foresight { drift, ..self }
     }
 
-    /// The same with this table instead of a learnt one.
-    ///
-    /// # Errors
-    /// If the table is for another railway.
-    pub fn with_table(mut self, table: Table, railway: &Railway) -> Result<Foresight, String> {
+    /// The same with this table of this railway instead of a learnt one.
+    pub(crate) fn with_table(
+        mut self,
+        table: Table,
+        railway: &Railway,
+    ) -> Result<Foresight, String> {
         let (length_m, ours_m) = (table.track().length_m(), railway.track().length_m());
         if (length_m - ours_m).abs() > TRACK_TOLERANCE_M {
             return Err(format!(
@@ -82,23 +83,13 @@ impl Foresight {
         Ok(self)
     }
 
-    /// Who foresees handovers.
-    pub fn kind(&self) -> ForesightKind {
-        self.kind
-    }
-
-    /// How long before a table's range, or an outage, the path is left.
-    pub fn lead(&self) -> Duration {
-        self.lead
-    }
-
     /// Whether it knows the future, so that nothing real can do as well.
     pub fn is_bound(&self) -> bool {
         self.kind == ForesightKind::Oracle
     }
 
     /// Whether it looks the train's position up in a table.
-    pub fn needs_place(&self) -> bool {
+    pub(crate) fn needs_place(&self) -> bool {
         matches!(self.kind, ForesightKind::Pha | ForesightKind::PhaD)
     }
 

@@ -77,6 +77,18 @@ pub(crate) struct Text {
     pub folder: PathBuf,
 }
 
+impl Text {
+    fn at(path: &Path, text: String) -> Text {
+        let stem = path.file_stem().unwrap_or("scenario".as_ref());
+        Text {
+            name: path.display().to_string(),
+            stem: stem.to_string_lossy().into_owned(),
+            text,
+            folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+        }
+    }
+}
+
 impl Source {
     /// The meaning of an argument on the command line: the name of a built-in scenario, or else a
     /// file. `./vru` is always a file.
@@ -108,13 +120,8 @@ impl Source {
     pub(crate) fn read(&self) -> Result<Text, ScenarioError> {
         match self {
             Source::BuiltIn(name) => find(name),
-            Source::File(path) => read_file(path),
-            Source::Text { name, text } => Ok(Text {
-                name: name.clone(),
-                stem: stem(Path::new(name)),
-                text: text.clone(),
-                folder: folder(Path::new(name)),
-            }),
+            Source::File(path) => Ok(Text::at(path, read_file(path)?)),
+            Source::Text { name, text } => Ok(Text::at(Path::new(name), text.clone())),
         }
     }
 }
@@ -152,26 +159,15 @@ fn what_to_write() -> String {
     format!("write the path of a file, or the name of a built-in scenario: {names}")
 }
 
-fn read_file(path: &Path) -> Result<Text, ScenarioError> {
+fn read_file(path: &Path) -> Result<String, ScenarioError> {
     let bytes = read_bounded(path, SCENARIO_BYTES_MAX)
         .map_err(|why| ScenarioError::about_file(why, Some(what_to_write())))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
         let message = format!("{} is not valid UTF-8, see line {line}", path.display());
         ScenarioError::about_file(message, Some("save the file as UTF-8".to_owned()))
-    })?;
-    let name = path.display().to_string();
-    Ok(Text { name, stem: stem(path), text, folder: folder(path) })
-}
-
-fn folder(file: &Path) -> PathBuf {
-    file.parent().unwrap_or(Path::new("")).to_owned()
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem()
-        .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    })
 }
 
 /// A scenario is written by hand.

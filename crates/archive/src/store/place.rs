@@ -71,27 +71,19 @@ impl Store {
         };
         let mut folder = None;
         let objects: Arc<dyn ObjectStore> = match scheme {
-            ObjectStoreScheme::AmazonS3 => Arc::new(
-                AmazonS3Builder::from_env()
-                    .with_url(address)
-                    .with_retry(retry)
-                    .build()
-                    .map_err(failed)?,
-            ),
-            ObjectStoreScheme::GoogleCloudStorage => Arc::new(
-                GoogleCloudStorageBuilder::from_env()
-                    .with_url(address)
-                    .with_retry(retry)
-                    .build()
-                    .map_err(failed)?,
-            ),
-            ObjectStoreScheme::MicrosoftAzure => Arc::new(
-                MicrosoftAzureBuilder::from_env()
-                    .with_url(address)
-                    .with_retry(retry)
-                    .build()
-                    .map_err(failed)?,
-            ),
+            ObjectStoreScheme::AmazonS3 => {
+                let store = AmazonS3Builder::from_env().with_url(address).with_retry(retry);
+                Arc::new(store.build().map_err(failed)?)
+            }
+            ObjectStoreScheme::GoogleCloudStorage => {
+                let store =
+                    GoogleCloudStorageBuilder::from_env().with_url(address).with_retry(retry);
+                Arc::new(store.build().map_err(failed)?)
+            }
+            ObjectStoreScheme::MicrosoftAzure => {
+                let store = MicrosoftAzureBuilder::from_env().with_url(address).with_retry(retry);
+                Arc::new(store.build().map_err(failed)?)
+            }
             ObjectStoreScheme::Local => {
                 folder = url.to_file_path().ok();
                 Arc::new(LocalFileSystem::new())
