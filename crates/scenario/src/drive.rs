@@ -72,7 +72,7 @@ impl Radio {
             timelines.iter().flat_map(|timeline| LinkDirection::BOTH.map(|way| (timeline, way)))
         {
             let queue = DropTail::of_bytes(queue);
-            radio_link(timeline, direction, Time::ZERO, queue).map_err(|why| why.to_string())?;
+            radio_link(timeline, direction, queue).map_err(|why| why.to_string())?;
         }
         let source = Source::Recorded(timelines.into());
         Ok(Radio { source, queue, foresight, operator: None })
@@ -133,7 +133,7 @@ impl Radio {
         let mut paths = drive.timelines.iter().map(|timeline| {
             let [up, down] = LinkDirection::BOTH.map(|direction| {
                 let queue = DropTail::of_bytes(self.queue);
-                let link = radio_link(timeline, direction, Time::ZERO, queue);
+                let link = radio_link(timeline, direction, queue);
                 link.expect("a recorded timeline was checked when it was read")
             });
             LinkPlan { up, down, ..plan.link.clone() }

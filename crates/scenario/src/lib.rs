@@ -75,7 +75,6 @@ pub use plan::{
 };
 pub use problem::ScenarioError;
 pub use programs::program_version;
-pub use radio_link::radio_link;
 pub use recipe::{Recipe, RecipeError};
 pub use reference::{Key, nearest_key, reference};
 pub use source::{BuiltIn, Source, built_in};

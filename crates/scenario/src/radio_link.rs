@@ -1,83 +1,55 @@
 //! Converts the timeline of a drive to a link.
 
-use std::time::Duration;
-
-use trackbed_core::{Bitrate, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::delay::Timetable;
 use trackbed_net::models::loss::LossTimetable;
 use trackbed_net::models::{Delay, Flush, Loss, Outage, Pause, RateTimetable, Spells};
-use trackbed_net::queue::QueueModel;
+use trackbed_net::queue::DropTail;
 use trackbed_net::spec::SpecError;
 use trackbed_railway::radio::{LinkDirection, RadioTimeline, Service};
 
-/// One direction of an operator's link during a drive that begins at `begin` in the run: its rate
-/// behind `queue`, and all else in the timeline. The values at the start of the drive hold from the
-/// start of the run.
-///
-/// # Errors
-/// If the timeline's rows make no timetable, or a recorded drive has no rate.
-pub fn radio_link(
+/// One direction of an operator's link during a drive: its rate behind `queue`, and all else in the
+/// timeline. An error if the timeline's rows make no timetable, or a recorded drive has no rate.
+pub(crate) fn radio_link(
     timeline: &RadioTimeline,
     direction: LinkDirection,
-    begin: Time,
-    queue: impl QueueModel + 'static,
+    queue: DropTail,
 ) -> Result<LinkSpec, SpecError> {
-    let rates: Vec<(Time, Bitrate)> = shifted(timeline.rates(direction), begin);
+    let rates = timeline.rates(direction);
     if rates.is_empty() {
         let operator = &timeline.operator;
         let why = format!("no rate of {operator} {direction}; add a line for 0 s");
         return Err(SpecError::new(why));
     }
     let mut link = LinkSpec::new().with(RateTimetable::new(rates, queue)?);
-    let delays: Vec<(Time, Duration)> = shifted(timeline.delays(direction), begin);
+    let delays = timeline.delays(direction);
     if !delays.is_empty() {
         // Packets keep their order when the delay decreases.
         link = link.with(Delay::new(Timetable::new(delays)?));
     }
-    let losses = shifted(timeline.losses(direction), begin);
+    let losses = timeline.losses(direction);
     if losses.iter().any(|(_, loss)| !loss.is_zero()) {
         link = link.with(Loss::new(LossTimetable::new(losses)?));
     }
-    let lost = spells(timeline, direction, Service::Lost, begin)?;
-    if let Some(down) = lost {
-        link = link.with(Outage { down });
+    let lost = timeline.spells(direction, Service::Lost);
+    if !lost.is_empty() {
+        link = link.with(Outage { down: Spells::new(lost)? });
     }
-    if let Some(down) = spells(timeline, direction, Service::Held, begin)? {
-        link = link.with(Pause { down });
+    let held = timeline.spells(direction, Service::Held);
+    if !held.is_empty() {
+        link = link.with(Pause { down: Spells::new(held)? });
     }
     let flushes = timeline.flushes(direction);
     if !flushes.is_empty() {
-        let at = |(at, bytes): (Time, _)| (begin + at.since(Time::ZERO), bytes);
-        link = link.with(Flush::new(flushes.into_iter().map(at))?);
+        link = link.with(Flush::new(flushes)?);
     }
     Ok(link)
-}
-
-/// The periods of a kind of service in the time of the run; `None` if there are none.
-fn spells(
-    timeline: &RadioTimeline,
-    direction: LinkDirection,
-    service: Service,
-    begin: Time,
-) -> Result<Option<Spells>, SpecError> {
-    let spells = timeline.spells(direction, service);
-    let at = |time: Time| begin + time.since(Time::ZERO);
-    let spells: Vec<_> = spells.into_iter().map(|(from, until)| (at(from), at(until))).collect();
-    if spells.is_empty() { Ok(None) } else { Spells::new(spells).map(Some) }
-}
-
-/// Rows in the time of the run; the one at zero stays there.
-fn shifted<T>(rows: Vec<(Time, T)>, begin: Time) -> Vec<(Time, T)> {
-    let at = |at: Time| if at == Time::ZERO { at } else { begin + at.since(Time::ZERO) };
-    rows.into_iter().map(|(time, value)| (at(time), value)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use trackbed_core::packet::{Ecn, UdpDatagram};
-    use trackbed_core::{Packet, Seed};
-    use trackbed_net::queue::DropTail;
+    use trackbed_core::{Packet, Seed, Time};
     use trackbed_net::{DropReason, Link, Outlet};
     use trackbed_railway::radio::timelines_from_text;
 
@@ -130,24 +102,20 @@ mod tests {
                     14 ms,A,down,delay,20 ms\n16 ms,A,down,service,lost\n18 ms,A,down,service,up\n\
                     18 ms,A,down,rate,6 Mbit/s\n";
         let timeline = timelines_from_text(text).unwrap().swap_remove(0);
-        for begin in [0, 1_000] {
-            let queue = DropTail::of_packets(50);
-            let start = Time::from_millis(begin);
-            let spec = radio_link(&timeline, LinkDirection::Down, start, queue).unwrap();
-            let mut link = spec.build(&Seed::of_run(1, 0));
-            let mut seen = Seen::default();
-            (0..12).for_each(|number| link.push(start, packet(number), &mut seen));
-            finish(&mut *link, &mut seen);
-            let after = |millis: u64| begin + millis;
-            // 0, 1, 2 are sent before; 3 has begun; 4 and 5 are flushed. 3 is sent at 14 ms, 6 at
-            // 15, 7 and 8 at 16 and 17; 9 at 18, and 10 and 11 at half the rate.
-            let expected = [(6, 0), (7, 1), (8, 2), (34, 3), (35, 6), (38, 9), (40, 10), (42, 11)];
-            assert_eq!(seen.delivered, expected.map(|(at, number)| (after(at), number)));
-            let (flushed, outage) = (DropReason::Flushed, DropReason::Outage);
-            let expected = [(3, 4, flushed), (3, 5, flushed), (16, 7, outage), (17, 8, outage)];
-            assert_eq!(seen.dropped, expected.map(|(at, number, why)| (after(at), number, why)));
-        }
-        let up = radio_link(&timeline, LinkDirection::Up, Time::ZERO, DropTail::of_packets(1));
+        let queue = DropTail::of_packets(50);
+        let spec = radio_link(&timeline, LinkDirection::Down, queue).unwrap();
+        let mut link = spec.build(&Seed::of_run(1, 0));
+        let mut seen = Seen::default();
+        (0..12).for_each(|number| link.push(Time::ZERO, packet(number), &mut seen));
+        finish(&mut *link, &mut seen);
+        // 0, 1, 2 are sent before; 3 has begun; 4 and 5 are flushed. 3 is sent at 14 ms, 6 at 15,
+        // 7 and 8 at 16 and 17; 9 at 18, and 10 and 11 at half the rate.
+        let expected = [(6, 0), (7, 1), (8, 2), (34, 3), (35, 6), (38, 9), (40, 10), (42, 11)];
+        assert_eq!(seen.delivered, expected);
+        let (flushed, outage) = (DropReason::Flushed, DropReason::Outage);
+        let expected = [(3, 4, flushed), (3, 5, flushed), (16, 7, outage), (17, 8, outage)];
+        assert_eq!(seen.dropped, expected);
+        let up = radio_link(&timeline, LinkDirection::Up, DropTail::of_packets(1));
         assert!(up.unwrap_err().to_string().contains("no rate of A up"));
     }
 
@@ -167,7 +135,7 @@ mod tests {
             for timeline in &timelines {
                 for direction in LinkDirection::BOTH {
                     let queue = DropTail::of_packets(100);
-                    let spec = radio_link(timeline, direction, Time::ZERO, queue).unwrap();
+                    let spec = radio_link(timeline, direction, queue).unwrap();
                     let mut link = spec.build(&Seed::of_run(1, 0));
                     let mut seen = Seen::default();
                     for step in 0..20_000 {
