@@ -178,8 +178,8 @@ impl RecordedRuns {
         self.cells.get(cell as usize).into_iter().flatten().map(|line| line.run)
     }
 
-    /// The lines of a cell exactly as in the file, each with its run and its line feed, in the
-    /// order of their runs.
+    /// The lines of a cell exactly as in the file, each with its line feed, in the order of their
+    /// runs.
     pub(crate) fn lines(&self, cell: u32) -> Lines<'_> {
         self.text_of(self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice))
     }
@@ -201,7 +201,7 @@ impl RecordedRuns {
         lines: Lines<'a>,
     ) -> impl Iterator<Item = Result<RunResult, DirectoryError>> + 'a {
         lines.map(move |line| {
-            line.and_then(|(_, text)| parse(cell, &text)).map_err(|why| self.refuse(why))
+            line.and_then(|text| parse(cell, &text)).map_err(|why| self.refuse(why))
         })
     }
 
@@ -272,13 +272,13 @@ impl Lines<'_> {
 }
 
 impl Iterator for Lines<'_> {
-    type Item = Result<(u32, Vec<u8>), Problem>;
+    type Item = Result<Vec<u8>, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let line = self.lines.next()?;
         let text = Lines::read(self.file.as_mut()?, self.place, line);
         self.place = line.start + u64::from(line.len);
-        Some(text.map(|text| (line.run, text)).map_err(|why| Problem::Unreadable(RUNS, why)))
+        Some(text.map_err(|why| Problem::Unreadable(RUNS, why)))
     }
 }
 

@@ -86,7 +86,7 @@ impl RunLog {
         let mut writer = io::BufWriter::new(Fresh::begin(&path).map_err(Problem::Io)?);
         for cell in 0..self.runs.cells() {
             for line in self.runs.lines(cell) {
-                writer.write_all(&line?.1).map_err(Problem::Io)?;
+                writer.write_all(&line?).map_err(Problem::Io)?;
             }
         }
         let finish = || -> io::Result<File> {
