@@ -272,7 +272,7 @@ impl<'a> Resolver<'a> {
             let (files, problems) = (&mut self.files, &mut *self.problems);
             let lines = endpoint_lines(at, &resolved);
             let mut reader = CellReader { at, files, problems, lines };
-            // All of them first: each reports its errors.
+            // Each reports its errors before the cell is given up.
             let workload = workload(&mut reader, &mut self.workloads);
             let network = network::resolve(&mut reader, &mut self.models);
             let environment = environment::resolve(&mut reader);

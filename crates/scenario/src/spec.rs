@@ -114,7 +114,7 @@ impl<'a> Selected<'a> {
         setting.axis.map_or(0, |axis| self.selection[axis])
     }
 
-    pub fn pick<'s>(self, setting: &'s Setting) -> &'s Choice {
+    pub fn pick(self, setting: &Setting) -> &Choice {
         &setting.choices[self.index(setting)]
     }
 
