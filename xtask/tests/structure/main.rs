@@ -5,6 +5,7 @@ mod api;
 mod circles;
 mod floors;
 mod names;
+mod sizes;
 mod sources;
 mod tree;
 mod words;

@@ -1,0 +1,60 @@
+//! How much there is to read. Each limit is what stands, rounded up: a change that needs more room makes
+//! some first, or raises the limit and says why.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use crate::{crates, root};
+
+/// All Rust of the workspace outside `third_party`: code, tests, comments and empty lines.
+const LINES_MAX: usize = 200_500;
+
+/// Without tests, for each crate.
+const SOURCE_LINES_MAX: usize = 16_000;
+
+/// `lab` joins the others, so that what has no room of its own gathers there.
+const LAB_LINES_MAX: usize = 7_500;
+
+#[test]
+fn the_workspace_does_not_grow() {
+    let folders = ["crates", "fuzz", "tests", "xtask"];
+    let lines: usize = folders.iter().map(|folder| count(&root().join(folder), &whole)).sum();
+    assert!(lines <= LINES_MAX, "{lines} lines of Rust, at most {LINES_MAX}: merge or delete some");
+}
+
+#[test]
+fn no_crate_is_too_large_to_know() {
+    for name in crates() {
+        let most = if name == "lab" { LAB_LINES_MAX } else { SOURCE_LINES_MAX };
+        let lines = count(&root().join("crates").join(&name).join("src"), &without_tests);
+        assert!(
+            (1..=most).contains(&lines),
+            "{name} has {lines} lines without tests, at most {most}"
+        );
+    }
+}
+
+/// The lines that `part` leaves of each Rust file below `folder`.
+fn count(folder: &Path, part: &dyn Fn(&Path, &str) -> usize) -> usize {
+    let paths = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
+    let lines = paths.map(|path| match path.extension() {
+        _ if path.is_dir() && path.ends_with("target") => 0,
+        _ if path.is_dir() => count(&path, part),
+        Some(end) if end == "rs" => part(&path, &fs::read_to_string(&path).expect("a text")),
+        _ => 0,
+    });
+    lines.sum()
+}
+
+fn whole(_: &Path, text: &str) -> usize {
+    text.lines().count()
+}
+
+fn without_tests(path: &Path, text: &str) -> usize {
+    let is_test = |part: &OsStr| part == "tests" || part == "tests.rs";
+    match path.strip_prefix(root()).expect("below the root").iter().any(is_test) {
+        true => 0,
+        false => text.split("#[cfg(test)]\nmod ").next().map_or(0, |code| code.lines().count()),
+    }
+}
