@@ -22,6 +22,10 @@ pub enum TcpError {
 impl TcpError {
     /// The answer to a write, by what the connection failed of and whether its sending side ended.
     pub(crate) fn check_writing(failed: Option<TcpError>, closed: bool) -> Result<(), TcpError> {
-        failed.or(closed.then_some(TcpError::WriteAfterClose)).map_or(Ok(()), Err)
+        match failed {
+            Some(error) => Err(error),
+            None if closed => Err(TcpError::WriteAfterClose),
+            None => Ok(()),
+        }
     }
 }

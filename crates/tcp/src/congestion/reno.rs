@@ -8,8 +8,8 @@ use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
 
 pub(super) static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
     name: "reno",
-    summary: "slow start, then one more segment each round trip; the window is halved at a loss (RFC \
-              5681)",
+    summary: "slow start, then one more segment each round trip; the window is halved at a loss \
+              (RFC 5681)",
     is_coupled: false,
     build: |_, _| Box::new(Controller),
 };

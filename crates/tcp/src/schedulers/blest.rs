@@ -92,7 +92,8 @@ impl Blocking {
         self.lambda_at = now;
     }
 
-    /// The smallest and the largest round-trip time of a path, or twice `otherwise`.
+    /// The smallest and the largest round-trip time of a path, `otherwise` for both if there is
+    /// none yet.
     fn range(&self, path: PathId, otherwise: Duration) -> (Duration, Duration) {
         let known = self.extremes.get(&path).and_then(Extremes::range);
         known.unwrap_or((otherwise, otherwise))

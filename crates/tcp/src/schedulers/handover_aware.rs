@@ -134,6 +134,11 @@ mod tests {
         HandoverAware::new(build(&minrtt::ENTRY, &[]), None)
     }
 
+    fn after_silence() -> HandoverAware {
+        let silence = Some(Duration::from_millis(100));
+        HandoverAware::new(build(&minrtt::ENTRY, &[]), silence)
+    }
+
     #[test]
     fn a_blocked_path_is_not_used() {
         assert_eq!(scheduler().next(&scene(false).view()), segment(0));
@@ -201,10 +206,6 @@ mod tests {
                 scene.apply(action);
             }
         }
-    }
-    fn after_silence() -> HandoverAware {
-        let silence = Some(Duration::from_millis(100));
-        HandoverAware::new(build(&minrtt::ENTRY, &[]), silence)
     }
 
     #[test]

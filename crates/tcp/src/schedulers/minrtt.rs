@@ -16,7 +16,10 @@ struct Lowest;
 
 impl Scheduler for Lowest {
     fn next(&mut self, view: &View<'_>) -> Action {
-        view.send_or_wait(|_, _| false)
+        if view.sendable_bytes() == 0 {
+            return Action::WAIT;
+        }
+        view.path_for(None).map_or(Action::WAIT, |path| view.send_segment(path))
     }
 }
 

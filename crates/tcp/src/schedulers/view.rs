@@ -146,8 +146,8 @@ impl<'a> View<'a> {
         Action::Send { path, bytes }
     }
 
-    /// Sends one segment on the path that minRTT chooses. If that is not the fastest, for that has no
-    /// room, `waits` decides whether to wait for the fastest, which it gets first.
+    /// Sends one segment on the path that minRTT chooses. If that is another than the fastest,
+    /// `waits(fastest, chosen)` decides whether to wait instead.
     pub fn send_or_wait(&self, waits: impl FnOnce(&PathView, &PathView) -> bool) -> Action {
         if self.sendable_bytes() == 0 {
             return Action::WAIT;

@@ -212,8 +212,8 @@ impl QuotedSegment {
     /// Reads the beginning of the segment that `message` quotes; `None` if that is not TCP.
     pub fn parse(message: &TooBig) -> Option<QuotedSegment> {
         let original = &message.original;
-        let is_ipv4 = original.first()? >> 4 == 4;
-        let (mut addresses, transport, header_len) = match original[0] >> 4 {
+        let version = original.first()? >> 4;
+        let (mut addresses, transport, header_len) = match version {
             4 => (original.get(12..20)?, original[9], usize::from(original[0] & 0xf) * 4),
             6 => (original.get(8..40)?, original[6], ip_header_len([0; 16].into())),
             _ => return None,
@@ -222,15 +222,17 @@ impl QuotedSegment {
             return None;
         }
         let mut address = || -> IpAddr {
-            match is_ipv4 {
-                true => Ipv4Addr::from_bits(addresses.get_u32()).into(),
-                false => Ipv6Addr::from_bits(addresses.get_u128()).into(),
+            if version == 4 {
+                Ipv4Addr::from_bits(addresses.get_u32()).into()
+            } else {
+                Ipv6Addr::from_bits(addresses.get_u128()).into()
             }
         };
+        let (source, destination) = (address(), address());
         let mut tcp = original.get(header_len..header_len + 8)?;
         Some(QuotedSegment {
-            source: SocketAddr::new(address(), tcp.get_u16()),
-            destination: SocketAddr::new(address(), tcp.get_u16()),
+            source: SocketAddr::new(source, tcp.get_u16()),
+            destination: SocketAddr::new(destination, tcp.get_u16()),
             sequence: Seq(tcp.get_u32()),
         })
     }

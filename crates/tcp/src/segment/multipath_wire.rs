@@ -319,6 +319,10 @@ mod tests {
                 vec![0x30, 3, 192, 0, 2, 1, 0, 80, 1, 2, 3, 4, 5, 6, 7, 8],
             ),
             (only(|o| o.remove_addresses = vec![7, 9]), vec![0x40, 7, 9]),
+            (
+                only(|o| o.remove_addresses = (1..=9).collect()),
+                vec![0x40, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+            ),
             (only(|o| o.priority = Some(true)), vec![0x51]),
             (only(|o| o.fail = Some(number)), vec![0x60, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
             (only(|o| o.reset = Some(reset)), vec![0x81, 6]),

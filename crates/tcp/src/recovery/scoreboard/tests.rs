@@ -106,6 +106,20 @@ fn what_is_too_long_is_cut_and_lost_and_the_rest_keeps_marks_and_order() {
     assert_eq!((board.retransmitted_out, by_time(&board)), (0, vec![]));
 }
 
+#[test]
+fn a_retransmission_that_is_cut_into_equal_pieces_is_lost_and_the_next_segment_is_not() {
+    let mut board = Scoreboard::new();
+    board.push(Sent::new(Seq(0), Bytes::from(vec![0; 20]), false));
+    board.push(Sent::new(Seq(20), Bytes::from(vec![1; 10]), false));
+    board.mark_lost(0);
+    board.mark_retransmitted(0, Time::from_millis(9), 0, true);
+    board.unmark_lost();
+    assert!(board.split(10));
+    assert_eq!((board.len(), board.lost_out, board.lost_total), (3, 2, 3));
+    assert_eq!((board.retransmitted_out, board.in_flight()), (0, 1));
+    assert_eq!((board.next_waiting(), by_time(&board)), (Some(0), vec![2]));
+}
+
 /// Linux: `tcp_limit_reno_sacked` leaves a hole, and one for each lost segment.
 #[test]
 fn duplicates_count_for_what_may_have_arrived_and_no_more() {
