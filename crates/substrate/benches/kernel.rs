@@ -1,8 +1,8 @@
 //! The speed of the kernel's sockets through the seam, and the precision of its timers: both sides
 //! on one machine, each in its own thread and run.
 //!
-//! `cargo bench -p trackbed-substrate --bench kernel` prints a line for each measurement, or those
-//! it is given.
+//! `cargo bench -p trackbed-substrate --bench kernel` prints one line for each measurement;
+//! arguments choose some of them by name.
 
 #[cfg(target_os = "linux")]
 #[path = "../tests/support/mod.rs"]

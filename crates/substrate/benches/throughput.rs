@@ -1,7 +1,8 @@
 //! How fast the virtual substrate is: packets per second of processor time, the memory of a long
 //! transfer, and whether many hosts cost more than few.
 //!
-//! `cargo bench -p trackbed-substrate` prints a line for each measurement, or those it is given.
+//! `cargo bench -p trackbed-substrate` prints one line for each measurement; arguments choose some
+//! of them by name.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -107,7 +107,8 @@ impl Present {
         if shown.has_asked { &mut self.known } else { &mut self.newcomers }
     }
 
-    /// The lowest-ranked client. Times only grow: the first by an old time that still holds is the first.
+    /// The lowest-ranked client. Times only grow, so the first by an old time that has not changed since is
+    /// the first.
     fn lowest(&mut self) -> Option<u64> {
         self.put_risen_in_order();
         loop {

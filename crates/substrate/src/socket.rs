@@ -32,7 +32,7 @@ pub trait UdpSocket: fmt::Debug + Send + Sync {
     ) -> Poll<io::Result<usize>>;
 
     /// Passes one datagram (or one batch, see [`Datagram::segment_size`]) to the network. Pending
-    /// while the send buffer is full.
+    /// while the kernel's send buffer is full; a simulated network takes everything at once.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] if a datagram exceeds what UDP can carry or the addresses
@@ -120,7 +120,8 @@ pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin + Se
         Vec::new()
     }
 
-    /// Applies a request to the paths from or to `end`. False if there are none, or it cannot.
+    /// Applies a request to the paths from or to the address `end`. False if there are none, or the
+    /// stack does not support it.
     fn set_path(&self, _end: IpAddr, _wish: PathWish) -> bool {
         false
     }
@@ -144,7 +145,8 @@ pub struct TcpPath {
 /// A request about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathWish {
-    /// Both sides use it only if there is no other, or normally again (MP_PRIO, RFC 8684 3.3.8).
+    /// Both sides use it only if there is no other, or normally again: the peer is told (MP_PRIO,
+    /// RFC 8684 section 3.3.8).
     Backup(bool),
     /// A scheduler that honours it ([`Multipath::proactive`]) gives it no data, or does so again.
     Blocked(bool),

@@ -1,4 +1,5 @@
-//! Nothing in the substrate reads a clock or draws randomness while it simulates.
+//! Nothing in the substrate reads a clock or draws randomness while it simulates, and the tripwire
+//! that checks this works.
 #![cfg(target_os = "linux")]
 
 mod support;

@@ -14,7 +14,7 @@ use super::handle::Handle;
 use super::sockets::{SEGMENTS_MAX, UDP_HEADER_LEN, Udp};
 use super::source::{Detail, Source, Way};
 use super::super_datagram::SuperDatagram;
-use super::world::{self, World};
+use super::world;
 use crate::executor::SocketKind;
 use crate::host::check_datagram;
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
@@ -70,7 +70,7 @@ impl UdpSocket for KernelUdpSocket {
     }
 
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>> {
-        world::reach(self.handle.run, |world| check(world, self.local, datagram))??;
+        check(self.handle.run, self.local, datagram)?;
         self.handle.poll("to send on", Way::Write, cx, |source| {
             let (descriptor, udp) = source.udp()?;
             udp.send(descriptor, datagram)
@@ -91,13 +91,13 @@ impl UdpSocket for KernelUdpSocket {
 }
 
 /// Refuses input for which the kernel's own error would be unclear.
-fn check(world: &mut World, local: SocketAddr, datagram: &Datagram<'_>) -> io::Result<()> {
+fn check(run: u64, local: SocketAddr, datagram: &Datagram<'_>) -> io::Result<()> {
     let Datagram { source, destination, payload, segment_size, .. } = *datagram;
     let source = Some(source.unwrap_or(local.ip()));
     let source = source.filter(|source| source.is_ipv4() == local.is_ipv4());
     let size = segment_size.unwrap_or(payload.len()).min(payload.len());
     let source = check_datagram(source, destination, size, UDP_HEADER_LEN)?;
-    if source != local.ip() && !world.is_local(source) {
+    if source != local.ip() && !world::reach(run, |world| world.is_local(source))? {
         let message =
             format!("{source} is not an address of this machine; use one of its addresses");
         return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, message));

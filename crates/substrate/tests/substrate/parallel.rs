@@ -33,7 +33,9 @@ fn results_do_not_depend_on_how_many_run_at_once() {
     let mut texts = BTreeSet::new();
     for n in [1, 2, 7, 100] {
         let results = all_of(0..24, n, |&run| job(&simulation, run));
-        assert!(results.iter().all(|(run, result)| result.is_err() == (*run == 5)));
+        for (run, result) in &results {
+            assert_eq!(result.is_err(), *run == 5, "{run}");
+        }
         assert_eq!(results.len(), 24);
         texts.insert(format!("{results:?}"));
     }
@@ -65,8 +67,8 @@ fn cancelling_keeps_what_is_finished() {
 #[test]
 fn a_job_that_panics_itself_is_one_failed_job() {
     let results = all_of(0..3, 2, |&n| if n == 1 { panic!("outside") } else { Ok(n) });
-    let results: Vec<Option<u64>> = results.into_values().map(Result::ok).collect();
-    assert_eq!(results, [Some(0), None, Some(2)]);
+    let results = results.into_iter().map(|(n, result)| (n, result.ok())).collect::<Vec<_>>();
+    assert_eq!(results, [(0, Some(0)), (1, None), (2, Some(2))]);
 }
 
 /// When the consumer of the results falls behind, jobs wait, so that results do not pile up.

@@ -78,7 +78,8 @@ fn the_old_address_is_gone_at_once_and_the_new_one_works() {
         .unwrap();
 }
 
-/// The peer of a host that has moved gives up by its own timers.
+/// The peer of a host that has moved gives up by its own timers, and the host's next connection
+/// comes from its new address.
 #[test]
 fn tcp_connections_stay_behind() {
     let (network, phone) = network();

@@ -1,4 +1,5 @@
-//! A tripwire: catches whatever reads a clock or draws randomness on a thread that simulates.
+//! A tripwire: catches whatever reads a clock or draws randomness from the operating system on a
+//! thread that simulates.
 //!
 //! A test binary that includes this file replaces the C library's `getrandom`, `clock_gettime`
 //! and `syscall` by functions that look where they are called. On a thread that simulates they
