@@ -106,6 +106,7 @@ impl Sending {
         let found = self.find(packet_id);
         let qos = match found {
             Some((_, Stage::Published(publish, _))) => Some(publish.message.qos),
+            // It is released, or not there.
             _ => None,
         };
         match (packet, found.map(|(index, _)| index), qos) {

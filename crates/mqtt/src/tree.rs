@@ -169,7 +169,8 @@ impl Subscribers {
 /// The retained messages by their topics, at most one for each.
 #[derive(Debug, Default)]
 pub(crate) struct Retained {
-    by_topic: BTreeMap<Arc<str>, Kept>,
+    /// By their [`key`]s.
+    by_topic: BTreeMap<String, Kept>,
     weight: usize,
 }
 
@@ -196,36 +197,43 @@ impl Retained {
         let topic = Arc::clone(&new.message.topic);
         self.remove(&topic);
         self.weight += new.message.weight();
-        self.by_topic.insert(topic, new);
+        self.by_topic.insert(key(&topic), new);
     }
 
     /// Removes the message of a topic.
     pub fn remove(&mut self, name: &str) {
-        if let Some(old) = self.by_topic.remove(name) {
+        if let Some(old) = self.by_topic.remove(&key(name)) {
             self.weight -= old.message.weight();
         }
     }
 
     /// Whether there is a message of this topic.
     pub fn contains(&self, name: &str) -> bool {
-        self.by_topic.contains_key(name)
+        self.by_topic.contains_key(&key(name))
     }
 
     /// The messages whose topic `filter` matches, in the order of their topics' levels.
     pub fn matching(&self, filter: &str) -> Vec<Kept> {
         let Some(wildcard) = filter.find(['+', '#']) else {
-            return self.by_topic.get(filter).cloned().into_iter().collect();
+            return self.by_topic.get(&key(filter)).cloned().into_iter().collect();
         };
-        // Without the separator: `#` stands for the level above it as well.
-        let start = filter[..wildcard].trim_end_matches('/');
-        let from = self.by_topic.range::<str, _>((Bound::Included(start), Bound::Unbounded));
-        let near = from.take_while(|(name, _)| name.starts_with(start));
-        let found = near.filter(|(name, _)| topic::matches(filter, name));
-        let mut found: Vec<Kept> = found.map(|(_, kept)| kept.clone()).collect();
-        found.sort_by(|a, b| a.message.topic.split('/').cmp(b.message.topic.split('/')));
-        found
+        let levels = key(&filter[..wildcard]);
+        // `#` stands for the level above it as well.
+        let above = levels.strip_suffix(SEPARATOR).unwrap_or_default();
+        let from = self.by_topic.range::<str, _>((Bound::Included(above), Bound::Unbounded));
+        let near = from.take_while(|(key, _)| *key == above || key.starts_with(&levels));
+        let found = near.filter(|(_, kept)| topic::matches(filter, &kept.message.topic));
+        found.map(|(_, kept)| kept.clone()).collect()
     }
 }
+
+/// A topic such that the order of bytes is the order of levels: no topic contains the separator,
+/// and nothing is less.
+fn key(topic: &str) -> String {
+    topic.replace('/', SEPARATOR)
+}
+
+const SEPARATOR: &str = "\0";
 
 #[cfg(test)]
 mod tests;

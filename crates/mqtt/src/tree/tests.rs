@@ -104,6 +104,36 @@ fn retained_messages_are_found_as_by_a_naive_matcher() {
 }
 
 #[test]
+fn retained_messages_come_in_the_order_of_their_levels() {
+    let mut kept = Retained::default();
+    for name in ["b/x", "ab/x", "a/x", "a!", "a/b", "a", "/x", "a!/b", "$SYS/x", "$SYS", "a/b/c"] {
+        let message = Arc::new(Message::new(name, b"x"));
+        kept.insert(Kept { message, expires: None });
+    }
+    for (filter, expected) in [
+        ("#", "/x a a/b a/b/c a/x a! a!/b ab/x b/x"),
+        ("+", "a a!"),
+        ("+/x", "/x a/x ab/x b/x"),
+        ("/#", "/x"),
+        ("/+", "/x"),
+        ("a/#", "a a/b a/b/c a/x"),
+        ("a/+", "a/b a/x"),
+        ("a/+/c", "a/b/c"),
+        ("a/+/#", "a/b a/b/c a/x"),
+        ("a/b/#", "a/b a/b/c"),
+        ("a!/#", "a! a!/b"),
+        ("$SYS", "$SYS"),
+        ("$SYS/#", "$SYS $SYS/x"),
+        ("$SYS/+", "$SYS/x"),
+        ("c/#", ""),
+    ] {
+        let found = kept.matching(filter);
+        let found: Vec<&str> = found.iter().map(|kept| &*kept.message.topic).collect();
+        assert_eq!(found.join(" "), expected, "{filter}");
+    }
+}
+
+#[test]
 fn members_of_a_group_take_turns() {
     let mut tree = Filters::default();
     for session in [3, 5, 9] {
