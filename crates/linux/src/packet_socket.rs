@@ -314,7 +314,7 @@ fn filter_lengths(fd: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
         step(otherwise, 0, 0, 0),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // The kernel copies the steps.
+    // `len` is the number of `steps`, and the kernel copies them.
     socket::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 

@@ -109,7 +109,8 @@ pub(crate) fn set<T>(socket: impl AsFd, level: c_int, name: c_int, value: &T) ->
     let len = size_of::<T>() as libc::socklen_t;
     let descriptor = socket.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open while it is borrowed, and the kernel reads the `len` bytes of
-    // `value`.
+    // `value`. For SO_ATTACH_FILTER alone it also follows a pointer there: the caller makes it point
+    // to as many steps as the value states.
     let result =
         unsafe { libc::setsockopt(descriptor, level, name, std::ptr::from_ref(value).cast(), len) };
     sys::check(result).map(drop)

@@ -67,6 +67,16 @@ pub(crate) struct Family {
     pub(crate) events: Option<u32>,
 }
 
+impl Family {
+    fn read(attributes: Attributes<'_>) -> Option<Family> {
+        let groups = attributes.nested(ctrl::GROUPS).into_iter().flat_map(Attributes::iter);
+        let mut groups = groups.map(|(_, group)| Attributes::new(group));
+        let events = groups.find(|group| group.get(ctrl::GROUP_NAME) == Some(EVENTS));
+        let events = events.and_then(|group| group.u32(ctrl::GROUP_ID));
+        Some(Family { id: attributes.u16(ctrl::FAMILY_ID)?, events })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Requests(netlink::Requests);
 
@@ -87,14 +97,7 @@ impl Requests {
             }
             answers => answers?,
         };
-        let family = answers.first().and_then(|answer| {
-            let attributes = answer.attributes();
-            let groups = attributes.nested(ctrl::GROUPS).into_iter().flat_map(Attributes::iter);
-            let mut groups = groups.map(|(_, group)| Attributes::new(group));
-            let events = groups.find(|group| group.get(ctrl::GROUP_NAME) == Some(EVENTS));
-            let events = events.and_then(|group| group.u32(ctrl::GROUP_ID));
-            Some(Family { id: attributes.u16(ctrl::FAMILY_ID)?, events })
-        });
+        let family = answers.first().and_then(|answer| Family::read(answer.attributes()));
         family.ok_or_else(|| PathManagerError::Garbled { what: what() })
     }
 
@@ -126,7 +129,8 @@ fn refusal(error: &ErrorMessage, what: String) -> PathManagerError {
     PathManagerError::Refused { what, why, explanation }
 }
 
-/// `MPTCP_PM_NAME`, `MPTCP_PM_VER` and `MPTCP_PM_EV_GRP_NAME` of linux/mptcp_pm.h.
+/// `MPTCP_PM_NAME`, `MPTCP_PM_VER` and `MPTCP_PM_EV_GRP_NAME` of linux/mptcp_pm.h. The requests to
+/// [`GENL_ID_CTRL`] carry the version too, which the kernel does not check.
 const FAMILY: &[u8] = b"mptcp_pm\0";
 const VERSION: u8 = 1;
 const EVENTS: &[u8] = b"mptcp_pm_events\0";
@@ -139,3 +143,41 @@ const CTRL_CMD_GETFAMILY: u8 = 3;
 /// `sizeof(struct nlmsghdr)` and `NLMSGERR_ATTR_MSG` of linux/netlink.h.
 const REQUEST_HEADER: usize = 16;
 const EXPLANATION: u16 = 1;
+
+// Numbers in messages have the byte order of the machine.
+#[cfg(all(test, target_endian = "little"))]
+mod tests {
+    use super::*;
+
+    /// Of an answer of the kernel (CTRL_CMD_NEWFAMILY): the header, the name and the number 28.
+    const HEAD: &[u8] = b"\x01\x02\0\0\x0d\0\x02\0mptcp_pm\0\0\0\0\x06\0\x01\0\x1c\0\0\0";
+    /// Two multicast groups with the numbers 9 and 10.
+    const COMMANDS_GROUP: &[u8] =
+        b"\x20\0\x01\0\x08\0\x02\0\x09\0\0\0\x12\0\x01\0mptcp_pm_cmds\0\0\0";
+    const EVENTS_GROUP: &[u8] = b"\x20\0\x02\0\x08\0\x02\0\x0a\0\0\0\x14\0\x01\0mptcp_pm_events\0";
+
+    #[test]
+    fn the_family_and_its_group_of_events_are_found() {
+        let family = |parts: &[&[u8]]| {
+            let answer = Message::deserialize(&NetlinkHeader::default(), &parts.concat()).unwrap();
+            assert_eq!(answer.command, 1);
+            Family::read(answer.attributes())
+        };
+        let found = |events| Some(Family { id: 28, events });
+        let [both, one] = [b"\x44\0\x07\0", b"\x24\0\x07\0"];
+        assert_eq!(family(&[HEAD, both, COMMANDS_GROUP, EVENTS_GROUP]), found(Some(10)));
+        assert_eq!(family(&[HEAD, one, COMMANDS_GROUP]), found(None));
+        assert_eq!(family(&[HEAD]), found(None));
+        assert_eq!(family(&[&HEAD[..HEADER]]), None);
+        assert!(Message::deserialize(&NetlinkHeader::default(), &HEAD[..HEADER - 1]).is_err());
+    }
+
+    #[test]
+    fn a_request_is_a_header_with_attributes() {
+        let name = DefaultNla::new(ctrl::FAMILY_NAME, FAMILY.to_vec());
+        let request = Message::new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, &[name]);
+        let mut bytes = vec![0xff; request.buffer_len()];
+        request.serialize(&mut bytes);
+        assert_eq!(bytes, b"\x03\x01\0\0\x0d\0\x02\0mptcp_pm\0\0\0\0");
+    }
+}

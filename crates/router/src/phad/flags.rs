@@ -110,10 +110,11 @@ impl Flags {
     fn unflag(&mut self, target: Target) -> Result<bool, FlagError> {
         let mut was_set = false;
         if !self.dry_run {
-            let endpoints = self.manager.endpoints()?;
-            if let Some(endpoint) = endpoints.iter().find(|it| Target::from(*it) == target) {
+            was_set = self.manager.endpoints()?.iter().any(|endpoint| {
+                Target::from(endpoint) == target && endpoint.flags.contains(EndpointFlags::BACKUP)
+            });
+            if was_set {
                 self.manager.set_backup(target.id, false)?;
-                was_set = endpoint.flags.contains(EndpointFlags::BACKUP);
             }
         }
         self.ledger.strike(target)?;

@@ -262,7 +262,7 @@ impl Controller {
         let along = place.direction.sign() * place.chainage_m;
         let soon = along + place.speed_m_s * self.settings.release_lead.as_secs_f64();
         let ahead = along + place.speed_m_s * self.settings.lead.as_secs_f64();
-        let begin = |range: &Range| range.along(place.direction).0;
+        let start = |range: &Range| range.along(place.direction).0;
         let mut wished = Vec::new();
         for (number, path) in self.paths.iter().enumerate() {
             if !path.may_be_flagged(now) {
@@ -272,10 +272,10 @@ impl Controller {
                 let (begin, end) = range.along(place.direction);
                 begin <= ahead && soon < end && !path.has_spent(**range)
             });
-            let first = met.min_by(|a, b| begin(a).total_cmp(&begin(b)));
+            let first = met.min_by(|a, b| start(a).total_cmp(&start(b)));
             wished.extend(first.map(|range| (number, *range)));
         }
-        wished.sort_by(|(_, a), (_, b)| begin(a).total_cmp(&begin(b)));
+        wished.sort_by(|(_, a), (_, b)| start(a).total_cmp(&start(b)));
         for (path, range) in wished {
             if self.has_other(path) {
                 self.paths[path].flag(now, range);
