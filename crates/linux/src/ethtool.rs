@@ -12,7 +12,7 @@ use crate::sys;
 /// Features that cannot be switched are unchanged.
 ///
 /// # Errors
-/// If there is no such interface, or permission is missing (`CAP_NET_ADMIN`).
+/// If there is no such interface, no such name, or permission is missing (`CAP_NET_ADMIN`).
 pub fn switch_features_off(interface: &str, unwanted: impl Fn(&str) -> bool) -> io::Result<()> {
     let names = feature_names(interface)?;
     let mut words = vec![0; 2 + 2 * names.len().div_ceil(32)];
@@ -22,6 +22,9 @@ pub fn switch_features_off(interface: &str, unwanted: impl Fn(&str) -> bool) -> 
             // Each 32 features have a word that selects features, and one with their new values.
             words[2 + bit / 32 * 2] |= 1 << (bit % 32);
         }
+    }
+    if words[2..].iter().all(|word| *word == 0) {
+        return Err(io::ErrorKind::Unsupported.into());
     }
     // SAFETY: a `struct ethtool_sfeatures` with as many blocks as its second word says.
     unsafe { call(interface, words.as_mut_ptr().cast()) }

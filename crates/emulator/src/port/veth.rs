@@ -166,7 +166,7 @@ fn configure(PortOptions { name, supers, .. }: &PortOptions<'_>) -> Result<(), N
         true => leave_work_to_us(name)?,
         false => do_all_work(name)?,
     }
-    switch_off(name, "GenericReceive", |feature| feature == "rx-gro")?;
+    switch_off(name, "generic receive offload", |feature| feature == "rx-gro")?;
     Interface::named(name)?.set_up()
 }
 
@@ -196,10 +196,10 @@ fn sockets(
 /// Makes the host finish checksums and segments before a packet leaves it.
 fn do_all_work(name: &str) -> Result<(), NamespaceError> {
     [
-        ("TcpSegmentation", "tx-tcp"),
-        ("GenericSegmentation", "tx-generic-segmentation"),
-        ("TransmitChecksum", "tx-checksum-"),
-        ("ScatterGather", "tx-scatter-gather"),
+        ("TCP segmentation", "tx-tcp"),
+        ("generic segmentation", "tx-generic-segmentation"),
+        ("transmit checksums", "tx-checksum-"),
+        ("scattered packets", "tx-scatter-gather"),
     ]
     .into_iter()
     .try_for_each(|(what, prefix)| switch_off(name, what, |feature| feature.starts_with(prefix)))
