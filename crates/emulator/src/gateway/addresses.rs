@@ -50,7 +50,7 @@ impl Addresses {
     }
 }
 
-pub(crate) fn contains((network, prefix): Address, address: IpAddr) -> bool {
+fn contains((network, prefix): Address, address: IpAddr) -> bool {
     let same = match (network, address) {
         (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
         (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
