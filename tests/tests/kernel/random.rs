@@ -77,4 +77,5 @@ const FAILURES_MAX: usize = 10;
 /// How long a silent side waits before it probes.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// The same for the engine.
-pub const KEEPALIVE: KeepAlive = KeepAlive { idle: KEEP_ALIVE, interval: KEEP_ALIVE, probes: 30 };
+pub const ENGINE_KEEP_ALIVE: KeepAlive =
+    KeepAlive { idle: KEEP_ALIVE, interval: KEEP_ALIVE, probes: 30 };

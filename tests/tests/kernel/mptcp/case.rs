@@ -14,7 +14,7 @@ use trackbed_tests::random::Dice;
 use super::ground::{Setup, engine_address, kernel_address};
 use super::host::Deed;
 use crate::app::{End, Pace, Script};
-use crate::random::{KEEP_ALIVE, KEEPALIVE};
+use crate::random::{ENGINE_KEEP_ALIVE, KEEP_ALIVE};
 
 #[derive(Debug)]
 pub struct Case {
@@ -45,7 +45,7 @@ impl Case {
             }
             1 => {
                 setup.kernel.script.end = End::Abort(dice.millis(50, 600));
-                setup.engine.config.tcp.keepalive = Some(KEEPALIVE);
+                setup.engine.config.tcp.keepalive = Some(ENGINE_KEEP_ALIVE);
             }
             2 => setup.engine.script.after_peer = true,
             3 => setup.kernel.script.after_peer = true,

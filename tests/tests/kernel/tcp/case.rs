@@ -13,7 +13,7 @@ use trackbed_tests::random::Dice;
 
 use super::ground::{EngineSide, KernelSide, Setup};
 use crate::app::{End, Pace, Script};
-use crate::random::{KEEP_ALIVE, KEEPALIVE};
+use crate::random::{ENGINE_KEEP_ALIVE, KEEP_ALIVE};
 use crate::socket::Options;
 
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Case {
             }
             _ => {
                 kernel.end = End::Abort(dice.micros(0, 800_000));
-                self.setup.engine.config.keepalive = Some(KEEPALIVE);
+                self.setup.engine.config.keepalive = Some(ENGINE_KEEP_ALIVE);
             }
         }
     }
