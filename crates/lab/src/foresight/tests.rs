@@ -26,8 +26,12 @@ fn an_empty_table_changes_nothing_and_who_has_one_path_cannot_leave_it() {
     let empty = "profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\"]\nrides = 0";
     let one_path = "protocol = \"tcp\"\n[radio]\nprofile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]\n\
                     [workload]\nkind = \"flow\"\nduration = \"25 s\"\n";
-    for plan in [ride(empty), ride_over("protocol = \"mpquic\"", empty), plan(one_path)] {
-        assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
+    for (name, plan) in [
+        ("mptcp", ride(empty)),
+        ("mpquic", ride_over("protocol = \"mpquic\"", empty)),
+        ("one path", plan(one_path)),
+    ] {
+        assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0), "{name}");
     }
 }
 

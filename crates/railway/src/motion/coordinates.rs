@@ -127,6 +127,8 @@ mod tests {
             [(0.0, 5_000.0), (3_000.0, 4_000.0), (4_000.0, -3_000.0), (-5_000.0, 0.0)]
         {
             let there = paris.shifted_m(east, north);
+            let back = paris.offset_m(there);
+            assert!((back.0 - east).abs() < 1e-6 && (back.1 - north).abs() < 1e-6, "{back:?}");
             assert!((paris.plane_distance_m(there) - 5_000.0).abs() < 1e-6);
             assert!((paris.distance_m(there) - 5_000.0).abs() < 0.01);
         }

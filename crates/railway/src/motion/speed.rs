@@ -75,7 +75,7 @@ impl SpeedProfile {
         let distance_m = match self.knots.last() {
             Some(Knot { seconds: before, .. }) if seconds <= *before => {
                 return refuse(format!(
-                    "the time {seconds} s does not come after {before} s; sort the lines"
+                    "the time {seconds} s does not come after {before} s; give them in order, each once"
                 ));
             }
             Some(last) => {

@@ -93,7 +93,8 @@ fn the_schema_describes_what_is_written() {
 fn refused(parts: &[&str], change: impl FnOnce(&mut Value)) {
     let mut value: Value = serde_json::from_str(&table().to_text()).unwrap();
     change(&mut value);
-    let error = Table::parse(&value.to_string()).expect_err("unsound").to_string();
+    let error = Table::parse(&value.to_string()).err();
+    let error = error.unwrap_or_else(|| panic!("accepted: {parts:?}")).to_string();
     assert!(parts.iter().all(|part| error.contains(part)), "{parts:?}: {error}");
 }
 

@@ -186,7 +186,10 @@ fn permissions_are_held_to_what_is_said() {
         let signed = sign(&ticket, &world.denm(&payload));
         match receiver.check(&signed, world.now) {
             Ok(_) => taken.push(cause),
-            Err(refused) => assert!(matches!(refused, Refusal::ServiceNotPermitted(_))),
+            Err(refused) => assert!(
+                matches!(refused, Refusal::ServiceNotPermitted(_)),
+                "cause {cause}: {refused:?}"
+            ),
         }
     }
     assert_eq!(taken, [94]);
