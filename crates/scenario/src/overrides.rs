@@ -150,12 +150,16 @@ fn put(table: &mut Table, path: &[&str], key_place: &Place, node: Node) {
     let known = table.entries.iter().position(|entry| entry.key == *key);
     let index = known.unwrap_or(table.entries.len());
     if known.is_none() {
-        let (key, key_place) = ((*key).to_owned(), key_place.clone());
-        table.entries.push(Entry { key, key_place, node: empty() });
+        table.entries.push(Entry {
+            key: (*key).to_owned(),
+            key_place: key_place.clone(),
+            node: empty(),
+        });
     }
     let entry = &mut table.entries[index];
     if rest.is_empty() {
-        (entry.node, entry.key_place) = (node, key_place.clone());
+        entry.node = node;
+        entry.key_place = key_place.clone();
         return;
     }
     if !matches!(entry.node.content, Content::Table(_)) {

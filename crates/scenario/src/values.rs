@@ -202,7 +202,7 @@ impl Reader<'_> {
         let path = base.join(path);
         let what = if is_file { "file" } else { "folder" };
         if self.folders.looks
-            && let Some(message) = trouble(&path, is_file)
+            && let Some(message) = trouble(&path, is_file, what)
         {
             let help = format!("write the path of a {what}, relative to {from}");
             return self.problems.refuse(place, message, help);
@@ -211,15 +211,15 @@ impl Reader<'_> {
     }
 }
 
-/// Why this is no file, or else no folder.
-fn trouble(path: &Path, is_file: bool) -> Option<String> {
-    match std::fs::metadata(path) {
-        Ok(found) if is_file && found.is_file() || !is_file && found.is_dir() => None,
-        Err(why) if is_file => Some(format!("cannot read {}: {why}", path.display())),
-        _ => {
-            Some(format!("{} is not a {}", path.display(), if is_file { "file" } else { "folder" }))
-        }
-    }
+/// Why this is no file, or else no folder; `what` names it.
+fn trouble(path: &Path, is_file: bool, what: &str) -> Option<String> {
+    let is_right = match std::fs::metadata(path) {
+        Ok(found) if is_file => found.is_file(),
+        Ok(found) => found.is_dir(),
+        Err(why) if is_file => return Some(format!("cannot read {}: {why}", path.display())),
+        Err(_) => false,
+    };
+    (!is_right).then(|| format!("{} is not a {what}", path.display()))
 }
 
 impl Chosen {

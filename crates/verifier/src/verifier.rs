@@ -89,23 +89,19 @@ impl Verifier {
         let verdicts = &mut verdicts[start..];
         job::scalars(items.iter().map(|item| (item.digest, item.signature)), &mut self.scalars);
 
-        // The places in the batch, and the jobs there.
-        let (mut table_places, mut table_jobs) = (Vec::new(), Vec::new());
-        let (mut plain_places, mut plain_jobs) = (Vec::new(), Vec::new());
+        let mut tables: Jobs<'_, Table> = Jobs::default();
+        let mut plain: Jobs<'_, Affine> = Jobs::default();
         for (place, (item, scalars)) in items.iter().zip(&self.scalars).enumerate() {
-            let Some(scalars) = *scalars else { continue };
-            if let Some(table) = item.key.table_for(self.path) {
-                table_places.push(place);
-                table_jobs.push((scalars, table));
-            } else {
-                plain_places.push(place);
-                plain_jobs.push((scalars, item.key.point()));
+            let Some(scalars) = scalars else { continue };
+            match item.key.table_for(self.path) {
+                Some(table) => tables.push(place, scalars, table),
+                None => plain.push(place, scalars, item.key.point()),
             }
         }
-        self.verify_with_tables(&table_jobs);
-        self.decide(items, &table_places, &table_jobs, verdicts);
-        self.verify_plain(&plain_jobs);
-        self.decide(items, &plain_places, &plain_jobs, verdicts);
+        self.verify_with_tables(&tables.jobs);
+        self.decide(items, &tables, verdicts);
+        self.verify_plain(&plain.jobs);
+        self.decide(items, &plain, verdicts);
     }
 
     fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)]) {
@@ -129,15 +125,11 @@ impl Verifier {
         self.outcomes.resize(jobs.len(), Outcome::Undecided);
     }
 
-    /// Turns the outcomes of `jobs` into verdicts at their places, and decides the undecided ones.
-    fn decide<T>(
-        &self,
-        items: &[Item<'_>],
-        places: &[usize],
-        jobs: &[(Scalars, &T)],
-        verdicts: &mut [Verdict],
-    ) {
-        for ((place, outcome), (scalars, _)) in places.iter().zip(&self.outcomes).zip(jobs) {
+    /// Turns the outcomes of `jobs` into verdicts, and decides the undecided ones.
+    fn decide<T>(&self, items: &[Item<'_>], jobs: &Jobs<'_, T>, verdicts: &mut [Verdict]) {
+        for ((place, outcome), (scalars, _)) in
+            jobs.places.iter().zip(&self.outcomes).zip(&jobs.jobs)
+        {
             let is_valid = match outcome {
                 Outcome::Valid => true,
                 Outcome::Mismatch => false,
@@ -167,5 +159,24 @@ impl<'a> Key<'a> {
             Self::Table(table) if table.path() == path => Some(table.table()),
             _ => None,
         }
+    }
+}
+
+/// Jobs of one kind, and where in the batch they come from.
+struct Jobs<'a, T> {
+    places: Vec<usize>,
+    jobs: Vec<(Scalars, &'a T)>,
+}
+
+impl<'a, T> Jobs<'a, T> {
+    fn push(&mut self, place: usize, scalars: &Scalars, with: &'a T) {
+        self.places.push(place);
+        self.jobs.push((*scalars, with));
+    }
+}
+
+impl<T> Default for Jobs<'_, T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), jobs: Vec::new() }
     }
 }

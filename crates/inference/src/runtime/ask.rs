@@ -25,7 +25,7 @@ fn read_until_end(child: &mut Child, limit: Duration) -> Option<Vec<u8>> {
     let end = monotonic_nanos().saturating_add(nanos(limit));
     let mut bytes = Vec::new();
     let mut part = [0; 4096];
-    while bytes.len() <= BYTES_MAX && is_ready(&stdout, end).ok()? {
+    while bytes.len() <= BYTES_MAX && monotonic_nanos() <= end && is_ready(&stdout, end).ok()? {
         match stdout.read(&mut part).ok()? {
             0 => return Some(bytes),
             count => bytes.extend_from_slice(&part[..count]),

@@ -247,8 +247,11 @@ impl Model {
                 && let Some(Reverse((_, _, task))) = queue.pop()
             {
                 if self.rules.drops_late && task.deadline_nanos < now {
-                    let (is_verified, finished_nanos) = (false, now);
-                    self.done.push_back(Done { tag: task.tag, is_verified, finished_nanos });
+                    self.done.push_back(Done {
+                        tag: task.tag,
+                        is_verified: false,
+                        finished_nanos: now,
+                    });
                 } else {
                     worker.batch.push(task);
                 }
