@@ -18,7 +18,8 @@ pub trait Backend: Sync {
     fn name(&self) -> &'static str;
 
     /// Properties of the machine that affect results of `plan`, by name.
-    fn environment(&self, _plan: &Plan) -> BTreeMap<String, String> {
+    fn environment(&self, plan: &Plan) -> BTreeMap<String, String> {
+        let _ = plan;
         BTreeMap::new()
     }
 
@@ -36,7 +37,8 @@ pub trait Backend: Sync {
 
     /// What of the results of `plan` comes from a model of a machine, in words; `None` if nothing
     /// does.
-    fn model(&self, _plan: &Plan) -> Option<String> {
+    fn model(&self, plan: &Plan) -> Option<String> {
+        let _ = plan;
         None
     }
 
@@ -47,7 +49,8 @@ pub trait Backend: Sync {
     }
 
     /// The same backend, whose ends take this processor time; `None` if it has no model of it.
-    fn with_computing(&self, _computing: Computing) -> Option<Box<dyn Backend>> {
+    fn with_computing(&self, computing: Computing) -> Option<Box<dyn Backend>> {
+        let _ = computing;
         None
     }
 

@@ -20,7 +20,7 @@ use crate::foresight::WhoActs;
 use crate::machine::{Usage, usage};
 use crate::scene::{Scene, transport};
 use crate::tick;
-use crate::wiring::{self, Phones};
+use crate::wiring::{self, Connecting, Phones};
 use trackbed_scenario::Cell;
 
 pub(crate) struct Serving {
@@ -90,8 +90,9 @@ impl Clients {
         scene.record_handovers(cell, log);
         let transport = TransportParameters { observer, ..account.transport(cell) };
         let paths = PathControl::default();
-        let how = (cell, &scene, Patience::REAL);
-        let stage = phones.stage(how, (transport, paths.clone()), (seed, log), |dialer| dialer)?;
+        let patience = Patience::REAL;
+        let connecting = Connecting { transport, paths: paths.clone(), binds: true, patience };
+        let stage = phones.stage(cell, &scene, connecting, (seed, log), |dialer| dialer)?;
         let controls = (paths, PathControl::default());
         let _following = scene.follow(cell, &[WhoActs::Client], controls);
         let begin = gate.map(|wait| wait());

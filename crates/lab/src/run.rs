@@ -25,7 +25,7 @@ use crate::scene::{Scene, transport};
 use crate::tick;
 use crate::topology::{Ends, SERVER_NAME, Track};
 use crate::windows::Connection;
-use crate::wiring::{self, Phones};
+use crate::wiring::{self, Connecting, Phones};
 use trackbed_scenario::Cell;
 
 /// Executes runs of any cell.
@@ -191,9 +191,13 @@ async fn play(
         server: listen,
         trust: server.trust().cloned(),
     };
-    let how = (cell, &scene, Patience::VIRTUAL);
-    let client = (client_side, paths.clone());
-    let stage = phones.stage(how, client, (&seed, &log), |dialer| match &device {
+    let connecting = Connecting {
+        transport: client_side,
+        paths: paths.clone(),
+        binds: false,
+        patience: Patience::VIRTUAL,
+    };
+    let stage = phones.stage(cell, &scene, connecting, (&seed, &log), |dialer| match &device {
         Some(device) => device.charge(dialer),
         None => dialer,
     })?;

@@ -33,22 +33,32 @@ pub(crate) struct Phones {
     pub trust: Option<Trust>,
 }
 
+/// How the phones connect.
+pub(crate) struct Connecting {
+    pub transport: TransportParameters,
+    pub paths: PathControl,
+    /// Whether phones that stay on one network bind their address before anything is measured.
+    pub binds: bool,
+    pub patience: Patience,
+}
+
 impl Phones {
     /// Everything that the workload of `cell` needs; each dialer is passed through `adapt`.
     pub fn stage(
         self,
-        (cell, scene, patience): (&Cell, &Scene, Patience),
-        (transport, paths): (TransportParameters, PathControl),
+        cell: &Cell,
+        scene: &Scene,
+        connecting: Connecting,
         (seed, log): (&Seed, &EventLog),
         adapt: impl Fn(Rc<dyn Dialer>) -> Rc<dyn Dialer>,
     ) -> Result<Stage, Error> {
         let Phones { first, hosts, server, trust } = self;
+        let Connecting { transport, paths, binds, patience } = connecting;
         let endpoint = &cell.endpoint;
         let tls = endpoint.tls_parameters();
         let handshake = endpoint.handshake;
         let config = ClientConfig { trust, tls, handshake, local: None, transport, paths };
-        // In real time, phones that stay on one network bind their address before anything is measured.
-        let binds = patience == Patience::REAL && cell.networks() == 1;
+        let binds = binds && cell.networks() == 1;
         let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
             let same_family = |own: &std::net::IpAddr| own.is_ipv4() == server.is_ipv4();
             let local = host.addresses().into_iter().find(same_family).filter(|_| binds);

@@ -24,7 +24,7 @@ fn check_cell(cell: &Cell, multipath: &Multipath) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
     let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
     let is_several = cell.network.second.is_some() && cell.workload.phones() > 1;
-    Err(if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
+    let why = if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
         format!(
             "the kernel's MPTCP has only its own scheduler, no {}\n  help: add --set \
              scheduler={SCHEDULER_OF_LINUX} --set opportunistic=false",
@@ -45,7 +45,8 @@ fn check_cell(cell: &Cell, multipath: &Multipath) -> Result<(), String> {
             .to_owned()
     } else {
         return Ok(());
-    })
+    };
+    Err(why)
 }
 
 /// The cell's multipath settings, if the kernel implements its protocol.

@@ -15,6 +15,15 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 use super::{ANYWHERE, Live, control, read_bounded, spoken, tls};
 
+/// Which requests are repeated.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Repeat {
+    /// Those whose connection was closed.
+    Closed,
+    /// Those too that failed otherwise.
+    Failed,
+}
+
 /// Why a request has no successful response.
 enum RequestError {
     /// The connection opened, and ended before the response.
@@ -37,13 +46,13 @@ impl RequestError {
 
 impl Live {
     /// Repeats a request whose connection was closed: a server among many clients closes some
-    /// connections before their request arrives. If `patient`, repeats one that failed too.
+    /// connections before their request arrives.
     pub(super) fn ask<T: DeserializeOwned>(
         &self,
         server: SocketAddr,
         path: &str,
         content: &impl Serialize,
-        patient: bool,
+        repeat: Repeat,
     ) -> Result<T, String> {
         let path = format!("{path}{}", self.ticket.secret());
         let exchange =
@@ -55,7 +64,7 @@ impl Live {
                 Err(RequestError::Closed(why)) => {
                     closed.get_or_insert_with(|| why.clone());
                 }
-                Err(RequestError::Failed(_)) if patient => {}
+                Err(RequestError::Failed(_)) if repeat == Repeat::Failed => {}
                 Ok(_) | Err(RequestError::Failed(_)) => break,
             }
             pause();

@@ -35,6 +35,7 @@ use crate::topology::phone_name;
 use crate::warm_up::warm_up;
 use crate::wiring::Phones;
 use crate::{machine, models};
+use asking::Repeat;
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Closed, OPEN, Open, Opened, is_told};
@@ -90,7 +91,7 @@ impl Live {
     }
 
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {
-        self.ask(server, CLOSE, &(), false)
+        self.ask(server, CLOSE, &(), Repeat::Closed)
     }
 
     /// The server can no longer be used.
@@ -106,7 +107,7 @@ impl Live {
         let roles = Roles { client: Some(std::process::id()), ..Roles::default() };
         beside.begin(roles)?;
         // It was reachable a moment ago: it may be busy with another client's run, or restarting.
-        let opened = self.ask(server, OPEN, &self.opening(plan, (number, run)), true);
+        let opened = self.ask(server, OPEN, &self.opening(plan, (number, run)), Repeat::Failed);
         let Opened { port, trust } = opened.map_err(|why| self.lose(why))?;
         let seed = Seed::of_run(plan.seed, u64::from(run));
         warm_up(&cell.endpoint);
@@ -159,7 +160,7 @@ impl Backend for Live {
         }
         let Some(first) = plan.cells.first() else { return Ok(()) };
         let server = self.server(first)?;
-        let _: Opened = self.ask(server, OPEN, &self.opening(plan, (0, 0)), false)?;
+        let _: Opened = self.ask(server, OPEN, &self.opening(plan, (0, 0)), Repeat::Closed)?;
         self.close(server).map(drop)
     }
 
