@@ -20,7 +20,7 @@ use super::{ANYWHERE, Live, control, read_bounded, spoken, tls};
 pub(super) enum Repeat {
     /// Those whose connection was closed.
     Closed,
-    /// Those too that failed otherwise.
+    /// Also those that failed otherwise.
     Failed,
 }
 
