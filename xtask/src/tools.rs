@@ -4,9 +4,9 @@ use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The programs that tests use if they are installed, each with the Debian package that holds it: `capinfos` and `tshark` read our captures back,
-/// `strace` lets calls fail; the others are servers and clients at the ends of a run, or a library that
-/// is one, by its whole path.
+/// The programs that tests use if they are installed, each with the Debian package that holds it:
+/// `capinfos` and `tshark` read our captures back, `strace` lets calls fail; the others are servers
+/// and clients at the ends of a run, or a library, listed by the path of its header.
 const TOOLS: [(&str, &str); 20] = [
     ("strace", "strace"),
     ("tshark", "tshark"),

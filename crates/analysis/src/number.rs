@@ -63,7 +63,7 @@ pub fn significant(value: f64) -> String {
     Decimals::of([value]).text(value)
 }
 
-/// The same without zeros at the end; whole numbers in full.
+/// Four significant digits without zeros at the end; whole numbers in full.
 pub fn short(value: f64) -> String {
     let text = format!("{value:.*}", decimals(value.abs().max(1e-9), 4));
     match text.contains('.') {

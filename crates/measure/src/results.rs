@@ -1,5 +1,8 @@
 //! Results as they are stored and shown: the result of a run, the summary of a cell's runs, and the
 //! document with all of them. Plain data, written as JSON in exactly this form.
+//!
+//! `Document::default()` has `schema` 0: set it to [`SCHEMA`] before writing. `Certificate::default()` is
+//! that of a valid run without packets.
 
 use std::collections::BTreeMap;
 

@@ -33,12 +33,12 @@ impl Ledger {
     }
 
     fn add(&self, connection: &impl Account) {
-        let stats = connection.account();
+        let (stats, refused) = (connection.account(), connection.refused());
         let mut totals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         totals.connections += 1;
         totals.packets_sent += stats.packets_sent;
         totals.packets_lost += stats.packets_lost;
-        totals.refused += connection.refused();
+        totals.refused += refused;
     }
 }
 

@@ -67,6 +67,7 @@ pub struct Comparison {
     /// Whether the second is worse; `None` if the terms do not say what is better.
     pub regression: Option<Regression>,
     /// The number of values behind each mean, at least 1; if paired, both are the number of pairs.
+    /// Many pairs that were left out favour the side that failed more.
     pub n: [usize; 2],
     /// Whether all values of both sides are equal: within each pair if paired, otherwise all of
     /// them.

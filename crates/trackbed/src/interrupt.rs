@@ -1,5 +1,4 @@
-//! Ctrl-C, and SIGTERM, by which clusters preempt jobs. The first one lets running runs finish and keeps
-//! all results; the second one quits.
+//! Ctrl-C and SIGTERM.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -21,7 +20,9 @@ pub fn on_stop(mut stop: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     .context("cannot listen to signals")
 }
 
-/// Installs the handler, once per process, and returns the switch that the first Ctrl-C (or SIGTERM) sets.
+/// Installs the handler, once per process, and returns the switch that the first Ctrl-C sets, or the
+/// first SIGTERM, by which clusters preempt jobs. It lets running runs finish and keeps all results; the second
+/// one quits.
 pub fn install() -> anyhow::Result<Cancel> {
     static INSTALLED: OnceLock<Cancel> = OnceLock::new();
     if let Some(cancel) = INSTALLED.get() {

@@ -24,7 +24,7 @@ pub enum SubstrateArgument {
 }
 
 impl SubstrateArgument {
-    /// The name in results.
+    /// The name in results and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             SubstrateArgument::Virtual => VIRTUAL,

@@ -99,7 +99,8 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// The round trips of a run that is a strict sequence of them: windows and rates do not matter.
+    /// The round trips of a run that is a strict sequence of them; `None` if windows and rates
+    /// matter.
     fn expectation(&self) -> Option<Expectation> {
         None
     }

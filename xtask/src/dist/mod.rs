@@ -64,7 +64,8 @@ pub fn test_step() -> Step {
     Step::new("the artefacts of a release, as installed", installed::run)
 }
 
-/// Builds and packs. Fails if a build or a file fails, no target can be built, or one of several with `--strict`.
+/// Builds and packs. Fails if a build or a file fails, no target can be built, or one of several
+/// with `--strict`.
 fn run(options: &Options) -> Result<(), String> {
     let root = root();
     let time = time(root)?;

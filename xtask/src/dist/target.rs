@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::cargo::{self, RELEASE_FEATURES, cargo, said, succeed};
+use crate::cargo::{RELEASE_FEATURES, cargo, home, said, succeed};
 use crate::files::told;
 use crate::tools;
 
@@ -123,7 +123,7 @@ impl Target {
     pub fn build(&self, root: &Path) -> Result<(), String> {
         let sysroot = said("rustc", &["--print", "sysroot"]);
         let folders = [
-            (cargo::home().display().to_string(), "/cargo"),
+            (home().display().to_string(), "/cargo"),
             (root.display().to_string(), "/trackbed"),
             (sysroot.trim().to_owned(), "/rust"),
         ];

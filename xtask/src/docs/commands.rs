@@ -31,10 +31,11 @@ fn page(trackbed: &Path) -> Result<String, String> {
     let mut page = HEAD.to_owned();
     let mut waiting = vec![Vec::new()];
     while let Some(words) = waiting.pop() {
-        let help = help(trackbed, &words)?;
         let name: Vec<&str> =
             std::iter::once("trackbed").chain(words.iter().map(String::as_str)).collect();
-        page.push_str(&format!("\n## `{}`\n\n```text\n{}\n```\n", name.join(" "), help.trim_end()));
+        let name = name.join(" ");
+        let help = help(trackbed, &words).map_err(|why| format!("{name} --help: {why}"))?;
+        page.push_str(&format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end()));
         for command in subcommands(&help).into_iter().rev() {
             waiting.push(words.iter().cloned().chain([command]).collect());
         }

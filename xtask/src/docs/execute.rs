@@ -34,7 +34,7 @@ pub fn execute(
     for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
         #[expect(clippy::disallowed_methods, reason = "reports how long a page took")]
         let started = Instant::now();
-        let commands = execute_page(page, (trackbed, &mut needs), blesses, ledger)?;
+        let commands = execute_page(page, trackbed, &mut needs, blesses, ledger)?;
         ledger.commands += commands as u64;
         if commands > 0 {
             let seconds = started.elapsed().as_secs_f64();
@@ -47,7 +47,8 @@ pub fn execute(
 /// Executes the commands of one page, and returns their number.
 fn execute_page(
     page: &Path,
-    (trackbed, needs): (&Path, &mut BTreeMap<String, bool>),
+    trackbed: &Path,
+    needs: &mut BTreeMap<String, bool>,
     blesses: bool,
     ledger: &mut Ledger,
 ) -> Result<usize, String> {

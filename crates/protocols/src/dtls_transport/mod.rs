@@ -140,7 +140,9 @@ impl DtlsEnd {
             before
         });
         let channel = DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness);
-        before.iter().for_each(|before| channel.recall(before));
+        if let Some(before) = before {
+            channel.recall(&before);
+        }
         shake_hands(channel).await
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn drained_stream(protocol: &'static str, body: Incoming) -> Body {
     })
 }
 
-/// Waits for the head of an answer; its body holds `running` to its end.
+/// Waits for the head of an answer; its body holds `running` and the stream to its end.
 pub(crate) async fn response(
     open: &Open,
     answer: impl Future<Output = hyper::Result<http::Response<Incoming>>>,
@@ -56,8 +56,9 @@ pub(crate) async fn response(
     let answer = answer.map_err(|error| failed(protocol, Step::Receive, &error))?;
     let status = answer.status().as_u16();
     let mut incoming = answer.into_body();
+    let held = (running, open.stream.clone());
     let body = open.patience.body(move |cx| {
-        let _held = &running;
+        let _held = &held;
         poll_data(protocol, &mut incoming, cx)
     });
     Ok(Response { status, body })

@@ -174,7 +174,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A request would be refused again.
+    /// Fails the exchange of `token`; another attempt would be refused too.
     fn refused(&self, token: u64, why: &str) {
         self.fail(token as u32, Error::lasting(MQTT.protocol, Step::Send, why));
     }

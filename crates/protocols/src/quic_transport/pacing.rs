@@ -127,9 +127,12 @@ impl Controller for Paced {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        let Paced { inner, in_flight, smoothed_rtt, leave } = self;
-        let (inner, leave) = (inner.clone_box(), leave.clone());
-        Box::new(Paced { inner, in_flight: *in_flight, smoothed_rtt: *smoothed_rtt, leave })
+        Box::new(Paced {
+            inner: self.inner.clone_box(),
+            in_flight: self.in_flight,
+            smoothed_rtt: self.smoothed_rtt,
+            leave: self.leave.clone(),
+        })
     }
 
     fn initial_window(&self) -> u64 {

@@ -60,11 +60,11 @@ impl Stream {
     }
 
     pub(crate) fn stats(&self) -> TransportStats {
-        tcp(&self.0.borrow()).tcp().info().into()
+        watched(&self.0.borrow()).tcp().info().into()
     }
 
     pub(crate) fn peer(&self) -> SocketAddr {
-        tcp(&self.0.borrow()).tcp().peer_addr()
+        watched(&self.0.borrow()).tcp().peer_addr()
     }
 
     /// At a server, when the client began its handshake or its unfinished request; `None` if it
@@ -79,11 +79,11 @@ impl Stream {
 
     /// When it last took or gave bytes.
     pub(super) fn progress(&self) -> Rc<Cell<Time>> {
-        Rc::clone(&tcp(&self.0.borrow()).progress)
+        Rc::clone(&watched(&self.0.borrow()).progress)
     }
 
     pub(crate) fn abort(&self) {
-        tcp(&self.0.borrow()).tcp().abort();
+        watched(&self.0.borrow()).tcp().abort();
     }
 
     /// Sends the end of the stream after the written data.
@@ -96,7 +96,7 @@ impl Stream {
     }
 }
 
-fn tcp(layers: &Layers) -> &Watched {
+fn watched(layers: &Layers) -> &Watched {
     match layers {
         Either::Left(tcp) => tcp,
         Either::Right(tls) => &tls.tcp,
@@ -105,11 +105,11 @@ fn tcp(layers: &Layers) -> &Watched {
 
 impl Steered for RefCell<Layers> {
     fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
-        tcp(&self.borrow()).tcp().set_path(end, wish)
+        watched(&self.borrow()).tcp().set_path(end, wish)
     }
 
     fn paths(&self) -> Vec<TcpPath> {
-        tcp(&self.borrow()).tcp().paths()
+        watched(&self.borrow()).tcp().paths()
     }
 }
 

@@ -283,7 +283,7 @@ fn difference_and_ratio_are_scipys_or_wider() {
 }
 
 #[test]
-fn few_or_equal_pairs_are_undecided() {
+fn few_pairs_are_undecided_and_equal_ones_equal() {
     let (first, second) = (all(&[10.0; 6]), all(&[9.0; 6]));
     let five = paired(&first[..5], &second[..5]).unwrap();
     assert_eq!((five.difference_interval, five.verdict), ([-1.0; 2], ComparisonVerdict::Undecided));

@@ -16,8 +16,8 @@ use super::plan::Plan;
 use super::roadside::Roadside;
 use crate::answers::{nothing_at, refuse};
 
-/// Answers messages with 200 if well-formed and validly signed, if at all, else with 400 and the
-/// reason; other requests with 404.
+/// Answers messages: 200 if well-formed and, if signed, valid; 400 with the reason otherwise; 404
+/// to any other request.
 pub(super) struct MessageService {
     payload: Arc<Payload>,
     roadside: Option<Rc<Roadside>>,

@@ -17,12 +17,20 @@ impl Resolution {
 
     /// The name in paths and folders.
     pub fn name(self) -> &'static str {
-        ["hd", "fhd", "qhd"][self.index()]
+        match self {
+            Resolution::Hd => "hd",
+            Resolution::Fhd => "fhd",
+            Resolution::Qhd => "qhd",
+        }
     }
 
     /// The lines of a picture.
     pub fn lines(self) -> u32 {
-        [720, 1_080, 1_440][self.index()]
+        match self {
+            Resolution::Hd => 720,
+            Resolution::Fhd => 1_080,
+            Resolution::Qhd => 1_440,
+        }
     }
 
     /// The place in [`Resolution::ALL`].

@@ -27,7 +27,8 @@ pub(super) struct Generated {
     pub variation: Ratio,
 }
 
-/// Media in files: as many for each resolution, in the order of their names.
+/// Media in files: a folder for each resolution, each with the same number of files, in the order of
+/// their names.
 pub(super) struct Folder {
     /// By resolution.
     pieces: [Vec<File>; 3],
@@ -161,7 +162,7 @@ impl Generated {
 }
 
 impl Folder {
-    /// Reads a user's folder with `hd`, `fhd` and `qhd` in it, each with as many files.
+    /// Reads a user's folder: it contains `hd`, `fhd` and `qhd`, each with the same number of files.
     ///
     /// # Errors
     /// What is missing or wrong, and what to do.

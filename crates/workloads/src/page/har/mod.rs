@@ -4,8 +4,8 @@
 //! of them, whatever their origins, at separate paths, so that a repeated request stays repeated.
 //! Redirects, headers, cookies and server times are not reproduced.
 //!
-//! *Sizes* are the transferred ones: `response.bodySize`, or Chrome's `_transferSize`, which includes
-//! headers; for an object from a cache, the size of its content.
+//! *Sizes* are the transferred ones: `response.bodySize`; if a browser does not give it, Chrome's
+//! `_transferSize`, which includes headers; for an object from a cache, the size of its content.
 //!
 //! *Dependencies* are Chrome's `_initiator`, or a redirect; without either, an object is found in
 //! the one that ended last before it began. One that began while the document that led to it was

@@ -96,7 +96,8 @@ struct Open<'a> {
 }
 
 impl Unit<'_> {
-    /// Settles messages as their verdicts come, until the next message is due.
+    /// Settles messages that have their verdicts until the next message is due, at least those
+    /// available, also when `due` has passed.
     fn wait_for(&mut self, due: u64, verdicts: &Channel<Done>) {
         loop {
             let now = monotonic_nanos();

@@ -25,9 +25,8 @@ pub fn temporary(purpose: &str) -> anyhow::Result<TempDir> {
     let private = Permissions::from_mode(0o700);
     let made = tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir();
     made.with_context(|| {
-        let folder = std::env::temp_dir().join(&prefix);
         let remedy = "set TMPDIR to a writable folder with free space";
-        format!("cannot create {}; {remedy}", folder.display())
+        format!("cannot create a folder in {}; {remedy}", std::env::temp_dir().display())
     })
 }
 
