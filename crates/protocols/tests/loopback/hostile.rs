@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_connection::{Dialer, Error, Transport, body};
+use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
 use trackbed_core::{Rng, Seed};
 use trackbed_protocols::{
     ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
@@ -17,7 +17,7 @@ use trackbed_substrate::kernel::Machine;
 use trackbed_substrate::{Host, sleep};
 
 use crate::support::{self, HERE, run};
-use crate::traffic::{post, random, service};
+use crate::traffic::{post, random};
 
 /// Runs `main` for every protocol.
 fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol, Machine) -> F) {
@@ -32,7 +32,8 @@ fn transport() -> TransportParameters {
 
 fn serve(protocol: &dyn Protocol, host: Arc<dyn Host>, limits: ServerLimits) -> ServerHandle {
     let config = ServerConfig { limits, transport: transport(), ..ServerConfig::default() };
-    protocol.serve(host, SocketAddr::new(HERE, 0), &config, Rc::new(service)).unwrap()
+    let echo = |request: Request| async { Response { status: 200, body: request.body } };
+    protocol.serve(host, SocketAddr::new(HERE, 0), &config, Rc::new(echo)).unwrap()
 }
 
 fn dialer(protocol: &dyn Protocol, host: Arc<dyn Host>, server: &ServerHandle) -> Rc<dyn Dialer> {

@@ -20,7 +20,11 @@ pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Runs `main`, of which `what` tells what it is if it fails.
 pub fn run<F: Future<Output = ()>>(what: &str, main: impl FnOnce(Machine) -> F) {
-    let execution = Execution::new(Origin::now()).with_time_limit(HANG);
+    run_within(HANG, what, main);
+}
+
+fn run_within<F: Future<Output = ()>>(limit: Time, what: &str, main: impl FnOnce(Machine) -> F) {
+    let execution = Execution::new(Origin::now()).with_time_limit(limit);
     execution.run(main).unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
@@ -61,7 +65,7 @@ impl Server {
             tell.send((server.local_addr(), server.trust().cloned().unwrap())).unwrap();
             machine.closed(stopped.into()).await.unwrap();
         };
-        let thread = thread::spawn(move || run(protocol, serve));
+        let thread = thread::spawn(move || run_within(SERVER_HANG, protocol, serve));
         let (address, trust) = told.recv().expect("the server listens");
         Server { address, trust, stop: Some(stop), thread: Some(thread) }
     }
@@ -140,4 +144,6 @@ pub fn skip(why: &str) {
 }
 
 /// Longer than any of these tests takes on a busy machine.
-const HANG: Time = Time::from_millis(600_000);
+const HANG: Time = Time::from_millis(180_000);
+/// The same with third-party clients, such as a conformance suite.
+const SERVER_HANG: Time = Time::from_millis(600_000);

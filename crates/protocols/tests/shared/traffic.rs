@@ -56,7 +56,7 @@ pub fn get(path: &str) -> Request {
     post(path, body::empty())
 }
 
-/// As many pseudo-random bytes.
+/// `len` pseudo-random bytes.
 pub fn random(len: usize, rng: &mut Rng) -> Vec<u8> {
     let mut bytes = vec![0; len];
     rng.fill(&mut bytes);

@@ -88,7 +88,7 @@ fn a_body_that_fails_is_never_taken_for_a_whole_one() {
                     Ok(response) => body::drain(response.body).await,
                     Err(error) => Err(error),
                 };
-                assert!(outcome.is_err(), "{outcome:?}");
+                assert!(outcome.is_err(), "at the server: {at_the_server}: {outcome:?}");
             });
         }
     });

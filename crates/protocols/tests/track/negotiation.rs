@@ -138,6 +138,7 @@ fn rejected_early_data_is_not_lost_in_silence() {
 #[test]
 fn a_long_request_does_not_fit_into_early_data_and_still_arrives() {
     for name in ["tcp+tls", "http2", "http3", "mpquic", "quic"] {
+        eprintln!("{name}");
         simulate(&fast(100), |track| async move {
             let server = track.serve(protocol(name));
             let handshake = Handshake::Early;

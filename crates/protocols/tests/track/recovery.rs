@@ -116,6 +116,7 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
 #[test]
 fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
     for name in ["quic", "mpquic", "http3"] {
+        eprintln!("{name}");
         let seed = Seed::of_run(7, 0);
         let spec = || {
             LinkSpec::simple(

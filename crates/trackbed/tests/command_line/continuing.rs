@@ -87,6 +87,7 @@ fn ctrl_c_and_sigterm_keep_the_runs_that_are_done() {
 }
 
 fn keeps_the_runs_that_are_done(signal: Signal) {
+    println!("{signal:?}");
     let scratch = scenario();
     let child = begun(&scratch);
     kill_process(Pid::from_child(&child), signal).unwrap();

@@ -26,6 +26,7 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
     let cluster = Cluster::start(scratch.folder());
     let sweep = SCENARIO.replace("\"quic\"\nruns = 2", "[\"quic\", \"tcp\"]\nruns = 40");
     let sweep = sweep.replace("[link]", "[link]\nloss = [\"0 %\", \"2 %\", \"100 %\"]");
+    assert!(["runs = 40", "loss"].iter().all(|line| sweep.contains(line)), "{sweep}");
     scratch.write("sweep.toml", &sweep);
     let script = scratch.succeed("plan sweep.toml --for slurm --shards 8 --out out").stdout;
     scratch.write("sweep.sbatch", &script);

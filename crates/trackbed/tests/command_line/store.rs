@@ -18,6 +18,10 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     let sweep = SCENARIO.replace("\"quic\"\nruns = 2", "[\"quic\", \"tcp\"]\nruns = 400");
     let sweep =
         sweep.replace("[link]", "[link]\nloss = \"2 %\"").replace("count = 2", "count = 20");
+    assert!(
+        ["runs = 400", "loss", "count = 20"].iter().all(|line| sweep.contains(line)),
+        "{sweep}"
+    );
     scratch.write("sweep.toml", &sweep);
     let first = "run sweep.toml --out s3://sweeps/a --shard 1/2";
     let mut killed = server.trackbed(&scratch, first).spawn().unwrap();
@@ -31,7 +35,7 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     assert_eq!(server.keys("a/shard-1-of-2/runs/"), 1, "pieces become one in the end");
     succeed(server.trackbed(&scratch, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
     assert_eq!(server.keys("a/shard-2-of-2/report.html"), 1);
-    // Containers that share a folder for temporary files have processes with equal numbers.
+    // Nothing is left in the folder for temporary files.
     let temporary = scratch.path("temporary");
     fs::create_dir(&temporary).unwrap();
     let mut own = server.trackbed(&scratch, "run sweep.toml --runs 2 --out s3://sweeps/own");

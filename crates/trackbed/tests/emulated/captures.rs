@@ -99,6 +99,8 @@ fn only_runs_that_fail_leave_captures_if_wanted() {
     scratch.run(&format!("{words} --set link.loss=100% --set workload.timeout=1s")).says(1, &[]);
     let lost = fs::read(scratch.path("out/captures/cell-0-run-0/dropped.pcapng")).unwrap();
     assert_eq!(first_packets(&lost).len(), 1);
+    // The command is recorded as it was given.
+    assert!(String::from_utf8_lossy(&lost).contains(" --capture failed --set link.loss=100"));
 }
 
 #[test]

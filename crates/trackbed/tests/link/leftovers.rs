@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{kill, wait_until};
+use crate::support::{kill, wait_within};
 use crate::{User, link, trackbed, users};
 
 /// The network namespace of a started command, as the command prints it.
@@ -42,7 +42,7 @@ fn twenty_links_leave_nothing_behind() {
             let namespace = text.trim();
             assert!(namespace.starts_with("net:["), "{text}");
             let what = format!("{namespace} is gone, round {round}");
-            wait_until(&what, || !namespaces().contains(namespace));
+            wait_within(10, &what, || !namespaces().contains(namespace));
         }
     }
 }
@@ -56,7 +56,7 @@ fn nothing_outlives_a_link_that_is_killed() {
             let namespace = namespace_of(&mut child);
             assert!(namespaces().contains(&namespace), "{namespace}");
             kill(child);
-            wait_until(&format!("{namespace} is gone"), || !namespaces().contains(&namespace));
+            wait_within(10, &format!("{namespace} is gone"), || !namespaces().contains(&namespace));
         }
     }
 }

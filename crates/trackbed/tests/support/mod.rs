@@ -223,20 +223,29 @@ pub fn socks_request(to: SocketAddrV4) -> Vec<u8> {
 }
 
 /// Waits until `look` finds something, for a minute at most.
-pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..60_000 {
+pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    within(60, what, look)
+}
+
+fn within<T>(seconds: u32, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..1_000 * seconds {
         if let Some(found) = look() {
             return found;
         }
         #[expect(clippy::disallowed_methods, reason = "programs run in real time")]
         std::thread::sleep(Duration::from_millis(1));
     }
-    panic!("not within a minute: {what}");
+    panic!("not within {seconds} s: {what}");
 }
 
 /// As [`eventually`], for a condition.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    eventually(what, || is_so().then_some(()));
+pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    wait_within(60, what, is_so);
+}
+
+/// The same, for this many seconds at most.
+pub fn wait_within(seconds: u32, what: &str, mut is_so: impl FnMut() -> bool) {
+    within(seconds, what, || is_so().then_some(()));
 }
 
 /// The output of a program that must succeed.

@@ -15,7 +15,7 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::Railway;
 use crate::ride::ride;
 use crate::rides::Daemon;
-use crate::support::{Ended, wait_until};
+use crate::support::{Ended, wait_within};
 use crate::{alone, file, path, read, trackbed};
 
 /// A railway, and a table with one range of A, which the train reaches after half a second and leaves after a
@@ -76,7 +76,7 @@ impl Stage {
     }
 
     fn until_flagged(&self) {
-        wait_until("the flag", || self.railway.backups() == [true, false]);
+        wait_within(30, "the flag", || self.railway.backups() == [true, false]);
     }
 
     fn log(&self) -> String {
@@ -101,7 +101,7 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
     stage.until_flagged();
     drop(daemon);
     let daemon = stage.start(&[]);
-    wait_until("the restoration", || {
+    wait_within(30, "the restoration", || {
         stage.log().contains("backup flags left by a crash and cleared: 1")
     });
     stage.until_flagged();
@@ -116,7 +116,7 @@ fn a_dry_run_says_what_it_would_do_and_leaves_the_kernel_alone() {
     let Some(_alone) = alone() else { return };
     let stage = Stage::new("dry", Behaviour::Honest);
     let daemon = stage.start(&["--dry-run", "--log", "json"]);
-    wait_until("the dry run", || read("dry.out").contains("\"dry_run\":true"));
+    wait_within(30, "the dry run", || read("dry.out").contains("\"dry_run\":true"));
     let log = read("dry.out");
     let events: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -134,7 +134,7 @@ fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_
     let stage = Stage::new("vanishes", Behaviour::Vanishes(2_500));
     let daemon = stage.start(&["--fix-timeout", "1 s"]);
     stage.until_flagged();
-    wait_until("the end of the flag", || stage.railway.backups() == [false; 2]);
+    wait_within(30, "the end of the flag", || stage.railway.backups() == [false; 2]);
     let log = stage.log();
     assert!(log.contains("operator A is no longer a backup: no position received"), "{log}");
     assert!(log.contains("no positions from gpsd at 127.0.0.1:2947"), "{log}");
@@ -205,7 +205,7 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
         let before = stage.log().matches("still using the previous one").count();
         std::fs::write(&table, damaged).unwrap();
         daemon.signal(Signal::HUP);
-        wait_until("the refusal", || {
+        wait_within(30, "the refusal", || {
             stage.log().matches("still using the previous one").count() > before
         });
     }
@@ -217,7 +217,7 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
     // a signal.
     let before = stage.log().matches("2 ranges along").count();
     std::fs::write(&table, &good).unwrap();
-    wait_until("the new table", || stage.log().matches("2 ranges along").count() > before);
+    wait_within(30, "the new table", || stage.log().matches("2 ranges along").count() > before);
     assert!(daemon.end());
     assert_eq!(stage.railway.backups(), [false; 2]);
 }

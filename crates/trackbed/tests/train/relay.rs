@@ -15,7 +15,7 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER, WIFI};
 use crate::ride::{play_outages, ride, write_table};
 use crate::rides::{Daemon, receive, serve};
-use crate::support::{Kept, ask_socks, wait_until};
+use crate::support::{Kept, ask_socks, wait_within};
 use crate::{alone, file, read, trackbed};
 
 const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
@@ -27,7 +27,7 @@ fn start(railway: &Railway, log: &str) -> Daemon {
     command.args(["--transparent", "0.0.0.0:7462", "--drain", "2 s"]);
     command.stderr(File::create(file(log)).unwrap());
     let relay = Daemon(Kept(railway.train.run(|| command.spawn().unwrap()).unwrap()));
-    wait_until("the relay", || read(log).contains("SOCKS5 front at"));
+    wait_within(30, "the relay", || read(log).contains("SOCKS5 front at"));
     relay
 }
 

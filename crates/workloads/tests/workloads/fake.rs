@@ -30,7 +30,7 @@ use super::support::{Settings, prepare};
 pub struct Behaviour {
     pub set_up: Duration,
     pub one_way: Duration,
-    /// The time of each kilobyte of an answer's body. If it is zero, bodies pass as they come.
+    /// The time of each kilobyte of an answer's body.
     pub per_kilobyte: Duration,
     pub multiplexed: bool,
     pub handshake: Handshake,
@@ -286,10 +286,10 @@ impl Connection for FakeConnection {
             if is_missing {
                 return Ok(Response { status: 404, body: body::empty() });
             }
-            if !behaviour.per_kilobyte.is_zero() {
+            let breaks_off = behaviour.breaking_off.contains(&number);
+            if !behaviour.per_kilobyte.is_zero() || is_shortened || breaks_off {
                 let content = body::collect(response.body, 1 << 20).await?;
                 let content = content.slice(..content.len() - usize::from(is_shortened));
-                let breaks_off = behaviour.breaking_off.contains(&number);
                 response.body = Rc::clone(&self.server).slow(content, breaks_off, running);
             }
             Ok(response)

@@ -3,6 +3,7 @@
 use super::support::{Settings, prepare};
 
 const LINES: &str = "tests/data/lines.jsonl";
+const MISSING: &str = "tests/data/missing.json";
 
 /// A workload, its settings, the parameter that is wrong, and a part of the advice.
 const REFUSED: &[(&str, &Settings, &str, &str)] = &[
@@ -16,7 +17,7 @@ const REFUSED: &[(&str, &Settings, &str, &str)] = &[
     ("messages", &[("size", "355 B"), ("payload", LINES)], "size", "remove `size`"),
     ("messages", &[("size", "63 B")], "size", "64 to 10000000"),
     ("messages", &[("size", "11 MB")], "size", "bulk"),
-    ("messages", &[("payload", "tests/data/missing.json")], "payload", "missing.json cannot be"),
+    ("messages", &[("payload", MISSING)], "payload", "missing.json cannot be read"),
     ("messages", &[("payload", "tests/data/empty.json")], "payload", "empty.json is empty"),
     ("messages", &[("phones", "10001")], "phones", "at most 10000"),
     ("messages", &[("count", "5000000000")], "count", "at most 4294967295"),
@@ -66,8 +67,10 @@ const REFUSED: &[(&str, &Settings, &str, &str)] = &[
 #[test]
 fn what_makes_no_sense_is_refused_with_advice() {
     for (workload, settings, parameter, advice) in REFUSED {
-        let Err(why) = prepare(workload, settings) else { panic!("{settings:?} was taken") };
-        assert_eq!(why.parameter, *parameter, "{why}");
-        assert!(why.advice.contains(advice), "{why}");
+        let Err(why) = prepare(workload, settings) else {
+            panic!("{workload} {settings:?} was taken")
+        };
+        assert_eq!(why.parameter, *parameter, "{workload} {settings:?}: {why}");
+        assert!(why.advice.contains(advice), "{workload} {settings:?}: {why}");
     }
 }

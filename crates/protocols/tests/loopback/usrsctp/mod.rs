@@ -51,9 +51,9 @@ fn our_client(loss: Option<u64>) {
         let dialer = sctp().dialer(host, &ClientConfig::default()).unwrap();
         let connection = dialer.connect(address).await.unwrap();
         for len in [0, 1, 1_440, 1_441, 10_000] {
-            echo(&*connection, len, 1).await;
+            echo(&*connection, len, len as u64).await;
         }
-        join_all((0..10).map(|n| echo(&*connection, 100_000 + n, 1))).await;
+        join_all((0..10).map(|n| echo(&*connection, 100_000 + n, n as u64))).await;
         assert!(connection.transport().packets_sent > 700);
         connection.close().await;
         // The end is acknowledged.
