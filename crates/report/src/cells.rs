@@ -1,5 +1,6 @@
 //! The table of cells.
 
+use trackbed_analysis::groups::Section;
 use trackbed_measure::metrics::{self, Compared, split_unit};
 use trackbed_measure::results::{CellResult, MetricSummary};
 
@@ -7,7 +8,6 @@ use crate::number::{Decimals, dash, significant};
 use crate::spread::Scale;
 use crate::table::{Align, Table};
 use crate::words::title;
-use trackbed_analysis::groups::Section;
 
 /// A column of the table: its title, and a text for each cell.
 struct Column {

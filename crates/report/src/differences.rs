@@ -2,14 +2,13 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::groups::Group;
+use trackbed_analysis::groups::{Group, Section};
 use trackbed_measure::metrics::{Compared, split_unit};
 use trackbed_measure::results::Verdict;
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
 use crate::words::numbered;
-use trackbed_analysis::groups::Section;
 
 /// One table for all groups, if anything was compared.
 pub(crate) fn of(section: &Section<'_>, metric: &str) -> Option<Table> {

@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Write as _};
 
+use trackbed_analysis::groups::Section;
 use trackbed_measure::results::{CellResult, Document, RUNTIME, VIRTUAL};
 
 use crate::number::plural;
 use crate::words::{numbered, written};
 use crate::{cells, details, differences};
-use trackbed_analysis::groups::Section;
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(crate) fn extent(document: &Document) -> String {
 
 fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
     let sections = Section::all(document);
-    let is_whole = sections.iter().all(|section| section.part.as_deref().is_none());
+    let is_whole = sections.iter().all(|section| section.part.is_none());
     for line in sections.iter().filter(|_| is_whole).flat_map(Section::answer) {
         writeln!(out, "{line}")?;
     }
@@ -85,7 +85,7 @@ fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) 
         (None, Some(model)) => writeln!(out, "== {model}\n")?,
         (None, None) => {}
     }
-    if section.part.as_deref().is_some() {
+    if section.part.is_some() {
         let lines: Vec<&str> = section.answer().collect();
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         if !lines.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use trackbed_analysis::groups::Section;
 use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
 use trackbed_measure::results::CellResult;
@@ -11,7 +12,6 @@ use super::factors::{self, Looks, Split};
 use super::figure::{Along, Axis, Chooser, Mark, Series};
 use super::origin::Limit;
 use super::words;
-use trackbed_analysis::groups::Section;
 
 /// Cells, each with its index in the document.
 pub(crate) type Numbered<'a> = Vec<(u32, &'a CellResult)>;

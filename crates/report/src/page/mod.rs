@@ -38,6 +38,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use trackbed_analysis::groups::Section;
 use trackbed_analysis::paper::Held;
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_measure::timeline::Timeline;
@@ -48,7 +49,6 @@ use distribution::Distribution;
 use figure::Figure;
 use material::Material;
 use ranks::Ranks;
-use trackbed_analysis::groups::Section;
 
 pub use origin::{Limit, Origin};
 

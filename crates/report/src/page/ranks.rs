@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use trackbed_analysis::groups::Section;
 use trackbed_measure::metrics;
 use trackbed_measure::results::RunResult;
 use trackbed_stats::outliers;
-
-use trackbed_analysis::groups::Section;
 
 /// The runs of all cells, ranked by the metric that ranks cells.
 #[derive(Clone, Debug, Default)]

@@ -37,6 +37,22 @@ fn every_axis_of_every_shape_has_a_name_and_a_unit() {
     }
 }
 
+/// One mean is of a single run, and one equals its median.
+#[test]
+fn every_mean_along_a_factor_has_an_interval_and_no_quantile_has() {
+    let mut document = document(&["quic"], 4, 30);
+    let [single, equal] = [1, 2];
+    document.cells[single].metrics.get_mut("rtt_ms").unwrap().n = 1;
+    let summary = document.cells[equal].metrics.get_mut("rtt_ms").unwrap();
+    summary.p50 = summary.mean;
+    let figures = filled(&document, 10).figures();
+    let sweep = figures.iter().find(|one| one.id.contains("sweep")).unwrap();
+    let [mean, median] = [0, 1].map(|at| &sweep.views[at].series[0]);
+    assert_eq!(mean.more["low"].len(), 4);
+    assert!(mean.more["low"][single].is_nan() && mean.more["low"][equal].is_finite());
+    assert!(!median.more.contains_key("low"), "{median:?}");
+}
+
 #[test]
 fn the_numbers_are_those_of_the_document() {
     let document = document(&["quic", "http2"], 3, 30);

@@ -6,6 +6,7 @@ use trackbed_analysis::paper::{Chart, Curve};
 use trackbed_measure::lists::distinct;
 
 use crate::axis::{Axis, escaped};
+use crate::number::short;
 use crate::words::written;
 
 const WIDTH: f64 = 640.0;
@@ -21,6 +22,10 @@ const COLOURS: [&str; 7] =
 
 /// Approximate width of a letter.
 const LETTER: f64 = 6.0;
+/// Width of a digit in a wide font.
+const DIGIT: f64 = 7.0;
+/// Numbers of this length fit between the name of the y axis and the frame.
+const DIGITS: f64 = 5.0;
 /// Maximum number of labelled positions on the x axis.
 const LABELS_MAX: usize = 16;
 /// Points of a curve that are marked; more would merge into the line.
@@ -33,17 +38,21 @@ pub(crate) fn svg(chart: &Chart) -> String {
 
 fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
     let title = escaped(&format!("{}: {}", chart.number, chart.title));
-    writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n<title>{title}</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{title}</text>"
-    )?;
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let values =
         points().flat_map(|p| p.ours.into_iter().chain(p.study).chain(p.ci95.map(|c| c[1])));
     let y = Axis::of(values, false, [BOTTOM, TOP]);
+    // Long numbers move the name of the axis and the edge to the left.
+    let longest = y.ticks().into_iter().map(|tick| short(tick).len() as f64).fold(DIGITS, f64::max);
+    let edge = DIGIT * (DIGITS - longest);
+    let width = WIDTH - edge;
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{edge} 0 {width} {HEIGHT}\" role=\"img\" \
+         font-family=\"sans-serif\" font-size=\"11\">\n<title>{title}</title>\n\
+         <rect x=\"{edge}\" width=\"{width}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+         <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{title}</text>"
+    )?;
     let places = Places::of(chart);
     y.write_grid([LEFT, RIGHT], out)?;
     // With many positions, only about every fifth is labelled.
@@ -62,16 +71,16 @@ fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
             BOTTOM + 16.0
         )?;
     }
+    let (name, middle) = (edge + 14.0, (TOP + BOTTOM) / 2.0);
     writeln!(
         out,
         "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"#333\"/>\
          <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-         <text x=\"14\" y=\"{}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {})\">{}</text>",
+         <text x=\"{name}\" y=\"{middle}\" text-anchor=\"middle\" \
+         transform=\"rotate(-90 {name} {middle})\">{}</text>",
         (LEFT + RIGHT) / 2.0,
         BOTTOM + 36.0,
         escaped(&chart.x),
-        (TOP + BOTTOM) / 2.0,
-        (TOP + BOTTOM) / 2.0,
         escaped(&chart.metric)
     )?;
     for (curve, colour) in chart.curves.iter().zip(COLOURS.into_iter().cycle()) {
@@ -188,5 +197,14 @@ mod tests {
         assert!(picture.contains(&places), "{picture}");
         assert!(picture.contains("fill=\"white\" stroke=\"#d55e00\""), "the study's: {picture}");
         assert!(picture.contains(">from the study<"));
+    }
+
+    #[test]
+    fn long_numbers_have_room_beside_the_name_of_the_axis() {
+        let mut chart = held().charts.remove(0);
+        chart.curves[0].points[0].ours = Some(200_000.0);
+        let picture = svg(&chart);
+        assert!(picture.contains("viewBox=\"-7 0 647 300\""), "{picture}");
+        assert!(picture.contains("rotate(-90 7 142)"), "{picture}");
     }
 }

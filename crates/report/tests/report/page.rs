@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use serde_json::{Value, json};
+// `fixture` imports these from here.
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 
 /// The names under which Debian and others install it.
@@ -120,8 +121,8 @@ fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
         let Some(Seen { probe, console }) = open(width, DRAWN) else { return };
         assert_eq!(probe["errors"], "", "{probe}");
         assert_eq!(console, "", "the console is silent");
-        // Means, differences, along, tails, distributions, a front; a timeline, a map, a waterfall.
-        assert_eq!((&probe["figures"], &probe["drawn"]), (&json!(9), &json!(9)), "{probe}");
+        // Means, differences, along, tails, distributions, a front; two timelines, a map, a waterfall.
+        assert_eq!((&probe["figures"], &probe["drawn"]), (&json!(10), &json!(10)), "{probe}");
         let marks = probe["marks"].as_array().unwrap();
         assert!(marks.iter().all(|count| count.as_u64().unwrap() >= 4), "{probe}");
         assert_eq!(probe["broken"], 0, "{probe}");
@@ -157,7 +158,7 @@ fn values_are_read_by_keys() {
         return;
     };
     let figures = probe.as_array().unwrap_or_else(|| panic!("{probe}"));
-    assert_eq!(figures.len(), 9);
+    assert_eq!(figures.len(), 10);
     for figure in figures {
         assert_eq!((&figure["tab"], &figure["named"]), (&json!(0), &json!(true)), "{figure}");
         assert_eq!((&figure["visible"], &figure["gone"]), (&json!(true), &json!(true)), "{figure}");

@@ -25,7 +25,6 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         others: material.factors.iter().filter(|name| !is_load(name)).cloned().collect(),
         metrics: &[LATENCY],
         statistics: &STATISTICS,
-        has_intervals: false,
         place: &|cell| Some(cell.metrics.get(LOAD)?.mean),
         axis: &|series: &[Series]| axis(LOAD, series.iter().flat_map(|one| one.x.clone())),
     };

@@ -24,7 +24,6 @@ fn figure(material: &Material<'_>, number: usize, factor: &str) -> Figure {
         others: material.factors.iter().filter(|name| *name != factor).cloned().collect(),
         metrics: &material.metrics,
         statistics: &STATISTICS,
-        has_intervals: true,
         place: &|cell| factors::number(cell, factor).map(|(x, _)| x),
         axis: &|_| x.clone(),
     };
@@ -56,8 +55,6 @@ pub(super) struct Lines<'a> {
     pub others: Vec<String>,
     pub metrics: &'a [&'static str],
     pub statistics: &'a [(&'static str, Statistic)],
-    /// Whether means have intervals.
-    pub has_intervals: bool,
     /// Where a cell is on the x axis.
     pub place: &'a dyn Fn(&CellResult) -> Option<f64>,
     /// The x axis of a view.
@@ -71,15 +68,15 @@ impl Lines<'_> {
         let groups = material.chosen(&split);
         let mut views = Vec::new();
         for (place, metric) in self.metrics.iter().enumerate() {
-            for (statistic, (_, of)) in self.statistics.iter().enumerate() {
+            for (number, statistic) in self.statistics.iter().enumerate() {
                 for (choice, cells) in &groups {
-                    let series = self.lines(material, (metric, *of), cells, &split.series);
+                    let series = self.lines(material, (metric, *statistic), cells, &split.series);
                     if series.iter().all(|one| one.x.len() < VALUES_MIN) {
                         continue;
                     }
                     let values: Vec<f64> = series.iter().flat_map(|one| one.y.clone()).collect();
                     views.push(View {
-                        choice: [vec![place, statistic], choice.clone()].concat(),
+                        choice: [vec![place, number], choice.clone()].concat(),
                         x: (self.axis)(&series),
                         y: vec![axis(metric, values)],
                         series,
@@ -106,7 +103,7 @@ impl Lines<'_> {
     fn lines(
         &self,
         material: &Material<'_>,
-        (metric, of): (&str, Statistic),
+        (metric, (statistic, of)): (&str, (&str, Statistic)),
         cells: &[(u32, &CellResult)],
         names: &[String],
     ) -> Vec<Series> {
@@ -121,9 +118,8 @@ impl Lines<'_> {
             for (_, x, summary) in points {
                 line.x.push(x);
                 line.y.push(of(summary));
-                if self.has_intervals && of(summary) == summary.mean && summary.n > 1 {
-                    line.add("low", summary.ci95[0]);
-                    line.add("high", summary.ci95[1]);
+                if statistic == "mean" {
+                    line.interval(summary.n, summary.ci95, ["low", "high"]);
                 }
                 line.add("n", f64::from(summary.n));
             }

@@ -10,6 +10,7 @@ mod tables;
 use std::fmt::Write as _;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use trackbed_analysis::groups::Section;
 use trackbed_analysis::paper::Held;
 use trackbed_measure::results::Document;
 use trackbed_outward::printable;
@@ -19,7 +20,6 @@ use super::certificates::Certificates;
 use super::origin::Origin;
 use super::palette::{DARK, LIGHT};
 use super::ranks::Outlying;
-use trackbed_analysis::groups::Section;
 
 /// The content of the page.
 pub(crate) struct Page<'a> {

@@ -1,18 +1,17 @@
 //! What was run, and the conclusion.
 
 use maud::{Markup, html};
+use trackbed_analysis::groups::Section;
 use trackbed_measure::results::CellResult;
 
 use super::Page;
 use crate::cells;
 use crate::page::material::ANSWER;
 use crate::summary::extent;
-use trackbed_analysis::groups::Section;
 
 /// The page's header: title and navigation.
 pub(super) fn header(page: &Page<'_>) -> Markup {
-    let titled =
-        || page.sections.iter().enumerate().filter(|(_, one)| one.part.as_deref().is_some());
+    let titled = || page.sections.iter().enumerate().filter(|(_, one)| one.part.is_some());
     html! {
         header.top {
             div.wide {
@@ -58,7 +57,7 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
                 @if let Some(title) = section.part.as_deref() { h3 { (title) } }
                 @for line in lines { p.line { (sentence(line)) } }
             }
-            @if page.sections.iter().any(|section| section.part.as_deref().is_none()) {
+            @if page.sections.iter().any(|section| section.part.is_none()) {
                 div.figures.full #(ANSWER) {}
             }
             (counts(page))

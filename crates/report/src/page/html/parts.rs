@@ -1,10 +1,10 @@
 //! The result sections: figures first, then the tables behind them.
 
 use maud::{Markup, html};
+use trackbed_analysis::groups::Section;
 
 use super::tables;
 use crate::{cells, differences};
-use trackbed_analysis::groups::Section;
 
 /// A part of the scenario, or the whole scenario if it has no parts.
 pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
@@ -16,7 +16,7 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
             @if section.document.model.is_some() {
                 p.label role="note" { "Model of a device, no measurement." }
             }
-            @if section.part.as_deref().is_some() {
+            @if section.part.is_some() {
                 @for line in section.answer() { p.line { (line) } }
             }
             div.figures #{ "figures-" (number) } {}

@@ -50,7 +50,8 @@ pub fn run(cell: u32, run: u32, samples: usize) -> RunResult {
 }
 
 pub fn filled(document: &Document, samples: usize) -> Builder<'_> {
-    let mut builder = Builder::new(document, Origin::default());
+    let origin = Origin { command: "trackbed run edge".to_owned(), ..Origin::default() };
+    let mut builder = Builder::new(document, origin);
     for cell in 0..document.cells.len() as u32 {
         let runs: Vec<RunResult> = (0..document.runs).map(|k| run(cell, k, samples)).collect();
         builder.cell(cell, &runs).unwrap();
@@ -58,7 +59,8 @@ pub fn filled(document: &Document, samples: usize) -> Builder<'_> {
     builder
 }
 
-/// A recorded run: two panels with a gap and a handover, a map, and a page whose objects did not all come.
+/// A recorded run: two panels with a gap and a handover, a curve of negative values along the track, a map, and
+/// a page whose objects did not all come.
 fn watched() -> Watched {
     let curve = |chart, name: &str, value: fn(f64) -> f64| Curve {
         chart,
@@ -88,7 +90,7 @@ fn watched() -> Watched {
         curves: vec![
             curve(Chart::Throughput, "A", |x| if x == 1.0 { f64::NAN } else { 20.0 + x.sin() }),
             curve(Chart::RoundTrips, "A", |x| 90.0 + x),
-            curve(Chart::RoundTrips, "B", |x| 60.0 - x),
+            curve(Chart::Power, "A", |x| -60.0 - x),
         ],
         spans: vec![Span { name: "handover".to_owned(), from: 20.0, until: 21.5 }],
         places: Vec::new(),
