@@ -1,8 +1,6 @@
-//! Results as they are stored and shown: the result of a run, the summary of a cell's runs, and the
-//! document with all of them. Plain data, written as JSON in exactly this form.
-//!
-//! `Document::default()` has `schema` 0: set it to [`SCHEMA`] before writing. `Certificate::default()` is
-//! that of a valid run without packets.
+//! Results as they are stored and shown: the result of a run, the summary of a cell's runs, and the document
+//! with all of them. Plain data, written as JSON in exactly this form. `Document::default()` has `schema` 0: set
+//! it to [`SCHEMA`] before writing. `Certificate::default()` is that of a valid run without packets.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +13,7 @@ use crate::lists::distinct;
 /// a field is removed, renamed or changes its meaning. A new field does not increase it.
 pub const SCHEMA: u32 = 1;
 
-/// The version of results in virtual time: it increases when the same plan and seed give different
-/// results.
+/// The version of results in virtual time: it increases when the same plan and seed give different results.
 pub const RESULTS_VERSION: u32 = 4;
 
 /// The version of results that were written before the format had a version.
