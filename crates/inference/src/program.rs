@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
-use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use trackbed_linux::parent::die_with_parent;
 
-use crate::clock::monotonic_nanos;
+use crate::clock::{is_ready, monotonic_nanos, nanos};
 use crate::detector::Frame;
 use crate::tail::Tail;
 
@@ -230,22 +229,6 @@ fn said(last_words: &str) -> String {
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     is_ready(&end, monotonic_nanos().saturating_add(nanos(limit)))
-}
-
-/// Waits until `file` can be read, at most until `deadline_ns`; whether it can.
-pub(crate) fn is_ready(file: &impl AsFd, deadline_ns: u64) -> io::Result<bool> {
-    loop {
-        let left = Duration::from_nanos(deadline_ns.saturating_sub(monotonic_nanos()));
-        let left = Timespec::try_from(left).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&left)) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => return Ok(other? > 0),
-        }
-    }
-}
-
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 const END_MAX: Duration = Duration::from_secs(2);

@@ -4,8 +4,7 @@ use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::clock::monotonic_nanos;
-use crate::program::{is_ready, nanos};
+use crate::clock::{is_ready, monotonic_nanos, nanos};
 
 /// The standard output of `command`; `None` if it does not exist, fails, writes more than
 /// [`BYTES_MAX`] or takes longer than `limit`.

@@ -55,7 +55,8 @@ pub use connection::MultipathConnection;
 pub use join::{JoinError, join_token, refuse_join};
 pub use keys::Key;
 pub use manager::JoinRequest;
-pub use paths::{MultipathStats, PathInfo};
+pub use paths::PathInfo;
+pub use shared::MultipathStats;
 
 use crate::schedulers::Scheduler;
 use crate::subflow::Subflow;

@@ -9,7 +9,7 @@ use super::connection::MultipathConnection;
 use super::join::{JoinError, join_token};
 use super::link::{Link, Notice, Stage};
 use super::manager::JoinRequest;
-use super::shared::Mode;
+use super::shared::{Mode, MultipathStats};
 use super::{Path, Subflow};
 use crate::schedulers::PathId;
 use crate::segment::{AddAddress, Join, Segment};
@@ -37,25 +37,6 @@ pub struct PathInfo {
     pub stale: bool,
     /// Its subflow's counters.
     pub stats: Stats,
-}
-
-/// What is counted at the data level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MultipathStats {
-    /// Bytes that were given to paths for the first time.
-    pub bytes_sent: u64,
-    /// Bytes that were given to another path as well.
-    pub bytes_repeated: u64,
-    /// Bytes received in order.
-    pub bytes_received: u64,
-    /// Bytes received more than once, on several paths.
-    pub bytes_duplicate: u64,
-    /// Mappings whose checksum was wrong.
-    pub checksum_failures: u64,
-    /// Subflows that were opened, the first one included.
-    pub subflows: u32,
-    /// The connection fell back to TCP.
-    pub plain: bool,
 }
 
 impl MultipathConnection {

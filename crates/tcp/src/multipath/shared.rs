@@ -2,10 +2,28 @@
 
 use super::config::MultipathConfig;
 use super::keys::{Key, Keys};
-use super::paths::MultipathStats;
 use super::receive::DataReceive;
 use super::send::DataSend;
 use crate::segment::{AddAddress, DataNumber};
+
+/// What is counted at the data level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MultipathStats {
+    /// Bytes that were given to paths for the first time.
+    pub bytes_sent: u64,
+    /// Bytes that were given to another path as well.
+    pub bytes_repeated: u64,
+    /// Bytes received in order.
+    pub bytes_received: u64,
+    /// Bytes received more than once, on several paths.
+    pub bytes_duplicate: u64,
+    /// Mappings whose checksum was wrong.
+    pub checksum_failures: u64,
+    /// Subflows that were opened, the first one included.
+    pub subflows: u32,
+    /// The connection fell back to TCP.
+    pub plain: bool,
+}
 
 /// The state of a connection between TCP and Multipath TCP (RFC 8684 sections 3.1 and 3.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

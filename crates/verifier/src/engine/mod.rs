@@ -23,6 +23,7 @@ use std::thread::JoinHandle;
 use crate::Path;
 
 pub use clock::{monotonic_nanos, thread_cpu_nanos};
+pub use queue::Full;
 use queue::Queue;
 pub use tables::LaterTables;
 pub use task::{Done, Task};
@@ -64,11 +65,6 @@ pub struct Summary {
     /// Tasks that each worker has verified.
     pub verified: Vec<u64>,
 }
-
-/// The queue is full, and the task is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("as many tasks wait as may")]
-pub struct Full;
 
 /// Workers and their queues.
 pub struct Engine {

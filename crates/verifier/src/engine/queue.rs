@@ -4,8 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Full;
 use super::task::Task;
+
+/// The queue is full, and the task is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("as many tasks wait as may")]
+pub struct Full;
 
 pub(super) struct Queue {
     state: Mutex<State>,
