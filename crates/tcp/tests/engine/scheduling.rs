@@ -139,7 +139,7 @@ fn coupled_subflows_get_at_least_what_the_best_path_gives() {
 
 /// A queue that holds as much as is on the way is enough to keep both links busy.
 #[test]
-fn coupled_subflows_fill_two_bottlenecks_that_nobody_else_uses() {
+fn coupled_subflows_fill_two_idle_bottlenecks() {
     for name in coupled() {
         let links = vec![Link::new(10, 25, 41), Link::new(10, 25, 41)];
         let share = course(&controlled(name), links, &[]).rates(20, 120)[0] / (20.0 * PAYLOAD);
