@@ -314,8 +314,10 @@ fn filter_lengths(fd: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
         step(otherwise, 0, 0, 0),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // `len` is the number of `steps`, and the kernel copies them.
-    socket::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+    let (value, length) = ((&raw const program).cast(), size_of::<libc::sock_fprog>() as u32);
+    let (level, name) = (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER);
+    // SAFETY: the program has the number of steps it states; the kernel copies them.
+    sys::check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value, length) }).map(drop)
 }
 
 fn set<T>(fd: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {

@@ -104,13 +104,12 @@ pub(crate) fn get<T: Plain>(
     Ok((len as usize).min(size_of::<T>()))
 }
 
-/// setsockopt(2) with a value of the type that the option takes.
+/// setsockopt(2) with a value of the type that the option takes, without pointers.
 pub(crate) fn set<T>(socket: impl AsFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
     let len = size_of::<T>() as libc::socklen_t;
     let descriptor = socket.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open while it is borrowed, and the kernel reads the `len` bytes of
-    // `value`. For SO_ATTACH_FILTER alone it also follows a pointer there: the caller makes it point
-    // to as many steps as the value states.
+    // `value`, in which it follows no pointer.
     let result =
         unsafe { libc::setsockopt(descriptor, level, name, std::ptr::from_ref(value).cast(), len) };
     sys::check(result).map(drop)

@@ -1,10 +1,11 @@
 //! Codes of CoAP and status codes of HTTP (RFC 8075 section 7).
 //!
-//! The client errors listed in [`status()`] and 5.00 to 5.04 have the same numbers in both (4.04 is 404). 4.01
-//! is 403, 4.02 is 400 and 5.05 is 502. Of the successes, 2.01 is 201, 2.02 is 204, 2.03 is 304, and 2.04 and 2.05 are 200. Other
-//! codes count as the first of their class (RFC 7252 section 5.9). A status that its code does not
-//! preserve is also sent in an elective option of the experimental range
-//! ([`EXACT_STATUS`](super::options::EXACT_STATUS)), which other implementations ignore.
+//! The client errors listed in [`status()`] and 5.00 to 5.04 have the same numbers in both (4.04 is
+//! 404). 4.01 is 403, 4.02 is 400 and 5.05 is 502. Of the successes, 2.01 is 201, 2.02 is 204, 2.03
+//! is 304, and 2.04 and 2.05 are 200. Other codes count as the first of their class (RFC 7252
+//! section 5.9). A status that its code does not preserve is also sent in an elective option of the
+//! experimental range ([`EXACT_STATUS`](super::options::EXACT_STATUS)), which other implementations
+//! ignore.
 
 /// A code: its class in the upper three bits, its detail in the others (RFC 7252 section 3).
 pub(super) const fn code(class: u8, detail: u8) -> u8 {
