@@ -1,13 +1,16 @@
 //! Certificates: explicit ones, as TS 103 097 section 6 profiles those of IEEE 1609.2.
 
-use rasn_its::ieee1609dot2 as asn1;
-use rasn_its::ieee1609dot2::base_types as base;
+use std::borrow::Cow;
 
+use serde_json::Value as Json;
+
+use crate::asn1::{Value, coer};
 use crate::hash::{CertificateHash, HashedId8, SELF_SIGNED, sha256, signed_digest};
+use crate::ieee1609::{self, VERSION};
 use crate::job::{PublicKey, SignatureJob};
+use crate::point::{self, PointForm};
 use crate::refusal::{Refusal, Signed};
 use crate::time::Validity;
-use crate::{coer, point};
 
 /// The maximum certificate size in bytes. Tickets have about 150, roots with many permissions some
 /// hundreds.
@@ -27,9 +30,10 @@ pub enum Issuer {
 pub struct ParsedCertificate<'a> {
     bytes: &'a [u8],
     issuer: Issuer,
-    tbs: asn1::ToBeSignedCertificate,
-    tbs_bytes: &'a [u8],
-    signature: base::Signature,
+    tbs: Value,
+    /// What is signed: `tbs` in its canonical form.
+    tbs_bytes: Cow<'a, [u8]>,
+    signature: Value,
     hash: CertificateHash,
 }
 
@@ -51,7 +55,7 @@ impl<'a> ParsedCertificate<'a> {
         const WHAT: &str = "certificate";
         let window = &bytes[..bytes.len().min(MAX_CERTIFICATE_LEN)];
         let ([preamble, version, kind], rest) = coer::take_bytes::<3>(WHAT, window)?;
-        if *version != asn1::CertificateBase::VERSION {
+        if *version != VERSION {
             return Err(Refusal::Version(*version));
         }
         // One bit marks a signature; type 1 is implicit (section 6.4.3).
@@ -60,18 +64,27 @@ impl<'a> ParsedCertificate<'a> {
                 "is not an explicit certificate with a signature",
             ));
         }
-        let (issuer, _, rest) = coer::take::<asn1::IssuerIdentifier>("issuer", rest)?;
-        let (tbs, tbs_bytes, rest) = coer::take::<asn1::ToBeSignedCertificate>(WHAT, rest)?;
-        let (signature, _, rest) = coer::take::<base::Signature>("certificate's signature", rest)?;
+        let (issuer, _, rest) = coer::take("issuer", &ieee1609::IssuerIdentifier, rest)?;
+        let head = &bytes[..window.len() - rest.len()];
+        let (tbs, tbs_bytes, rest) = coer::take(WHAT, &ieee1609::ToBeSignedCertificate, rest)?;
+        let (signature, signature_bytes, rest) =
+            coer::take("certificate's signature", &ieee1609::Signature, rest)?;
         let own = &bytes[..window.len() - rest.len()];
-        let issuer = match issuer {
-            asn1::IssuerIdentifier::Sha256AndDigest(id) => Issuer::Certificate(HashedId8(*id.0)),
-            asn1::IssuerIdentifier::VSelf(base::HashAlgorithm::Sha256) => Issuer::Itself,
+        let issuer = match issuer.chosen() {
+            ("sha256AndDigest", Value::Octets(id)) => {
+                Issuer::Certificate(HashedId8(*coer::take_bytes("issuer", id)?.0))
+            }
+            ("self", Value::Name("sha256")) => Issuer::Itself,
             _ => return Err(Refusal::HashAlgorithm),
         };
-        let hash = CertificateHash(match canonical(own, &tbs, &signature)? {
-            Some(canonical) => sha256(&canonical),
-            None => sha256(own),
+        // The canonical form (section 6.4.3): points compressed, the signature's R by its x alone.
+        let tbs_bytes = canonical_tbs(&tbs, tbs_bytes)?;
+        let canonical_signature = canonical_signature(&signature);
+        let hash = CertificateHash(match (&tbs_bytes, &canonical_signature) {
+            (Cow::Borrowed(_), None) => sha256(own),
+            (tbs, signature) => {
+                sha256(&[head, tbs, signature.as_deref().unwrap_or(signature_bytes)].concat())
+            }
         });
         Ok((
             ParsedCertificate { bytes: own, issuer, tbs, tbs_bytes, signature, hash },
@@ -101,7 +114,7 @@ impl<'a> ParsedCertificate<'a> {
 pub struct Certificate {
     bytes: Box<[u8]>,
     issuer: Issuer,
-    tbs: asn1::ToBeSignedCertificate,
+    tbs: Value,
     tbs_hash_input: Box<[u8]>,
     hash: CertificateHash,
     key: PublicKey,
@@ -128,24 +141,19 @@ impl Certificate {
         check_profile(tbs)?;
         let of = match parsed.issuer {
             Issuer::Itself => Signed::Root,
-            Issuer::Certificate(_) if tbs.cert_issue_permissions.is_some() => Signed::Authority,
+            Issuer::Certificate(_) if tbs.at("certIssuePermissions").is_some() => Signed::Authority,
             Issuer::Certificate(_) => Signed::Ticket,
         };
         let (r, s) = point::signature_scalars(&parsed.signature, of)?;
-        let asn1::VerificationKeyIndicator::VerificationKey(key) = &tbs.verify_key_indicator else {
-            return Err(Refusal::CertificateForm("contains no verification key"));
-        };
-        let tbs_hash_input = match canonical_tbs(tbs) {
-            Some(canonical) => coer::encode("certificate", &canonical)?.into(),
-            None => parsed.tbs_bytes.into(),
-        };
+        let key = tbs.at("verifyKeyIndicator.verificationKey");
+        let key = key.ok_or(Refusal::CertificateForm("contains no verification key"))?;
         Ok(Certificate {
             bytes: parsed.bytes.into(),
             issuer: parsed.issuer,
             key: point::public_key(key)?,
-            validity: Validity::from(&tbs.validity_period),
+            validity: Validity::of(tbs.at("validityPeriod").unwrap_or(&Value::Null)),
             tbs: tbs.clone(),
-            tbs_hash_input,
+            tbs_hash_input: (*parsed.tbs_bytes).into(),
             hash: parsed.hash,
             r,
             s,
@@ -183,8 +191,8 @@ impl Certificate {
         self.validity
     }
 
-    /// All of its signed content.
-    pub fn tbs(&self) -> &asn1::ToBeSignedCertificate {
+    /// All of its signed content: `ToBeSignedCertificate` of IEEE 1609.2.
+    pub fn tbs(&self) -> &Value {
         &self.tbs
     }
 
@@ -205,80 +213,49 @@ impl Certificate {
 }
 
 /// TS 103 097 section 6.
-fn check_profile(tbs: &asn1::ToBeSignedCertificate) -> Result<(), Refusal> {
+fn check_profile(tbs: &Value) -> Result<(), Refusal> {
     let wrong = |what| Err(Refusal::CertificateForm(what));
-    if !matches!(tbs.id, asn1::CertificateId::Name(_) | asn1::CertificateId::None(())) {
+    if !matches!(tbs.at("id").map(Value::chosen), Some(("name" | "none", _))) {
         return wrong("has an identifier that is neither a name nor none");
     }
-    if tbs.cert_request_permissions.is_some() || tbs.can_request_rollover.is_some() {
+    if tbs.at("certRequestPermissions").or(tbs.at("canRequestRollover")).is_some() {
         return wrong("has permissions to request certificates, which ETSI's profile excludes");
     }
     Ok(())
 }
 
-/// The canonical form of a certificate (IEEE 1609.2 section 6.4.3: points compressed, the signature's
-/// R by its x alone), or `None` if it came in that.
-fn canonical(
-    bytes: &[u8],
-    tbs: &asn1::ToBeSignedCertificate,
-    signature: &base::Signature,
-) -> Result<Option<Vec<u8>>, Refusal> {
-    let canonical_tbs = canonical_tbs(tbs);
-    let canonical_signature = canonical_signature(signature);
-    if canonical_tbs.is_none() && canonical_signature.is_none() {
-        return Ok(None);
-    }
-    let (_, _, behind) = coer::take::<asn1::IssuerIdentifier>("issuer", &bytes[3..])?;
-    let mut out = bytes[..bytes.len() - behind.len()].to_vec();
-    out.extend(coer::encode("certificate", canonical_tbs.as_ref().unwrap_or(tbs))?);
-    let signature = canonical_signature.as_ref().unwrap_or(signature);
-    out.extend(coer::encode("certificate's signature", signature)?);
-    Ok(Some(out))
-}
-
-fn canonical_tbs(tbs: &asn1::ToBeSignedCertificate) -> Option<asn1::ToBeSignedCertificate> {
-    let key = match &tbs.verify_key_indicator {
-        asn1::VerificationKeyIndicator::VerificationKey(
-            base::PublicVerificationKey::EcdsaNistP256(key),
-        ) => point::compressed(key),
-        _ => None,
-    };
-    let encryption = tbs.encryption_key.as_ref().and_then(compressed_encryption_key);
+/// `tbs` with its points compressed; `bytes` if they are.
+fn canonical_tbs<'a>(tbs: &Value, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Refusal> {
+    let key = tbs.at("verifyKeyIndicator.verificationKey.ecdsaNistP256");
+    let key = key.and_then(point::compressed);
+    let encryption = tbs.at("encryptionKey").and_then(compressed_encryption_key);
     if key.is_none() && encryption.is_none() {
-        return None;
+        return Ok(bytes.into());
     }
-    let mut tbs = tbs.clone();
-    if let Some(key) = key {
-        tbs.verify_key_indicator = asn1::VerificationKeyIndicator::VerificationKey(
-            base::PublicVerificationKey::EcdsaNistP256(key),
-        );
-    }
-    tbs.encryption_key = encryption.or(tbs.encryption_key);
-    Some(tbs)
+    let change = |tbs: &mut Json| {
+        if let Some(key) = key {
+            tbs["verifyKeyIndicator"]["verificationKey"]["ecdsaNistP256"] = key;
+        }
+        if let Some(key) = encryption {
+            tbs["encryptionKey"] = key;
+        }
+    };
+    let kind = &ieee1609::ToBeSignedCertificate;
+    coer::changed("certificate", kind, tbs, bytes, change).map(Cow::Owned)
 }
 
 /// The key with its point compressed; `None` if it is.
-pub(crate) fn compressed_encryption_key(
-    key: &base::PublicEncryptionKey,
-) -> Option<base::PublicEncryptionKey> {
-    use base::BasePublicEncryptionKey as Key;
-    let public_key = match &key.public_key {
-        Key::EciesNistP256(point) => Key::EciesNistP256(point::compressed(point)?),
-        Key::EciesBrainpoolP256r1(point) => Key::EciesBrainpoolP256r1(point::compressed(point)?),
-        _ => return None,
-    };
-    Some(base::PublicEncryptionKey { supported_symm_alg: key.supported_symm_alg, public_key })
+pub(crate) fn compressed_encryption_key(key: &Value) -> Option<Json> {
+    let (curve, point) = key.at("publicKey")?.chosen();
+    let point = point::compressed(point).filter(|_| curve != "ecencSm2")?;
+    let mut key = key.to_json();
+    key["publicKey"][curve] = point;
+    Some(key)
 }
 
-fn canonical_signature(signature: &base::Signature) -> Option<base::Signature> {
-    let base::Signature::EcdsaNistP256(inner) = signature else { return None };
-    let x = match &inner.r_sig {
-        base::EccP256CurvePoint::CompressedY0(x) | base::EccP256CurvePoint::CompressedY1(x) => x,
-        base::EccP256CurvePoint::Uncompressed(point) => &point.x,
-        base::EccP256CurvePoint::XOnly(_) | base::EccP256CurvePoint::Fill(()) => return None,
-    };
-    Some(base::Signature::EcdsaNistP256(base::EcdsaP256Signature {
-        r_sig: base::EccP256CurvePoint::XOnly(*x),
-        s_sig: inner.s_sig,
-    }))
+/// A signature on P-256 with R by its x alone; `None` if it is so, or on another curve.
+fn canonical_signature(signature: &Value) -> Option<Vec<u8>> {
+    let (r, s) = point::signature_scalars(signature, Signed::Ticket).ok()?;
+    let is_canonical = signature.at("ecdsaNistP256Signature.rSig.x-only").is_some();
+    (!is_canonical).then(|| point::signature(&r, &s, false, PointForm::XOnly))
 }

@@ -1,11 +1,11 @@
 //! Messages and certificates as JSON: fields with their names in the standards (JSON encoding
-//! rules, X.697), and computed values beside them. In signed data the alternatives of a choice have
-//! rasn-its' names, which differ a little (`ecdsaNistP256` for `ecdsaNistP256Signature`).
+//! rules, X.697), and computed values beside them.
 
-use rasn_its::ieee1609dot2 as asn1;
 use serde_json::{Value, json};
 
+use crate::asn1::coer;
 use crate::certificate::{Certificate, Issuer, ParsedCertificate};
+use crate::ieee1609;
 use crate::message::{SignedMessage, Signer};
 use crate::payload;
 use crate::refusal::Refusal;
@@ -30,8 +30,7 @@ pub fn describe(bytes: &[u8]) -> Result<Value, Refusal> {
 pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
     let message = SignedMessage::decode(bytes)?;
     // Decoded as a whole for its fields; that it is not nested has been checked above.
-    let data: asn1::Ieee1609Dot2Data =
-        rasn::coer::decode(bytes).map_err(|error| Refusal::malformed("message", &error))?;
+    let (data, ..) = coer::take("message", &ieee1609::Ieee1609Dot2Data, bytes)?;
     let mut shown = json!({
         "type": "signed-message",
         "psid": message.psid(),
@@ -41,12 +40,12 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
             Signer::Certificate(parsed) => summary(parsed),
         },
     });
-    match payload::decode(message.psid().unwrap_or(u64::MAX), message.payload()) {
+    match payload::decode(message.psid(), message.payload()) {
         Ok(None) => {}
         Ok(Some(fields)) => shown["payload"] = fields.to_json(),
         Err(error) => shown["payload_error"] = error.to_string().into(),
     }
-    shown["data"] = jer("message", &data)?;
+    shown["data"] = data.to_json();
     Ok(shown)
 }
 
@@ -56,11 +55,10 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
 /// If it is malformed or too long.
 pub fn certificate(bytes: &[u8]) -> Result<Value, Refusal> {
     let parsed = ParsedCertificate::decode(bytes)?;
-    let certificate: asn1::Certificate =
-        rasn::coer::decode(bytes).map_err(|error| Refusal::malformed("certificate", &error))?;
+    let (certificate, ..) = coer::take("certificate", &ieee1609::Certificate, bytes)?;
     let mut shown = summary(&parsed);
     shown["type"] = "certificate".into();
-    shown["data"] = jer("certificate", &certificate)?;
+    shown["data"] = certificate.to_json();
     Ok(shown)
 }
 
@@ -79,27 +77,4 @@ fn summary(parsed: &ParsedCertificate<'_>) -> Value {
         Err(error) => shown["refused"] = error.to_string().into(),
     }
     shown
-}
-
-fn jer<T: rasn::Encode>(what: &'static str, value: &T) -> Result<Value, Refusal> {
-    let text = rasn::jer::encode(value).map_err(|error| Refusal::malformed(what, &error))?;
-    let value = serde_json::from_str(&text).map_err(|error| Refusal::malformed(what, &error))?;
-    Ok(with_lower_case_keys(value))
-}
-
-/// ASN.1's identifiers begin in lower case; rasn-its gives alternatives as Rust writes them.
-fn with_lower_case_keys(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(mut key, value)| {
-                if let Some(first) = key.get_mut(..1) {
-                    first.make_ascii_lowercase();
-                }
-                (key, with_lower_case_keys(value))
-            })
-            .collect(),
-        Value::Array(items) => items.into_iter().map(with_lower_case_keys).collect(),
-        other => other,
-    }
 }

@@ -7,10 +7,10 @@
 //! with the certificates of a [`lab::Infrastructure`]. [`json`] prints messages and certificates;
 //! [`traffic`] generates the messages of a crossing.
 //!
-//! rasn implements the canonical octet encoding rules, rasn-its the types; payloads are read and
-//! written by tables of their types. The received bytes are hashed: re-encoding would lose
-//! extensions that the types do not know. Only for a point that is not in its canonical form, that
-//! form is hashed instead (IEEE 1609.2 section 6.1.2).
+//! Tables of ASN.1 types drive the decoders and encoders, in canonical octet encoding rules for signed
+//! data and certificates, in packed ones for payloads. The received bytes are hashed: re-encoding
+//! would lose extensions that the tables do not know. Only for a point that is not in its canonical
+//! form, that form is hashed instead (IEEE 1609.2 section 6.1.2).
 //!
 //! # Not supported
 //!
@@ -25,10 +25,12 @@
 //! - Borders of countries: the receiver's country is configured.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod asn1;
 pub mod certificate;
 pub mod check;
-mod coer;
 pub mod hash;
+mod ieee1609;
 pub mod job;
 pub mod json;
 pub mod lab;
@@ -42,6 +44,7 @@ pub mod sign;
 pub mod time;
 pub mod traffic;
 
+pub use asn1::Value;
 pub use certificate::Certificate;
 pub use check::{Policy, Receiver};
 pub use message::SignedMessage;

@@ -1,6 +1,6 @@
 //! Places, and the regions for which certificates are valid.
 
-use rasn_its::ieee1609dot2::base_types as asn1;
+use crate::asn1::Value;
 
 /// A place on the earth, in tenths of a microdegree (WGS 84), the unit of IEEE 1609.2 and ETSI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,91 +41,91 @@ impl Position {
     }
 }
 
-impl From<&asn1::TwoDLocation> for Position {
-    fn from(place: &asn1::TwoDLocation) -> Position {
-        Position { latitude: *place.latitude.0, longitude: place.longitude.0.0 }
-    }
-}
-
-impl From<&asn1::ThreeDLocation> for Position {
-    fn from(place: &asn1::ThreeDLocation) -> Position {
-        Position { latitude: *place.latitude.0, longitude: place.longitude.0.0 }
-    }
-}
-
-/// Whether `place` lies in `region` (IEEE 1609.2 section 6.4.17). Borders of countries are not
-/// known here: `countries` are the codes (UN M.49, and 65,535 for the European Union) of where
-/// `place` is. A region with a drawn border may not cross the 180th meridian.
-pub(crate) fn contains(
-    region: &asn1::GeographicRegion,
-    place: &Position,
-    countries: &[u16],
-) -> bool {
-    match region {
-        asn1::GeographicRegion::CircularRegion(circle) => {
-            Position::from(&circle.center).distance_m(place) <= f64::from(circle.radius)
+impl Position {
+    /// That of a `TwoDLocation` or `ThreeDLocation`.
+    pub(crate) fn of(place: &Value) -> Position {
+        let number = |name| place.integer(name).and_then(|number| i32::try_from(number).ok());
+        Position {
+            latitude: number("latitude").unwrap_or_default(),
+            longitude: number("longitude").unwrap_or_default(),
         }
-        asn1::GeographicRegion::RectangularRegion(rectangles) => {
+    }
+
+    fn at(value: &Value, path: &str) -> Position {
+        value.at(path).map(Position::of).unwrap_or_default()
+    }
+}
+
+/// Whether `place` lies in `region`, a `GeographicRegion` (IEEE 1609.2 section 6.4.17). Borders of
+/// countries are not known here: `countries` are the codes (UN M.49, and 65,535 for the European
+/// Union) of where `place` is. A region with a drawn border may not cross the 180th meridian.
+pub(crate) fn contains(region: &Value, place: &Position, countries: &[u16]) -> bool {
+    match region.chosen() {
+        ("circularRegion", circle) => {
+            Position::at(circle, "center").distance_m(place) <= radius_m(circle)
+        }
+        ("rectangularRegion", Value::List(rectangles)) => {
             rectangles.iter().any(|rectangle| in_rectangle(rectangle, place))
         }
-        asn1::GeographicRegion::PolygonalRegion(corners) => in_polygon(corners, place),
-        asn1::GeographicRegion::IdentifiedRegion(regions) => regions.iter().any(|region| {
-            matches!(region,
-                asn1::IdentifiedRegion::CountryOnly(country) if countries.contains(&country.0))
+        ("polygonalRegion", Value::List(corners)) => in_polygon(corners, place),
+        ("identifiedRegion", Value::List(regions)) => regions.iter().any(|region| {
+            let country = region.integer("countryOnly");
+            country.is_some_and(|code| countries.iter().any(|country| i64::from(*country) == code))
         }),
         _ => false,
     }
 }
 
+fn radius_m(circle: &Value) -> f64 {
+    circle.integer("radius").unwrap_or_default() as f64
+}
+
 /// Whether all of `inner` lies in `outer`, if that can be decided: the same region, a circle in a
 /// circle, a rectangle in a rectangle, countries among countries. Anything else counts as outside.
-pub(crate) fn is_within(inner: &asn1::GeographicRegion, outer: &asn1::GeographicRegion) -> bool {
-    use asn1::GeographicRegion as Region;
-    match (inner, outer) {
+pub(crate) fn is_within(inner: &Value, outer: &Value) -> bool {
+    match (inner.chosen(), outer.chosen()) {
         _ if inner == outer => true,
-        (Region::CircularRegion(inner), Region::CircularRegion(outer)) => {
-            let apart = Position::from(&inner.center).distance_m(&Position::from(&outer.center));
-            apart + f64::from(inner.radius) <= f64::from(outer.radius)
+        (("circularRegion", inner), ("circularRegion", outer)) => {
+            let centre = |circle| Position::at(circle, "center");
+            centre(inner).distance_m(&centre(outer)) + radius_m(inner) <= radius_m(outer)
         }
-        (Region::RectangularRegion(inner), Region::RectangularRegion(outer)) => {
+        (("rectangularRegion", Value::List(inner)), ("rectangularRegion", Value::List(outer))) => {
             inner.iter().all(|inner| {
                 outer.iter().any(|outer| {
-                    in_rectangle(outer, &Position::from(&inner.north_west))
-                        && in_rectangle(outer, &Position::from(&inner.south_east))
+                    in_rectangle(outer, &Position::at(inner, "northWest"))
+                        && in_rectangle(outer, &Position::at(inner, "southEast"))
                 })
             })
         }
-        (Region::IdentifiedRegion(inner), Region::IdentifiedRegion(outer)) => {
+        (("identifiedRegion", Value::List(inner)), ("identifiedRegion", Value::List(outer))) => {
             inner.iter().all(|inner| outer.iter().any(|outer| is_part(inner, outer)))
         }
         _ => false,
     }
 }
 
-fn is_part(inner: &asn1::IdentifiedRegion, outer: &asn1::IdentifiedRegion) -> bool {
-    let asn1::IdentifiedRegion::CountryOnly(whole) = outer else { return inner == outer };
-    match inner {
-        asn1::IdentifiedRegion::CountryOnly(country) => country == whole,
-        asn1::IdentifiedRegion::CountryAndRegions(part) => part.country_only == *whole,
-        asn1::IdentifiedRegion::CountryAndSubregions(part) => part.country_only == *whole,
-        _ => false,
+fn is_part(inner: &Value, outer: &Value) -> bool {
+    let ("countryOnly", Value::Integer(whole)) = outer.chosen() else { return inner == outer };
+    match inner.chosen() {
+        ("countryOnly", Value::Integer(country)) => country == whole,
+        (_, part) => part.integer("countryOnly") == Some(*whole),
     }
 }
 
-fn in_rectangle(rectangle: &asn1::RectangularRegion, place: &Position) -> bool {
-    let north_west = Position::from(&rectangle.north_west);
-    let south_east = Position::from(&rectangle.south_east);
+fn in_rectangle(rectangle: &Value, place: &Position) -> bool {
+    let north_west = Position::at(rectangle, "northWest");
+    let south_east = Position::at(rectangle, "southEast");
     (south_east.latitude..=north_west.latitude).contains(&place.latitude)
         && (north_west.longitude..=south_east.longitude).contains(&place.longitude)
 }
 
 /// Counts the crossings of a ray to the east with the border, in integers.
-fn in_polygon(corners: &[asn1::TwoDLocation], place: &Position) -> bool {
+fn in_polygon(corners: &[Value], place: &Position) -> bool {
     let (x, y) = (i128::from(place.longitude), i128::from(place.latitude));
     let mut inside = false;
     for (index, corner) in corners.iter().enumerate() {
         let Some(next) = corners.get((index + 1) % corners.len()) else { continue };
-        let (a, b) = (Position::from(corner), Position::from(next));
+        let (a, b) = (Position::of(corner), Position::of(next));
         let (ax, ay) = (i128::from(a.longitude), i128::from(a.latitude));
         let (bx, by) = (i128::from(b.longitude), i128::from(b.latitude));
         if (ay > y) != (by > y) {
@@ -140,11 +140,11 @@ fn in_polygon(corners: &[asn1::TwoDLocation], place: &Position) -> bool {
 mod tests {
     use super::*;
 
-    fn place(latitude: i32, longitude: i32) -> asn1::TwoDLocation {
-        asn1::TwoDLocation {
-            latitude: asn1::Latitude(latitude.into()),
-            longitude: asn1::Longitude(longitude.into()),
-        }
+    fn place(latitude: i64, longitude: i64) -> Value {
+        Value::Fields(vec![
+            ("latitude", Value::Integer(latitude)),
+            ("longitude", Value::Integer(longitude)),
+        ])
     }
 
     #[test]
@@ -165,8 +165,7 @@ mod tests {
         // A U, open to the north.
         let corners = [(0, 0), (0, 30), (30, 30), (30, 20), (10, 20), (10, 10), (30, 10), (30, 0)]
             .map(|(latitude, longitude)| place(latitude, longitude));
-        let region =
-            asn1::GeographicRegion::PolygonalRegion(asn1::PolygonalRegion(corners.to_vec()));
+        let region = Value::Fields(vec![("polygonalRegion", Value::List(corners.into()))]);
         let inside =
             |latitude, longitude| contains(&region, &Position { latitude, longitude }, &[]);
         assert!(inside(5, 15) && inside(20, 5) && inside(20, 25));
@@ -176,20 +175,15 @@ mod tests {
     #[test]
     fn what_lies_within_is_told_only_where_it_is_sure() {
         let circle = |radius| {
-            asn1::GeographicRegion::CircularRegion(asn1::CircularRegion {
-                center: place(500_000_000, 80_000_000),
-                radius,
-            })
+            let centre = place(500_000_000, 80_000_000);
+            let fields = vec![("center", centre), ("radius", Value::Integer(radius))];
+            Value::Fields(vec![("circularRegion", Value::Fields(fields))])
         };
         assert!(is_within(&circle(900), &circle(1_000)));
         assert!(!is_within(&circle(1_001), &circle(1_000)));
-        let countries = |codes: &[u16]| {
-            let codes = codes
-                .iter()
-                .map(|code| asn1::IdentifiedRegion::CountryOnly(asn1::UnCountryId(*code)));
-            asn1::GeographicRegion::IdentifiedRegion(asn1::SequenceOfIdentifiedRegion(
-                codes.collect(),
-            ))
+        let countries = |codes: &[i64]| {
+            let one = |code: &i64| Value::Fields(vec![("countryOnly", Value::Integer(*code))]);
+            Value::Fields(vec![("identifiedRegion", Value::List(codes.iter().map(one).collect()))])
         };
         assert!(is_within(&countries(&[276]), &countries(&[250, 276])));
         assert!(!is_within(&countries(&[276, 756]), &countries(&[250, 276])));

@@ -1,15 +1,16 @@
 //! Received signed messages: `Ieee1609Dot2Data` with signed data in it (IEEE 1609.2 section 6.3).
 
-use rasn_its::ieee1609dot2 as asn1;
-use rasn_its::ieee1609dot2::base_types as base;
+use serde_json::Value as Json;
 
+use crate::asn1::{Value, coer};
 use crate::certificate::{ParsedCertificate, compressed_encryption_key};
 use crate::hash::{CertificateHash, HashedId8, signed_digest};
+use crate::ieee1609::{self, VERSION};
 use crate::job::{PublicKey, SignatureJob};
 use crate::location::Position;
+use crate::point;
 use crate::refusal::{Refusal, Signed};
 use crate::time::ItsTime;
-use crate::{coer, point};
 
 /// The maximum message size in bytes: three times the payload of an ITS-G5 frame.
 pub const MAX_MESSAGE_LEN: usize = 4_608;
@@ -27,8 +28,11 @@ pub enum Signer<'a> {
 /// were signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedMessage<'a> {
-    tbs: asn1::ToBeSignedData,
+    /// What is signed: the payload with what belongs to it, then the header.
     tbs_bytes: &'a [u8],
+    header_bytes: &'a [u8],
+    payload: &'a [u8],
+    header: Value,
     signer: Signer<'a>,
     r: [u8; 32],
     s: [u8; 32],
@@ -50,7 +54,7 @@ impl<'a> SignedMessage<'a> {
     pub(crate) fn decode_unlimited(bytes: &'a [u8]) -> Result<SignedMessage<'a>, Refusal> {
         const WHAT: &str = "message";
         let ([version, content], rest) = coer::take_bytes::<2>(WHAT, bytes)?;
-        if *version != asn1::Ieee1609Dot2Data::VERSION {
+        if *version != VERSION {
             return Err(Refusal::Version(*version));
         }
         // The second alternative of Ieee1609Dot2Content.
@@ -61,13 +65,15 @@ impl<'a> SignedMessage<'a> {
         if *hash_id != 0 {
             return Err(Refusal::HashAlgorithm);
         }
-        check_plain(rest)?;
-        let (tbs, tbs_bytes, rest) = coer::take::<asn1::ToBeSignedData>("signed content", rest)?;
+        let tbs = rest;
+        let (payload, rest) = take_payload(tbs)?;
+        let (header, header_bytes, rest) = coer::take("header", &ieee1609::HeaderInfo, rest)?;
+        let tbs_bytes = &tbs[..tbs.len() - rest.len()];
         let (signer, rest) = take_signer(rest)?;
-        let (signature, _, rest) = coer::take::<base::Signature>("signature", rest)?;
+        let (signature, _, rest) = coer::take("signature", &ieee1609::Signature, rest)?;
         coer::finish(WHAT, rest)?;
         let (r, s) = point::signature_scalars(&signature, Signed::Message)?;
-        Ok(SignedMessage { tbs, tbs_bytes, signer, r, s })
+        Ok(SignedMessage { tbs_bytes, header_bytes, payload, header, signer, r, s })
     }
 
     /// Its signer.
@@ -75,41 +81,42 @@ impl<'a> SignedMessage<'a> {
         &self.signer
     }
 
-    /// All of its header.
-    pub fn header(&self) -> &asn1::HeaderInfo {
-        &self.tbs.header_info
+    /// All of its header: `HeaderInfo` of IEEE 1609.2.
+    pub fn header(&self) -> &Value {
+        &self.header
     }
 
-    /// Its application (PSID or ITS-AID); `None` if it has more than 64 bits.
-    pub fn psid(&self) -> Option<u64> {
-        psid(&self.tbs.header_info.psid)
+    /// Its application (PSID or ITS-AID).
+    pub fn psid(&self) -> u64 {
+        psid(&self.header)
     }
 
     /// Its generation time, if given.
     pub fn generation_time(&self) -> Option<ItsTime> {
-        self.tbs.header_info.generation_time.as_ref().map(|time| ItsTime::from_micros(time.0))
+        self.time("generationTime")
     }
 
     /// Its expiry time, if given.
     pub fn expiry_time(&self) -> Option<ItsTime> {
-        self.tbs.header_info.expiry_time.as_ref().map(|time| ItsTime::from_micros(time.0))
+        self.time("expiryTime")
+    }
+
+    fn time(&self, field: &str) -> Option<ItsTime> {
+        self.header.integer(field).map(|micros| ItsTime::from_micros(micros.unsigned_abs()))
     }
 
     /// Its generation location, if given and known.
     pub fn generation_location(&self) -> Option<Position> {
-        let place = Position::from(self.tbs.header_info.generation_location.as_ref()?);
-        let known = place.latitude <= base::NinetyDegreeInt::MAX
-            && place.longitude <= base::OneEightyDegreeInt::MAX;
+        let place = Position::of(self.header.at("generationLocation")?);
+        // One more is "unknown".
+        let known = place.latitude <= 900_000_000 && place.longitude <= 1_800_000_000;
         known.then_some(place)
     }
 
     /// The signed payload: for ETSI's messages a GeoNetworking packet from its common header on,
     /// for a basic safety message the message itself.
     pub fn payload(&self) -> &[u8] {
-        match self.tbs.payload.data.as_ref().map(|data| &data.content) {
-            Some(asn1::Ieee1609Dot2Content::UnsecuredData(payload)) => payload,
-            _ => &[],
-        }
+        self.payload
     }
 
     /// The job that verifies the signature by the holder of `key` and of the certificate with this
@@ -127,26 +134,32 @@ impl<'a> SignedMessage<'a> {
 
     /// IEEE 1609.2 section 6.3.9: a point in the encryption key is signed in its compressed form.
     fn canonical_tbs(&self) -> Result<Option<Vec<u8>>, Refusal> {
-        let Some(base::EncryptionKey::Public(key)) = &self.tbs.header_info.encryption_key else {
-            return Ok(None);
-        };
-        let Some(key) = compressed_encryption_key(key) else { return Ok(None) };
-        let mut tbs = self.tbs.clone();
-        tbs.header_info.encryption_key = Some(base::EncryptionKey::Public(key));
-        coer::encode("signed content", &tbs).map(Some)
+        let key = self.header.at("encryptionKey.public").and_then(compressed_encryption_key);
+        let Some(key) = key else { return Ok(None) };
+        let change = |header: &mut Json| header["encryptionKey"]["public"] = key;
+        let kind = &ieee1609::HeaderInfo;
+        let header = coer::changed("header", kind, &self.header, self.header_bytes, change)?;
+        let payload = &self.tbs_bytes[..self.tbs_bytes.len() - self.header_bytes.len()];
+        Ok(Some([payload, &header].concat()))
     }
 }
 
-/// Checks that the payload is plain data before a decoder descends: nested signed data would let an
-/// attacker choose the recursion depth.
-fn check_plain(tbs: &[u8]) -> Result<(), Refusal> {
+/// The payload at the front of `tbs`, and what follows it. Only plain data: nested signed data would
+/// let an attacker choose the recursion depth.
+fn take_payload(tbs: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
+    const WHAT: &str = "signed content";
     // The presence of `data` (without extensions, with or without a hash of other data), its version,
     // and the first alternative, which is unsecured data.
-    match tbs {
-        [0x40 | 0x60, asn1::Ieee1609Dot2Data::VERSION, 0x80, ..] => Ok(()),
-        [_, _, _, ..] => Err(Refusal::Nested),
-        _ => Err(Refusal::malformed("signed content", &"it ends too early")),
+    let (hashes, rest) = match tbs {
+        [presence @ (0x40 | 0x60), VERSION, 0x80, rest @ ..] => (presence & 0x20 != 0, rest),
+        [_, _, _, ..] => return Err(Refusal::Nested),
+        _ => return Err(Refusal::malformed(WHAT, &"it ends too early")),
+    };
+    let (payload, mut rest) = coer::take_octets(WHAT, rest)?;
+    if hashes {
+        (_, _, rest) = coer::take(WHAT, &ieee1609::HashedData, rest)?;
     }
+    Ok((payload, rest))
 }
 
 fn take_signer(bytes: &[u8]) -> Result<(Signer<'_>, &[u8]), Refusal> {
@@ -170,6 +183,7 @@ fn take_signer(bytes: &[u8]) -> Result<(Signer<'_>, &[u8]), Refusal> {
     }
 }
 
-pub(crate) fn psid(psid: &base::Psid) -> Option<u64> {
-    u64::try_from(&psid.0).ok()
+/// The application that `value` names.
+pub(crate) fn psid(value: &Value) -> u64 {
+    value.integer("psid").unwrap_or_default().unsigned_abs()
 }

@@ -1,8 +1,9 @@
 //! Points of the curve as IEEE 1609.2 writes them (section 6.3.23): five forms of which a public key
 //! may have three, and the point R of a signature four.
 
-use rasn_its::ieee1609dot2::base_types as asn1;
+use serde_json::{Value as Json, json};
 
+use crate::asn1::{Value, hex};
 use crate::job::PublicKey;
 use crate::refusal::{Refusal, Signed};
 
@@ -21,75 +22,70 @@ pub enum PointForm {
 
 /// The r and s of a signature on P-256, whichever form its point R has.
 pub(crate) fn signature_scalars(
-    signature: &asn1::Signature,
+    signature: &Value,
     of: Signed,
 ) -> Result<([u8; 32], [u8; 32]), Refusal> {
-    let asn1::Signature::EcdsaNistP256(signature) = signature else {
+    let ("ecdsaNistP256Signature", signature) = signature.chosen() else {
         return Err(Refusal::SignatureCurve { of });
     };
-    let r = match &signature.r_sig {
-        asn1::EccP256CurvePoint::XOnly(x)
-        | asn1::EccP256CurvePoint::CompressedY0(x)
-        | asn1::EccP256CurvePoint::CompressedY1(x) => **x,
-        asn1::EccP256CurvePoint::Uncompressed(point) => *point.x,
-        asn1::EccP256CurvePoint::Fill(()) => return Err(Refusal::FillPoint { of }),
-    };
-    Ok((r, *signature.s_sig))
+    let r = signature.at("rSig").and_then(x).ok_or(Refusal::FillPoint { of })?;
+    let s = coordinate(signature.octets("sSig")).ok_or(Refusal::SignatureCurve { of })?;
+    Ok((r, s))
+}
+
+/// The x of a point; `None` if it has none (`fill`).
+fn x(point: &Value) -> Option<[u8; 32]> {
+    match point.chosen() {
+        ("uncompressedP256", both) => coordinate(both.octets("x")),
+        (_, Value::Octets(x)) => coordinate(Some(x)),
+        _ => None,
+    }
+}
+
+fn coordinate(octets: Option<&[u8]>) -> Option<[u8; 32]> {
+    octets?.try_into().ok()
 }
 
 /// The key that a certificate holds, checked to be on the curve. `x-only` and `fill` are no keys
 /// (section 6.3.37).
-pub(crate) fn public_key(key: &asn1::PublicVerificationKey) -> Result<PublicKey, Refusal> {
-    let asn1::PublicVerificationKey::EcdsaNistP256(point) = key else {
-        return Err(Refusal::KeyCurve);
-    };
-    let key = match point {
-        asn1::EccP256CurvePoint::CompressedY0(x) => PublicKey::decompress(x, false),
-        asn1::EccP256CurvePoint::CompressedY1(x) => PublicKey::decompress(x, true),
-        asn1::EccP256CurvePoint::Uncompressed(point) => {
-            PublicKey::from_coordinates(&point.x, &point.y)
-        }
-        asn1::EccP256CurvePoint::XOnly(_) | asn1::EccP256CurvePoint::Fill(()) => None,
-    };
+pub(crate) fn public_key(key: &Value) -> Result<PublicKey, Refusal> {
+    let ("ecdsaNistP256", point) = key.chosen() else { return Err(Refusal::KeyCurve) };
+    let key = x(point).and_then(|x| match point.chosen() {
+        ("compressed-y-0", _) => PublicKey::decompress(&x, false),
+        ("compressed-y-1", _) => PublicKey::decompress(&x, true),
+        (_, both) => PublicKey::from_coordinates(&x, &coordinate(both.octets("y"))?),
+    });
     key.ok_or(Refusal::KeyNotOnCurve)
 }
 
 /// The compressed form of an uncompressed point, as canonical encodings have it; `None` if it is
 /// compressed already.
-pub(crate) fn compressed(point: &asn1::EccP256CurvePoint) -> Option<asn1::EccP256CurvePoint> {
-    let asn1::EccP256CurvePoint::Uncompressed(point) = point else { return None };
-    let is_odd = point.y.last().is_some_and(|byte| byte & 1 == 1);
-    Some(compress(&point.x, is_odd))
+pub(crate) fn compressed(point: &Value) -> Option<Json> {
+    let ("uncompressedP256", both) = point.chosen() else { return None };
+    let is_odd = both.octets("y")?.last()? & 1 == 1;
+    Some(compress(both.octets("x")?, is_odd))
 }
 
-pub(crate) fn compressed_key(key: &PublicKey) -> asn1::EccP256CurvePoint {
+pub(crate) fn compressed_key(key: &PublicKey) -> Json {
     compress(key.x(), key.y()[31] & 1 == 1)
 }
 
-/// The point with this x as a signature's R, in the requested form.
-pub(crate) fn signature_point(
-    x: [u8; 32],
-    y_is_odd: bool,
-    form: PointForm,
-) -> asn1::EccP256CurvePoint {
-    match (form, PublicKey::decompress(&x, y_is_odd)) {
-        (PointForm::Uncompressed, Some(point)) => {
-            asn1::EccP256CurvePoint::Uncompressed(asn1::EccP256CurvePointUncompressedP256 {
-                x: x.into(),
-                y: (*point.y()).into(),
-            })
-        }
-        // A signature whose r was reduced by n has no point of that x: one in 2^128.
-        (PointForm::XOnly, _) | (PointForm::Uncompressed, None) => {
-            asn1::EccP256CurvePoint::XOnly(x.into())
-        }
-        (PointForm::Compressed, _) => compress(&x, y_is_odd),
-    }
+fn compress(x: &[u8], y_is_odd: bool) -> Json {
+    json!({ (if y_is_odd { "compressed-y-1" } else { "compressed-y-0" }): hex(x) })
 }
 
-fn compress(x: &[u8; 32], y_is_odd: bool) -> asn1::EccP256CurvePoint {
-    match y_is_odd {
-        false => asn1::EccP256CurvePoint::CompressedY0((*x).into()),
-        true => asn1::EccP256CurvePoint::CompressedY1((*x).into()),
-    }
+/// The encoding of a signature on P-256, its R in the requested form.
+pub(crate) fn signature(r: &[u8; 32], s: &[u8; 32], y_is_odd: bool, form: PointForm) -> Vec<u8> {
+    // Alternatives: ecdsaNistP256Signature, and those of a point in their order.
+    let x_only = (0x80, None);
+    let (point, y) = match form {
+        PointForm::XOnly => x_only,
+        PointForm::Compressed => (0x82 | u8::from(y_is_odd), None),
+        // A signature whose r was reduced by n has no point of that x: one in 2^128.
+        PointForm::Uncompressed => match PublicKey::decompress(r, y_is_odd) {
+            Some(point) => (0x84, Some(*point.y())),
+            None => x_only,
+        },
+    };
+    [&[0x80, point][..], r, y.as_ref().map_or(&[], <[u8; 32]>::as_slice), s].concat()
 }

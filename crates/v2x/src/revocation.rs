@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use rasn_its::ieee1609dot2::{base_types as base, crl_base_types as crl};
+use serde_json::{Value as Json, json};
 
+use crate::asn1::{Value, coer, hex};
 use crate::check::{Trust, permission};
-use crate::coer;
 use crate::hash::CertificateHash;
+use crate::ieee1609;
 use crate::job::SignatureVerifier;
 use crate::message::{SignedMessage, Signer};
 use crate::payload::psid;
@@ -56,8 +57,8 @@ impl Revocations {
     ) -> Result<(), Refusal> {
         Refusal::limit(list.len(), MAX_LIST_LEN)?;
         let message = SignedMessage::decode_unlimited(list)?;
-        if message.psid() != Some(psid::CRL) {
-            return Err(Refusal::Psid(message.psid().unwrap_or(u64::MAX)));
+        if message.psid() != psid::CRL {
+            return Err(Refusal::Psid(message.psid()));
         }
         let Signer::Digest(id) = message.signer() else { return Err(Refusal::SignerForm) };
         let root = trust.root(id)?;
@@ -75,21 +76,28 @@ impl Revocations {
 
     fn replace(&mut self, contents: &[u8], now: ItsTime) -> Result<(), Refusal> {
         const WHAT: &str = "revocation list";
-        let (contents, _, rest) = coer::take::<crl::CrlContents>(WHAT, contents)?;
+        let (contents, _, rest) = coer::take(WHAT, &ieee1609::CrlContents, contents)?;
         coer::finish(WHAT, rest)?;
-        let issued = ItsTime::from_secs(contents.issue_date.0);
+        let time = |of: &Value, field| {
+            ItsTime::from_secs(
+                of.integer(field).and_then(|secs| u32::try_from(secs).ok()).unwrap_or_default(),
+            )
+        };
+        let issued = time(&contents, "issueDate");
         if issued < self.issued {
             return Err(Refusal::TooOld { age: self.issued.since(issued) });
         }
-        let (entries, is_full) = match &contents.type_specific {
-            crl::TypeSpecificCrlContents::FullHashCrl(list) => (&list.entries, true),
-            crl::TypeSpecificCrlContents::DeltaHashCrl(list) => (&list.entries, false),
-            _ => return Err(Refusal::malformed(WHAT, &"it lists linkage values, not hashes")),
-        };
-        let mut revoked = if is_full { BTreeMap::new() } else { self.revoked.clone() };
+        let full = contents.at("typeSpecific.fullHashCrl");
+        let list = full.or(contents.at("typeSpecific.deltaHashCrl"));
+        let mut revoked = if full.is_some() { BTreeMap::new() } else { self.revoked.clone() };
         revoked.retain(|_, expiry| *expiry > now);
-        let entries = entries.iter().map(|entry| (*entry.id.0, ItsTime::from_secs(entry.expiry.0)));
-        revoked.extend(entries.filter(|(_, expiry)| *expiry > now));
+        for entry in list.map_or(&[][..], |list| list.list("entries")) {
+            let (id, _) = coer::take_bytes(WHAT, entry.octets("id").unwrap_or_default())?;
+            let expiry = time(entry, "expiry");
+            if expiry > now {
+                revoked.insert(*id, expiry);
+            }
+        }
         Refusal::limit(revoked.len(), MAX_REVOKED)?;
         self.revoked = revoked;
         self.issued = issued;
@@ -108,26 +116,18 @@ pub fn sign_list(
     issued: ItsTime,
     next: ItsTime,
 ) -> Result<Vec<u8>, Refusal> {
-    let entries: Vec<crl::HashBasedRevocationInfo> = revoked
-        .iter()
-        .map(|(hash, expiry)| {
-            crl::HashBasedRevocationInfo::builder()
-                .id(base::HashedId10(hash.id10().into()))
-                .expiry(base::Time32(expiry.as_secs()))
-                .build()
-        })
-        .collect();
-    let list = crl::ToBeSignedHashIdCrl::builder().crl_serial(0).entries(entries.into()).build();
-    let contents = crl::CrlContents {
-        version: 1,
-        crl_series: base::CrlSeries(0),
-        crl_craca: base::HashedId8(root.certificate().id().0.into()),
-        issue_date: base::Time32(issued.as_secs()),
-        next_crl: base::Time32(next.as_secs()),
-        priority_info: crl::CrlPriorityInfo::builder().build(),
-        type_specific: crl::TypeSpecificCrlContents::FullHashCrl(list),
-    };
-    let contents = coer::encode("revocation list", &contents)?;
+    let entry = |(hash, expiry): &(CertificateHash, ItsTime)| json!({ "id": hex(&hash.id10()), "expiry": expiry.as_secs() });
+    let entries: Json = revoked.iter().map(entry).collect();
+    let contents = json!({
+        "version": 1,
+        "crlSeries": 0,
+        "crlCraca": root.certificate().id().to_string(),
+        "issueDate": issued.as_secs(),
+        "nextCrl": next.as_secs(),
+        "priorityInfo": {},
+        "typeSpecific": { "fullHashCrl": { "crlSerial": 0, "entries": entries } },
+    });
+    let contents = coer::encode("revocation list", &ieee1609::CrlContents, &contents)?;
     let message = Unsigned::new(psid::CRL, &contents, issued);
     root.sign(&message, Identification::Digest, PointForm::XOnly)
 }

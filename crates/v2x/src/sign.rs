@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use p256::ecdsa::SigningKey;
-use rasn_its::ieee1609dot2 as asn1;
-use rasn_its::ieee1609dot2::base_types as base;
+use serde_json::{Value as Json, json};
 use trackbed_core::Rng;
 
+use crate::asn1::coer;
 use crate::certificate::Certificate;
-use crate::coer;
 use crate::hash::{CertificateHash, signed_digest};
+use crate::ieee1609::{self, VERSION};
 use crate::job::PublicKey;
 use crate::location::Position;
 use crate::point::{self, PointForm};
@@ -51,13 +51,10 @@ impl PrivateKey {
     }
 
     /// The signature of a digest, its point R in the requested form.
-    pub(crate) fn sign(&self, digest: &[u8; 32], form: PointForm) -> base::Signature {
+    pub(crate) fn sign(&self, digest: &[u8; 32], form: PointForm) -> Vec<u8> {
         let (signature, recovery) = self.secret.sign_prehash_recoverable(digest);
         let (r, s) = signature.split_bytes();
-        base::Signature::EcdsaNistP256(base::EcdsaP256Signature {
-            r_sig: point::signature_point(r.into(), recovery.is_y_odd(), form),
-            s_sig: <[u8; 32]>::from(s).into(),
-        })
+        point::signature(&r.into(), &s.into(), recovery.is_y_odd(), form)
     }
 }
 
@@ -125,11 +122,11 @@ impl Holder {
         identification: Identification,
         form: PointForm,
     ) -> Result<Vec<u8>, Refusal> {
-        let tbs = coer::encode("message", &to_be_signed(message)?)?;
+        let tbs = to_be_signed(message)?;
         let signature = self.key.sign(&signed_digest(&tbs, &self.certificate.hash()), form);
         // protocolVersion 3, signedData, sha256
         let mut out = Vec::with_capacity(tbs.len() + 256);
-        out.extend([asn1::Ieee1609Dot2Data::VERSION, 0x81, 0]);
+        out.extend([VERSION, 0x81, 0]);
         out.extend(tbs);
         match identification {
             Identification::Digest => {
@@ -142,57 +139,46 @@ impl Holder {
                 out.extend(self.certificate.bytes());
             }
         }
-        out.extend(coer::encode("signature", &signature)?);
+        out.extend(signature);
         Ok(out)
     }
 }
 
-fn to_be_signed(message: &Unsigned<'_>) -> Result<asn1::ToBeSignedData, Refusal> {
-    let place = message.generation_location.as_ref().map(three_d_location).transpose()?;
-    let payload = base::Opaque(message.payload.to_vec().into());
-    let data = asn1::Ieee1609Dot2Data {
-        protocol_version: asn1::Ieee1609Dot2Data::VERSION,
-        content: asn1::Ieee1609Dot2Content::UnsecuredData(payload),
-    };
-    let payload = asn1::SignedDataPayload::builder()
-        .data(data)
-        .build()
-        .map_err(|error| Refusal::malformed("payload", &format!("{error:?}")))?;
-    let header_info = asn1::HeaderInfo::builder()
-        .psid(base::Psid(message.psid.into()))
-        .generation_time(base::Time64(message.generation_time.as_micros()))
-        .maybe_expiry_time(message.expiry_time.map(|time| base::Time64(time.as_micros())))
-        .maybe_generation_location(place)
-        .build();
-    Ok(asn1::ToBeSignedData { payload, header_info })
+fn to_be_signed(message: &Unsigned<'_>) -> Result<Vec<u8>, Refusal> {
+    let mut header = json!({
+        "psid": message.psid,
+        "generationTime": message.generation_time.as_micros(),
+    });
+    if let Some(time) = message.expiry_time {
+        header["expiryTime"] = time.as_micros().into();
+    }
+    if let Some(Position { latitude, longitude }) = message.generation_location {
+        // An elevation of 0xF000 is unknown (section 6.3.18).
+        header["generationLocation"] =
+            json!({ "latitude": latitude, "longitude": longitude, "elevation": 0xf000 });
+    }
+    // Plain data are present, of this version, unsecured.
+    let mut tbs = vec![0x40, VERSION, 0x80];
+    coer::length(message.payload.len(), &mut tbs);
+    tbs.extend(message.payload);
+    tbs.extend(coer::encode("header", &ieee1609::HeaderInfo, &header)?);
+    Ok(tbs)
 }
 
-/// Elevation is 0xF000, which is unknown (IEEE 1609.2 section 6.3.18).
-fn three_d_location(place: &Position) -> Result<base::ThreeDLocation, Refusal> {
-    const NO_PLACE: Refusal = Refusal::Header("has an invalid generation location");
-    let latitude = base::NinetyDegreeInt::new(place.latitude).ok_or(NO_PLACE)?;
-    let longitude = base::OneEightyDegreeInt::new(place.longitude).ok_or(NO_PLACE)?;
-    Ok(base::ThreeDLocation {
-        latitude: base::Latitude(latitude),
-        longitude: base::Longitude(longitude),
-        elevation: base::Elevation(0xf000),
-    })
-}
-
-/// Signs a certificate: `issuer` is its issuer's hash and key, or [`crate::hash::SELF_SIGNED`] and its
-/// own key.
+/// Signs a certificate with these contents (`ToBeSignedCertificate`): `issuer` is its issuer
+/// (`IssuerIdentifier`), with the hash of the issuer's certificate and its key, or
+/// [`crate::hash::SELF_SIGNED`] and its own key.
 pub(crate) fn sign_certificate(
-    tbs: &asn1::ToBeSignedCertificate,
-    issuer: &asn1::IssuerIdentifier,
+    tbs: &Json,
+    issuer: &Json,
     signer: &CertificateHash,
     key: &PrivateKey,
 ) -> Result<Certificate, Refusal> {
-    let tbs = coer::encode("certificate", tbs)?;
+    let tbs = coer::encode("certificate", &ieee1609::ToBeSignedCertificate, tbs)?;
     // A signature is present; version 3; explicit.
-    let mut out = vec![0x80, asn1::CertificateBase::VERSION, 0];
-    out.extend(coer::encode("issuer", issuer)?);
+    let mut out = vec![0x80, VERSION, 0];
+    out.extend(coer::encode("issuer", &ieee1609::IssuerIdentifier, issuer)?);
     out.extend(&tbs);
-    let signature = key.sign(&signed_digest(&tbs, signer), PointForm::XOnly);
-    out.extend(coer::encode("certificate's signature", &signature)?);
+    out.extend(key.sign(&signed_digest(&tbs, signer), PointForm::XOnly));
     Certificate::decode(&out)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use rasn_its::ieee1609dot2::base_types as asn1;
+use crate::asn1::Value;
 
 /// A point in time: microseconds of atomic time since 2004-01-01 00:00:00 UTC, as `Time64` has them
 /// (IEEE 1609.2 section 6.3.12). Arithmetic saturates.
@@ -87,27 +87,30 @@ impl Validity {
     pub fn contains(&self, inner: &Validity) -> bool {
         self.start <= inner.start && inner.end <= self.end
     }
-}
 
-impl From<&asn1::ValidityPeriod> for Validity {
-    fn from(period: &asn1::ValidityPeriod) -> Validity {
-        let start = ItsTime::from_secs(period.start.0);
-        Validity { start, end: start.after(duration(&period.duration)) }
+    /// That of a `ValidityPeriod`.
+    pub(crate) fn of(period: &Value) -> Validity {
+        let start = u32::try_from(period.integer("start").unwrap_or_default()).unwrap_or_default();
+        let start = ItsTime::from_secs(start);
+        let duration = period.at("duration").map_or(Duration::ZERO, duration);
+        Validity { start, end: start.after(duration) }
     }
 }
 
 /// IEEE 1609.2 section 6.4.15; a year is 31,556,952 s.
-fn duration(duration: &asn1::Duration) -> Duration {
-    let seconds = |count: u16, unit: u64| Duration::from_secs(u64::from(count) * unit);
-    match *duration {
-        asn1::Duration::Microseconds(count) => Duration::from_micros(u64::from(count)),
-        asn1::Duration::Milliseconds(count) => Duration::from_millis(u64::from(count)),
-        asn1::Duration::Seconds(count) => seconds(count, 1),
-        asn1::Duration::Minutes(count) => seconds(count, 60),
-        asn1::Duration::Hours(count) => seconds(count, 3_600),
-        asn1::Duration::SixtyHours(count) => seconds(count, 216_000),
-        asn1::Duration::Years(count) => seconds(count, 31_556_952),
-    }
+fn duration(duration: &Value) -> Duration {
+    let (unit, count) = duration.chosen();
+    let Value::Integer(count) = count else { return Duration::ZERO };
+    let micros = match unit {
+        "microseconds" => 1,
+        "milliseconds" => 1_000,
+        "seconds" => 1_000_000,
+        "minutes" => 60_000_000,
+        "hours" => 3_600_000_000,
+        "sixtyHours" => 216_000_000_000,
+        _ => 31_556_952_000_000,
+    };
+    Duration::from_micros(count.unsigned_abs() * micros)
 }
 
 fn micros(span: Duration) -> u64 {
@@ -132,14 +135,16 @@ mod tests {
 
     #[test]
     fn durations_are_those_of_the_standard() {
-        let period = |duration| {
-            let period = asn1::ValidityPeriod { start: asn1::Time32(100), duration };
-            let validity = Validity::from(&period);
+        let period = |unit, count| {
+            let duration = Value::Fields(vec![(unit, Value::Integer(count))]);
+            let period = [("start", Value::Integer(100)), ("duration", duration)];
+            let validity = Validity::of(&Value::Fields(period.into()));
+            assert_eq!(validity.start, ItsTime::from_secs(100));
             validity.end.since(validity.start)
         };
-        assert_eq!(period(asn1::Duration::SixtyHours(2)), Duration::from_secs(432_000));
-        assert_eq!(period(asn1::Duration::Years(1)), Duration::from_secs(31_556_952));
-        assert_eq!(period(asn1::Duration::Microseconds(7)), Duration::from_micros(7));
-        assert_eq!(period(asn1::Duration::Minutes(5)), Duration::from_secs(300));
+        assert_eq!(period("sixtyHours", 2), Duration::from_secs(432_000));
+        assert_eq!(period("years", 1), Duration::from_secs(31_556_952));
+        assert_eq!(period("microseconds", 7), Duration::from_micros(7));
+        assert_eq!(period("minutes", 5), Duration::from_secs(300));
     }
 }

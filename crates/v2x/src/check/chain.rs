@@ -1,7 +1,6 @@
 //! Whether an issuer may issue a certificate (IEEE 1609.2 section 5.1.2.4).
 
-use rasn_its::ieee1609dot2 as asn1;
-
+use crate::asn1::Value;
 use crate::certificate::Certificate;
 use crate::location;
 use crate::refusal::{Refusal, Signed};
@@ -18,25 +17,27 @@ pub(super) fn check(
     if !issuer.validity().contains(&certificate.validity()) {
         return Err(Refusal::OutlivesIssuer);
     }
-    if let (Some(inner), Some(outer)) = (&certificate.tbs().region, &issuer.tbs().region)
+    let regions = [certificate, issuer].map(|one| one.tbs().at("region"));
+    if let [Some(inner), Some(outer)] = regions
         && !location::is_within(inner, outer)
     {
         return Err(Refusal::RegionBeyondIssuer);
     }
     let tbs = certificate.tbs();
     check_rank(tbs, rank)?;
-    for entry in tbs.app_permissions.iter().flat_map(|list| list.iter()) {
+    for entry in tbs.list("appPermissions") {
         permission::check_issued(entry, issuer)?;
     }
-    for group in tbs.cert_issue_permissions.iter().flat_map(|list| list.iter()) {
+    for group in tbs.list("certIssuePermissions") {
         permission::check_delegated(group, issuer)?;
     }
     Ok(())
 }
 
 /// TS 103 097 section 7.2: tickets send and do not issue, authorities issue.
-fn check_rank(tbs: &asn1::ToBeSignedCertificate, rank: Signed) -> Result<(), Refusal> {
-    let (sends, issues) = (tbs.app_permissions.is_some(), tbs.cert_issue_permissions.is_some());
+fn check_rank(tbs: &Value, rank: Signed) -> Result<(), Refusal> {
+    let has = |permissions| tbs.at(permissions).is_some();
+    let (sends, issues) = (has("appPermissions"), has("certIssuePermissions"));
     match rank {
         Signed::Ticket if issues || !sends => Err(Refusal::CertificateForm(
             "is not a ticket: tickets send messages and issue no certificates",

@@ -176,8 +176,10 @@ impl Receiver {
     /// The first reason to refuse it. Cheap checks come first.
     pub fn check<'a>(&self, bytes: &'a [u8], now: ItsTime) -> Result<Pending<'a>, Refusal> {
         let message = SignedMessage::decode(bytes)?;
-        let psid = message.psid().filter(|psid| self.policy.psids.contains(psid));
-        let psid = psid.ok_or_else(|| Refusal::Psid(message.psid().unwrap_or(u64::MAX)))?;
+        let psid = message.psid();
+        if !self.policy.psids.contains(&psid) {
+            return Err(Refusal::Psid(psid));
+        }
         let generated = profile::check_header(&message, psid)?;
         self.check_freshness(&message, psid, generated, now)?;
         let (ticket, is_new) = self.ticket(&message)?;
@@ -313,7 +315,7 @@ impl Receiver {
         // A ticket without a region is valid where its issuer is, and so on to the root.
         let root = self.trust.root_of(issuer);
         let regions = [Some(ticket), Some(issuer), root];
-        match regions.iter().flatten().find_map(|one| one.tbs().region.as_ref()) {
+        match regions.iter().flatten().find_map(|one| one.tbs().at("region")) {
             Some(region) if !location::contains(region, &place, &self.policy.countries) => {
                 Err(Refusal::OutOfRegion)
             }

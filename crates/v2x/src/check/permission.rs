@@ -1,8 +1,6 @@
 //! Permissions of a certificate, and the permissions that its issuer may grant.
 
-use rasn_its::ieee1609dot2 as asn1;
-use rasn_its::ieee1609dot2::base_types as base;
-
+use crate::asn1::Value;
 use crate::certificate::Certificate;
 use crate::message::psid;
 use crate::refusal::Refusal;
@@ -13,33 +11,24 @@ const MAX_ENTRIES: usize = 64;
 
 /// The permission of `certificate` for an application: `Some(None)` is a permission without
 /// details, `None` no permission.
-pub(crate) fn of(
-    certificate: &Certificate,
-    application: u64,
-) -> Option<Option<&base::ServiceSpecificPermissions>> {
-    let list = certificate.tbs().app_permissions.as_ref()?;
-    let entry = list.iter().take(MAX_ENTRIES).find(|one| psid(&one.psid) == Some(application))?;
-    Some(entry.ssp.as_ref())
+pub(crate) fn of(certificate: &Certificate, application: u64) -> Option<Option<&Value>> {
+    let mut list = certificate.tbs().list("appPermissions").iter().take(MAX_ENTRIES);
+    list.find(|one| psid(one) == application).map(|entry| entry.at("ssp"))
 }
 
 /// Checks that `issuer` may grant a permission to send to a certificate right below it.
-pub(super) fn check_issued(entry: &base::PsidSsp, issuer: &Certificate) -> Result<(), Refusal> {
+pub(super) fn check_issued(entry: &Value, issuer: &Certificate) -> Result<(), Refusal> {
     let permitted = groups(issuer).any(|group| {
         allows_end_entities(group)
             && allows_length(group, 1)
-            && permits(&group.subject_permissions, &entry.psid, |range| {
-                range_contains(range, entry.ssp.as_ref())
-            })
+            && permits(group, psid(entry), |range| range_contains(range, entry.at("ssp")))
     });
-    refuse_unless(permitted, &entry.psid)
+    refuse_unless(permitted, psid(entry))
 }
 
 /// Checks that `issuer` may let an authority issue `group`: every chain below the authority is one
 /// longer above it.
-pub(super) fn check_delegated(
-    group: &asn1::PsidGroupPermissions,
-    issuer: &Certificate,
-) -> Result<(), Refusal> {
+pub(super) fn check_delegated(group: &Value, issuer: &Certificate) -> Result<(), Refusal> {
     let outer = || {
         groups(issuer).filter(|outer| {
             allows_end_entities(outer)
@@ -53,105 +42,90 @@ pub(super) fn check_delegated(
                 })
         })
     };
-    match &group.subject_permissions {
-        asn1::SubjectPermissions::Explicit(ranges) => {
-            for inner in ranges.iter() {
-                let permitted = outer().any(|outer| {
-                    permits(&outer.subject_permissions, &inner.psid, |range| {
-                        range_within(inner.ssp_range.as_ref(), range)
-                    })
-                });
-                refuse_unless(permitted, &inner.psid)?;
-            }
-            Ok(())
-        }
-        _ => {
-            let all =
-                outer().any(|outer| outer.subject_permissions == asn1::SubjectPermissions::All(()));
-            if all { Ok(()) } else { Err(Refusal::IssueNotPermitted(u64::MAX)) }
-        }
+    if group.at("subjectPermissions.explicit").is_none() {
+        let all = outer().any(|outer| outer.at("subjectPermissions.all").is_some());
+        return refuse_unless(all, u64::MAX);
     }
-}
-
-fn refuse_unless(permitted: bool, application: &base::Psid) -> Result<(), Refusal> {
-    match permitted {
-        true => Ok(()),
-        false => Err(Refusal::IssueNotPermitted(psid(application).unwrap_or(u64::MAX))),
+    for inner in group.list("subjectPermissions.explicit") {
+        let permitted = outer().any(|outer| {
+            permits(outer, psid(inner), |range| range_within(inner.at("sspRange"), range))
+        });
+        refuse_unless(permitted, psid(inner))?;
     }
+    Ok(())
 }
 
-fn groups(issuer: &Certificate) -> impl Iterator<Item = &asn1::PsidGroupPermissions> {
-    let list = issuer.tbs().cert_issue_permissions.iter();
-    list.flat_map(|list| list.iter()).take(MAX_ENTRIES)
+fn refuse_unless(permitted: bool, application: u64) -> Result<(), Refusal> {
+    if permitted { Ok(()) } else { Err(Refusal::IssueNotPermitted(application)) }
 }
 
-/// The first bit of `eeType`: chains may end in certificates for sending.
-fn allows_end_entities(group: &asn1::PsidGroupPermissions) -> bool {
-    group.ee_type.0.first().is_some_and(|bit| *bit)
+fn groups(issuer: &Certificate) -> impl Iterator<Item = &Value> {
+    issuer.tbs().list("certIssuePermissions").iter().take(MAX_ENTRIES)
+}
+
+/// The first bit of `eeType`, its default: chains may end in certificates for sending.
+fn allows_end_entities(group: &Value) -> bool {
+    !matches!(group.at("eeType"), Some(Value::Bits(bits, _)) if bits & 0x80 == 0)
 }
 
 /// The shortest chain that is allowed, and the longest (`None`: any).
-fn lengths(group: &asn1::PsidGroupPermissions) -> Option<(u64, Option<u64>)> {
-    let least = u64::try_from(&group.min_chain_length).ok().filter(|least| *least > 0)?;
-    match i64::try_from(&group.chain_length_range).ok()? {
+fn lengths(group: &Value) -> Option<(u64, Option<u64>)> {
+    let least = group.integer("minChainLength").unwrap_or(1);
+    let least = u64::try_from(least).ok().filter(|least| *least > 0)?;
+    match group.integer("chainLengthRange").unwrap_or(0) {
         -1 => Some((least, None)),
         range => Some((least, Some(least.checked_add(u64::try_from(range).ok()?)?))),
     }
 }
 
-fn allows_length(group: &asn1::PsidGroupPermissions, length: u64) -> bool {
+fn allows_length(group: &Value, length: u64) -> bool {
     lengths(group)
         .is_some_and(|(least, most)| least <= length && most.is_none_or(|most| length <= most))
 }
 
-fn permits(
-    permissions: &asn1::SubjectPermissions,
-    application: &base::Psid,
-    matches: impl Fn(Option<&base::SspRange>) -> bool,
-) -> bool {
-    match permissions {
-        asn1::SubjectPermissions::All(()) => true,
-        asn1::SubjectPermissions::Explicit(ranges) => {
-            let mut ranges = ranges.iter().take(MAX_ENTRIES);
-            ranges.any(|range| range.psid == *application && matches(range.ssp_range.as_ref()))
-        }
+/// Whether `group` has a permission for the application with a range that `matches`.
+fn permits(group: &Value, application: u64, matches: impl Fn(Option<&Value>) -> bool) -> bool {
+    let mut ranges = group.list("subjectPermissions.explicit").iter().take(MAX_ENTRIES);
+    group.at("subjectPermissions.all").is_some()
+        || ranges.any(|range| psid(range) == application && matches(range.at("sspRange")))
+}
+
+/// IEEE 1609.2 section 6.4.30: without a range, any length.
+fn range_contains(range: Option<&Value>, ssp: Option<&Value>) -> bool {
+    match (range.map(Value::chosen), ssp.map(Value::chosen)) {
+        (None | Some(("all", _)), _) => true,
+        (Some(("opaque", Value::List(list))), Some(("opaque", ssp))) => list.contains(ssp),
+        (Some(("opaque", Value::List(list))), None) => list.contains(&Value::Octets(Vec::new())),
+        (Some(("bitmapSspRange", range)), Some(("bitmapSsp", Value::Octets(ssp)))) => bitmap(range)
+            .is_some_and(|(value, mask)| {
+                value.len() == ssp.len() && mask.len() == ssp.len() && agree(value, ssp, mask)
+            }),
         _ => false,
     }
 }
 
-/// IEEE 1609.2 section 6.4.30: without a range, any length.
-fn range_contains(
-    range: Option<&base::SspRange>,
-    ssp: Option<&base::ServiceSpecificPermissions>,
-) -> bool {
-    use base::ServiceSpecificPermissions as Ssp;
-    match (range, ssp) {
-        (None | Some(base::SspRange::All(())), _) => true,
-        (Some(base::SspRange::Opaque(list)), Some(Ssp::Opaque(ssp))) => list.contains(ssp),
-        (Some(base::SspRange::Opaque(list)), None) => list.iter().any(|one| one.is_empty()),
-        (Some(base::SspRange::BitmapSspRange(range)), Some(Ssp::BitmapSsp(ssp))) => {
-            let (value, mask) = (&range.ssp_value, &range.ssp_bitmask);
-            value.len() == ssp.len() && mask.len() == ssp.len() && agree(value, ssp, mask)
-        }
-        _ => false,
-    }
+fn bitmap(range: &Value) -> Option<(&[u8], &[u8])> {
+    Some((range.octets("sspValue")?, range.octets("sspBitmask")?))
 }
 
 /// Whether everything in `inner` is in `outer`: every bit that the outer one fixes, the inner one
 /// fixes to the same value.
-fn range_within(inner: Option<&base::SspRange>, outer: Option<&base::SspRange>) -> bool {
-    use base::SspRange as Range;
-    match (inner, outer) {
-        (_, None | Some(Range::All(()))) => true,
-        (Some(Range::Opaque(inner)), Some(Range::Opaque(outer))) => {
+fn range_within(inner: Option<&Value>, outer: Option<&Value>) -> bool {
+    match (inner.map(Value::chosen), outer.map(Value::chosen)) {
+        (_, None | Some(("all", _))) => true,
+        (Some(("opaque", Value::List(inner))), Some(("opaque", Value::List(outer)))) => {
             inner.iter().all(|one| outer.contains(one))
         }
-        (Some(Range::BitmapSspRange(inner)), Some(Range::BitmapSspRange(outer))) => {
-            let (fixed, wanted) = (&inner.ssp_bitmask, &outer.ssp_bitmask);
-            let lengths = [&inner.ssp_value, &outer.ssp_value, fixed];
+        (Some(("bitmapSspRange", inner)), Some(("bitmapSspRange", outer))) => {
+            let (Some((value, fixed)), Some((wanted_value, wanted))) =
+                (bitmap(inner), bitmap(outer))
+            else {
+                return false;
+            };
+            let lengths = [value, wanted_value, fixed];
             lengths.iter().all(|one| one.len() == wanted.len())
-                && wanted.iter().zip(fixed.iter()).all(|(wanted, fixed)| wanted & !fixed == 0)
-                && agree(&inner.ssp_value, &outer.ssp_value, wanted)
+                && wanted.iter().zip(fixed).all(|(wanted, fixed)| wanted & !fixed == 0)
+                && agree(value, wanted_value, wanted)
         }
         _ => false,
     }
@@ -176,14 +150,16 @@ mod tests {
         let terms = Terms::new(ItsTime::from_secs(720_000_000), 1_000);
         let lab = Infrastructure::new(&Seed::of_run(1, 0), &terms).unwrap();
         let root = lab.root().certificate();
-        let delegating = |least: u64| {
+        let delegating = |least: i64| {
             let mut group = groups(root).next().unwrap().clone();
-            group.min_chain_length = least.into();
+            let Value::Fields(fields) = &mut group else { unreachable!() };
+            fields.retain(|(name, _)| *name != "minChainLength");
+            fields.push(("minChainLength", Value::Integer(least)));
             check_delegated(&group, root)
         };
         // The root's own chains have two certificates below it.
         assert_eq!(delegating(1), Ok(()));
-        for least in [2, u64::MAX] {
+        for least in [2, i64::MAX] {
             assert_eq!(delegating(least), Err(Refusal::IssueNotPermitted(CAM)));
         }
     }

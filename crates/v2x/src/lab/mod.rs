@@ -5,10 +5,10 @@ mod permissions;
 
 use std::sync::Arc;
 
-use rasn_its::ieee1609dot2 as asn1;
-use rasn_its::ieee1609dot2::base_types as base;
+use serde_json::{Value as Json, json};
 use trackbed_core::Seed;
 
+use crate::asn1::hex;
 use crate::hash::SELF_SIGNED;
 use crate::point;
 use crate::refusal::Refusal;
@@ -24,8 +24,8 @@ pub struct Terms {
     pub start: ItsTime,
     /// Its validity in hours.
     pub hours: u16,
-    /// Its region; `None` is the issuer's.
-    pub region: Option<base::GeographicRegion>,
+    /// Its region, `GeographicRegion` in the form of JSON encoding rules; `None` is the issuer's.
+    pub region: Option<Json>,
     /// Its permissions.
     pub permissions: Permissions,
 }
@@ -50,9 +50,8 @@ impl Infrastructure {
     /// If `terms` have a value that does not fit its field.
     pub fn new(seed: &Seed, terms: &Terms) -> Result<Infrastructure, Refusal> {
         let key = PrivateKey::from_stream(&mut seed.stream("v2x/root"));
-        let tbs = terms.to_be_signed("trackbed lab root", Rank::Root, &key)?;
-        let issuer = asn1::IssuerIdentifier::VSelf(base::HashAlgorithm::Sha256);
-        let certificate = sign_certificate(&tbs, &issuer, &SELF_SIGNED, &key)?;
+        let tbs = terms.to_be_signed("trackbed lab root", Rank::Root, &key);
+        let certificate = sign_certificate(&tbs, &json!({ "self": "sha256" }), &SELF_SIGNED, &key)?;
         Ok(Infrastructure { seed: *seed, root: holder(certificate, key)? })
     }
 
@@ -69,7 +68,7 @@ impl Infrastructure {
         let key =
             PrivateKey::from_stream(&mut self.seed.stream(&format!("v2x/authority/{number}")));
         let name = format!("trackbed lab authority {number}");
-        let tbs = terms.to_be_signed(&name, Rank::Authority, &key)?;
+        let tbs = terms.to_be_signed(&name, Rank::Authority, &key);
         issue(&self.root, &tbs, key)
     }
 
@@ -86,18 +85,14 @@ impl Infrastructure {
     ) -> Result<Holder, Refusal> {
         let name = format!("v2x/ticket/{}/{number}", authority.certificate().id());
         let key = PrivateKey::from_stream(&mut self.seed.stream(&name));
-        let tbs = terms.to_be_signed("", Rank::Ticket, &key)?;
+        let tbs = terms.to_be_signed("", Rank::Ticket, &key);
         issue(authority, &tbs, key)
     }
 }
 
-fn issue(
-    issuer: &Holder,
-    tbs: &asn1::ToBeSignedCertificate,
-    key: PrivateKey,
-) -> Result<Holder, Refusal> {
+fn issue(issuer: &Holder, tbs: &Json, key: PrivateKey) -> Result<Holder, Refusal> {
     let hash = issuer.certificate().hash();
-    let identifier = asn1::IssuerIdentifier::Sha256AndDigest(base::HashedId8(hash.id8().0.into()));
+    let identifier = json!({ "sha256AndDigest": hash.id8().to_string() });
     holder(sign_certificate(tbs, &identifier, &hash, issuer.key())?, key)
 }
 
@@ -114,30 +109,25 @@ pub(crate) enum Rank {
 
 impl Terms {
     /// TS 103 097 section 6: authorities have a name and issue, tickets have none and send.
-    fn to_be_signed(
-        &self,
-        name: &str,
-        rank: Rank,
-        key: &PrivateKey,
-    ) -> Result<asn1::ToBeSignedCertificate, Refusal> {
-        let id = match rank {
-            Rank::Ticket => asn1::CertificateId::None(()),
-            _ => asn1::CertificateId::Name(base::Hostname(name.to_owned())),
-        };
-        let key = base::PublicVerificationKey::EcdsaNistP256(point::compressed_key(key.public()));
-        asn1::ToBeSignedCertificate::builder()
-            .id(id)
-            .craca_id(base::HashedId3([0; 3].into()))
-            .crl_series(base::CrlSeries(0))
-            .validity_period(base::ValidityPeriod {
-                start: base::Time32(self.start.as_secs()),
-                duration: base::Duration::Hours(self.hours),
-            })
-            .maybe_region(self.region.clone())
-            .maybe_app_permissions(self.permissions.app(rank))
-            .maybe_cert_issue_permissions(self.permissions.issue(rank))
-            .verify_key_indicator(asn1::VerificationKeyIndicator::VerificationKey(key))
-            .build()
-            .map_err(|error| Refusal::malformed("certificate", &format!("{error:?}")))
+    fn to_be_signed(&self, name: &str, rank: Rank, key: &PrivateKey) -> Json {
+        let key = point::compressed_key(key.public());
+        let mut tbs = json!({
+            "id": if rank == Rank::Ticket { json!({ "none": null }) } else { json!({ "name": name }) },
+            "cracaId": hex(&[0; 3]),
+            "crlSeries": 0,
+            "validityPeriod": { "start": self.start.as_secs(), "duration": { "hours": self.hours } },
+            "verifyKeyIndicator": { "verificationKey": { "ecdsaNistP256": key } },
+        });
+        let optional = [
+            ("region", self.region.clone()),
+            ("appPermissions", self.permissions.app(rank)),
+            ("certIssuePermissions", self.permissions.issue(rank)),
+        ];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                tbs[name] = value;
+            }
+        }
+        tbs
     }
 }

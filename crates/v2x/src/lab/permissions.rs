@@ -1,9 +1,9 @@
 //! The permissions of lab certificates.
 
-use rasn_its::ieee1609dot2 as asn1;
-use rasn_its::ieee1609dot2::base_types as base;
+use serde_json::{Value as Json, json};
 
 use super::Rank;
+use crate::asn1::hex;
 use crate::payload::psid;
 
 /// Applications, each with a bitmap (EN 302 637-2 annex, EN 302 637-3 annex) or nothing.
@@ -29,55 +29,42 @@ impl Permissions {
     }
 
     /// For sending: a ticket's own; a root signs revocation lists.
-    pub(super) fn app(&self, rank: Rank) -> Option<base::SequenceOfPsidSsp> {
-        let one = |psid: u64, ssp| base::PsidSsp { psid: base::Psid(psid.into()), ssp };
-        let list: Vec<base::PsidSsp> = match rank {
-            Rank::Root => vec![one(psid::CRL, None)],
-            Rank::Authority => return None,
-            Rank::Ticket => {
-                let entries = self.0.iter();
-                entries
-                    .map(|(psid, bitmap)| one(*psid, bitmap.as_deref().map(bitmap_ssp)))
-                    .collect()
-            }
+    pub(super) fn app(&self, rank: Rank) -> Option<Json> {
+        let one = |(psid, bitmap): &(u64, Option<Vec<u8>>)| match bitmap {
+            Some(bitmap) => json!({ "psid": psid, "ssp": { "bitmapSsp": hex(bitmap) } }),
+            None => json!({ "psid": psid }),
         };
-        Some(list.into())
+        match rank {
+            Rank::Root => Some(json!([{ "psid": psid::CRL }])),
+            Rank::Authority => None,
+            Rank::Ticket => Some(self.0.iter().map(one).collect()),
+        }
     }
 
     /// For issuing: the first byte of a bitmap is its version and fixed, the other bits are free.
-    pub(super) fn issue(&self, rank: Rank) -> Option<asn1::SequenceOfPsidGroupPermissions> {
+    pub(super) fn issue(&self, rank: Rank) -> Option<Json> {
         let chain_length = match rank {
             Rank::Root => 2,
             Rank::Authority => 1,
             Rank::Ticket => return None,
         };
-        let ranges: Vec<base::PsidSspRange> = self.0.iter().map(range).collect();
-        let group = asn1::PsidGroupPermissions::builder()
-            .subject_permissions(asn1::SubjectPermissions::Explicit(ranges.into()))
-            .min_chain_length(chain_length.into())
-            .build();
-        Some(vec![group].into())
+        let ranges: Json = self.0.iter().map(range).collect();
+        let permissions = json!({ "explicit": ranges });
+        Some(json!([{ "subjectPermissions": permissions, "minChainLength": chain_length }]))
     }
 }
 
-fn bitmap_ssp(bitmap: &[u8]) -> base::ServiceSpecificPermissions {
-    base::ServiceSpecificPermissions::BitmapSsp(base::BitmapSsp(bitmap.to_vec().into()))
-}
-
-fn range((psid, bitmap): &(u64, Option<Vec<u8>>)) -> base::PsidSspRange {
-    let ssp_range = bitmap.as_ref().map(|bitmap| {
-        let mut mask = vec![0; bitmap.len()];
-        if let Some(version) = mask.first_mut() {
-            *version = 0xff;
-        }
-        let mut value = vec![0xff; bitmap.len()];
-        if let (Some(to), Some(version)) = (value.first_mut(), bitmap.first()) {
-            *to = *version;
-        }
-        base::SspRange::BitmapSspRange(base::BitmapSspRange {
-            ssp_value: value.into(),
-            ssp_bitmask: mask.into(),
-        })
-    });
-    base::PsidSspRange { psid: base::Psid((*psid).into()), ssp_range }
+fn range((psid, bitmap): &(u64, Option<Vec<u8>>)) -> Json {
+    let Some(bitmap) = bitmap else { return json!({ "psid": psid }) };
+    let with_version = |version: u8, others: u8| {
+        hex(&bitmap
+            .iter()
+            .enumerate()
+            .map(|(at, _)| if at == 0 { version } else { others })
+            .collect::<Vec<_>>())
+    };
+    let version = bitmap.first().copied().unwrap_or_default();
+    let (value, mask) = (with_version(version, 0xff), with_version(0xff, 0));
+    let range = json!({ "bitmapSspRange": { "sspValue": value, "sspBitmask": mask } });
+    json!({ "psid": psid, "sspRange": range })
 }

@@ -4,10 +4,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::asn1::{Bounds, Field, Fields, Presence, Type};
-use super::uper;
-use super::value::Value;
 use super::vehicle::Vehicle;
+use crate::asn1::{Bounds, Field, Fields, Presence, Type, Value, uper};
 use crate::location::Position;
 use crate::refusal::Refusal;
 use crate::time::ItsTime;

@@ -3,9 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::its::{self, decode_its};
-use super::uper;
-use super::value::Value;
 use super::vehicle::{self, Vehicle};
+use crate::asn1::{Value, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 

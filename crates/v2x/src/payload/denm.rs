@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::its::{self, decode_its};
-use super::uper;
-use super::value::Value;
 use super::vehicle::{self, Vehicle};
+use crate::asn1::{Value, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 

@@ -3,9 +3,7 @@
 //! and JSON show the numbers.
 #![allow(non_upper_case_globals, reason = "types have the names that they have in the standards")]
 
-use super::asn1::{Bounds, Field, Fields, Presence, Type};
-use super::uper;
-use super::value::Value;
+use crate::asn1::{Bounds, Field, Fields, Presence, Type, Value, uper};
 use crate::refusal::Refusal;
 
 // EN 302 637-2, annex A.

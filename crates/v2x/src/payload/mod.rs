@@ -12,20 +12,16 @@ pub mod psid {
     pub const CRL: u64 = 256;
 }
 
-#[macro_use]
-mod asn1;
 pub mod bsm;
 pub mod cam;
 pub mod denm;
 pub mod geonet;
 mod its;
-mod uper;
-mod value;
 mod vehicle;
 
-pub use value::Value;
 pub use vehicle::{Station, Vehicle};
 
+use crate::asn1::Value;
 use crate::refusal::Refusal;
 
 /// Decodes the payload of an application, of a basic safety message the core data; `None` if its

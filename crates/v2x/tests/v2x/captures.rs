@@ -46,13 +46,6 @@ pub fn bytes(hex: &str) -> Vec<u8> {
 
 #[test]
 fn captures_come_out_as_they_went_in() {
-    use rasn_its::ieee1609dot2::{Certificate, Ieee1609Dot2Data};
-    for data in [CAR_CAM, ECTL] {
-        let decoded: Ieee1609Dot2Data = rasn::coer::decode(data).unwrap();
-        assert_eq!(rasn::coer::encode(&decoded).unwrap(), data);
-    }
-    let certificate: Certificate = rasn::coer::decode(TLM).unwrap();
-    assert_eq!(rasn::coer::encode(&certificate).unwrap(), TLM);
     assert_eq!(cam::encode_cam(&cam::decode(CAM).unwrap().to_json()).unwrap(), CAM);
     assert_eq!(denm::encode_denm(&denm::decode(DENM).unwrap().to_json()).unwrap(), DENM);
     let bsm = bytes(BSM);
@@ -90,7 +83,7 @@ fn the_field_that_is_wrong_is_named() {
 #[test]
 fn the_car_has_signed_what_it_sent() {
     let message = SignedMessage::decode(CAR_CAM).unwrap();
-    assert_eq!(message.psid(), Some(36));
+    assert_eq!(message.psid(), 36);
     assert_eq!(message.generation_time().unwrap().as_micros(), 616_075_920_207_354);
     let Signer::Certificate(ticket) = message.signer() else { panic!("there is a certificate") };
     // compressed-y-0, as pycrate reads it from the ticket.

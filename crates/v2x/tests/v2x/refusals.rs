@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rasn_its::ieee1609dot2::base_types as base;
+use serde_json::json;
 use trackbed_v2x::check::{Policy, Receiver};
 use trackbed_v2x::job::{PortableVerifier, SignatureJob};
 use trackbed_v2x::lab::{Infrastructure, Permissions, Terms};
@@ -99,14 +99,9 @@ fn certificates_are_valid_when_they_say() {
 fn certificates_are_valid_where_they_say() {
     let world = World::new();
     let circle = |radius, east_m| {
-        let centre = PLACE.moved_m(0.0, east_m);
-        base::GeographicRegion::CircularRegion(base::CircularRegion {
-            center: base::TwoDLocation {
-                latitude: base::Latitude(centre.latitude.into()),
-                longitude: base::Longitude(base::OneEightyDegreeInt(centre.longitude)),
-            },
-            radius,
-        })
+        let Position { latitude, longitude } = PLACE.moved_m(0.0, east_m);
+        let centre = json!({ "latitude": latitude, "longitude": longitude });
+        json!({ "circularRegion": { "center": centre, "radius": radius } })
     };
     let terms = |region| Terms { region, ..Terms::new(world.start(), 168) };
     assert_eq!(by_ticket(&world, &terms(Some(circle(1_000, 990.0)))), None);
@@ -114,9 +109,7 @@ fn certificates_are_valid_where_they_say() {
     assert_eq!(refused, Some(Refusal::OutOfRegion));
 
     // An authority for a country: its tickets inherit that, and may not go beyond.
-    let korea = base::GeographicRegion::IdentifiedRegion(
-        vec![base::IdentifiedRegion::CountryOnly(base::UnCountryId(410))].into(),
-    );
+    let korea = json!({ "identifiedRegion": [{ "countryOnly": 410 }] });
     let authority = Terms { region: Some(korea), ..Terms::new(world.start(), 1_000) };
     let authority = world.infrastructure.authority(1, &authority).unwrap();
     let world = World { authority, ..World::new() };

@@ -160,5 +160,5 @@ fn triggered_vehicles_send_every_four_metres() {
     );
     let psids: BTreeSet<_> =
         messages.iter().map(|one| SignedMessage::decode(&one.bytes).unwrap().psid()).collect();
-    assert_eq!(psids, BTreeSet::from([Some(36)]));
+    assert_eq!(psids, BTreeSet::from([36]));
 }

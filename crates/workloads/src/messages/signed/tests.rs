@@ -22,7 +22,7 @@ fn a_message_is_a_denm_of_a_pedestrian_with_a_certificate_place_and_time() {
     let bytes = in_virtual_time(|| message(&Signed::default(), 7, 3));
     assert!(bytes.len() < SIGNED_LEN_MAX as usize, "{} B", bytes.len());
     let read = SignedMessage::decode(&bytes).unwrap();
-    assert_eq!(read.psid(), Some(psid::DENM));
+    assert_eq!(read.psid(), psid::DENM);
     let place = read.generation_location().unwrap();
     assert!(place.distance_m(&Position { latitude: 358_900_000, longitude: 1_286_100_000 }) < 5e3);
     let denm = payload::decode(psid::DENM, read.payload()).unwrap().expect("it is known");

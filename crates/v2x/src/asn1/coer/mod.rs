@@ -1,0 +1,90 @@
+//! Canonical octet encoding rules (ITU-T X.696), one part at a time: so that the signed bytes are the
+//! received ones, not a re-encoding.
+//!
+//! Extension additions that a type does not know are skipped; an alternative that it does not know is
+//! refused. So is what is not canonical: a number or length with more octets than it needs.
+
+mod decode;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use encode::length;
+
+use serde_json::Value as Json;
+
+use super::{Bounds, Fields, Type, Value};
+use crate::refusal::Refusal;
+
+/// Takes a value of type `kind` from the front of `bytes`: the value, its bytes, and what is left.
+pub(crate) fn take<'a>(
+    what: &'static str,
+    kind: &Type,
+    bytes: &'a [u8],
+) -> Result<(Value, &'a [u8], &'a [u8]), Refusal> {
+    let (value, rest) =
+        decode::decode(kind, bytes).map_err(|fault| Refusal::malformed(what, &fault))?;
+    Ok((value, &bytes[..bytes.len() - rest.len()], rest))
+}
+
+pub(crate) fn take_bytes<'a, const N: usize>(
+    what: &'static str,
+    bytes: &'a [u8],
+) -> Result<(&'a [u8; N], &'a [u8]), Refusal> {
+    bytes.split_first_chunk().ok_or_else(|| Refusal::malformed(what, &"it ends too early"))
+}
+
+/// Takes octets that follow their number.
+pub(crate) fn take_octets<'a>(
+    what: &'static str,
+    bytes: &'a [u8],
+) -> Result<(&'a [u8], &'a [u8]), Refusal> {
+    decode::octets(bytes).map_err(|fault| Refusal::malformed(what, &fault))
+}
+
+pub(crate) fn finish(what: &'static str, rest: &[u8]) -> Result<(), Refusal> {
+    match rest.len() {
+        0 => Ok(()),
+        len => Err(Refusal::TrailingBytes { what, len }),
+    }
+}
+
+/// The encoding of a value of type `kind`, given in the form of JSON encoding rules (X.697).
+pub(crate) fn encode(what: &'static str, kind: &Type, value: &Json) -> Result<Vec<u8>, Refusal> {
+    encode::encode(kind, value).map_err(|fault| Refusal::malformed(what, &fault))
+}
+
+/// The encoding of `value` after `change`; `bytes` is its encoding before.
+///
+/// # Errors
+/// If it cannot be encoded without a loss, because it has extensions that `kind` does not know.
+pub(crate) fn changed(
+    what: &'static str,
+    kind: &Type,
+    value: &Value,
+    bytes: &[u8],
+    change: impl FnOnce(&mut Json),
+) -> Result<Vec<u8>, Refusal> {
+    let mut value = value.to_json();
+    if encode(what, kind, &value)? != bytes {
+        return Err(Refusal::malformed(what, &"an uncompressed point beside unknown extensions"));
+    }
+    change(&mut value);
+    encode(what, kind, &value)
+}
+
+/// How many octets a number within `bounds` takes (section 10.2); `None` with an extension marker,
+/// because then they are not fixed.
+fn width(bounds: Bounds) -> Option<usize> {
+    let Bounds { min, max, extensible: false } = bounds else { return None };
+    let sign = u32::from(min < 0);
+    let bits = sign + u64::BITS - max.max(if min < 0 { !min } else { 0 }).leading_zeros();
+    Some((bits.div_ceil(8) as usize).next_power_of_two())
+}
+
+/// How many bits stand in front of a sequence: for its extensions, and for each field that may be
+/// absent.
+fn preamble(fields: &Fields) -> usize {
+    let optional = fields.root.iter().filter(|field| field.may_be_absent()).count();
+    usize::from(fields.extensible) + optional
+}

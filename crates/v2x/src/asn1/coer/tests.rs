@@ -1,0 +1,306 @@
+//! Ours against rasn, which has its own decoder, encoder and types.
+
+use rasn_its::ieee1609dot2 as other;
+use serde_json::{Value as Json, json};
+use trackbed_core::Seed;
+
+use super::*;
+use crate::ieee1609::{Certificate, CrlContents, HeaderInfo, Ieee1609Dot2Data};
+use crate::lab::{Infrastructure, Terms};
+use crate::time::ItsTime;
+
+/// What rasn reads in `bytes`, as JSON with keys as [`alike`] has them, and how it writes that again.
+fn theirs<T: rasn::Decode + rasn::Encode>(bytes: &[u8]) -> Option<(Json, Vec<u8>)> {
+    let value: T = rasn::coer::decode(bytes).ok()?;
+    let text = rasn::jer::encode(&value).unwrap();
+    Some((alike(&serde_json::from_str(&text).unwrap()), rasn::coer::encode(&value).unwrap()))
+}
+
+/// In rasn, alternatives begin with a capital letter, and those of signatures are those of keys. Defaults
+/// are written out there, and bit strings that have them are longer than they say.
+fn alike(value: &Json) -> Json {
+    let key = |key: &str| key.to_ascii_lowercase().replace("sm2signature", "sm2");
+    match value {
+        Json::Object(fields) => {
+            let all = fields.iter().map(|(name, value)| (key(name), alike(value)));
+            let named = |(name, value): (String, Json)| match name.strip_suffix("signature") {
+                Some(curve) if !curve.is_empty() => (curve.to_owned(), value),
+                _ => (name, value),
+            };
+            let defaults = [("minchainlength", json!(1)), ("chainlengthrange", json!(0))];
+            let mut all: serde_json::Map<_, _> = all.map(named).collect();
+            all.retain(|name, value| {
+                name != "eetype" && !defaults.iter().any(|(of, is)| name == of && value == is)
+            });
+            all.into()
+        }
+        Json::Array(items) => items.iter().map(alike).collect(),
+        Json::String(text) => text.to_ascii_uppercase().into(),
+        other => other.clone(),
+    }
+}
+
+fn ours(kind: &Type, bytes: &[u8]) -> Option<Json> {
+    let (value, _, rest) = take("value", kind, bytes).ok()?;
+    rest.is_empty().then(|| value.to_json())
+}
+
+fn check(name: &str, kind: &Type, bytes: &[u8], theirs: Option<(Json, Vec<u8>)>) {
+    let json = ours(kind, bytes).unwrap_or_else(|| panic!("{name}: {:?}", take("it", kind, bytes)));
+    assert_eq!(encode("value", kind, &json).unwrap(), bytes, "{name}");
+    let theirs = theirs.unwrap_or_else(|| panic!("rasn refuses {name}: {json:#}"));
+    assert_eq!(alike(&json), theirs.0, "{name}");
+    assert_eq!(bytes, theirs.1, "{name}");
+}
+
+/// A certificate with each optional field, and with those of `changes` in place of others.
+fn certificate(changes: &Json) -> Json {
+    let place = json!({ "latitude": -900_000_000, "longitude": 1_800_000_001 });
+    let point = json!({ "compressed-y-1": "07".repeat(32) });
+    let range = json!({ "bitmapSspRange": { "sspValue": "01FF", "sspBitmask": "FF00" } });
+    let group = json!({
+        "subjectPermissions": { "explicit": [{ "psid": 36, "sspRange": range }, { "psid": 0 }] },
+        "minChainLength": 2, "chainLengthRange": -1,
+    });
+    let mut certificate = json!({
+        "version": 3, "type": "explicit", "issuer": { "sha256AndDigest": "0011223344556677" },
+        "toBeSigned": {
+            "id": { "name": "somewhere \u{e9}" }, "cracaId": "000102", "crlSeries": 65_535,
+            "validityPeriod": { "start": 4_294_967_295_u32, "duration": { "sixtyHours": 3 } },
+            "region": { "circularRegion": { "center": place, "radius": 500 } },
+            "assuranceLevel": "A0",
+            "appPermissions": [
+                { "psid": 127, "ssp": { "bitmapSsp": "010203" } },
+                { "psid": 128, "ssp": { "opaque": "" } }, { "psid": 9_007_199_254_740_991_i64 },
+            ],
+            "certIssuePermissions": [group], "certRequestPermissions": [group],
+            "canRequestRollover": null,
+            "encryptionKey": {
+                "supportedSymmAlg": "aes128Ccm", "publicKey": { "eciesBrainpoolP256r1": point },
+            },
+            "verifyKeyIndicator": { "verificationKey": { "ecdsaNistP256": point } },
+        },
+        "signature": { "ecdsaNistP256Signature": { "rSig": point, "sSig": "09".repeat(32) } },
+    });
+    for (path, value) in changes.as_object().unwrap() {
+        let names = path.split('.');
+        *names.fold(&mut certificate, |at, name| &mut at[name]) = value.clone();
+    }
+    certificate
+}
+
+/// Alternatives and extensions, each in the place of one in [`certificate`].
+fn certificates() -> Vec<Json> {
+    let long = |octet: &str| octet.repeat(48);
+    let place = |latitude: i32| json!({ "latitude": latitude, "longitude": 5 });
+    let both = json!({ "uncompressedP256": { "x": "01".repeat(32), "y": "02".repeat(32) } });
+    let all = json!([{ "subjectPermissions": { "all": null } }]);
+    let countries = json!([
+        { "countryOnly": 410 }, { "countryAndRegions": { "countryOnly": 1, "regions": [1, 2] } },
+        { "countryAndSubregions": { "countryOnly": 1, "regionAndSubregions": [
+            { "region": 3, "subregions": [4, 500] } ] } },
+    ]);
+    let linked = json!({
+        "iCert": 7, "linkage-value": "0C".repeat(9),
+        "group-linkage-value": { "jValue": "01020304", "value": "0D".repeat(9) },
+    });
+    let rectangle = json!({ "northWest": place(9), "southEast": place(-9) });
+    let of = |path: &str, value: Json| certificate(&json!({ path: value }));
+    let tbs = |path: &str, value: Json| of(&format!("toBeSigned.{path}"), value);
+    let key = |value: Json| tbs("verifyKeyIndicator", json!({ "verificationKey": value }));
+    let lists = json!([{ "opaque": ["", "0102"] }, { "all": null }]);
+    let lists = lists.as_array().unwrap().iter();
+    let lists: Vec<Json> = lists.map(|range| json!({ "psid": 1, "sspRange": range })).collect();
+    let mut cases = vec![
+        certificate(&json!({})),
+        of("type", json!("implicit")),
+        of("issuer", json!({ "self": "sha384" })),
+        of("issuer", json!({ "sha384AndDigest": "0011223344556677" })),
+        tbs("id", json!({ "linkageData": linked })),
+        tbs("id", json!({ "binaryId": "FF".repeat(64) })),
+        tbs("id", json!({ "none": null })),
+        tbs("region", json!({ "rectangularRegion": [rectangle, rectangle] })),
+        tbs("region", json!({ "polygonalRegion": [place(1), place(2), place(3)] })),
+        tbs("region", json!({ "identifiedRegion": countries })),
+        tbs("certIssuePermissions", all),
+        tbs("certIssuePermissions", json!([{ "subjectPermissions": { "explicit": lists } }])),
+        tbs("verifyKeyIndicator", json!({ "reconstructionValue": { "fill": null } })),
+        key(json!({ "ecdsaBrainpoolP256r1": both })),
+        key(json!({ "ecdsaBrainpoolP384r1": { "x-only": long("03") } })),
+        key(
+            json!({ "ecdsaNistP384": { "uncompressedP384": { "x": long("04"), "y": long("05") } } }),
+        ),
+        key(json!({ "ecsigSm2": { "compressed-y-0": "06".repeat(32) } })),
+        of(
+            "signature",
+            json!({ "ecdsaBrainpoolP384r1Signature": {
+            "rSig": { "compressed-y-1": long("07") }, "sSig": long("08") } }),
+        ),
+        of(
+            "signature",
+            json!({ "sm2Signature": { "rSig": "01".repeat(32), "sSig": "02".repeat(32) } }),
+        ),
+    ];
+    for unit in ["microseconds", "milliseconds", "seconds", "minutes", "hours", "years"] {
+        cases.push(tbs("validityPeriod.duration", json!({ unit: 300 })));
+    }
+    cases
+}
+
+fn messages() -> Vec<Json> {
+    let place =
+        json!({ "latitude": 900_000_001, "longitude": -1_799_999_999, "elevation": 61_440 });
+    let key = json!({ "public": {
+        "supportedSymmAlg": "sm4Ccm", "publicKey": { "ecencSm2": { "x-only": "01".repeat(32) } } } });
+    let plain = json!({ "psid": 36 });
+    let full = json!({
+        "psid": 36, "generationTime": 616_075_920_207_354_i64, "expiryTime": i64::MAX,
+        "generationLocation": place, "p2pcdLearningRequest": "010203",
+        "missingCrlIdentifier": { "cracaId": "040506", "crlSeries": 7 }, "encryptionKey": key,
+        "inlineP2pcdRequest": ["010203", "040506"],
+    });
+    let symmetric =
+        json!({ "psid": 1, "encryptionKey": { "symmetric": { "aes128Ccm": "02".repeat(16) } } });
+    let short = certificate(&json!({}));
+    let hash = |name: &str, len: usize| json!({ name: "0A".repeat(len) });
+    let signers = [
+        json!({ "self": null }),
+        json!({ "digest": "0011223344556677" }),
+        json!({ "certificate": [short, short] }),
+    ];
+    let payload = |len: usize| {
+        json!({
+            "protocolVersion": 3, "content": { "unsecuredData": "5A".repeat(len) },
+        })
+    };
+    let payloads = [
+        json!({ "data": payload(127) }),
+        json!({ "data": payload(128) }),
+        json!({ "data": payload(70_000) }),
+        json!({ "extDataHash": hash("sha256HashedData", 32) }),
+        json!({ "omitted": null }),
+        json!({ "data": payload(0), "extDataHash": hash("sha384HashedData", 48) }),
+    ];
+    let signature = &short["signature"];
+    let mut cases = Vec::new();
+    for header in [plain, full, symmetric] {
+        for (signer, payload) in signers.iter().cycle().zip(&payloads) {
+            cases.push(json!({ "protocolVersion": 3, "content": { "signedData": {
+                "hashId": "sha256", "signer": signer, "signature": signature,
+                "tbsData": { "payload": payload, "headerInfo": header },
+            } } }));
+        }
+    }
+    cases.push(json!({ "protocolVersion": 3, "content": { "unsecuredData": "" } }));
+    cases
+}
+
+#[test]
+fn rasn_reads_what_we_write_and_writes_the_same() {
+    for (at, value) in certificates().iter().enumerate() {
+        let bytes = encode("certificate", &Certificate, value).unwrap();
+        check(
+            &format!("certificate {at}"),
+            &Certificate,
+            &bytes,
+            theirs::<other::Certificate>(&bytes),
+        );
+    }
+    for (at, value) in messages().iter().enumerate() {
+        let bytes = encode("message", &Ieee1609Dot2Data, value).unwrap();
+        let theirs = theirs::<other::Ieee1609Dot2Data>(&bytes);
+        check(&format!("message {at}"), &Ieee1609Dot2Data, &bytes, theirs);
+    }
+    let entry = json!({ "id": "00112233445566778899", "expiry": 5 });
+    for kind in ["fullHashCrl", "deltaHashCrl"] {
+        let list = json!({
+            "version": 1, "crlSeries": 2, "crlCraca": "0011223344556677", "issueDate": 3, "nextCrl": 4,
+            "priorityInfo": { "priority": 5 },
+            "typeSpecific": { kind: { "crlSerial": 6, "entries": [entry, entry] } },
+        });
+        let bytes = encode("list", &CrlContents, &list).unwrap();
+        let theirs = theirs::<other::crl_base_types::CrlContents>(&bytes);
+        check(kind, &CrlContents, &bytes, theirs);
+    }
+}
+
+/// By X.696 sections 16 and 30: rasn loses the bounds of what is an extension and writes a certificate
+/// in one before the message, and the extensions of certificates in rasn-its are no open types.
+#[test]
+fn extensions_follow_a_bitmap_of_their_presence() {
+    let extensions = json!([{ "id": 1, "content": "0102" }]);
+    let value = certificate(&json!({
+        "toBeSigned.flags": "80", "toBeSigned.appExtensions": extensions,
+    }));
+    let mut bytes = encode("it", &Certificate, &value).unwrap();
+    assert_eq!(ours(&Certificate, &bytes).unwrap(), value);
+    let (plain, signature) = (encode("it", &Certificate, &certificate(&json!({}))).unwrap(), 66);
+    let extended = bytes.split_off(plain.len() - signature);
+    assert_eq!(bytes[..12], plain[..12]);
+    assert_eq!(bytes[12], plain[12] | 0x80, "the first bit of the presence of fields");
+    assert_eq!(bytes[13..], plain[13..bytes.len()]);
+    // Two octets of bitmap: the last four bits are not used, the first two extensions are there.
+    let added = [2, 4, 0xc0, 1, 0x80, 6, 1, 1, 1, 2, 1, 2];
+    assert_eq!(extended, [&added, &plain[bytes.len()..]].concat());
+    let header = json!({
+        "psid": 36, "inlineP2pcdRequest": ["010203", "040506"], "requestedCertificate": value,
+        "pduFunctionalType": 2,
+    });
+    let inner = encode("it", &Certificate, &value).unwrap();
+    let [high, low] = (inner.len() as u16).to_be_bytes();
+    let before = [0x80, 1, 36, 2, 4, 0xe0, 8, 1, 2, 1, 2, 3, 4, 5, 6, 0x82, high, low];
+    let expected = [&before[..], &inner, &[1, 2]].concat();
+    assert_eq!(encode("it", &HeaderInfo, &header).unwrap(), expected);
+    assert_eq!(ours(&HeaderInfo, &expected).unwrap(), header);
+    // One that nobody knows is skipped; what is not in its shortest form is refused.
+    let with = |extensions: &[u8]| [&bytes, extensions, &plain[bytes.len()..]].concat();
+    let unknown = ours(&Certificate, &with(&[2, 1, 0x02, 3, 7, 7, 7])).unwrap();
+    assert_eq!(unknown, certificate(&json!({})));
+    for bad in [
+        &[2, 4, 0x81, 1, 0x80][..],
+        &[1, 0],
+        &[2, 8, 0],
+        &[2, 4, 0x80, 2, 0x80, 0],
+        &[2, 4, 0x80, 0],
+    ] {
+        assert_eq!(ours(&Certificate, &with(bad)), None, "{bad:?}");
+    }
+}
+
+#[test]
+fn captures_read_as_rasn_reads_them() {
+    let car = include_bytes!("../../../tests/data/car-cam.oer");
+    check("a car", &Ieee1609Dot2Data, car, theirs::<other::Ieee1609Dot2Data>(car));
+    let manager = include_bytes!("../../../tests/data/tlm.cert");
+    check("a list manager", &Certificate, manager, theirs::<other::Certificate>(manager));
+}
+
+/// What both take, both read alike; ours takes nothing that rasn refuses, but what it does not know.
+#[test]
+fn changed_bytes_read_as_rasn_reads_them() {
+    let terms = Terms::new(ItsTime::from_secs(720_000_000), 1_000);
+    let lab = Infrastructure::new(&Seed::of_run(1, 0), &terms).unwrap();
+    let mut bases = vec![lab.root().certificate().bytes().to_vec()];
+    bases.extend(certificates().iter().map(|one| encode("it", &Certificate, one).unwrap()));
+    let mut rng = Seed::of_run(3, 0).stream("changes");
+    let mut taken = 0;
+    for round in 0..20_000 {
+        let mut bytes = bases[round % bases.len()].clone();
+        for _ in 0..=rng.below(2) {
+            let at = rng.below(bytes.len() as u64) as usize;
+            match rng.below(3) {
+                0 => bytes[at] ^= 1 << rng.below(8),
+                1 => drop(bytes.remove(at)),
+                _ => bytes.insert(at, rng.next_u64() as u8),
+            }
+        }
+        let Some(json) = ours(&Certificate, &bytes) else { continue };
+        let Some((theirs, again)) = theirs::<other::Certificate>(&bytes) else {
+            panic!("only ours takes {bytes:02x?}: {json:#}")
+        };
+        assert_eq!(alike(&json), theirs, "{bytes:02x?}");
+        assert_eq!(encode("it", &Certificate, &json).unwrap(), again, "{bytes:02x?}");
+        taken += 1;
+    }
+    assert!(taken > 2_000, "{taken} are taken");
+}
