@@ -52,6 +52,15 @@ impl Bounds {
         u64::BITS - self.max.abs_diff(self.min).leading_zeros()
     }
 
+    /// How many octets a number within them takes by octet rules; `None` with an extension marker,
+    /// because then they are not fixed.
+    fn octets(self) -> Option<usize> {
+        let Bounds { min, max, extensible: false } = self else { return None };
+        let sign = u32::from(min < 0);
+        let bits = sign + u64::BITS - max.max(if min < 0 { !min } else { 0 }).leading_zeros();
+        Some((bits.div_ceil(8) as usize).next_power_of_two())
+    }
+
     pub(crate) fn contain(self, number: i64) -> bool {
         (self.min..=self.max).contains(&number)
     }
@@ -68,6 +77,15 @@ pub(crate) struct Fields {
     pub(crate) extensible: bool,
     /// What follows the extension marker; octet rules alone read it.
     pub(crate) additions: &'static [Field],
+}
+
+impl Fields {
+    /// How many bits stand in front of a sequence: for its extensions, and for each field that may
+    /// be absent.
+    fn preamble(&self) -> usize {
+        let optional = self.root.iter().filter(|field| field.may_be_absent()).count();
+        usize::from(self.extensible) + optional
+    }
 }
 
 pub(crate) struct Field {

@@ -1,4 +1,3 @@
-use crate::asn1::coer::{preamble, width};
 use crate::asn1::{Bounds, Fault, Field, Fields, Presence, Type, Value};
 
 /// A value of type `kind` at the front of `bytes`, and what follows it.
@@ -62,7 +61,7 @@ impl<'a> Reader<'a> {
     }
 
     fn integer(&mut self, bounds: Bounds) -> Result<i64, Fault> {
-        let Some(width) = width(bounds) else { return self.whole() };
+        let Some(width) = bounds.octets() else { return self.whole() };
         let octets = self.octets(width)?;
         bounds.check(if bounds.min < 0 { signed(octets)? } else { natural(octets)? })
     }
@@ -164,7 +163,7 @@ impl<'a> Reader<'a> {
     }
 
     fn sequence(&mut self, fields: &Fields) -> Result<Vec<(&'static str, Value)>, Fault> {
-        let presence = self.bits(preamble(fields))?;
+        let presence = self.bits(fields.preamble())?;
         let mut bit = usize::from(fields.extensible);
         let mut values = Vec::with_capacity(fields.root.len());
         for field in fields.root {

@@ -1,6 +1,5 @@
 use serde_json::Value;
 
-use crate::asn1::coer::{preamble, width};
 use crate::asn1::{Bounds, Fault, Field, Fields, Type, given, text, unhex};
 
 pub(super) fn encode(kind: &Type, value: &Value) -> Result<Vec<u8>, Fault> {
@@ -45,7 +44,7 @@ fn put(kind: &Type, value: &Value, out: &mut Vec<u8>) -> Result<(), Fault> {
             let flag = value.as_bool().ok_or(Fault::new("it is not a Boolean"))?;
             out.push(if flag { 255 } else { 0 });
         }
-        Type::Integer(bounds) => match width(*bounds) {
+        Type::Integer(bounds) => match bounds.octets() {
             Some(width) => out.extend(&bounds.check(number()?)?.to_be_bytes()[8 - width..]),
             None => counted(&shortest(number()?), out),
         },
@@ -116,7 +115,7 @@ fn sequence(fields: &Fields, value: &Value, out: &mut Vec<u8>) -> Result<(), Fau
     let optional = fields.root.iter().zip(root).filter(|(field, _)| field.may_be_absent());
     let optional = optional.map(|(_, value)| value.is_some());
     let presence = fields.extensible.then_some(extended).into_iter().chain(optional);
-    out.extend(bits(presence, preamble(fields)));
+    out.extend(bits(presence, fields.preamble()));
     for (of, value) in fields.root.iter().zip(root) {
         if let Some(value) = value {
             field(of, value, out)?;

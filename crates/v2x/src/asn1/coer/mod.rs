@@ -13,7 +13,7 @@ pub(crate) use encode::length;
 
 use serde_json::Value as Json;
 
-use super::{Bounds, Fields, Type, Value};
+use super::{Type, Value};
 use crate::refusal::Refusal;
 
 /// Takes a value of type `kind` from the front of `bytes`: the value, its bytes, and what is left.
@@ -71,20 +71,4 @@ pub(crate) fn changed(
     }
     change(&mut value);
     encode(what, kind, &value)
-}
-
-/// How many octets a number within `bounds` takes (section 10.2); `None` with an extension marker,
-/// because then they are not fixed.
-fn width(bounds: Bounds) -> Option<usize> {
-    let Bounds { min, max, extensible: false } = bounds else { return None };
-    let sign = u32::from(min < 0);
-    let bits = sign + u64::BITS - max.max(if min < 0 { !min } else { 0 }).leading_zeros();
-    Some((bits.div_ceil(8) as usize).next_power_of_two())
-}
-
-/// How many bits stand in front of a sequence: for its extensions, and for each field that may be
-/// absent.
-fn preamble(fields: &Fields) -> usize {
-    let optional = fields.root.iter().filter(|field| field.may_be_absent()).count();
-    usize::from(fields.extensible) + optional
 }
