@@ -25,7 +25,6 @@ mod stopping;
 mod student;
 #[cfg(test)]
 mod testing;
-mod warm_up;
 
 pub use bootstrap::Bootstrap;
 pub use compare::{
@@ -45,4 +44,3 @@ pub use runs::{
 };
 pub use sample::Sample;
 pub use stopping::{Criterion, Decision, Looks, Precision, Stopping};
-pub use warm_up::warm_up;

@@ -41,13 +41,6 @@ impl CertificateHash {
         id.copy_from_slice(&self.0[24..]);
         HashedId8(id)
     }
-
-    /// The last ten bytes (`HashedId10`), by which certificates are revoked.
-    pub fn id10(&self) -> [u8; 10] {
-        let mut id = [0; 10];
-        id.copy_from_slice(&self.0[22..]);
-        id
-    }
 }
 
 /// The short name of a certificate: the last eight bytes of its hash (IEEE 1609.2 section 6.3.26).
@@ -69,6 +62,5 @@ mod tests {
         // IEEE 1609.2 section 6.3.26 gives this example with SHA-256 of nothing.
         assert_eq!(sha256(b""), SELF_SIGNED.0);
         assert_eq!(SELF_SIGNED.id8().to_string(), "A495991B7852B855");
-        assert_eq!(SELF_SIGNED.id10()[..2], [0x93, 0x4c]);
     }
 }

@@ -1,5 +1,5 @@
-//! The ASN.1 types of signed data, certificates and revocation lists (IEEE 1609.2-2022, annex B),
-//! without encrypted data, requests, nested signed data and linkage values.
+//! The ASN.1 types of signed data and certificates (IEEE 1609.2-2022, annex B), without encrypted
+//! data, requests and nested signed data.
 #![allow(non_upper_case_globals, reason = "types have the names that they have in the standard")]
 
 use crate::asn1::{Bounds, Field, Fields, Presence, Type};
@@ -90,24 +90,7 @@ types! {
     RequestPermissions = CHOICE { content Opaque, all NULL };
 }
 
-// Revocation lists by hash (section 7.4).
-types! {
-    CrlContents = SEQUENCE {
-        version INTEGER(1..1), crlSeries Uint16, crlCraca HashedId8, issueDate Uint32,
-        nextCrl Uint32, priorityInfo CrlPriorityInfo, typeSpecific TypeSpecificCrlContents
-    };
-    CrlPriorityInfo = SEQUENCE { priority Uint8 OPTIONAL, ... };
-    TypeSpecificCrlContents = CHOICE {
-        fullHashCrl ToBeSignedHashIdCrl, deltaHashCrl ToBeSignedHashIdCrl, ...
-    };
-    ToBeSignedHashIdCrl = SEQUENCE {
-        crlSerial Uint32, entries SequenceOfHashBasedRevocationInfo, ...
-    };
-    SequenceOfHashBasedRevocationInfo = SEQUENCE_OF(0..MAX) HashBasedRevocationInfo;
-    HashBasedRevocationInfo = SEQUENCE { id OCTET_STRING(10..10), expiry Uint32, ... };
-}
-
-// The types that all of them use (annex B.2).
+// The types that both use (annex B.2).
 types! {
     Uint8 = INTEGER(0..255);
     Uint16 = INTEGER(0..65535);

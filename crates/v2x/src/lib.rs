@@ -1,5 +1,5 @@
 //! V2X messages and their security: IEEE 1609.2 and ETSI TS 103 097 signed data, certificates,
-//! revocation, and what is signed (CAM, DENM, BSM). Sans-IO; time is an argument, keys come from a seed.
+//! and what is signed (CAM, DENM, BSM). Sans-IO; time is an argument, keys come from a seed.
 //!
 //! The path of a message: [`SignedMessage::decode`] reads it. [`check::Receiver::check`] decides
 //! everything but the signature arithmetic, and returns [`job::SignatureJob`]s for a verifier.
@@ -19,8 +19,7 @@
 //! - Enrolment, requests for certificates, trust lists (TS 102 941), peer-to-peer distribution of
 //!   certificates: authorities are configured, tickets arrive with messages.
 //! - Chains that are not root, authority, ticket.
-//! - Revocation by linkage values, and ETSI's own form of revocation lists; supported are IEEE's
-//!   lists, by hash.
+//! - Revocation: no certificate is revoked before it expires.
 //! - CAM and DENM of release 2; the optional parts of a BSM.
 //! - Borders of countries: the receiver's country is configured.
 #![forbid(unsafe_code)]
@@ -39,7 +38,6 @@ pub mod message;
 pub mod payload;
 mod point;
 pub mod refusal;
-pub mod revocation;
 pub mod sign;
 pub mod time;
 pub mod traffic;

@@ -47,11 +47,6 @@ impl<'a> SignedMessage<'a> {
     /// digest or one certificate.
     pub fn decode(bytes: &'a [u8]) -> Result<SignedMessage<'a>, Refusal> {
         Refusal::limit(bytes.len(), MAX_MESSAGE_LEN)?;
-        SignedMessage::decode_unlimited(bytes)
-    }
-
-    /// Like [`SignedMessage::decode`], of any length: revocation lists are long.
-    pub(crate) fn decode_unlimited(bytes: &'a [u8]) -> Result<SignedMessage<'a>, Refusal> {
         const WHAT: &str = "message";
         let ([version, content], rest) = coer::take_bytes::<2>(WHAT, bytes)?;
         if *version != VERSION {

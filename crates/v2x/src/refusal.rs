@@ -96,8 +96,6 @@ pub enum Refusal {
     ServiceNotPermitted(&'static str),
     #[error("the issuer may not grant the certificate's permissions for application {0}")]
     IssueNotPermitted(u64),
-    #[error("certificate {0} is revoked")]
-    Revoked(HashedId8),
     #[error("the {of}'s signature does not verify")]
     BadSignature { of: Signed },
 }

@@ -54,7 +54,7 @@ pub enum Judgement {
     BadSignature,
     /// It names a certificate that the unit has not received yet.
     UnknownSigner,
-    /// Refused for another reason: form, time, place, permission, revocation.
+    /// Refused for another reason: form, time, place, permission.
     Refused,
     /// Not examined: the queue was full.
     Overflow,

@@ -43,11 +43,6 @@ impl<'a> Attributes<'a> {
         Some(u16::from_ne_bytes(self.get(kind)?.try_into().ok()?))
     }
 
-    /// In network byte order.
-    pub(crate) fn be16(self, kind: u16) -> Option<u16> {
-        Some(u16::from_be_bytes(self.get(kind)?.try_into().ok()?))
-    }
-
     pub(crate) fn u32(self, kind: u16) -> Option<u32> {
         Some(u32::from_ne_bytes(self.get(kind)?.try_into().ok()?))
     }
@@ -89,13 +84,10 @@ pub(crate) fn nest(kind: u16, attributes: &[DefaultNla]) -> DefaultNla {
 const HEADER: usize = 4;
 const ALIGNMENT: usize = 4;
 
-/// `CTRL_ATTR_*` and `CTRL_ATTR_MCAST_GRP_*` of linux/genetlink.h.
+/// `CTRL_ATTR_*` of linux/genetlink.h.
 pub(crate) mod ctrl {
     pub(crate) const FAMILY_ID: u16 = 1;
     pub(crate) const FAMILY_NAME: u16 = 2;
-    pub(crate) const GROUPS: u16 = 7;
-    pub(crate) const GROUP_NAME: u16 = 1;
-    pub(crate) const GROUP_ID: u16 = 2;
 }
 
 /// `enum mptcp_pm_attrs`.
@@ -103,8 +95,6 @@ pub(crate) mod pm {
     pub(crate) const ADDRESS: u16 = 1;
     pub(crate) const ADD_ADDRESSES_ACCEPTED: u16 = 2;
     pub(crate) const SUBFLOWS: u16 = 3;
-    pub(crate) const TOKEN: u16 = 4;
-    pub(crate) const REMOTE_ADDRESS: u16 = 6;
 }
 
 /// `enum mptcp_pm_addr_attrs`.
@@ -116,23 +106,6 @@ pub(crate) mod addr {
     pub(crate) const PORT: u16 = 5;
     pub(crate) const FLAGS: u16 = 6;
     pub(crate) const INTERFACE: u16 = 7;
-}
-
-/// `enum mptcp_event_attrs`.
-pub(crate) mod event {
-    pub(crate) const TOKEN: u16 = 1;
-    pub(crate) const LOCAL_ID: u16 = 3;
-    pub(crate) const REMOTE_ID: u16 = 4;
-    pub(crate) const SOURCE_V4: u16 = 5;
-    pub(crate) const SOURCE_V6: u16 = 6;
-    pub(crate) const DESTINATION_V4: u16 = 7;
-    pub(crate) const DESTINATION_V6: u16 = 8;
-    pub(crate) const SOURCE_PORT: u16 = 9;
-    pub(crate) const DESTINATION_PORT: u16 = 10;
-    pub(crate) const BACKUP: u16 = 11;
-    pub(crate) const ERROR: u16 = 12;
-    pub(crate) const INTERFACE: u16 = 15;
-    pub(crate) const SERVER_SIDE: u16 = 18;
 }
 
 #[cfg(test)]

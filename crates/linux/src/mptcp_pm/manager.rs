@@ -2,15 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 
 use netlink_packet_core::{DefaultNla, NLM_F_ACK, NLM_F_DUMP};
 
 use crate::mptcp_pm::attributes::{addr, nest, number_u8, number_u32, pm};
 use crate::mptcp_pm::endpoint::{Endpoint, EndpointFlags, Limits};
 use crate::mptcp_pm::error::PathManagerError;
-use crate::mptcp_pm::event::{Events, Token};
-use crate::mptcp_pm::request::{Family, Message, Requests};
+use crate::mptcp_pm::request::{Message, Requests};
 
 /// The kernel's path manager of one network namespace.
 ///
@@ -18,7 +16,8 @@ use crate::mptcp_pm::request::{Family, Message, Requests};
 #[derive(Debug)]
 pub struct PathManager {
     requests: Requests,
-    family: Family,
+    /// The kernel's number for it.
+    family: u16,
 }
 
 impl PathManager {
@@ -111,41 +110,6 @@ impl PathManager {
         self.change(SET_FLAGS, &[nest(pm::ADDRESS, &endpoint)], what)
     }
 
-    /// Makes one subflow of one connection a backup, or reverts that, and always sends MP_PRIO on
-    /// it. For connections opened under a path manager in user space (sysctl `net.mptcp.pm_type` 1,
-    /// or `path_manager` "userspace").
-    ///
-    /// # Errors
-    /// If there is no such connection or subflow, the kernel manages its paths, or refuses.
-    pub fn set_subflow_backup(
-        &mut self,
-        token: Token,
-        (local, remote): (SocketAddr, SocketAddr),
-        backup: bool,
-    ) -> Result<(), PathManagerError> {
-        let flags = if backup { EndpointFlags::BACKUP } else { EndpointFlags::default() };
-        let end = |address: SocketAddr, flags| {
-            let port = Some(address.port());
-            Endpoint { port, ..Endpoint::new(address.ip(), flags) }
-        };
-        let attributes = [
-            number_u32(pm::TOKEN, token.0),
-            end(local, flags).emit(pm::ADDRESS),
-            end(remote, EndpointFlags::default()).emit(pm::REMOTE_ADDRESS),
-        ];
-        self.change(SET_FLAGS, &attributes, || {
-            format!("change the flags of the subflow {local} > {remote}")
-        })
-    }
-
-    /// Subscribes to events of connections and subflows.
-    ///
-    /// # Errors
-    /// If the kernel has no such events, or the process lacks CAP_NET_ADMIN.
-    pub fn events(&self) -> Result<Events, PathManagerError> {
-        Events::listen(self.family)
-    }
-
     fn change(
         &mut self,
         command: u8,
@@ -162,7 +126,7 @@ impl PathManager {
         flags: u16,
         what: impl Fn() -> String,
     ) -> Result<Vec<Message>, PathManagerError> {
-        self.requests.send(Message::new(self.family.id, command, attributes), flags, what)
+        self.requests.send(Message::new(self.family, command, attributes), flags, what)
     }
 }
 

@@ -4,20 +4,17 @@
 //! A [`PathManager`] controls the network namespace of the thread that opened it: addresses for
 //! subflows ([`Endpoint`]), their limits ([`Limits`]), and which of them are backups. If an
 //! endpoint's flag changes, the kernel sends MP_PRIO (RFC 8684 section 3.3.8) on the subflow of
-//! every connection that uses it. [`Events`] reports connections and subflows as they open and
-//! close, [`counters`] the totals so far.
+//! every connection that uses it. [`counters`] tells the totals so far.
 #![forbid(unsafe_code)]
 
 mod attributes;
 mod counters;
 mod endpoint;
 mod error;
-mod event;
 mod manager;
 mod request;
 
 pub use counters::{Counters, counters};
 pub use endpoint::{Endpoint, EndpointFlags, Limits};
 pub use error::PathManagerError;
-pub use event::{Event, Events, Subflow, Token};
 pub use manager::{PathManager, is_enabled};

@@ -17,7 +17,7 @@ use crate::netlink::{self, Failure};
 pub(crate) struct Message {
     /// The number of the family.
     family: u16,
-    pub(crate) command: u8,
+    command: u8,
     /// Consecutive attributes.
     body: Vec<u8>,
 }
@@ -59,24 +59,6 @@ impl NetlinkDeserializable for Message {
     }
 }
 
-/// The kernel's current numbers for the path manager.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Family {
-    pub(crate) id: u16,
-    /// The multicast group of its events.
-    pub(crate) events: Option<u32>,
-}
-
-impl Family {
-    fn read(attributes: Attributes<'_>) -> Option<Family> {
-        let groups = attributes.nested(ctrl::GROUPS).into_iter().flat_map(Attributes::iter);
-        let mut groups = groups.map(|(_, group)| Attributes::new(group));
-        let events = groups.find(|group| group.get(ctrl::GROUP_NAME) == Some(EVENTS));
-        let events = events.and_then(|group| group.u32(ctrl::GROUP_ID));
-        Some(Family { id: attributes.u16(ctrl::FAMILY_ID)?, events })
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Requests(netlink::Requests);
 
@@ -86,8 +68,8 @@ impl Requests {
         netlink::Requests::open(NETLINK_GENERIC).map(Requests)
     }
 
-    /// Looks up the number of the path manager's family.
-    pub(crate) fn family(&mut self) -> Result<Family, PathManagerError> {
+    /// The kernel's current number for the path manager's family.
+    pub(crate) fn family(&mut self) -> Result<u16, PathManagerError> {
         let name = DefaultNla::new(ctrl::FAMILY_NAME, FAMILY.to_vec());
         let what = || "find the path manager".to_owned();
         let message = Message::new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, &[name]);
@@ -97,7 +79,7 @@ impl Requests {
             }
             answers => answers?,
         };
-        let family = answers.first().and_then(|answer| Family::read(answer.attributes()));
+        let family = answers.first().and_then(|answer| answer.attributes().u16(ctrl::FAMILY_ID));
         family.ok_or_else(|| PathManagerError::Garbled { what: what() })
     }
 
@@ -129,11 +111,9 @@ fn refusal(error: &ErrorMessage, what: String) -> PathManagerError {
     PathManagerError::Refused { what, why, explanation }
 }
 
-/// `MPTCP_PM_NAME`, `MPTCP_PM_VER` and `MPTCP_PM_EV_GRP_NAME` of linux/mptcp_pm.h. The requests to
-/// [`GENL_ID_CTRL`] carry the version too, which the kernel does not check.
+/// `MPTCP_PM_NAME` and `MPTCP_PM_VER` of linux/mptcp_pm.h. The requests to [`GENL_ID_CTRL`] carry the version too, which the kernel does not check.
 const FAMILY: &[u8] = b"mptcp_pm\0";
 const VERSION: u8 = 1;
-const EVENTS: &[u8] = b"mptcp_pm_events\0";
 
 /// `sizeof(struct genlmsghdr)`, and the family that knows the others, of linux/genetlink.h.
 const HEADER: usize = 4;
@@ -151,24 +131,11 @@ mod tests {
 
     /// Of an answer of the kernel (CTRL_CMD_NEWFAMILY): the header, the name and the number 28.
     const HEAD: &[u8] = b"\x01\x02\0\0\x0d\0\x02\0mptcp_pm\0\0\0\0\x06\0\x01\0\x1c\0\0\0";
-    /// Two multicast groups with the numbers 9 and 10.
-    const COMMANDS_GROUP: &[u8] =
-        b"\x20\0\x01\0\x08\0\x02\0\x09\0\0\0\x12\0\x01\0mptcp_pm_cmds\0\0\0";
-    const EVENTS_GROUP: &[u8] = b"\x20\0\x02\0\x08\0\x02\0\x0a\0\0\0\x14\0\x01\0mptcp_pm_events\0";
 
     #[test]
-    fn the_family_and_its_group_of_events_are_found() {
-        let family = |parts: &[&[u8]]| {
-            let answer = Message::deserialize(&NetlinkHeader::default(), &parts.concat()).unwrap();
-            assert_eq!(answer.command, 1);
-            Family::read(answer.attributes())
-        };
-        let found = |events| Some(Family { id: 28, events });
-        let [both, one] = [b"\x44\0\x07\0", b"\x24\0\x07\0"];
-        assert_eq!(family(&[HEAD, both, COMMANDS_GROUP, EVENTS_GROUP]), found(Some(10)));
-        assert_eq!(family(&[HEAD, one, COMMANDS_GROUP]), found(None));
-        assert_eq!(family(&[HEAD]), found(None));
-        assert_eq!(family(&[&HEAD[..HEADER]]), None);
+    fn the_family_is_found() {
+        let answer = Message::deserialize(&NetlinkHeader::default(), HEAD).unwrap();
+        assert_eq!(answer.attributes().u16(ctrl::FAMILY_ID), Some(28));
         assert!(Message::deserialize(&NetlinkHeader::default(), &HEAD[..HEADER - 1]).is_err());
     }
 

@@ -51,7 +51,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
         "of these, refused because their certificate had not been received yet";
     "otherwise_refused_count",
         |records| counted(records, |judged| judged.judgement == Judgement::Refused) =>
-        "of these, refused for their form, time, place, permission or a revocation";
+        "of these, refused for their form, time, place or permission";
     "dropped_count", |records| counted(records, Judged::is_dropped) =>
         "of these, dropped unread: the queue was full, or the deadline had passed before their \
          turn";

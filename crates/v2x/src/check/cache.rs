@@ -51,15 +51,4 @@ impl Tickets {
         self.by_use.insert(self.uses, id);
         self.by_id.insert(id, (ticket, self.uses));
     }
-
-    pub(super) fn forget(&mut self, revoked: impl Fn(&Certificate) -> bool) {
-        let by_use = &mut self.by_use;
-        self.by_id.retain(|_, (ticket, last)| {
-            let stays = !revoked(ticket);
-            if !stays {
-                by_use.remove(last);
-            }
-            stays
-        });
-    }
 }

@@ -1,7 +1,7 @@
 //! The security decision on a message, except for the arithmetic.
 //!
 //! [`Receiver::check`] decides everything that needs no curve: form, profile, times, places,
-//! permissions, revocation, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or
+//! permissions, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or
 //! two where the certificate is new. The caller verifies them, in batches and in any order, and
 //! passes the verdicts to [`Receiver::settle`]. In between the receiver may check other messages.
 //!
@@ -10,7 +10,7 @@
 
 mod cache;
 mod chain;
-pub(crate) mod permission;
+mod permission;
 mod profile;
 mod trust;
 
@@ -23,13 +23,12 @@ use crate::location::{self, Position};
 use crate::message::{SignedMessage, Signer};
 use crate::payload::psid;
 use crate::refusal::{Refusal, Signed};
-use crate::revocation::Revocations;
 use crate::time::ItsTime;
 
 use cache::Tickets;
+use trust::Trust;
 
 pub use trust::MAX_AUTHORITIES;
-pub(crate) use trust::{Trust, is_valid};
 
 /// The policy of a receiver.
 #[derive(Clone, Debug)]
@@ -83,7 +82,6 @@ pub struct Receiver {
     policy: Policy,
     trust: Trust,
     tickets: Tickets,
-    revocations: Revocations,
 }
 
 /// A message that has passed every check except the signatures.
@@ -129,7 +127,7 @@ impl Receiver {
     ) -> Result<Receiver, Refusal> {
         let tickets = Tickets::new(policy.tickets);
         let trust = Trust::new(roots, verifier)?;
-        Ok(Receiver { policy, trust, tickets, revocations: Revocations::default() })
+        Ok(Receiver { policy, trust, tickets })
     }
 
     /// Adds an authority that one of the roots has certified.
@@ -143,26 +141,6 @@ impl Receiver {
         verifier: &mut impl SignatureVerifier,
     ) -> Result<(), Refusal> {
         self.trust.add(authority, verifier)
-    }
-
-    /// The known revocations.
-    pub fn revocations(&self) -> &Revocations {
-        &self.revocations
-    }
-
-    /// Takes a revocation list, signed by a root ([`crate::revocation`]).
-    ///
-    /// # Errors
-    /// If it is malformed, or not signed by a root that may, or too long, or older than the one known.
-    pub fn revoke(
-        &mut self,
-        list: &[u8],
-        now: ItsTime,
-        verifier: &mut impl SignatureVerifier,
-    ) -> Result<(), Refusal> {
-        self.revocations.take(list, now, &self.trust, verifier)?;
-        self.tickets.forget(|ticket| self.revocations.contains(&ticket.hash()));
-        Ok(())
     }
 
     /// The number of known tickets.
@@ -184,7 +162,6 @@ impl Receiver {
         self.check_freshness(&message, psid, generated, now)?;
         let (ticket, is_new) = self.ticket(&message)?;
         let issuer = self.issuer(&ticket)?;
-        self.check_revocation(&ticket, issuer)?;
         check_dates(issuer, Signed::Authority, now)?;
         check_dates(&ticket, Signed::Ticket, now)?;
         if is_new {
@@ -217,8 +194,6 @@ impl Receiver {
             if !valid(1) {
                 return Err(Refusal::BadSignature { of: Signed::Ticket });
             }
-            // It may have been revoked while its signature was being verified.
-            self.check_revocation(&pending.ticket, self.issuer(&pending.ticket)?)?;
             self.tickets.insert(Arc::clone(&pending.ticket));
         }
         if !valid(0) {
@@ -288,13 +263,6 @@ impl Receiver {
         match ticket.issuer() {
             Issuer::Certificate(id) => self.trust.authority(&id),
             Issuer::Itself => Err(Refusal::UnknownIssuer(ticket.id())),
-        }
-    }
-
-    fn check_revocation(&self, ticket: &Certificate, issuer: &Certificate) -> Result<(), Refusal> {
-        match [ticket, issuer].iter().find(|one| self.revocations.contains(&one.hash())) {
-            Some(revoked) => Err(Refusal::Revoked(revoked.id())),
-            None => Ok(()),
         }
     }
 

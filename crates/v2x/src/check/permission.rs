@@ -11,7 +11,7 @@ const MAX_ENTRIES: usize = 64;
 
 /// The permission of `certificate` for an application: `Some(None)` is a permission without
 /// details, `None` no permission.
-pub(crate) fn of(certificate: &Certificate, application: u64) -> Option<Option<&Value>> {
+pub(super) fn of(certificate: &Certificate, application: u64) -> Option<Option<&Value>> {
     let mut list = certificate.tbs().list("appPermissions").iter().take(MAX_ENTRIES);
     list.find(|one| psid(one) == application).map(|entry| entry.at("ssp"))
 }

@@ -14,7 +14,7 @@ use super::chain;
 pub const MAX_AUTHORITIES: usize = 256;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Trust {
+pub(super) struct Trust {
     roots: BTreeMap<HashedId8, Arc<Certificate>>,
     authorities: BTreeMap<HashedId8, Arc<Certificate>>,
 }
@@ -54,7 +54,7 @@ impl Trust {
         Ok(())
     }
 
-    pub(crate) fn root(&self, id: &HashedId8) -> Result<&Arc<Certificate>, Refusal> {
+    fn root(&self, id: &HashedId8) -> Result<&Arc<Certificate>, Refusal> {
         self.roots.get(id).ok_or(Refusal::UnknownIssuer(*id))
     }
 
@@ -70,10 +70,7 @@ impl Trust {
     }
 }
 
-pub(crate) fn is_valid(
-    job: &crate::job::SignatureJob,
-    verifier: &mut impl SignatureVerifier,
-) -> bool {
+fn is_valid(job: &crate::job::SignatureJob, verifier: &mut impl SignatureVerifier) -> bool {
     let mut verdicts = Vec::with_capacity(1);
     verifier.verify(std::slice::from_ref(job), &mut verdicts);
     verdicts == [true]

@@ -55,7 +55,7 @@ impl Infrastructure {
         Ok(Infrastructure { seed: *seed, root: holder(certificate, key)? })
     }
 
-    /// The root. It also signs revocation lists.
+    /// The root. It may also sign revocation lists.
     pub fn root(&self) -> &Holder {
         &self.root
     }

@@ -28,7 +28,7 @@ impl Permissions {
         self
     }
 
-    /// For sending: a ticket's own; a root signs revocation lists.
+    /// For sending: a ticket's own; a root may sign revocation lists.
     pub(super) fn app(&self, rank: Rank) -> Option<Json> {
         let one = |(psid, bitmap): &(u64, Option<Vec<u8>>)| match bitmap {
             Some(bitmap) => json!({ "psid": psid, "ssp": { "bitmapSsp": hex(bitmap) } }),

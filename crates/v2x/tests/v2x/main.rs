@@ -6,6 +6,5 @@ mod certificates;
 mod mutation;
 mod reference;
 mod refusals;
-mod revocation;
 mod traffic;
 mod world;
