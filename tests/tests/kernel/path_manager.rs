@@ -141,6 +141,7 @@ fn priorities(counters: &Counters) -> (u64, u64) {
     (counters.priorities_sent(), counters.priorities_received())
 }
 
+#[expect(clippy::disallowed_methods, reason = "the kernel acts in real time")]
 fn until(is_so: impl Fn(&Counters) -> bool) {
     for _ in 0..2_000 {
         if is_so(&counters().unwrap()) {
