@@ -57,7 +57,13 @@ impl Requests {
     }
 
     pub(crate) fn open(protocol: isize) -> io::Result<Requests> {
-        Ok(Requests { socket: open(protocol)?, sequence: 0 })
+        let mut socket = Socket::new(protocol)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        // Both only improve error messages.
+        let _ = socket.set_ext_ack(true);
+        let _ = socket.set_cap_ack(true);
+        Ok(Requests { socket, sequence: 0 })
     }
 
     /// Sends `message` with these flags, among them `NLM_F_ACK` for a single request or
@@ -99,19 +105,8 @@ impl Requests {
     }
 }
 
-/// A socket to the kernel with extended error messages, if available.
-pub(crate) fn open(protocol: isize) -> io::Result<Socket> {
-    let mut socket = Socket::new(protocol)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    // Both only improve error messages.
-    let _ = socket.set_ext_ack(true);
-    let _ = socket.set_cap_ack(true);
-    Ok(socket)
-}
-
 /// The messages in a datagram, up to the first malformed one.
-pub(crate) fn messages<T: NetlinkDeserializable + Debug>(
+fn messages<T: NetlinkDeserializable + Debug>(
     bytes: &[u8],
 ) -> impl Iterator<Item = Result<NetlinkMessage<T>, DecodeError>> {
     let mut rest = bytes;

@@ -1,6 +1,7 @@
 //! Certificates: explicit ones, as TS 103 097 section 6 profiles those of IEEE 1609.2.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -30,7 +31,7 @@ pub enum Issuer {
 pub struct ParsedCertificate<'a> {
     bytes: &'a [u8],
     issuer: Issuer,
-    tbs: Value,
+    tbs: Arc<Value>,
     /// What is signed: `tbs` in its canonical form.
     tbs_bytes: Cow<'a, [u8]>,
     signature: Value,
@@ -64,19 +65,19 @@ impl<'a> ParsedCertificate<'a> {
                 "is not an explicit certificate with a signature",
             ));
         }
-        let (issuer, _, rest) = coer::take("issuer", &ieee1609::IssuerIdentifier, rest)?;
+        let (issuer, rest) = match rest {
+            [0x80, rest @ ..] => {
+                let (id, rest) = coer::take_bytes(WHAT, rest)?;
+                (Issuer::Certificate(HashedId8(*id)), rest)
+            }
+            [0x81, 0, rest @ ..] => (Issuer::Itself, rest),
+            _ => return Err(Refusal::HashAlgorithm),
+        };
         let head = &bytes[..window.len() - rest.len()];
         let (tbs, tbs_bytes, rest) = coer::take(WHAT, &ieee1609::ToBeSignedCertificate, rest)?;
         let (signature, signature_bytes, rest) =
             coer::take("certificate's signature", &ieee1609::Signature, rest)?;
         let own = &bytes[..window.len() - rest.len()];
-        let issuer = match issuer.chosen() {
-            ("sha256AndDigest", Value::Octets(id)) => {
-                Issuer::Certificate(HashedId8(*coer::take_bytes("issuer", id)?.0))
-            }
-            ("self", Value::Name("sha256")) => Issuer::Itself,
-            _ => return Err(Refusal::HashAlgorithm),
-        };
         // The canonical form (section 6.4.3): points compressed, the signature's R by its x alone.
         let tbs_bytes = canonical_tbs(&tbs, tbs_bytes)?;
         let canonical_signature = canonical_signature(&signature);
@@ -87,7 +88,7 @@ impl<'a> ParsedCertificate<'a> {
             }
         });
         Ok((
-            ParsedCertificate { bytes: own, issuer, tbs, tbs_bytes, signature, hash },
+            ParsedCertificate { bytes: own, issuer, tbs: tbs.into(), tbs_bytes, signature, hash },
             &bytes[own.len()..],
         ))
     }
@@ -114,7 +115,7 @@ impl<'a> ParsedCertificate<'a> {
 pub struct Certificate {
     bytes: Box<[u8]>,
     issuer: Issuer,
-    tbs: Value,
+    tbs: Arc<Value>,
     tbs_hash_input: Box<[u8]>,
     hash: CertificateHash,
     key: PublicKey,
@@ -152,7 +153,7 @@ impl Certificate {
             issuer: parsed.issuer,
             key: point::public_key(key)?,
             validity: Validity::of(tbs.at("validityPeriod").unwrap_or(&Value::Null)),
-            tbs: tbs.clone(),
+            tbs: Arc::clone(tbs),
             tbs_hash_input: (*parsed.tbs_bytes).into(),
             hash: parsed.hash,
             r,
@@ -247,7 +248,7 @@ fn canonical_tbs<'a>(tbs: &Value, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Refu
 /// The key with its point compressed; `None` if it is.
 pub(crate) fn compressed_encryption_key(key: &Value) -> Option<Json> {
     let (curve, point) = key.at("publicKey")?.chosen();
-    let point = point::compressed(point).filter(|_| curve != "ecencSm2")?;
+    let point = point::compressed(point)?;
     let mut key = key.to_json();
     key["publicKey"][curve] = point;
     Some(key)

@@ -1,6 +1,9 @@
 //! The ASN.1 types of signed data and certificates (IEEE 1609.2-2022, annex B), without encrypted
 //! data, requests and nested signed data.
-#![allow(non_upper_case_globals, reason = "types have the names that they have in the standard")]
+#![allow(
+    non_upper_case_globals,
+    reason = "types have their names in the standard, if it names them"
+)]
 
 use crate::asn1::{Bounds, Field, Fields, Presence, Type};
 
@@ -45,7 +48,8 @@ types! {
     SequenceOfCertificate = SEQUENCE_OF(0..MAX) Certificate;
 }
 
-// Certificates (section 6.4). What is an open type in the standard is opaque here.
+// Certificates (section 6.4). What is an open type in the standard is opaque here. The last three
+// extensions are not optional there, and `eeType` has a default: `app`, the first bit.
 types! {
     Certificate = SEQUENCE {
         version INTEGER(3..3), type CertificateType, issuer IssuerIdentifier,
@@ -95,6 +99,7 @@ types! {
     Uint8 = INTEGER(0..255);
     Uint16 = INTEGER(0..65535);
     Uint32 = INTEGER(0..4294967295);
+    // To 2^64-1 in the standard: later times than any.
     Time64 = INTEGER(0..9223372036854775807);
     Opaque = OCTET_STRING(0..MAX);
     HashedId3 = OCTET_STRING(3..3);

@@ -94,6 +94,7 @@ fn a_flag_that_changes_is_said_to_the_peer_of_a_live_connection() {
             until(|counters| priorities(counters) == (said, said));
         }
         connection.carries_data();
+        assert_eq!(priorities(&counters().unwrap()), (3, 3));
     });
 }
 

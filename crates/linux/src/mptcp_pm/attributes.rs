@@ -15,7 +15,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The kind and the value of each, up to the first malformed one.
-    pub(crate) fn iter(self) -> impl Iterator<Item = (u16, &'a [u8])> {
+    fn iter(self) -> impl Iterator<Item = (u16, &'a [u8])> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let attribute = NlasIterator::new(rest).next()?.ok()?;

@@ -8,7 +8,7 @@ use std::ops::{BitOr, Sub};
 use netlink_packet_core::DefaultNla;
 
 use crate::mptcp_pm::attributes::{
-    Attributes, addr, address, nest, number_u8, number_u16, number_u32,
+    Attributes, addr, address, nest, number_u8, number_u16, number_u32, pm,
 };
 
 /// A local address for subflows.
@@ -32,7 +32,7 @@ impl Endpoint {
         Endpoint { id: 0, address, port: None, flags, interface: None }
     }
 
-    pub(crate) fn emit(&self, kind: u16) -> DefaultNla {
+    pub(crate) fn emit(&self) -> DefaultNla {
         let family = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
         let mut inner = vec![
             number_u16(addr::FAMILY, family),
@@ -44,7 +44,7 @@ impl Endpoint {
         }
         inner.extend(self.port.map(|port| number_u16(addr::PORT, port)));
         inner.extend(self.interface.map(|index| number_u32(addr::INTERFACE, index.get())));
-        nest(kind, &inner)
+        nest(pm::ADDRESS, &inner)
     }
 
     /// `None` if it has no address.

@@ -51,7 +51,7 @@ impl PathManager {
     /// If the address or the number is taken, or the kernel refuses.
     pub fn add_endpoint(&mut self, endpoint: &Endpoint) -> Result<(), PathManagerError> {
         let what = || format!("add the MPTCP endpoint {}", endpoint.address);
-        self.change(ADD_ADDR, &[endpoint.emit(pm::ADDRESS)], what)
+        self.change(ADD_ADDR, &[endpoint.emit()], what)
     }
 
     /// Removes an endpoint, and the subflows from it.

@@ -111,7 +111,8 @@ fn refusal(error: &ErrorMessage, what: String) -> PathManagerError {
     PathManagerError::Refused { what, why, explanation }
 }
 
-/// `MPTCP_PM_NAME` and `MPTCP_PM_VER` of linux/mptcp_pm.h. The requests to [`GENL_ID_CTRL`] carry the version too, which the kernel does not check.
+/// `MPTCP_PM_NAME` and `MPTCP_PM_VER` of linux/mptcp_pm.h. The requests to [`GENL_ID_CTRL`] carry
+/// the version too, which the kernel does not check.
 const FAMILY: &[u8] = b"mptcp_pm\0";
 const VERSION: u8 = 1;
 
@@ -136,6 +137,7 @@ mod tests {
     fn the_family_is_found() {
         let answer = Message::deserialize(&NetlinkHeader::default(), HEAD).unwrap();
         assert_eq!(answer.attributes().u16(ctrl::FAMILY_ID), Some(28));
+        assert_eq!(Attributes::new(&HEAD[..HEADER]).u16(ctrl::FAMILY_ID), None);
         assert!(Message::deserialize(&NetlinkHeader::default(), &HEAD[..HEADER - 1]).is_err());
     }
 

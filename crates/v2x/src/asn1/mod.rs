@@ -21,7 +21,7 @@ pub(crate) enum Type {
     /// An INTEGER from 0 up.
     Natural,
     /// An INTEGER without bounds.
-    Whole,
+    Unbounded,
     /// The names of the root, and of what follows the extension marker where there is one.
     Enumerated(&'static [&'static str], Option<&'static [&'static str]>),
     /// Of 64 bits at most.
@@ -52,13 +52,12 @@ impl Bounds {
         u64::BITS - self.max.abs_diff(self.min).leading_zeros()
     }
 
-    /// How many octets a number within them takes by octet rules; `None` with an extension marker,
-    /// because then they are not fixed.
-    fn octets(self) -> Option<usize> {
-        let Bounds { min, max, extensible: false } = self else { return None };
-        let sign = u32::from(min < 0);
-        let bits = sign + u64::BITS - max.max(if min < 0 { !min } else { 0 }).leading_zeros();
-        Some((bits.div_ceil(8) as usize).next_power_of_two())
+    /// How many octets a number within them takes by octet rules.
+    fn octets(self) -> usize {
+        let sign = u32::from(self.min < 0);
+        let bits =
+            sign + u64::BITS - self.max.max(if sign == 1 { !self.min } else { 0 }).leading_zeros();
+        (bits.div_ceil(8) as usize).next_power_of_two()
     }
 
     pub(crate) fn contain(self, number: i64) -> bool {
@@ -101,6 +100,10 @@ impl Field {
 
     pub(crate) fn may_be_absent(&self) -> bool {
         !matches!(self.presence, Presence::Required)
+    }
+
+    fn has_default(&self, value: &Value) -> bool {
+        matches!(self.presence, Presence::Default(default) if *value == Value::Integer(default))
     }
 }
 
@@ -145,7 +148,8 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.problem)
+        let colon = if self.path.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{}", self.path, self.problem)
     }
 }
 
@@ -170,12 +174,17 @@ fn text(value: &Json) -> Result<&str, Fault> {
 }
 
 fn unhex(value: &Json) -> Result<Vec<u8>, Fault> {
-    let pairs = text(value)?.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap_or(""));
-    let octets = pairs.map(|pair| u8::from_str_radix(pair, 16)).collect::<Result<_, _>>();
-    octets.map_err(|_| Fault::new("it is not hexadecimal"))
+    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
+    let octet = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    let octets = text(value)?.as_bytes().chunks(2).map(octet).collect::<Option<_>>();
+    octets.ok_or(Fault::new("it is not hexadecimal"))
 }
 
-/// Types as ASN.1 writes them, but for `=`, `;`, SIZE, and quotation marks around names of enumerations.
+/// Types as ASN.1 writes them, but for `=`, `;`, `_`, SIZE, and quotation marks around names of
+/// enumerations.
 macro_rules! types {
     ($($name:ident = $kind:ident $body:tt $($item:ident)?;)*) => {
         $(pub(crate) static $name: Type = define!($kind $body $($item)?);)*
@@ -185,7 +194,8 @@ macro_rules! types {
 macro_rules! define {
     (NULL) => { Type::Null };
     (INTEGER (0..MAX)) => { Type::Natural };
-    (INTEGER) => { Type::Whole };
+    (INTEGER) => { Type::Unbounded };
+    (INTEGER ($min:literal..MAX)) => { compile_error!("octet rules do not read such numbers") };
     (INTEGER $size:tt) => { Type::Integer(bounds! $size) };
     (BIT_STRING $size:tt) => { Type::BitString(bounds! $size) };
     (OCTET_STRING $size:tt) => { Type::OctetString(bounds! $size) };

@@ -1,9 +1,9 @@
 //! The security decision on a message, except for the arithmetic.
 //!
 //! [`Receiver::check`] decides everything that needs no curve: form, profile, times, places,
-//! permissions, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or
-//! two where the certificate is new. The caller verifies them, in batches and in any order, and
-//! passes the verdicts to [`Receiver::settle`]. In between the receiver may check other messages.
+//! permissions, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or two where
+//! the certificate is new. The caller verifies them, in batches and in any order, and passes the
+//! verdicts to [`Receiver::settle`]. In between the receiver may check other messages.
 //!
 //! The state that an unknown sender can create is bounded: a certificate is kept once its signature
 //! has been verified, and at most [`Policy::tickets`] of them.
@@ -12,6 +12,8 @@ mod cache;
 mod chain;
 mod permission;
 mod profile;
+#[cfg(test)]
+mod tests;
 mod trust;
 
 use std::sync::Arc;

@@ -34,10 +34,10 @@ pub(super) fn check_delegated(group: &Value, issuer: &Certificate) -> Result<(),
             allows_end_entities(outer)
                 && lengths(group).is_some_and(|(least, most)| {
                     // A certificate may declare the maximum lengths.
-                    allows_length(outer, least.saturating_add(1))
+                    allows_length(outer, least + 1)
                         && most
                             .map_or(lengths(outer).is_some_and(|outer| outer.1.is_none()), |most| {
-                                allows_length(outer, most.saturating_add(1))
+                                allows_length(outer, most + 1)
                             })
                 })
         })
@@ -63,18 +63,19 @@ fn groups(issuer: &Certificate) -> impl Iterator<Item = &Value> {
     issuer.tbs().list("certIssuePermissions").iter().take(MAX_ENTRIES)
 }
 
-/// The first bit of `eeType`, its default: chains may end in certificates for sending.
+/// Whether chains may end in certificates for sending: the first bit of `eeType`, set by default.
 fn allows_end_entities(group: &Value) -> bool {
-    !matches!(group.at("eeType"), Some(Value::Bits(bits, _)) if bits & 0x80 == 0)
+    let sends = |kinds: &Value| matches!(kinds, Value::Bits(bits, _) if bits & 0x80 != 0);
+    group.at("eeType").is_none_or(sends)
 }
 
-/// The shortest chain that is allowed, and the longest (`None`: any).
+/// The shortest chain that is allowed, and the longest (`None`: any): below 2^64.
 fn lengths(group: &Value) -> Option<(u64, Option<u64>)> {
     let least = group.integer("minChainLength").unwrap_or(1);
     let least = u64::try_from(least).ok().filter(|least| *least > 0)?;
     match group.integer("chainLengthRange").unwrap_or(0) {
         -1 => Some((least, None)),
-        range => Some((least, Some(least.checked_add(u64::try_from(range).ok()?)?))),
+        range => Some((least, Some(least + u64::try_from(range).ok()?))),
     }
 }
 
@@ -150,17 +151,22 @@ mod tests {
         let terms = Terms::new(ItsTime::from_secs(720_000_000), 1_000);
         let lab = Infrastructure::new(&Seed::of_run(1, 0), &terms).unwrap();
         let root = lab.root().certificate();
-        let delegating = |least: i64| {
+        let with = |name: &'static str, value: Value| {
             let mut group = groups(root).next().unwrap().clone();
             let Value::Fields(fields) = &mut group else { unreachable!() };
-            fields.retain(|(name, _)| *name != "minChainLength");
-            fields.push(("minChainLength", Value::Integer(least)));
-            check_delegated(&group, root)
+            fields.retain(|(known, _)| *known != name);
+            fields.push((name, value));
+            group
         };
+        let delegating =
+            |least| check_delegated(&with("minChainLength", Value::Integer(least)), root);
         // The root's own chains have two certificates below it.
         assert_eq!(delegating(1), Ok(()));
         for least in [2, i64::MAX] {
             assert_eq!(delegating(least), Err(Refusal::IssueNotPermitted(CAM)));
         }
+        // Those who send, who enrol, both.
+        let kinds = [0x80, 0x40, 0xc0].map(|kinds| with("eeType", Value::Bits(kinds, 8)));
+        assert_eq!(kinds.each_ref().map(allows_end_entities), [true, false, true]);
     }
 }

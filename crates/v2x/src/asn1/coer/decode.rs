@@ -1,4 +1,4 @@
-use crate::asn1::{Bounds, Fault, Field, Fields, Presence, Type, Value};
+use crate::asn1::{Bounds, Fault, Field, Fields, Type, Value};
 
 /// A value of type `kind` at the front of `bytes`, and what follows it.
 pub(super) fn decode<'a>(kind: &Type, bytes: &'a [u8]) -> Result<(Value, &'a [u8]), Fault> {
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         let octets = self.octets(usize::from(first & 127))?;
         let length = natural(octets)?;
         let shortest = length >= 128 && octets[0] != 0;
-        if shortest { Ok(length as usize) } else { Err(not_canonical()) }
+        usize::try_from(length).ok().filter(|_| shortest).ok_or(not_canonical())
     }
 
     fn counted(&mut self) -> Result<&'a [u8], Fault> {
@@ -61,20 +61,17 @@ impl<'a> Reader<'a> {
     }
 
     fn integer(&mut self, bounds: Bounds) -> Result<i64, Fault> {
-        let Some(width) = bounds.octets() else { return self.whole() };
-        let octets = self.octets(width)?;
+        let octets = self.octets(bounds.octets())?;
         bounds.check(if bounds.min < 0 { signed(octets)? } else { natural(octets)? })
     }
 
     /// As many octets as `bounds` say, or if they allow several numbers, as a length says.
     fn sized(&mut self, bounds: Bounds) -> Result<&'a [u8], Fault> {
-        if bounds.min == bounds.max && !bounds.extensible {
+        if bounds.min == bounds.max {
             return self.octets(bounds.min as usize);
         }
         let octets = self.counted()?;
-        if !bounds.extensible {
-            bounds.check(octets.len() as i64)?;
-        }
+        bounds.check(octets.len() as i64)?;
         Ok(octets)
     }
 
@@ -89,20 +86,15 @@ impl<'a> Reader<'a> {
     fn value(&mut self, kind: &Type) -> Result<Value, Fault> {
         Ok(match kind {
             Type::Null => Value::Null,
-            Type::Boolean => match self.octet()? {
-                0 => Value::Boolean(false),
-                255 => Value::Boolean(true),
-                _ => return Err(not_canonical()),
-            },
             Type::Integer(bounds) => Value::Integer(self.integer(*bounds)?),
             Type::Natural => Value::Integer(self.natural()?),
-            Type::Whole => Value::Integer(self.whole()?),
+            Type::Unbounded => Value::Integer(self.whole()?),
             Type::Enumerated(names, added) => {
                 let index = usize::from(self.octet()?);
                 let name = names.iter().chain(added.unwrap_or_default()).nth(index);
                 Value::Name(name.ok_or_else(|| Fault::new(format!("name {index} is unknown")))?)
             }
-            Type::BitString(Bounds { min, max, extensible: false }) if min == max && *max <= 64 => {
+            Type::BitString(Bounds { min, max, .. }) if min == max && *max <= 64 => {
                 let octets = self.bits(*max as usize)?.0;
                 let number = octets.iter().fold(0, |number, octet| number << 8 | u64::from(*octet));
                 Value::Bits(number >> (8 * octets.len() as u32 - *max as u32), *max as u32)
@@ -129,7 +121,7 @@ impl<'a> Reader<'a> {
                 let (field, value) = self.choice(fields)?;
                 Value::Fields(vec![(field.name, value)])
             }
-            Type::BitString(_) | Type::Characters(..) => {
+            Type::Boolean | Type::BitString(_) | Type::Characters(..) => {
                 return Err(Fault::new("no signed data have such a value"));
             }
         })
@@ -174,10 +166,10 @@ impl<'a> Reader<'a> {
                 }
             }
             let value = self.field(field)?;
-            if !matches!(field.presence, Presence::Default(default) if value == Value::Integer(default))
-            {
-                values.push((field.name, value));
+            if field.has_default(&value) {
+                return Err(not_canonical().within(field.name));
             }
+            values.push((field.name, value));
         }
         if fields.extensible && presence.has(0) {
             self.additions(fields, &mut values)?;
@@ -194,8 +186,11 @@ impl<'a> Reader<'a> {
         let mut inner = Reader { rest: self.counted()? };
         let unused = usize::from(inner.octet()?);
         let count = (8 * inner.rest.len()).checked_sub(unused).filter(|_| unused < 8);
-        let count = count.filter(|count| *count > 0).ok_or(not_canonical())?;
+        let count = count.ok_or(not_canonical())?;
         let presence = inner.bits(count)?;
+        if !(0..count).any(|at| presence.has(at)) {
+            return Err(not_canonical());
+        }
         for at in (0..count).filter(|at| presence.has(*at)) {
             match fields.additions.get(at) {
                 Some(field) => values.push((field.name, self.addition(field)?)),

@@ -23,7 +23,7 @@ pub(crate) fn length(length: usize, out: &mut Vec<u8>) {
 /// As few octets as keep the sign of `number`.
 fn shortest(number: i64) -> Vec<u8> {
     let sign_bits = if number < 0 { number.leading_ones() } else { number.leading_zeros() };
-    number.to_be_bytes()[sign_bits.saturating_sub(1) as usize / 8..].to_vec()
+    number.to_be_bytes()[(sign_bits - 1) as usize / 8..].to_vec()
 }
 
 fn counted(octets: &[u8], out: &mut Vec<u8>) {
@@ -40,19 +40,14 @@ fn put(kind: &Type, value: &Value, out: &mut Vec<u8>) -> Result<(), Fault> {
     let number = || value.as_i64().ok_or(Fault::new("it is not a whole number"));
     match kind {
         Type::Null => {}
-        Type::Boolean => {
-            let flag = value.as_bool().ok_or(Fault::new("it is not a Boolean"))?;
-            out.push(if flag { 255 } else { 0 });
+        Type::Integer(bounds) => {
+            out.extend(&bounds.check(number()?)?.to_be_bytes()[8 - bounds.octets()..]);
         }
-        Type::Integer(bounds) => match bounds.octets() {
-            Some(width) => out.extend(&bounds.check(number()?)?.to_be_bytes()[8 - width..]),
-            None => counted(&shortest(number()?), out),
-        },
         Type::Natural => {
             let bounds = Bounds { min: 0, max: i64::MAX, extensible: false };
             natural(bounds.check(number()?)?, out);
         }
-        Type::Whole => counted(&shortest(number()?), out),
+        Type::Unbounded => counted(&shortest(number()?), out),
         Type::Enumerated(names, added) => {
             let mut names = names.iter().chain(added.unwrap_or_default());
             let index = names.position(|name| value == name);
@@ -83,7 +78,9 @@ fn put(kind: &Type, value: &Value, out: &mut Vec<u8>) -> Result<(), Fault> {
         }
         Type::Sequence(fields) => sequence(fields, value, out)?,
         Type::Choice(fields) => choice(fields, value, out)?,
-        Type::Characters(..) => return Err(Fault::new("no signed data have such a value")),
+        Type::Boolean | Type::Characters(..) => {
+            return Err(Fault::new("no signed data have such a value"));
+        }
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
-//! Canonical octet encoding rules (ITU-T X.696), one part at a time: so that the signed bytes are the
-//! received ones, not a re-encoding.
+//! Canonical octet encoding rules (ITU-T X.696), one part at a time: so that the signed bytes are
+//! the received ones, not a re-encoding.
 //!
-//! Extension additions that a type does not know are skipped; an alternative that it does not know is
-//! refused. So is what is not canonical: a number or length with more octets than it needs.
+//! Extension additions that a type does not know are skipped; an alternative that it does not know
+//! is refused. So is what is not canonical: a number or length with more octets than it needs, a
+//! default that is written out. There are no bounds with an extension marker.
 
 mod decode;
 mod encode;
@@ -67,7 +68,7 @@ pub(crate) fn changed(
 ) -> Result<Vec<u8>, Refusal> {
     let mut value = value.to_json();
     if encode(what, kind, &value)? != bytes {
-        return Err(Refusal::malformed(what, &"an uncompressed point beside unknown extensions"));
+        return Err(Refusal::malformed(what, &"its canonical form would lose unknown extensions"));
     }
     change(&mut value);
     encode(what, kind, &value)

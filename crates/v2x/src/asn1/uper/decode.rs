@@ -1,4 +1,4 @@
-use crate::asn1::{Bounds, Fault, Field, Fields, Presence, Type, Value, character, index_width};
+use crate::asn1::{Bounds, Fault, Field, Fields, Type, Value, character, index_width};
 
 pub(crate) fn decode(kind: &Type, bytes: &[u8]) -> Result<Value, Fault> {
     Reader { bytes, at: 0 }.value(kind)
@@ -78,7 +78,9 @@ impl Reader<'_> {
     fn value(&mut self, kind: &Type) -> Result<Value, Fault> {
         Ok(match kind {
             Type::Null => Value::Null,
-            Type::Natural | Type::Whole => return Err(Fault::new("no payload has such numbers")),
+            Type::Natural | Type::Unbounded => {
+                return Err(Fault::new("no payload has such numbers"));
+            }
             Type::Boolean => Value::Boolean(self.bit()?),
             Type::Integer(bounds) => Value::Integer(self.integer(*bounds)?),
             Type::Enumerated(names, added) => {
@@ -139,7 +141,7 @@ impl Reader<'_> {
 
     fn sequence(&mut self, fields: &Fields) -> Result<Vec<(&'static str, Value)>, Fault> {
         let extended = fields.extensible && self.bit()?;
-        let mut left = fields.root.iter().filter(|field| field.may_be_absent()).count() as u32;
+        let mut left = (fields.preamble() - usize::from(fields.extensible)) as u32;
         let presence = self.bits(left)?;
         let mut values = Vec::with_capacity(fields.root.len());
         for field in fields.root {
@@ -151,8 +153,7 @@ impl Reader<'_> {
             }
             let value = self.field(field)?;
             // What has its default is left out.
-            if !matches!(field.presence, Presence::Default(default) if value == Value::Integer(default))
-            {
+            if !field.has_default(&value) {
                 values.push((field.name, value));
             }
         }

@@ -81,7 +81,9 @@ impl Writer {
     fn value(&mut self, kind: &Type, value: &Value) -> Result<(), Fault> {
         match kind {
             Type::Null => {}
-            Type::Natural | Type::Whole => return Err(Fault::new("no payload has such numbers")),
+            Type::Natural | Type::Unbounded => {
+                return Err(Fault::new("no payload has such numbers"));
+            }
             Type::Boolean => self.bit(value.as_bool().ok_or(Fault::new("it is not a Boolean"))?),
             Type::Integer(bounds) => {
                 let number = value.as_i64().ok_or(Fault::new("it is not a whole number"))?;
