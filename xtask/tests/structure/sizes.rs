@@ -8,7 +8,10 @@ use std::path::Path;
 use crate::{crates, root};
 
 /// All Rust of the workspace outside `third_party`: code, tests, comments and empty lines.
-const LINES_MAX: usize = 200_500;
+const LINES_MAX: usize = 200_700;
+
+/// All Rust in `third_party`. What its libraries did for signed V2X messages is 600 lines above.
+const VENDORED_LINES_MAX: usize = 74_000;
 
 /// Without tests, for each crate.
 const SOURCE_LINES_MAX: usize = 16_000;
@@ -18,9 +21,13 @@ const LAB_LINES_MAX: usize = 7_500;
 
 #[test]
 fn the_workspace_does_not_grow() {
-    let folders = ["crates", "fuzz", "tests", "xtask"];
-    let lines: usize = folders.iter().map(|folder| count(&root().join(folder), &whole)).sum();
-    assert!(lines <= LINES_MAX, "{lines} lines of Rust, at most {LINES_MAX}: merge or delete some");
+    let lines = |folders: &[&str]| -> usize {
+        folders.iter().map(|folder| count(&root().join(folder), &whole)).sum()
+    };
+    let own = lines(&["crates", "fuzz", "tests", "xtask"]);
+    assert!(own <= LINES_MAX, "{own} lines of Rust, at most {LINES_MAX}: merge or delete some");
+    let vendored = lines(&["third_party"]);
+    assert!(vendored <= VENDORED_LINES_MAX, "{vendored} vendored lines: trim some");
 }
 
 #[test]
