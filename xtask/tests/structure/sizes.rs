@@ -7,10 +7,11 @@ use std::path::Path;
 
 use crate::{crates, root};
 
-/// All Rust of the workspace outside `third_party`: code, tests, comments and empty lines.
+/// All Rust of the workspace outside `third_party`: code, tests, comments and empty lines. The code
+/// for signed V2X messages, which replaced 24,000 vendored lines, raised it by 200.
 const LINES_MAX: usize = 200_700;
 
-/// All Rust in `third_party`. What its libraries did for signed V2X messages is 600 lines above.
+/// All Rust in `third_party`.
 const VENDORED_LINES_MAX: usize = 74_000;
 
 /// Without tests, for each crate.

@@ -118,7 +118,7 @@ fn an_encryption_key_is_hashed_by_its_compressed_point() {
         assert_eq!(short, long);
         let [short, mut long] = keys.map(tbs);
         assert_eq!(hash(&short).unwrap(), hash(&long).unwrap());
-        // Beside an extension that is unknown here, nobody can say what the canonical form is.
+        // The canonical form of an unknown extension is unknown too.
         long[0] |= 0x80;
         long.extend([2, 1, 0x02, 3, 7, 7, 7]);
         assert!(matches!(hash(&long), Err(Refusal::Malformed { .. })));

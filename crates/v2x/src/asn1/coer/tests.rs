@@ -53,7 +53,7 @@ fn check(name: &str, kind: &Type, bytes: &[u8], theirs: Option<(Json, Vec<u8>)>)
     assert_eq!(bytes, theirs.1, "{name}");
 }
 
-/// A certificate with each optional field, and with those of `changes` in place of others.
+/// A certificate with each optional field; `changes` replace the values at their paths.
 fn certificate(changes: &Json) -> Json {
     let place = json!({ "latitude": -900_000_000, "longitude": 1_800_000_001 });
     let point = json!({ "compressed-y-1": "07".repeat(32) });
@@ -241,7 +241,7 @@ fn extensions_follow_a_bitmap_of_their_presence() {
     let expected = [&before[..], &inner, &[1, 2]].concat();
     assert_eq!(encode("it", &HeaderInfo, &header).unwrap(), expected);
     assert_eq!(ours(&HeaderInfo, &expected).unwrap(), header);
-    // One that nobody knows is skipped; what is not in its shortest form is refused.
+    // An unknown extension is skipped; an encoding that is not canonical is refused.
     let with = |extensions: &[u8]| [&bytes, extensions, &plain[bytes.len()..]].concat();
     let unknown = ours(&Certificate, &with(&[2, 1, 0x02, 3, 7, 7, 7])).unwrap();
     assert_eq!(unknown, certificate(&json!({})));
