@@ -33,6 +33,7 @@
 #![deny(unsafe_code)]
 
 mod arithmetic;
+mod backend;
 pub mod cache;
 mod curve;
 pub mod division;
@@ -40,6 +41,7 @@ pub mod engine;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "instructions that not every processor has")]
 mod ifma;
+mod item;
 mod job;
 mod key;
 pub mod others;
@@ -51,9 +53,11 @@ mod table;
 mod verdict;
 mod verifier;
 
+pub use backend::{Clock, Unavailable, VerifierBackend};
+pub use item::{Item, Key};
 pub use key::{KeyError, PublicKey};
 pub use path::Path;
 pub use signature::{Digest, Signature, SignatureError};
 pub use table::KeyTable;
 pub use verdict::Verdict;
-pub use verifier::{Item, Key, Verifier};
+pub use verifier::Verifier;

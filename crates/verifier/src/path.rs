@@ -24,35 +24,10 @@ impl Path {
         }
     }
 
-    /// Whether this processor supports it.
-    #[must_use]
-    pub fn is_available(self) -> bool {
-        match self {
-            Self::Portable => true,
-            Self::Ifma => has_ifma(),
-        }
-    }
-
-    /// The fastest one that this processor supports.
-    #[must_use]
-    pub fn fastest() -> Self {
-        if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
-    }
-
     pub(crate) const fn form(self) -> Form {
         match self {
             Self::Portable => Form::Portable,
             Self::Ifma => Form::Vector,
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_ifma() -> bool {
-    crate::ifma::Ifma::detect().is_some()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_ifma() -> bool {
-    false
 }

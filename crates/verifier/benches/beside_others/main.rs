@@ -146,7 +146,7 @@ fn add_ours<'a>(
     signed: &'a [Signed],
     with: impl Fn(&'a Signed) -> Key<'a> + 'a,
 ) {
-    let Some(mut verifier) = Verifier::with_path(path) else { return };
+    let Ok(mut verifier) = Verifier::with_path(path) else { return };
     let (mut digests, mut items, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
     let name = format!("{}, {way}, batches of {size}", path.name());
     subjects.push(Subject::new(&name, signed.len(), move || {

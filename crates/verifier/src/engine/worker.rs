@@ -32,8 +32,8 @@ pub(super) struct Account {
 impl Worker {
     pub(super) fn run(self) -> Account {
         let verifier = Verifier::with_path(self.path);
-        let verifier = verifier.or_else(|| Verifier::with_path(Path::Portable));
-        let mut verifier = verifier.unwrap_or_default();
+        let mut verifier =
+            verifier.or_else(|_| Verifier::with_path(Path::Portable)).unwrap_or_default();
         let mut account = Account::default();
         let (mut batch, mut verdicts) = (Vec::new(), Vec::new());
         let size = |queued| self.rates.batch(self.number, self.sharing, queued);

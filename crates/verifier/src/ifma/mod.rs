@@ -12,22 +12,22 @@ mod tables;
 mod vector;
 
 use crate::curve::{Affine, Table, Windows};
-use crate::job::{Outcome, Scalars};
+use crate::job::{self, Outcome, Scalars};
 
 /// The processor has AVX-512 IFMA.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ifma(());
 
-/// Memory reused for each batch.
-#[derive(Default)]
-pub(crate) struct Scratch {
+/// The path, and memory reused for each batch.
+pub(crate) struct Lanes {
+    ifma: Ifma,
     tables: tables::Scratch,
     products: Vec<vector::Vector>,
 }
 
 /// The minimum number of signatures without tables for which eight lanes are faster than one by
 /// one.
-pub(crate) const PLAIN_WORTHWHILE: usize = 2;
+const PLAIN_WORTHWHILE: usize = 2;
 
 impl Ifma {
     pub(crate) fn detect() -> Option<Self> {
@@ -35,31 +35,35 @@ impl Ifma {
         has.then_some(Self(()))
     }
 
-    /// Verifies signatures by keys with tables for this path, all with the same windows.
-    pub(crate) fn verify_with_tables(
-        self,
-        jobs: &[(Scalars, &Table)],
-        scratch: &mut Scratch,
-        outcomes: &mut Vec<Outcome>,
-    ) {
-        // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { tables::verify(jobs, &mut scratch.tables, outcomes) }
-    }
-
-    /// Verifies signatures by keys without tables.
-    pub(crate) fn verify_plain(
-        self,
-        jobs: &[(Scalars, &Affine)],
-        scratch: &mut Scratch,
-        outcomes: &mut Vec<Outcome>,
-    ) {
-        // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { plain::verify(jobs, &mut scratch.products, outcomes) }
-    }
-
     pub(crate) fn build_table(self, point: &Affine, windows: Windows) -> Table {
         // SAFETY: `self` proves that the processor has the instructions.
         unsafe { table::build(point, windows) }
+    }
+}
+
+impl Lanes {
+    pub(crate) fn detect() -> Option<Self> {
+        let ifma = Ifma::detect()?;
+        Some(Self { ifma, tables: tables::Scratch::default(), products: Vec::new() })
+    }
+}
+
+impl job::Lanes for Lanes {
+    fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>) {
+        let Ifma(()) = self.ifma;
+        // SAFETY: the `Ifma` proves that the processor has the instructions.
+        unsafe { tables::verify(jobs, &mut self.tables, outcomes) }
+    }
+
+    fn verify_plain(&mut self, jobs: &[(Scalars, &Affine)], outcomes: &mut Vec<Outcome>) {
+        if jobs.len() < PLAIN_WORTHWHILE {
+            outcomes.clear();
+            outcomes.resize(jobs.len(), Outcome::Undecided);
+            return;
+        }
+        let Ifma(()) = self.ifma;
+        // SAFETY: the `Ifma` proves that the processor has the instructions.
+        unsafe { plain::verify(jobs, &mut self.products, outcomes) }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::places::{self, Place};
 
 /// Memory reused for each batch.
 #[derive(Default)]
-pub(crate) struct Scratch {
+pub(super) struct Scratch {
     places: Vec<Place>,
     /// The points of each signature, side by side.
     points: Vec<Affine>,
@@ -22,7 +22,7 @@ pub(crate) struct Scratch {
 const WORTHWHILE: usize = 20;
 
 /// Verifies all signatures by keys with tables in [`Form::Portable`] and the same windows.
-pub(crate) fn verify_with_tables(
+pub(super) fn verify(
     jobs: &[(Scalars, &Table)],
     scratch: &mut Scratch,
     outcomes: &mut Vec<Outcome>,

@@ -1,0 +1,56 @@
+//! Which backends there are.
+
+use crate::Path;
+#[cfg(target_arch = "x86_64")]
+use crate::ifma;
+use crate::portable::Portable;
+
+use super::cpu::Cpu;
+use super::{Unavailable, VerifierBackend};
+
+type Open = fn() -> Result<Box<dyn VerifierBackend>, Unavailable>;
+
+/// How each path is opened. Those on the processor stand first, from the slowest to the fastest.
+const BACKENDS: [(Path, Open); 2] = [(Path::Portable, || Ok(portable())), (Path::Ifma, ifma)];
+
+impl Path {
+    /// The fastest one on the processor, which any batch gains from.
+    #[must_use]
+    pub fn fastest() -> Self {
+        if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
+    }
+
+    /// Whether this machine supports it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        self.open().is_ok()
+    }
+
+    pub(crate) fn open(self) -> Result<Box<dyn VerifierBackend>, Unavailable> {
+        let found = BACKENDS.iter().find(|(path, _)| *path == self);
+        found.map_or_else(|| Ok(portable()), |(_, open)| open())
+    }
+}
+
+/// The one that every machine has.
+pub(crate) fn portable() -> Box<dyn VerifierBackend> {
+    Box::new(Cpu::new(Path::Portable, Portable::default()))
+}
+
+fn ifma() -> Result<Box<dyn VerifierBackend>, Unavailable> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(lanes) = ifma::Lanes::detect() {
+        return Ok(Box::new(Cpu::new(Path::Ifma, lanes)));
+    }
+    Err(Unavailable::Instructions("AVX-512 IFMA"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_has_a_backend() {
+        assert_eq!(BACKENDS.map(|(path, _)| path), Path::ALL);
+    }
+}

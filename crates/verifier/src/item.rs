@@ -1,0 +1,40 @@
+//! What a call verifies.
+
+use crate::{Digest, KeyTable, Path, PublicKey, Signature};
+
+/// A key, with or without a table.
+#[derive(Debug, Clone, Copy)]
+pub enum Key<'a> {
+    /// By itself.
+    Plain(&'a PublicKey),
+    /// With a precomputed table.
+    Table(&'a KeyTable),
+}
+
+/// An item to verify.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// The signer's key.
+    pub key: Key<'a>,
+    /// The signed digest.
+    pub digest: &'a Digest,
+    /// The signature.
+    pub signature: &'a Signature,
+}
+
+impl<'a> Key<'a> {
+    pub(crate) const fn public(self) -> &'a PublicKey {
+        match self {
+            Self::Plain(key) => key,
+            Self::Table(table) => table.key(),
+        }
+    }
+
+    /// Its table, if it was made for `path`.
+    pub(crate) fn table_for(self, path: Path) -> Option<&'a KeyTable> {
+        match self {
+            Self::Table(table) if table.path() == path => Some(table),
+            _ => None,
+        }
+    }
+}
