@@ -1,14 +1,14 @@
 //! Python with the packages that tests use: for inference ONNX Runtime and the reference for our
 //! arithmetic, for V2X another ASN.1 implementation and OpenSSL's signatures, for statistics SciPy,
 //! for cluster jobs Kubernetes' own schemas, for object stores an S3 server, for results the usual
-//! readers, for the Python package its tools.
+//! readers, for the Python package its tools, for kernels of GPUs their compiler.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// The packages, and what they are imported as. About 1 GB on disc.
-const PACKAGES: [(&str, &str); 19] = [
+const PACKAGES: [(&str, &str); 20] = [
     ("numpy", "numpy"),
     ("onnx", "onnx"),
     ("onnxruntime", "onnxruntime"),
@@ -28,10 +28,11 @@ const PACKAGES: [(&str, &str); 19] = [
     ("mypy", "mypy"),
     ("ruff", "ruff"),
     ("pandas-stubs", "pandas-stubs"),
+    ("nvidia-cuda-nvrtc-cu12==12.0.140", "nvidia.cuda_nvrtc"),
 ];
 
 /// The names of the packages.
-pub fn packages() -> [&'static str; 19] {
+pub fn packages() -> [&'static str; 20] {
     PACKAGES.map(|(package, _)| package)
 }
 

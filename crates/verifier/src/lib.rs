@@ -21,7 +21,8 @@
 //! # Paths
 //!
 //! [`Path::Portable`] works everywhere, on limbs of 64 bits. [`Path::Ifma`] works on eight signatures
-//! at a time by AVX-512 IFMA, found out at run time. There is none for AVX2 or NEON: their widest
+//! at a time by AVX-512 IFMA, found out at run time. [`Path::Gpu`] works on a graphics processor
+//! ([`gpu`]), which has to be chosen: it is for large batches. There is none for AVX2 or NEON: their widest
 //! multiplications give 64 bits from 32, so that four (or two) lanes take about as long as four (or
 //! two) products with the 64-bit multiplier, which `Path::Portable` uses.
 //!
@@ -38,6 +39,7 @@ pub mod cache;
 mod curve;
 pub mod division;
 pub mod engine;
+pub mod gpu;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "instructions that not every processor has")]
 mod ifma;

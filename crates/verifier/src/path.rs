@@ -9,11 +9,13 @@ pub enum Path {
     Portable,
     /// Eight signatures at a time, by AVX-512 IFMA.
     Ifma,
+    /// One signature on each thread of a graphics processor: for large batches.
+    Gpu,
 }
 
 impl Path {
-    /// All paths, the slowest first.
-    pub const ALL: [Self; 2] = [Self::Portable, Self::Ifma];
+    /// All paths, those on the processor first, the slowest of them first.
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Ifma, Self::Gpu];
 
     /// The name for users.
     #[must_use]
@@ -21,12 +23,13 @@ impl Path {
         match self {
             Self::Portable => "portable",
             Self::Ifma => "ifma",
+            Self::Gpu => "gpu",
         }
     }
 
     pub(crate) const fn form(self) -> Form {
         match self {
-            Self::Portable => Form::Portable,
+            Self::Portable | Self::Gpu => Form::Portable,
             Self::Ifma => Form::Vector,
         }
     }

@@ -1,5 +1,7 @@
 //! Precomputation for a key that signs often.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::curve::{Table, Windows};
 use crate::{Path, PublicKey};
 
@@ -12,6 +14,7 @@ pub struct KeyTable {
     key: PublicKey,
     path: Path,
     table: Table,
+    number: u64,
 }
 
 /// One window of 6 bits and fifty of 5. Wider ones would be more than 64 KiB.
@@ -24,7 +27,9 @@ impl KeyTable {
     /// Computes the table of `key` for `path`, even if this processor does not support it.
     #[must_use]
     pub fn new(key: &PublicKey, path: Path) -> Self {
-        Self { key: *key, path, table: build(key, path) }
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { key: *key, path, table: build(key, path), number }
     }
 
     /// The key that it was made of.
@@ -41,6 +46,11 @@ impl KeyTable {
 
     pub(crate) const fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// A number, from 1 on, that no other table of this process has.
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
     }
 }
 

@@ -45,6 +45,18 @@ impl Verifier {
         self.backend.preferred_batch()
     }
 
+    /// Why it now verifies in another way than it was asked to, if it does.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.backend.failure()
+    }
+
+    /// What it verifies by.
+    #[must_use]
+    pub fn into_backend(self) -> Box<dyn VerifierBackend> {
+        self.backend
+    }
+
     /// The clock that its work is measured by.
     #[must_use]
     pub fn clock(&self) -> Clock {

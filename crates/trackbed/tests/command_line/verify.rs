@@ -49,6 +49,24 @@ fn every_library_thread_and_division_has_its_cell_and_the_study_stands_beside() 
     assert_eq!(document["study"].as_array().unwrap().len(), 12);
 }
 
+/// Without a GPU, or a driver for it, the CPU verifies, and a note says why.
+#[test]
+fn without_a_gpu_the_cpu_verifies() {
+    let words = "verify --backend gpu --library trackbed --threads 1 --count 500 --keys 2 --json";
+    let ended = Scratch::new().succeed(words);
+    assert_eq!(ended.json()["cells"][0]["wrong"], 0);
+    let version = ended.json()["libraries"][0]["version"].as_str().unwrap().to_owned();
+    if version.starts_with("backend gpu") {
+        return;
+    }
+    let note = "note: --backend gpu: ";
+    assert!(
+        ended.stderr.contains(note) && ended.stderr.contains("the CPU verifies"),
+        "{}",
+        ended.stderr
+    );
+}
+
 fn name(cell: &Value) -> String {
     let text = |key: &str| cell[key].as_str().unwrap().to_owned();
     format!("{} {} {}", text("library"), cell["threads"], text("division"))

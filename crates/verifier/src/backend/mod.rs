@@ -3,6 +3,7 @@
 mod cpu;
 pub(crate) mod registry;
 
+use crate::gpu::GpuError;
 use crate::{Item, Verdict};
 
 /// A way to verify batches, with its working memory, for one thread.
@@ -18,6 +19,11 @@ pub trait VerifierBackend: Send {
     fn clock(&self) -> Clock {
         Clock::Thread
     }
+
+    /// Why it now verifies in another way than it is named for, if it does.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What measures the work of a backend.
@@ -25,6 +31,8 @@ pub trait VerifierBackend: Send {
 pub enum Clock {
     /// The processor time of the calling thread.
     Thread,
+    /// Elapsed time: the work is done elsewhere.
+    Elapsed,
 }
 
 /// Why a backend cannot be used on this machine.
@@ -34,4 +42,6 @@ pub enum Clock {
 pub enum Unavailable {
     #[error("this processor does not have {0}")]
     Instructions(&'static str),
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
 }

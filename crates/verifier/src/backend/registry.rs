@@ -1,6 +1,7 @@
 //! Which backends there are.
 
 use crate::Path;
+use crate::gpu::Gpu;
 #[cfg(target_arch = "x86_64")]
 use crate::ifma;
 use crate::portable::Portable;
@@ -11,7 +12,8 @@ use super::{Unavailable, VerifierBackend};
 type Open = fn() -> Result<Box<dyn VerifierBackend>, Unavailable>;
 
 /// How each path is opened. Those on the processor stand first, from the slowest to the fastest.
-const BACKENDS: [(Path, Open); 2] = [(Path::Portable, || Ok(portable())), (Path::Ifma, ifma)];
+const BACKENDS: [(Path, Open); 3] =
+    [(Path::Portable, || Ok(portable())), (Path::Ifma, ifma), (Path::Gpu, gpu)];
 
 impl Path {
     /// The fastest one on the processor, which any batch gains from.
@@ -43,6 +45,10 @@ fn ifma() -> Result<Box<dyn VerifierBackend>, Unavailable> {
         return Ok(Box::new(Cpu::new(Path::Ifma, lanes)));
     }
     Err(Unavailable::Instructions("AVX-512 IFMA"))
+}
+
+fn gpu() -> Result<Box<dyn VerifierBackend>, Unavailable> {
+    Ok(Box::new(Gpu::open(Path::fastest().open()?)?))
 }
 
 #[cfg(test)]

@@ -47,6 +47,12 @@ impl Affine {
         Some(Self { x, y: if is_odd == y_is_odd { y } else { y.negate() } })
     }
 
+    /// The limbs of x, then those of y, in Montgomery's form.
+    pub(crate) fn limbs(&self) -> [u64; 8] {
+        let (x, y) = (self.x.montgomery(), self.y.montgomery());
+        from_fn(|place| if place < 4 { x[place] } else { y[place - 4] })
+    }
+
     pub(crate) fn negate(&self) -> Self {
         Self { x: self.x, y: self.y.negate() }
     }

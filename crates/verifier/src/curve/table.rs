@@ -52,6 +52,11 @@ impl Table {
         Self { windows, entries }
     }
 
+    /// The entries in order, the least significant octet of a limb first.
+    pub(crate) fn octets(&self) -> Vec<u8> {
+        self.entries.iter().flat_map(|entry| entry.0).flat_map(u64::to_le_bytes).collect()
+    }
+
     /// The point of a place, for a table in [`Form::Portable`].
     #[inline]
     pub(crate) fn point(&self, place: Place) -> Affine {

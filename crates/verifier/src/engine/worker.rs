@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Item, Path, Verdict, Verifier};
+use crate::{Clock, Item, Path, Verdict, Verifier};
 
 use super::batching::Rates;
 use super::clock::{monotonic_nanos, rest, thread_cpu_nanos};
@@ -36,7 +36,8 @@ impl Worker {
             verifier.or_else(|_| Verifier::with_path(Path::Portable)).unwrap_or_default();
         let mut account = Account::default();
         let (mut batch, mut verdicts) = (Vec::new(), Vec::new());
-        let size = |queued| self.rates.batch(self.number, self.sharing, queued);
+        let (clock, most) = (verifier.clock(), verifier.preferred_batch());
+        let size = |queued| self.rates.batch(self.number, self.sharing, queued, most);
         while self.queue.take(size, &mut batch) {
             let (begin, cpu_begin) = (monotonic_nanos(), thread_cpu_nanos());
             if self.drops_late {
@@ -51,7 +52,11 @@ impl Worker {
             }
             let used = thread_cpu_nanos() - cpu_begin;
             account.cpu_nanos += used;
-            self.rates.record(self.number, batch.len(), used);
+            let taken = match clock {
+                Clock::Thread => used,
+                Clock::Elapsed => monotonic_nanos() - begin,
+            };
+            self.rates.record(self.number, batch.len(), taken);
             self.keep_to_budget(used, begin);
         }
         account

@@ -3,7 +3,11 @@
 use p256::ecdsa::VerifyingKey;
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use trackbed_verifier::others::OpenSsl;
-use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
+use trackbed_verifier::{
+    Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier, VerifierBackend,
+};
+
+use crate::gpu;
 
 pub struct Signer {
     pub key: PublicKey,
@@ -56,40 +60,68 @@ pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
     verdicts
 }
 
+/// The same cases, by signers.
+#[derive(Clone, Copy)]
+pub struct Judged<'a> {
+    pub signers: &'a [Signer],
+    pub cases: &'a [Case],
+    pub expected: &'a [bool],
+}
+
 /// Asserts that every path, with and without tables, in batches of each of `sizes`, gives
 /// `expected`.
 pub fn assert_ours(signers: &[Signer], cases: &[Case], expected: &[bool], sizes: &[usize]) {
-    for path in Path::ALL {
-        let Ok(mut verifier) = Verifier::with_path(path) else {
+    let judged = Judged { signers, cases, expected };
+    for path in [Path::Portable, Path::Ifma] {
+        let Ok(verifier) = Verifier::with_path(path) else {
             eprintln!("skipped: this processor has no path {}", path.name());
             continue;
         };
-        for (kind, size) in (0..3).flat_map(|kind| sizes.iter().map(move |size| (kind, *size))) {
-            let items: Vec<Item<'_>> = cases
-                .iter()
-                .enumerate()
-                .map(|(place, case)| {
-                    let signer = &signers[case.signer];
-                    // The last way mixes: every third key has no table, another a foreign one.
-                    let table = match (kind, place % 3) {
-                        (0, _) | (2, 0) => signer.tables.iter().find(|table| table.path() == path),
-                        (2, 1) => signer.tables.iter().find(|table| table.path() != path),
-                        _ => None,
-                    };
-                    let key = table.map_or(Key::Plain(&signer.key), Key::Table);
-                    Item { key, digest: &case.digest, signature: &case.signature }
-                })
-                .collect();
-            let mut verdicts = Vec::new();
-            for (number, batch) in items.chunks(size).enumerate() {
-                verifier.verify(batch, &mut verdicts);
+        let mut backend = verifier.into_backend();
+        (0..3).for_each(|way| judged.assert_backend(&mut *backend, (path, way), sizes));
+    }
+    // The kernels are slow on a processor: the mixed way alone.
+    if let Some(mut gpu) = gpu::shared() {
+        judged.assert_backend(&mut gpu, (Path::Gpu, 2), sizes);
+    }
+}
+
+impl Judged<'_> {
+    /// Asserts it of one backend: with tables (way 0), without (1), or mixed.
+    pub fn assert_backend(
+        &self,
+        backend: &mut dyn VerifierBackend,
+        (path, way): (Path, usize),
+        sizes: &[usize],
+    ) {
+        let key = |place: usize, case: &Case| {
+            let signer = &self.signers[case.signer];
+            // Mixed: every third key has no table, another a foreign one.
+            let table = match (way, place % 3) {
+                (0, _) | (2, 0) => signer.tables.iter().find(|table| table.path() == path),
+                (2, 1) => signer.tables.iter().find(|table| table.path() != path),
+                _ => None,
+            };
+            table.map_or(Key::Plain(&signer.key), Key::Table)
+        };
+        let numbered = self.cases.iter().enumerate();
+        let items: Vec<Item<'_>> = numbered
+            .map(|(place, case)| {
+                let key = key(place, case);
+                Item { key, digest: &case.digest, signature: &case.signature }
+            })
+            .collect();
+        let mut verdicts = Vec::new();
+        for size in sizes {
+            for (number, batch) in items.chunks(*size).enumerate() {
+                backend.verify(batch, &mut verdicts);
                 assert_eq!(verdicts.len(), batch.len());
                 for (place, verdict) in verdicts.iter().enumerate() {
                     let case = number * size + place;
                     assert_eq!(
                         verdict.is_valid(),
-                        expected[case],
-                        "path {}, way {kind}, batches of {size}, case {case}: {verdict:?}",
+                        self.expected[case],
+                        "path {}, way {way}, batches of {size}, case {case}: {verdict:?}",
                         path.name()
                     );
                 }

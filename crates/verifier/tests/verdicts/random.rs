@@ -6,7 +6,7 @@ use trackbed_verifier::{Digest, PublicKey, Signature};
 
 use crate::judges::{Case, Signer, assert_ours, others};
 
-const ORDER: [u8; 32] = [
+pub const ORDER: [u8; 32] = [
     0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6,
     0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
 ];
@@ -83,12 +83,18 @@ impl Source {
     }
 }
 
-fn check(seed: u64, count: usize, sizes: &[usize]) {
+/// Signatures of 20 keys, and the verdicts of other libraries.
+pub fn cases(seed: u64, count: usize) -> (Vec<Signer>, Vec<Case>, Vec<bool>) {
     let (mut source, signers) = Source::new(seed, 20);
     let cases = source.cases(count);
     let expected = others(&signers, &cases);
     let invalid = expected.iter().filter(|valid| !**valid).count();
     assert!((count / 12..=count / 10).contains(&invalid), "{invalid} of {count} are damaged");
+    (signers, cases, expected)
+}
+
+fn check(seed: u64, count: usize, sizes: &[usize]) {
+    let (signers, cases, expected) = cases(seed, count);
     assert_ours(&signers, &cases, &expected, sizes);
 }
 

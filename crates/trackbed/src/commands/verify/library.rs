@@ -12,6 +12,7 @@ use trackbed_verifier::others::{OpenSsl, OpenSslKey};
 use trackbed_verifier::{Item, Path, Verifier};
 
 use super::signed::{Signed, Workload};
+use crate::output::tell;
 
 /// Libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,8 +61,12 @@ impl Library {
         }
         // A key whose table was evicted is verified without it.
         let keys: Vec<SharedKey> = workload.keys.iter().map(|key| cache.look(key).0).collect();
-        let version =
-            format!("path {}, {} of {} keys with tables", path.name(), cache.tables(), keys.len());
+        let version = format!(
+            "backend {}, {} of {} keys with tables",
+            path.name(),
+            cache.tables(),
+            keys.len()
+        );
         Library { name, version, kind: Kind::Trackbed(path, keys) }
     }
 
@@ -147,10 +152,17 @@ fn by_batch<'a>(
     let items: Vec<Item<'_>> = repeated().map(item).collect();
     let is_forged: Vec<bool> = repeated().map(|signed| signed.is_forged).collect();
     let (mut verifier, mut verdicts) = (Verifier::with_path(path).unwrap_or_default(), Vec::new());
+    let mut has_failed = false;
     Box::new(move |range| {
         let start = range.start % signed.len();
         let range = start..start + range.len();
         verifier.verify(&items[range.clone()], &mut verdicts);
+        if let Some(why) = verifier.failure().filter(|_| !std::mem::replace(&mut has_failed, true))
+        {
+            tell(format!(
+                "note: {why}; the CPU verifies the rest, so the figures are not the GPU's"
+            ));
+        }
         let judged = verdicts.iter().zip(&is_forged[range]);
         judged.filter(|(verdict, is_forged)| verdict.is_valid() == **is_forged).count()
     })

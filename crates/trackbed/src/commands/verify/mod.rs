@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use trackbed_measure::results::SCHEMA;
-use trackbed_verifier::Path;
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::Split;
+use trackbed_verifier::{Path, Verifier};
 
 use crate::ending::Ending;
 use crate::options::{count, jobs};
@@ -85,13 +85,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "320",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub keys: u32,
-    /// Let a thread take N signatures at once
-    #[arg(long, value_name = "N", default_value = "32",
-          value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub batch: u32,
-    /// Choose the instruction set of `trackbed` [default: the fastest that this CPU supports]
-    #[arg(long, value_enum)]
-    pub path: Option<PathName>,
+    /// Let a thread take N signatures at once [default: 32; with --backend gpu 65536]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub batch: Option<u32>,
+    /// Choose what `trackbed` verifies with [default: the fastest that this CPU supports]
+    #[arg(long, value_enum, value_name = "NAME", alias = "path")]
+    pub backend: Option<BackendName>,
     /// Use at most MB megabytes for tables of keys
     #[arg(long, value_name = "MB", default_value = "64")]
     pub memory: usize,
@@ -103,13 +102,15 @@ pub struct Arguments {
     pub json: bool,
 }
 
-/// Instruction sets.
+/// What Trackbed's verifier uses.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum PathName {
+pub enum BackendName {
     /// Runs on every CPU
     Portable,
     /// AVX-512 IFMA, eight signatures at a time
     Ifma,
+    /// An NVIDIA GPU; without one, the CPU verifies
+    Gpu,
 }
 
 /// Divisions of the work. The first one is that of the first table.
@@ -123,6 +124,8 @@ pub enum DivisionName {
 
 /// The maximum number of keys of all threads together.
 const CONTEXTS_MAX: usize = 1_000_000;
+/// Signatures that a thread of the CPU takes at once.
+const BATCH: usize = 32;
 /// The minimum duration of the first measurement, which only sizes the others.
 const SIZING_NANOS: u64 = 50_000_000;
 
@@ -133,7 +136,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         None => Cores::equal(),
     };
     let workload = Workload::new(arguments.keys as usize)?;
-    let libraries = libraries(arguments, &workload)?;
+    let (path, batch) = path(arguments)?;
+    let libraries = libraries(arguments, path, &workload)?;
     let plan = plan(arguments);
     // With OpenSSL, each thread has a context of 0.6 kB for each key.
     let contexts = workload.keys.len() * plan.last().map_or(1, |(threads, _)| *threads);
@@ -144,7 +148,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
     let mut cells = Vec::new();
     for library in &libraries {
-        let own = measure(arguments, library, &workload, &cores, &plan, || bar.inc(1))?;
+        let own = measure(arguments, library, &workload, (&cores, batch), &plan, || bar.inc(1))?;
         cells.extend(own);
     }
     bar.finish_and_clear();
@@ -155,7 +159,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         slow_cores: arguments.slow_cores.unwrap_or(0) as usize,
         slowdown: if cores.are_unequal() { arguments.slowdown as usize } else { 1 },
         keys: workload.keys.len(),
-        batch: arguments.batch as usize,
+        batch,
         libraries: libraries
             .iter()
             .map(|it| LibraryDocument { library: it.name.text(), version: it.version.clone() })
@@ -164,7 +168,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         study: document::study(),
     };
     answer(arguments.json, &document, || tables::text(&document))?;
-    Ok(judge(&document))
+    Ok(judge(&document, path))
 }
 
 /// The measurements of each library, first the single thread that the others are compared with.
@@ -184,13 +188,32 @@ fn plan(arguments: &Arguments) -> Vec<(usize, Split)> {
     cells.collect()
 }
 
-fn libraries(arguments: &Arguments, workload: &Workload) -> anyhow::Result<Vec<Library>> {
-    let path = match arguments.path {
-        Some(PathName::Portable) => Path::Portable,
-        Some(PathName::Ifma) => Path::Ifma,
+/// The path that was chosen, and the size of its batches. Without a GPU, its batches go to the CPU.
+fn path(arguments: &Arguments) -> anyhow::Result<(Path, usize)> {
+    let path = match arguments.backend {
+        Some(BackendName::Portable) => Path::Portable,
+        Some(BackendName::Ifma) => Path::Ifma,
+        Some(BackendName::Gpu) => Path::Gpu,
         None => Path::fastest(),
     };
-    anyhow::ensure!(path.is_available(), "this CPU has no AVX-512 IFMA; use --path portable");
+    let batch = |default| arguments.batch.map_or(default, |batch| batch as usize);
+    match Verifier::with_path(path) {
+        Ok(gpu) if path == Path::Gpu => Ok((path, batch(gpu.preferred_batch()))),
+        Ok(_) => Ok((path, batch(BATCH))),
+        Err(why) if path == Path::Gpu => {
+            let other = Path::fastest();
+            tell(format!("note: --backend gpu: {why}; the CPU verifies ({})", other.name()));
+            Ok((other, batch(BATCH)))
+        }
+        Err(why) => anyhow::bail!("--backend {}: {why}; use --backend portable", path.name()),
+    }
+}
+
+fn libraries(
+    arguments: &Arguments,
+    path: Path,
+    workload: &Workload,
+) -> anyhow::Result<Vec<Library>> {
     let tables = Policy::Lru { bytes: arguments.memory.saturating_mul(1_000_000), after: 1 };
     let of_name = |name: LibraryName| match name {
         LibraryName::Trackbed => Ok(Library::trackbed(name, path, tables, workload)),
@@ -223,11 +246,10 @@ fn measure(
     arguments: &Arguments,
     library: &Library,
     workload: &Workload,
-    cores: &Cores,
+    (cores, batch): (&Cores, usize),
     plan: &[(usize, Split)],
     done: impl Fn(),
 ) -> anyhow::Result<Vec<CellDocument>> {
-    let batch = arguments.batch as usize;
     let run = |threads, split, count| {
         let setting = Setting { cores, threads, split, batch };
         cell::measure(setting, count, || library.worker(workload, batch))
@@ -253,12 +275,13 @@ fn measure(
 }
 
 /// Prints notes on the figures, and whether all verdicts were right.
-fn judge(document: &VerifyDocument) -> Ending {
-    // A dynamic division keeps all cores busy until the end.
+fn judge(document: &VerifyDocument, path: Path) -> Ending {
+    // A dynamic division keeps all cores busy until the end, unless a GPU does the work.
     let busy = |cell: &CellDocument| {
         cell.cpu_us_per_verification / cell.rate.us_per_verification / cell.expected_percent * 100.0
     };
     let shared = document.cells.iter().filter(|cell| cell.division == "dynamic");
+    let shared = shared.filter(|_| path != Path::Gpu);
     if let Some(least) = shared.map(busy).min_by(f64::total_cmp).filter(|least| *least < 0.95) {
         tell(format!(
             "note: in one measurement, threads got only {:.0} % of their cores' time; repeat this on an idle \

@@ -1,0 +1,47 @@
+//! A device with the kernels and the table of G.
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use crate::curve::{Affine, Form, Table, Windows};
+
+use super::driver::{Driver, Kernel, Memory};
+use super::error::GpuError;
+
+/// The kernels as text for the driver, which expects a zero after it.
+pub(super) const PROGRAM: &[u8] = concat!(include_str!("p256.ptx"), "\0").as_bytes();
+
+/// Threads of a block, as in `p256.cu`.
+pub(super) const BLOCK: usize = 128;
+/// Signatures of a thread that works out scalars, as in `p256.cu`.
+pub(super) const EACH: usize = 4;
+/// 16 additions a scalar, by 34 MB of the device's memory.
+const GENERATOR_WINDOWS: Windows = Windows::new(16);
+/// Signatures that are packed, copied and verified at once: all threads of a large device.
+pub(super) const PART: usize = 65_536;
+
+/// A device, ready for any number of verifiers.
+pub(super) struct Device {
+    pub driver: Arc<Driver>,
+    pub scalars: Kernel,
+    pub plain: Kernel,
+    pub with_tables: Kernel,
+    pub generator: Memory,
+}
+
+impl Device {
+    pub(super) fn open(driver: Option<&OsStr>, program: &[u8]) -> Result<Self, GpuError> {
+        let driver = Arc::new(Driver::open(driver, program)?);
+        let table = Table::new(&Affine::GENERATOR, GENERATOR_WINDOWS, Form::Portable);
+        let octets = table.octets();
+        let generator = Memory::new(&driver, octets.len())?;
+        generator.write(0, &octets)?;
+        Ok(Self {
+            scalars: driver.kernel(c"scalars")?,
+            plain: driver.kernel(c"verify_plain")?,
+            with_tables: driver.kernel(c"verify_with_tables")?,
+            generator,
+            driver,
+        })
+    }
+}
