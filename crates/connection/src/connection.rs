@@ -52,6 +52,10 @@ pub trait Connection {
     /// still in progress may fail.
     fn close(&self) -> LocalBoxFuture<'_, ()>;
 
+    /// Whether another exchange may begin: false once either end has closed the connection, as far as
+    /// this end has noticed. A client whose connection has ended opens a new one.
+    fn is_open(&self) -> bool;
+
     /// Whether the connection survives a change of its host's address reported to the dialer
     /// ([`Dialer::host_has_moved`]); see [`Capabilities::migrates`].
     fn follows_its_host(&self) -> bool {

@@ -295,8 +295,9 @@ pub struct TransportParameters {
     /// How CoAP sends.
     pub coap: CoapParameters,
     /// The idle timeout of a connection: how long nothing may arrive or leave. QUIC applies it to
-    /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
-    pub idle_timeout: Duration,
+    /// the connection (RFC 9000 section 10.1), by default after 30 s. The others apply it while an
+    /// exchange is under way, and by default wait as long as the transport does.
+    pub idle_timeout: Option<Duration>,
     /// The values of the protocol's [`parameters`](crate::Protocol::parameters) that have no field
     /// above.
     pub arguments: Arguments,
@@ -324,7 +325,7 @@ impl Default for TransportParameters {
             mqtt: MqttParameters::default(),
             packet_len_max: 1_500,
             coap: CoapParameters::default(),
-            idle_timeout: Duration::from_secs(30),
+            idle_timeout: None,
             arguments: Arguments::default(),
             observer: None,
             ledger: None,

@@ -132,6 +132,10 @@ impl Connection for Http1Connection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        self.open.is_open()
+    }
+
     fn security(&self) -> Option<Security> {
         self.open.stream.security()
     }

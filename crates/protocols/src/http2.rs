@@ -146,6 +146,12 @@ impl Connection for Http2Connection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        // The server may have announced its end (GOAWAY) while it still answers.
+        let sender = self.sender.borrow();
+        self.open.is_open() && sender.as_ref().is_some_and(|sender| !sender.is_closed())
+    }
+
     fn security(&self) -> Option<Security> {
         self.open.stream.security()
     }

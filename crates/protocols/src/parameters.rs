@@ -218,8 +218,10 @@ const HYSTART: &str = "CUBIC (over QUIC also Reno) leaves slow start when the de
 
 /// The idle timeout, which every protocol has.
 pub fn idle_timeout() -> Vec<Parameter> {
-    const HELP: &str = "a connection is closed when nothing arrives for this long";
-    vec![Parameter::with_default("idle-timeout", Kind::Time, "30 s", HELP)]
+    const HELP: &str = "a connection is closed when nothing arrives for this long; other protocols \
+                        than QUIC only count while they wait for an answer; default: 30 s over \
+                        QUIC, otherwise none";
+    vec![Parameter::optional("idle-timeout", Kind::Time, HELP)]
 }
 
 const SCHEDULER: &str = "MPTCP, mpquic: which path carries the next data; the kernel supports only \
@@ -295,7 +297,7 @@ impl TransportParameters {
             qos: named(arguments, "mqtt-qos", MqttQos::from_name),
             answer: named(arguments, "mqtt-answer", MqttAnswer::from_name),
         };
-        set(arguments, "idle-timeout", &mut transport.idle_timeout);
+        transport.idle_timeout = arguments.get("idle-timeout");
         if let Some(window) = bytes(arguments, "window") {
             transport.window = u32::try_from(window)
                 .or_else(|_| refuse("window", "the maximum window is 4294967295 B"))?;

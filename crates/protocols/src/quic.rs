@@ -136,6 +136,10 @@ impl Connection for StreamConnection {
         Box::pin(self.quic.close(NO_ERROR))
     }
 
+    fn is_open(&self) -> bool {
+        self.quic.connection.close_reason().is_none()
+    }
+
     fn follows_its_host(&self) -> bool {
         self.quic.can_migrate()
     }

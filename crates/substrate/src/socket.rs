@@ -110,6 +110,9 @@ pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin + Se
     fn peer_addr(&self) -> SocketAddr;
     /// The stack's statistics of the connection.
     fn info(&self) -> TcpInfo;
+    /// Whether the connection has ended or the peer sends nothing any more, even if data that arrived
+    /// before is still to be read.
+    fn is_ending(&self) -> bool;
     /// Switches Nagle's algorithm (RFC 9293 section 3.7.4) off or on.
     fn set_nodelay(&self, nodelay: bool);
     /// Resets the connection: buffered data is lost, and the peer is notified.

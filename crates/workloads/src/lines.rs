@@ -40,13 +40,15 @@ impl Lines {
         if self.policy == Policy::Each {
             return Rc::clone(&self.phone).open().await;
         }
-        let (number, opening) = self
-            .shared
-            .borrow_mut()
-            .get_or_insert_with(|| {
-                (self.phone.next_connection(), Rc::clone(&self.phone).open().shared())
-            })
-            .clone();
+        let (number, opening) = {
+            let mut shared = self.shared.borrow_mut();
+            // One that has ended since the last message is replaced.
+            shared.take_if(
+                |(_, opening)| matches!(opening.peek(), Some(Ok(line)) if !line.is_open()),
+            );
+            let open = || (self.phone.next_connection(), Rc::clone(&self.phone).open().shared());
+            shared.get_or_insert_with(open).clone()
+        };
         let opened = opening.await;
         if opened.is_err() && self.is_current(number) {
             self.shared.take();

@@ -156,6 +156,11 @@ impl Line {
         Ok(response)
     }
 
+    /// Whether another exchange may begin on it, as far as the phone knows.
+    pub(crate) fn is_open(&self) -> bool {
+        self.connection.is_open()
+    }
+
     /// The smoothed round-trip time, once the transport has measured one.
     pub(crate) fn smoothed_rtt(&self) -> Option<Duration> {
         self.connection.transport().smoothed_rtt

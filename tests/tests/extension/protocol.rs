@@ -133,6 +133,10 @@ impl Connection for Open {
         Box::pin(async {})
     }
 
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn security(&self) -> Option<Security> {
         None
     }

@@ -46,6 +46,10 @@ impl Connection for Charged<dyn Connection> {
         self.inner.close()
     }
 
+    fn is_open(&self) -> bool {
+        self.inner.is_open()
+    }
+
     fn follows_its_host(&self) -> bool {
         self.inner.follows_its_host()
     }

@@ -12,7 +12,7 @@ use trackbed_core::Time;
 use trackbed_substrate::now;
 
 use super::driver::Party;
-use super::messages::{ACK_TIMEOUT, Heard, Messages};
+use super::messages::{ACK_TIMEOUT, Heard, Messages, NON_LIFETIME};
 use super::options;
 
 /// The client's end of a connection.
@@ -26,7 +26,7 @@ pub(super) struct Asking {
     /// How many interactions may be outstanding (NSTART, RFC 7252 section 4.7).
     places: usize,
     is_confirmable: bool,
-    idle_timeout: Duration,
+    idle_timeout: Option<Duration>,
     /// When a datagram last came from the server, or no request was pending.
     moved: Time,
     /// The paths of exchanges that are not over.
@@ -53,7 +53,7 @@ impl Asking {
         messages: Messages,
         places: usize,
         is_confirmable: bool,
-        idle_timeout: Duration,
+        idle_timeout: Option<Duration>,
     ) -> Asking {
         Asking {
             protocol,
@@ -202,7 +202,7 @@ impl Asking {
 
     /// Requests that cannot be retransmitted count as lost after a timeout.
     fn give_up_unconfirmed(&mut self, now: Time) {
-        let limit = self.idle_timeout;
+        let limit = self.idle_timeout.unwrap_or(NON_LIFETIME);
         let is_late = |waiting: &Waiting| {
             waiting.id.is_some() && waiting.answer.is_none() && now >= waiting.sent + limit
         };
@@ -262,18 +262,21 @@ impl Party for Asking {
         if !self.is_confirmable {
             self.give_up_unconfirmed(now);
         }
-        if self.end.is_none() && self.is_awaited() && now >= self.moved + self.idle_timeout {
-            self.fail(Error::idle(self.protocol, Step::Receive, self.idle_timeout));
+        if let Some(idle) = self.idle_timeout.filter(|idle| now >= self.moved + *idle)
+            && self.end.is_none()
+            && self.is_awaited()
+        {
+            self.fail(Error::idle(self.protocol, Step::Receive, idle));
         }
         self.send_queued();
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        let idle = self.is_awaited().then(|| self.moved + self.idle_timeout);
+        let idle = self.idle_timeout.filter(|_| self.is_awaited()).map(|idle| self.moved + idle);
         let open = self.waiting.values().filter(|one| one.id.is_some() && one.answer.is_none());
         let unconfirmed = open.filter(|_| !self.is_confirmable).map(|waiting| {
-            let patience = if waiting.is_outstanding { ACK_TIMEOUT } else { self.idle_timeout };
-            waiting.sent + patience.min(self.idle_timeout)
+            let limit = self.idle_timeout.unwrap_or(NON_LIFETIME);
+            waiting.sent + if waiting.is_outstanding { ACK_TIMEOUT.min(limit) } else { limit }
         });
         [self.messages.next_timeout(), idle, unconfirmed.min()].into_iter().flatten().min()
     }

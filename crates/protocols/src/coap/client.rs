@@ -142,6 +142,10 @@ impl Connection for CoapConnection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        self.open.shared.borrow().end.is_none()
+    }
+
     fn security(&self) -> Option<Security> {
         self.security
     }

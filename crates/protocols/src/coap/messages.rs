@@ -313,6 +313,8 @@ const PAYLOAD_MARKER: u8 = 0xff;
 
 /// RFC 7252 section 4.8.
 pub(super) const ACK_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a non-confirmable request may be answered (RFC 7252 section 4.8.2).
+pub(super) const NON_LIFETIME: Duration = Duration::from_secs(145);
 const MAX_RETRANSMIT: u32 = 4;
 
 #[cfg(test)]

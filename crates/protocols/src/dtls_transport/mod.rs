@@ -36,7 +36,7 @@ pub(crate) struct DtlsEnd {
     ciphers: Vec<CipherSuite>,
     groups: Vec<NamedGroup>,
     randomness: Randomness,
-    patience: Duration,
+    patience: Option<Duration>,
     /// The engine's configurations: creating one makes it test all of its cryptography.
     ready: Rc<RefCell<Configs>>,
 }
@@ -50,7 +50,7 @@ impl DtlsEnd {
         entropy: Entropy,
         tls: &TlsParameters,
         known: &[TlsVersion],
-        patience: Duration,
+        patience: Option<Duration>,
     ) -> Result<(Self, Trust)> {
         let versions = tls.usable_versions(protocol, known, &entropy)?;
         let groups = tls.key_exchanges.iter().map(|&group| named(group)).collect();
@@ -175,10 +175,12 @@ impl DtlsEnd {
             .dtls12_cipher_suites(&of_12.map(|&cipher| suite_12(cipher)).collect::<Vec<_>>())
             .dtls13_cipher_suites(&of_13.map(|&cipher| suite_13(cipher)).collect::<Vec<_>>())
             .kx_groups(&self.groups)
-            .handshake_timeout(self.patience)
             .max_queue_rx(QUEUE_MAX)
             .max_queue_tx(QUEUE_MAX)
             .with_crypto_provider(provider(&self.randomness));
+        if let Some(patience) = self.patience {
+            config = config.handshake_timeout(patience);
+        }
         let seeded = self.randomness.seeded();
         if let Some(seeded) = seeded {
             let mut seed = [0; 8];

@@ -14,7 +14,7 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
-use h3::{client, server};
+use h3::{ConnectionState as _, client, server};
 use trackbed_connection::{
     Body, Capabilities, Connection, Dialer, Error, Request, Response, Result, Security, Service,
     Step, TlsVersion, Transport, TransportStats, body,
@@ -135,6 +135,11 @@ impl Connection for Http3Connection {
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(self.quic.close(NO_ERROR))
+    }
+
+    fn is_open(&self) -> bool {
+        // The server may have announced its end (GOAWAY) while it still answers.
+        self.quic.connection.close_reason().is_none() && !self.sender.is_closing()
     }
 
     fn follows_its_host(&self) -> bool {

@@ -121,6 +121,10 @@ impl Connection for MqttConnection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        self.user.0.over().is_none() && self.open.is_open()
+    }
+
     fn security(&self) -> Option<Security> {
         self.open.stream.security()
     }

@@ -66,7 +66,7 @@ fn transport(
     datagram: Option<u16>,
 ) -> Result<TransportConfig> {
     let too_long = "the idle timeout is too long: use at most a few hours";
-    let idle = IdleTimeout::try_from(parameters.idle_timeout)
+    let idle = IdleTimeout::try_from(parameters.idle_timeout.unwrap_or(IDLE_TIMEOUT))
         .map_err(|_| Error::unsupported(protocol, too_long))?;
     let window = VarInt::from_u32(parameters.window);
     let mut transport = TransportConfig::default();
@@ -162,3 +162,6 @@ impl QlogFactory for Traces {
 /// The engine's own choices.
 const ID_LEN: usize = 8;
 const INITIAL_ID_LEN: usize = 20;
+
+/// The idle timeout, unless the key sets one.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);

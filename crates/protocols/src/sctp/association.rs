@@ -20,7 +20,7 @@ pub(super) struct Association(pub(super) Rc<Shared>);
 pub(super) struct Shared {
     pub(super) protocol: &'static str,
     pub(super) side: Side,
-    pub(super) idle_timeout: Duration,
+    pub(super) idle_timeout: Option<Duration>,
     pub(super) counters: Counters,
     pub(super) state: RefCell<State>,
 }
@@ -39,7 +39,7 @@ impl Shared {
     pub(super) fn new(
         protocol: &'static str,
         side: Side,
-        idle_timeout: Duration,
+        idle_timeout: Option<Duration>,
         engine: Box<dyn DcSctpSocket>,
     ) -> Rc<Shared> {
         let counters = Counters::default();
@@ -50,6 +50,10 @@ impl Shared {
 }
 
 impl Association {
+    pub(super) fn is_open(&self) -> bool {
+        self.0.state.borrow().end.is_none()
+    }
+
     /// Ready when the peer has answered for the first time. Data sent before the engine processes
     /// the answer is bundled with the COOKIE ECHO (RFC 9260 section 5.1).
     pub(super) fn poll_answered(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {

@@ -103,6 +103,10 @@ impl Connection for SctpConnection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        self.association.is_open()
+    }
+
     fn security(&self) -> Option<Security> {
         self.security
     }

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use trackbed_connection::{Error, Step};
@@ -86,16 +87,18 @@ impl Driver {
         }
     }
 
-    /// A server leaves it to the client to end an association; heartbeats detect a lost client.
-    fn minds_silence(&self, state: &State) -> bool {
-        state.end.is_none() && (self.shared.side == Side::Client || !state.answered)
+    /// The idle timeout, while silence matters. A server leaves it to the client to end an
+    /// association; heartbeats detect a lost client.
+    fn idle_limit(&self, state: &State) -> Option<Duration> {
+        let is_minded =
+            state.end.is_none() && (self.shared.side == Side::Client || !state.answered);
+        self.shared.idle_timeout.filter(|_| is_minded)
     }
 
     fn check_idle(&self, state: &mut State) {
-        let idle = self.shared.idle_timeout;
-        if !self.minds_silence(state) || now() < state.moved + idle {
+        let Some(idle) = self.idle_limit(state).filter(|idle| now() >= state.moved + *idle) else {
             return;
-        }
+        };
         if !state.is_awaited() {
             state.moved = now();
             return;
@@ -106,7 +109,7 @@ impl Driver {
 
     /// Sets the timer, and returns whether it has fired.
     fn arm(&mut self, state: &State, cx: &mut Context<'_>) -> bool {
-        let idle = self.minds_silence(state).then(|| state.moved + self.shared.idle_timeout);
+        let idle = self.idle_limit(state).map(|idle| state.moved + idle);
         let due = [state.next_timeout(), idle].into_iter().flatten().min();
         self.alarm.has_fired(due, cx)
     }

@@ -63,6 +63,10 @@ impl Connection for FramedConnection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        self.open.is_open()
+    }
+
     fn security(&self) -> Option<Security> {
         self.open.stream.security()
     }

@@ -35,7 +35,7 @@ pub(crate) struct TcpDialer {
     local: Option<IpAddr>,
     options: TcpOptions,
     tls: Option<TlsClient>,
-    idle_timeout: Duration,
+    idle_timeout: Option<Duration>,
     watch: Watch,
     paths: PathControl,
 }

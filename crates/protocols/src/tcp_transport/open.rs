@@ -45,6 +45,14 @@ impl Open {
         self.running.count() > 0
     }
 
+    /// Whether another exchange may begin, as far as this end knows.
+    pub(crate) fn is_open(&self) -> bool {
+        let mut ended = self.ended.take();
+        let runs = ended.as_mut().is_some_and(|ended| matches!(ended.try_recv(), Ok(None)));
+        self.ended.set(ended);
+        runs && self.stream.is_open()
+    }
+
     /// The error of an exchange after the connection was closed.
     pub(crate) fn is_closed(&self) -> Error {
         Error::transient(self.patience.protocol, Step::Send, "the connection is closed")

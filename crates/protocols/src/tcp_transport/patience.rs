@@ -12,12 +12,12 @@ use trackbed_connection::{Body, Error, Result, Step, body};
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, now, sleep_until};
 
-/// The idle timeout of a connection, and when it last took or gave bytes.
+/// The idle timeout of a connection, if it has one, and when it last took or gave bytes.
 #[derive(Clone)]
 pub(crate) struct Patience {
     pub(crate) protocol: &'static str,
     pub(super) progress: Rc<Cell<Time>>,
-    pub(super) limit: Duration,
+    pub(super) limit: Option<Duration>,
 }
 
 impl Patience {
@@ -53,17 +53,18 @@ impl Patience {
         })
     }
 
-    fn begin(&self) -> Timer {
+    fn begin(&self) -> Option<Timer> {
         self.progress.set(now());
-        sleep_until(now() + self.limit)
+        self.limit.map(|limit| sleep_until(now() + limit))
     }
 
     /// Ready, with an error, when the limit has passed without progress.
-    fn poll_end(&self, timer: &mut Timer, step: Step, cx: &mut Context<'_>) -> Poll<Error> {
+    fn poll_end(&self, timer: &mut Option<Timer>, step: Step, cx: &mut Context<'_>) -> Poll<Error> {
+        let (Some(timer), Some(limit)) = (timer, self.limit) else { return Poll::Pending };
         while Pin::new(&mut *timer).poll(cx).is_ready() {
-            let due = self.progress.get() + self.limit;
+            let due = self.progress.get() + limit;
             if due <= now() {
-                return Poll::Ready(Error::idle(self.protocol, step, self.limit));
+                return Poll::Ready(Error::idle(self.protocol, step, limit));
             }
             timer.reset(due);
         }

@@ -82,6 +82,11 @@ impl Stream {
         Rc::clone(&watched(&self.0.borrow()).progress)
     }
 
+    /// Whether the server may still answer, as far as this end knows.
+    pub(super) fn is_open(&self) -> bool {
+        !watched(&self.0.borrow()).tcp().is_ending()
+    }
+
     pub(crate) fn abort(&self) {
         watched(&self.0.borrow()).tcp().abort();
     }

@@ -27,7 +27,7 @@ fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol
 }
 
 fn transport() -> TransportParameters {
-    TransportParameters { idle_timeout: Duration::from_secs(1), ..support::transport() }
+    TransportParameters { idle_timeout: Some(Duration::from_secs(1)), ..support::transport() }
 }
 
 fn serve(protocol: &dyn Protocol, host: Arc<dyn Host>, limits: ServerLimits) -> ServerHandle {

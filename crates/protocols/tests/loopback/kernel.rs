@@ -205,6 +205,21 @@ fn a_server_is_known_by_its_certificate_and_another_one_is_not_trusted() {
 }
 
 #[test]
+fn a_client_knows_that_the_server_has_closed_while_nothing_was_sent() {
+    for_each_protocol(async |protocol, track| {
+        let server = track.serve(protocol);
+        let dialer = track.dialer(protocol, &server, client_config());
+        let connection = dialer.connect(server.local_addr()).await.unwrap();
+        check(&*connection, 10, 3).await;
+        assert!(connection.is_open());
+        drop(server);
+        sleep(Duration::from_millis(100)).await;
+        // CoAP without DTLS has no connection that could end.
+        assert_eq!(connection.is_open(), protocol.name() == "coap", "{}", protocol.name());
+    });
+}
+
+#[test]
 fn a_missing_server_is_an_error_with_its_address() {
     for_each_protocol(async |protocol, track| {
         let server = track.serve(protocol);

@@ -15,8 +15,8 @@ use trackbed_protocols::{
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
-    RTT, clean, echo, fast, fetch, for_each_protocol, get, noise, ping, post, protocol, simulate,
-    upload,
+    RTT, clean, echo, fast, fetch, for_each_protocol, get, idle_after, noise, ping, post, protocol,
+    simulate, upload,
 };
 
 const LARGE: usize = 5_000_000;
@@ -144,7 +144,8 @@ fn a_reader_may_pause_for_longer_than_the_idle_timeout() {
 
 fn pause(name: &str, mbps: u64, pause: Duration) {
     simulate(&fast(mbps), |track| async move {
-        let (_server, connection) = track.connected(protocol(name)).await;
+        let transport = idle_after(Duration::from_secs(30));
+        let (_server, connection) = track.connected_over(protocol(name), transport).await;
         let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();
         let first = response.body.next().await.unwrap().unwrap().len() as u64;
         sleep(pause).await;

@@ -28,6 +28,7 @@ fn every_way() -> impl Iterator<Item = MqttParameters> {
 async fn connected(track: &Track, mqtt: MqttParameters) -> (ServerHandle, Rc<dyn Connection>) {
     let mut config = ClientConfig::default();
     config.transport.mqtt = mqtt;
+    config.transport.idle_timeout = Some(Duration::from_secs(30));
     track.connected_with(protocol("mqtt"), config).await
 }
 

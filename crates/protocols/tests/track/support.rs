@@ -203,6 +203,11 @@ impl Track {
     }
 }
 
+/// The default transport with an idle timeout.
+pub fn idle_after(limit: Duration) -> TransportParameters {
+    TransportParameters { idle_timeout: Some(limit), ..TransportParameters::default() }
+}
+
 /// Sends a small request and returns when its response was complete.
 pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
     let request = Request::new("/echo", body::full("ping"));

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
 use trackbed_linux::socket::set_bind_address_no_port;
@@ -163,6 +164,19 @@ impl TcpStream for KernelTcpStream {
 
     fn info(&self) -> TcpInfo {
         self.handle.with(info).unwrap_or_default()
+    }
+
+    fn is_ending(&self) -> bool {
+        let is_ending = self.handle.with(|source| {
+            let Ok(socket) = source.descriptor() else { return true };
+            // The end of the stream is found without reading what comes before it.
+            poll(
+                &mut [PollFd::from_borrowed_fd(socket, PollFlags::RDHUP)],
+                Some(&Timespec::default()),
+            )
+            .is_ok_and(|count| count > 0)
+        });
+        is_ending.unwrap_or(true)
     }
 
     fn set_nodelay(&self, nodelay: bool) {

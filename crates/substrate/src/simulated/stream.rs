@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_net::NodeId;
+use trackbed_tcp::State;
 
 use super::world::{self, World};
 use crate::executor::{SocketKind, note_pending};
@@ -100,6 +101,11 @@ impl TcpStream for SimulatedTcpStream {
 
     fn info(&self) -> TcpInfo {
         world::with(self.run, |world| world.tcp[self.key as usize].info()).unwrap_or_default()
+    }
+
+    fn is_ending(&self) -> bool {
+        let state = |world: &mut World| world.tcp[self.key as usize].connection.state();
+        world::with(self.run, state) != Some(State::Established)
     }
 
     fn set_nodelay(&self, nodelay: bool) {

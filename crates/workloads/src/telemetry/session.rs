@@ -15,7 +15,7 @@ use crate::tasks;
 
 /// Keeps one connection open.
 ///
-/// One on which a message failed is replaced immediately. If the next one has not answered a single
+/// One that has ended, or on which a message failed, is replaced immediately. If the next one has not answered a single
 /// message either, or cannot be opened, the pauses before further attempts double, from
 /// [`PAUSE_MIN`] to [`PAUSE_MAX`]. Messages in flight on a replaced connection finish on it.
 pub(super) struct Session {
@@ -56,10 +56,18 @@ impl Session {
         session
     }
 
-    /// The open connection; waits until there is one.
-    pub(super) async fn line(&self) -> Result<Rc<Line>, Hopeless> {
-        let opening = self.current.borrow().as_ref().map(|current| current.opening.clone());
-        opening.ok_or(Hopeless)?.await
+    /// The open connection; waits until there is one. One that has ended since the last message is
+    /// replaced.
+    pub(super) async fn line(self: &Rc<Self>) -> Result<Rc<Line>, Hopeless> {
+        loop {
+            let opening = self.current.borrow().as_ref().map(|current| current.opening.clone());
+            let line = opening.ok_or(Hopeless)?.await?;
+            if line.is_open() {
+                return Ok(line);
+            }
+            self.has_failed(&line);
+            self.give_back(line);
+        }
     }
 
     /// Notes that `line` has received an answer.

@@ -305,6 +305,10 @@ impl Connection for FakeConnection {
         })
     }
 
+    fn is_open(&self) -> bool {
+        self.is_in_use.get()
+    }
+
     fn security(&self) -> Option<Security> {
         let early = self.server.behaviour.handshake == Handshake::Early;
         (self.answered.get() || !early).then_some(Security {

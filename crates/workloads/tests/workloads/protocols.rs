@@ -297,16 +297,6 @@ fn listeners_hear_what_comes_after_a_long_silence() {
 }
 
 #[test]
-fn a_malformed_message_is_refused_over_every_protocol() {
-    for endpoint in Endpoint::newest() {
-        let settings = [("payload", "tests/data/lines.jsonl"), ("count", "3")];
-        let records = run_with("messages", &settings, endpoint);
-        expect("refused_count", &records, &[1.0]);
-        expect("answered_count", &records, &[2.0]);
-    }
-}
-
-#[test]
 fn fifty_phones_are_served_at_once() {
     for endpoint in Endpoint::newest() {
         let records = run_with("messages", &[("phones", "50"), ("rate", "10 /s")], endpoint);
@@ -328,6 +318,30 @@ fn a_connection_that_idled_too_long_is_replaced() {
             Transport::Tcp | Transport::Coap | Transport::Sctp => 1,
         };
         assert_eq!(connections(&records), expected, "{}", endpoint.name());
+    }
+}
+
+/// QUIC also closes it while telemetry has nothing to send for 50 s. Nothing is lost by that: the
+/// message opens a connection, and takes its set-up and a round trip.
+#[test]
+fn telemetry_replaces_a_connection_that_idled_too_long() {
+    for handshake in [Handshake::New, Handshake::Early] {
+        let settings = [("rate", "0.02 /s"), ("duration", "190 s"), ("warm-up", "0 s")];
+        let telemetry = prepare("telemetry", &settings).unwrap();
+        for protocol in
+            registry().iter().filter(|one| one.capabilities().handshakes.contains(&handshake))
+        {
+            let endpoint = Endpoint::of(*protocol, handshake);
+            let records = run(&*telemetry, endpoint);
+            expect("lost_count", &records, &[0.0]);
+            expect("in_time_count", &records, &[4.0]);
+            let is_quic = protocol.capabilities().transport == Transport::Udp;
+            let set_up = if is_quic { f64::from(endpoint.set_up_round_trips()) } else { 0.0 };
+            for rtt in &samples("rtt_ms", &records)[1..] {
+                let least = 10.0 * (set_up + 1.0);
+                assert!((least..least * 1.05).contains(rtt), "{}: {rtt} ms", endpoint.name());
+            }
+        }
     }
 }
 

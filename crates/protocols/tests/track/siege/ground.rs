@@ -17,6 +17,7 @@ use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Host, now};
 
 use super::memory::held;
+use crate::support::idle_after;
 
 /// From the client, or an attacker, to the server and back.
 pub const RTT: Duration = Duration::from_millis(100);
@@ -88,7 +89,9 @@ impl Ground {
 
     /// A dialer on `host` that knows the server.
     pub fn dialer(&self, host: &Arc<dyn Host>) -> Rc<dyn Dialer> {
-        let config = ClientConfig { trust: self.server.trust().cloned(), ..Default::default() };
+        let transport = idle_after(Duration::from_secs(30));
+        let trust = self.server.trust().cloned();
+        let config = ClientConfig { trust, transport, ..Default::default() };
         self.protocol.dialer(Arc::clone(host), &config).unwrap()
     }
 
