@@ -61,7 +61,7 @@ pub enum Event {
     Answered {
         phone: u32,
         message: u32,
-        /// The status: 200 to 299 accepted, 400 to 499 refused as malformed.
+        /// The status: 200 to 299 accepted, any other refused.
         status: u16,
     },
     /// A message was lost, in a workload that continues regardless.

@@ -7,7 +7,7 @@ use trackbed_core::event::{Event, Loss, Record};
 
 use super::Metric;
 use super::latency::deadline;
-use super::messages::gather;
+use super::messages::{TAKEN, gather};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "sent_count", |records| counted(records, |account| account.sent) =>
@@ -17,7 +17,8 @@ pub(super) const METRICS: &[Metric] = metrics! {
     "late_count", |records| counted(records, |account| account.late) =>
         "of these, answered after the deadline";
     "lost_count", |records| counted(records, |account| account.lost) =>
-        "of these, without an answer: patience exceeded, connection broken, or not sent";
+        "of these, without an answer: patience exceeded, connection broken, refused, or not \
+         sent";
     "unsent_count", |records| counted(records, |account| account.unsent) =>
         "lost messages that were never sent, because there was no connection or too many messages \
          were waiting for answers";
@@ -62,6 +63,7 @@ pub fn account(records: &[Record]) -> Option<Account> {
                 account.lost += 1;
                 account.unsent += u64::from(matches!(loss, Loss::Overflow | Loss::Unconnected));
             }
+            Event::Answered { status, .. } => account.lost += u64::from(!TAKEN.contains(&status)),
             _ => {}
         }
     }

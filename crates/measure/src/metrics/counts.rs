@@ -3,7 +3,7 @@
 use trackbed_core::event::{Event, Record};
 
 use super::Metric;
-use super::messages::{REFUSED, TAKEN};
+use super::messages::TAKEN;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "answered_count", |records| {
@@ -15,9 +15,10 @@ pub(super) const METRICS: &[Metric] = metrics! {
     "refused_count", |records| {
         count(
             records,
-            |event| matches!(event, Event::Answered { status, .. } if REFUSED.contains(status)),
+            |event| matches!(event, Event::Answered { status, .. } if !TAKEN.contains(status)),
         )
-    } => "messages that the server refused (status 400 to 499), such as malformed ones";
+    } => "messages that the server refused (any other status), such as malformed ones; a run with any \
+          of them is a failed run";
     "failed_count", |records| count(records, |event| matches!(event, Event::Failed { .. })) =>
         "messages, transfers and connections given up; a run with any of them is a failed run";
 };

@@ -16,7 +16,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
          closed loop it is intended when it is sent";
     "deadline_miss_ratio", miss_ratio =>
         "share of messages not answered within the deadline after their intended time; given-up \
-         messages count as missed, those refused in time do not";
+         and refused messages count as missed";
 };
 
 fn miss_ratio(records: &[Record]) -> Vec<f64> {

@@ -19,14 +19,10 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// From the intended time to the answer.
+    /// From the intended time to the answer, if that accepts the message.
     pub(super) fn latency(&self) -> Option<Duration> {
-        self.answer.map(|answer| answer.at - self.intended)
-    }
-
-    /// Whether the answer took the message.
-    pub(super) fn is_taken(&self) -> bool {
-        self.answer.is_some_and(|answer| TAKEN.contains(&answer.status))
+        let accepted = self.answer.filter(|answer| TAKEN.contains(&answer.status));
+        accepted.map(|answer| answer.at - self.intended)
     }
 }
 
@@ -63,6 +59,3 @@ pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
 
 /// Statuses of accepted messages.
 pub(super) const TAKEN: std::ops::RangeInclusive<u16> = 200..=299;
-
-/// Statuses of refused messages.
-pub(super) const REFUSED: std::ops::RangeInclusive<u16> = 400..=499;

@@ -2,10 +2,10 @@
 
 use trackbed_core::event::{Event, Record};
 
-use super::messages::{REFUSED, TAKEN};
+use super::messages::TAKEN;
 
 /// Whether the run succeeded: it finished, nothing was given up, every transfer arrived intact, and
-/// every answer was intended by the server (a refusal is).
+/// the server accepted every message.
 ///
 /// # Errors
 /// The first failure in words, and the number of further ones.
@@ -34,11 +34,9 @@ fn failure(record: &Record) -> Option<String> {
         Event::Transferred { phone, bytes, intact: false } => Some(format!(
             "at {at}, the {bytes} bytes received from or at phone {phone} differ from those sent"
         )),
-        Event::Answered { phone, message, status }
-            if !TAKEN.contains(status) && !REFUSED.contains(status) =>
-        {
-            Some(format!("at {at}, phone {phone} got status {status} for message {message}"))
-        }
+        Event::Answered { phone, message, status } if !TAKEN.contains(status) => Some(format!(
+            "at {at}, the server refused message {message} of phone {phone} (status {status})"
+        )),
         _ => None,
     }
 }

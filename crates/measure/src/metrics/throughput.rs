@@ -49,7 +49,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
 fn useful_bytes(records: &[Record]) -> BTreeMap<u32, u64> {
     let mut bytes = BTreeMap::new();
     for ((phone, _), message) in gather(records) {
-        if message.is_taken() {
+        if message.latency().is_some() {
             *bytes.entry(phone).or_default() += message.bytes;
         }
     }

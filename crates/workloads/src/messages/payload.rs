@@ -41,7 +41,7 @@ impl Payload {
         Ok(Payload::BuiltIn(Denm::of_len(size as usize)))
     }
 
-    /// The messages in a file. They are not checked here: the server is to refuse malformed ones.
+    /// The messages in a file, of which JSON must be well-formed: the server would refuse it.
     pub(super) fn read(path: &Path) -> Result<Payload, WorkloadError> {
         let refuse = |why: String| {
             let path = path.display();
@@ -51,12 +51,31 @@ impl Payload {
         let content = files::read_bounded(path, FILE_BYTES_MAX)
             .map_err(|why| refuse(format!("cannot be read: {why}")))?;
         let content = Bytes::from(content);
+        let is_marked = BYTE_ORDER_MARKS.iter().any(|mark| content.starts_with(mark));
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
         let (messages, form) = match extension.to_ascii_lowercase().as_str() {
-            "json" => (vec![content], Form::Json),
+            "json" => (vec![(1, content)], Form::Json),
             "jsonl" | "ndjson" => (lines(&content), Form::Json),
-            _ => (vec![content], Form::Bytes),
+            _ => (vec![(1, content)], Form::Bytes),
         };
+        if is_marked && form == Form::Json {
+            let why = "begins with a byte order mark; save it as UTF-8 without one";
+            return Err(WorkloadError::new("payload", format!("{} {why}", path.display())));
+        }
+        for (first, message) in &messages {
+            if form == Form::Json
+                && !message.is_empty()
+                && let Err(why) = check_json(message)
+            {
+                let (path, line) = (path.display(), first + why.line().saturating_sub(1));
+                let advice = format!(
+                    "{path}:{line}: a message is not one JSON value: {why}; correct it, or rename the \
+                     file to .bin to send any bytes"
+                );
+                return Err(WorkloadError::new("payload", advice));
+            }
+        }
+        let messages: Vec<Bytes> = messages.into_iter().map(|(_, message)| message).collect();
         if messages.iter().all(Bytes::is_empty) {
             return Err(refuse("is empty".to_owned()));
         }
@@ -94,9 +113,9 @@ impl Payload {
     pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
         match self {
             Payload::BuiltIn(denm) => denm.check(message),
-            Payload::File(_, Form::Json) => serde_json::from_slice::<IgnoredAny>(message)
-                .map(drop)
-                .map_err(|why| format!("not JSON: {why}")),
+            Payload::File(_, Form::Json) => {
+                check_json(message).map_err(|why| format!("not JSON: {why}"))
+            }
             Payload::File(_, Form::Bytes) | Payload::Signed(_) => Ok(()),
         }
     }
@@ -114,10 +133,19 @@ fn unsigned(refusal: Refusal) -> String {
     format!("a message cannot be signed: {refusal}")
 }
 
-fn lines(content: &Bytes) -> Vec<Bytes> {
-    let text = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    text.filter(|line| !line.is_empty()).map(|line| content.slice_ref(line)).collect()
+fn check_json(message: &[u8]) -> serde_json::Result<()> {
+    serde_json::from_slice::<IgnoredAny>(message).map(drop)
 }
+
+/// The lines with a message, each with its number.
+fn lines(content: &Bytes) -> Vec<(usize, Bytes)> {
+    let text = (1..).zip(content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii));
+    let messages = text.filter(|(_, line)| !line.is_empty());
+    messages.map(|(number, line)| (number, content.slice_ref(line))).collect()
+}
+
+/// Those of UTF-8 and of UTF-16.
+const BYTE_ORDER_MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 
 /// The maximum size of all messages in a file, as for other files of scenarios.
 const FILE_BYTES_MAX: u64 = 256_000_000;
@@ -132,7 +160,9 @@ mod tests {
     #[test]
     fn lines_are_messages_as_they_stand() {
         let content = Bytes::from_static(b"{\"a\":1}\r\n\n{broken\n  [2] \n");
-        assert_eq!(lines(&content), [&b"{\"a\":1}"[..], b"{broken", b"[2]"]);
+        let found = lines(&content);
+        let expected = [(1, &b"{\"a\":1}"[..]), (3, b"{broken"), (4, b"[2]")];
+        assert_eq!(found.iter().map(|(n, line)| (*n, &line[..])).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use trackbed_measure::metrics::outcome;
 use trackbed_workloads::Expectation;
 
 use super::fake::{Behaviour, run, run_prepared};
-use super::support::{Settings, attempts, count, expect, pick, prepare, samples};
+use super::support::{Settings, attempts, expect, pick, prepare, samples};
 
 fn is_attempt(event: &Event) -> bool {
     matches!(event, Event::ConnectStarted { .. })
@@ -80,24 +80,22 @@ fn an_open_loop_with_a_connection_for_each_message_opens_them_side_by_side() {
 }
 
 #[test]
-fn a_malformed_line_is_refused_and_counted() {
+fn what_the_server_refuses_is_counted_and_fails_the_run() {
     let settings = [("payload", "tests/data/lines.jsonl"), ("count", "7")];
-    let ran = run("messages", &settings, &Behaviour::default());
-    // Three lines in turn, the second of which is cut off.
-    let statuses = pick(&ran.records, |event| match *event {
-        Event::Answered { status, .. } => Some(status),
-        _ => None,
-    });
-    assert_eq!(statuses, [200, 400, 200, 200, 400, 200, 200]);
-    expect("refused_count", &ran.records, &[2.0]);
-    expect("answered_count", &ran.records, &[5.0]);
-    assert_eq!(count(&ran.records, |event| matches!(event, Event::Received { .. })), 5);
-    assert_eq!(outcome(&ran.records), Ok(()), "a refusal is an answer");
+    let behaviour = Behaviour { missing: Some("/messages/0/4"), ..Behaviour::default() };
+    let ran = run("messages", &settings, &behaviour);
+    expect("refused_count", &ran.records, &[1.0]);
+    expect("answered_count", &ran.records, &[6.0]);
+    // 20 ms of set-up, then 10 ms each; the refused one is no round trip.
+    expect("rtt_ms", &ran.records, &[10.0; 6]);
+    expect("deadline_miss_ratio", &ran.records, &[1.0 / 7.0]);
+    let why = outcome(&ran.records).unwrap_err();
+    assert!(why.contains("the server refused message 4 of phone 0 (status 404)"), "{why}");
     let lengths = pick(&ran.records, |event| match *event {
         Event::Sent { bytes, .. } => Some(bytes),
         _ => None,
     });
-    assert_eq!(lengths[..3], [42, 31, 42], "a line is sent as it is");
+    assert_eq!(lengths[..3], [42, 32, 42], "a line is sent as it is");
 }
 
 #[test]
