@@ -59,6 +59,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unused;
 mod values;
 
 pub use drive::{Drive, Radio};

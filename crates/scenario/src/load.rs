@@ -62,10 +62,21 @@ fn plan(
     let mut specs = Vec::new();
     let mut parts = parts::of(table, overrides, &mut problems);
     unset(&mut parts, overrides, &mut problems);
-    for mut part in parts {
+    let kinds: Vec<Option<String>> =
+        parts.iter().map(|part| parts::workload_kind(&part.table, overrides)).collect();
+    let mut notes = Vec::new();
+    for (mut part, kind) in parts.into_iter().zip(&kinds) {
         for (index, setting) in overrides.iter().enumerate() {
-            if !parts::is_choice(setting) && !setting.is_unset() {
-                setting.apply(index + 1, &mut part.table, &mut problems);
+            if parts::is_choice(setting) || setting.is_unset() {
+                continue;
+            }
+            match parts::is_for_others(setting, kind, &kinds) {
+                true => notes.push(format!(
+                    "left out {} in the part \"{}\", whose workload has no such key",
+                    setting.key,
+                    part.name.as_deref().unwrap_or_default()
+                )),
+                false => setting.apply(index + 1, &mut part.table, &mut problems),
             }
         }
         if !reads_files {
@@ -108,7 +119,7 @@ fn plan(
         source_text: origins.swap_remove(0).text,
         hash,
         hash_of_ends,
-        notes: resolved.notes,
+        notes: [notes, resolved.notes].concat(),
         commands: match source {
             Source::BuiltIn(_) => Vec::new(),
             Source::File(_) | Source::Text { .. } => commands(&specs),

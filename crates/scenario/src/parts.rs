@@ -44,6 +44,34 @@ pub(crate) fn is_choice(setting: &Override) -> bool {
     [PART, QUICK].contains(&setting.key.as_str())
 }
 
+/// The kind of a part's workload, which the command line may replace.
+pub(crate) fn workload_kind(part: &Table, overrides: &[Override]) -> Option<String> {
+    let by_command = overrides.iter().rev().find(|one| one.key == "workload.kind");
+    if let Some(setting) = by_command {
+        return Some(setting.value.clone());
+    }
+    let Content::Table(workload) = &part.get("workload")?.node.content else { return None };
+    match &workload.get("kind")?.node.content {
+        Content::Scalar(kind) => Some(kind.clone()),
+        Content::List(_) | Content::Table(_) => None,
+    }
+}
+
+/// Whether a setting is a key of a workload that a part with the workload `kind` does not have, but
+/// another part does.
+pub(crate) fn is_for_others(
+    setting: &Override,
+    kind: &Option<String>,
+    kinds: &[Option<String>],
+) -> bool {
+    let Some(key) = setting.key.strip_prefix("workload.") else { return false };
+    let has = |kind: &Option<String>| {
+        let fields = kind.as_ref().and_then(|kind| SCHEMA.workloads.get(kind.as_str()));
+        fields.is_some_and(|fields| fields.iter().any(|field| field.name == kebab(key)))
+    };
+    !has(kind) && kinds.iter().any(has)
+}
+
 /// The parts of `scenario` that the choices among `overrides` leave.
 pub(crate) fn of(
     mut scenario: Table,

@@ -9,19 +9,20 @@ use trackbed_workloads::Prepared;
 
 use crate::cell::CellReader;
 use crate::device::Measurements;
-use crate::endpoint::{self, ignored_factor};
-use crate::ends::{Refusal, Resolved};
+use crate::endpoint;
+use crate::ends::Resolved;
 use crate::factors::{Column, Names, columns};
 use crate::field::{Field, Shape, path};
 use crate::files::Files;
 use crate::network::{self, Models};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
-use crate::problem::{Place, Problems};
+use crate::problem::Problems;
 use crate::radio::{self, Railways};
 use crate::schema::{self, SCHEMA};
-use crate::spec::{Selected, Setting, Spec};
+use crate::spec::{Selected, Spec};
 use crate::sweep::{self, combinations};
+use crate::unused::{Uses, UsesOfAll};
 use crate::{environment, foreign, inference, preset, programs, silence};
 
 #[derive(Default)]
@@ -40,7 +41,12 @@ pub(crate) struct Cells {
 pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
     let names = Names::of(parts);
     let mut all = Cells::default();
-    parts.iter().for_each(|part| add_cells(part, &names, &mut all, problems));
+    let mut uses = UsesOfAll::default();
+    parts.iter().for_each(|part| add_cells(part, &names, (&mut all, &mut uses), problems));
+    // Otherwise not all parts have been counted.
+    if problems.is_empty() {
+        uses.refuse_unused(!all.cells.is_empty(), problems);
+    }
     if all.cells.len() as u64 > sweep::CELLS_MAX {
         let message = format!("{} cells in all parts together", all.cells.len());
         let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
@@ -50,7 +56,12 @@ pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
 }
 
 /// Adds the cells of a part.
-fn add_cells(spec: &Spec, names: &Names<'_>, cells: &mut Cells, problems: &mut Problems) {
+fn add_cells(
+    spec: &Spec,
+    names: &Names<'_>,
+    (cells, uses): (&mut Cells, &mut UsesOfAll),
+    problems: &mut Problems,
+) {
     network::check(spec, problems);
     environment::check(spec, problems);
     radio::check(spec, problems);
@@ -71,7 +82,7 @@ fn add_cells(spec: &Spec, names: &Names<'_>, cells: &mut Cells, problems: &mut P
     if !problems.is_empty() {
         return;
     }
-    let mut resolver = Resolver {
+    let resolver = Resolver {
         spec,
         columns: columns(spec, names),
         files: Files::default(),
@@ -81,7 +92,7 @@ fn add_cells(spec: &Spec, names: &Names<'_>, cells: &mut Cells, problems: &mut P
         measurements: Measurements::default(),
         problems,
     };
-    let combined = resolver.combine(&selections);
+    let combined = resolver.combine(&selections, uses);
     resolver.resolve(combined, cells);
 }
 
@@ -141,22 +152,26 @@ struct Combination<'a> {
 impl<'a> Resolver<'a> {
     /// Leaves out what cannot be run, and merges cells that differ only in values that their
     /// protocol ignores.
-    fn combine(&mut self, selections: &'a [Vec<usize>]) -> Combined<'a> {
+    fn combine(&self, selections: &'a [Vec<usize>], all: &mut UsesOfAll) -> Combined<'a> {
         let mut combined = Combined { cells: Vec::new(), notes: Vec::new() };
-        let mut occurring = BTreeSet::new();
-        let mut refusals = Vec::new();
+        let mut uses = Uses {
+            spec: self.spec,
+            occurring: BTreeSet::new(),
+            refusals: Vec::new(),
+            nothing_left: true,
+        };
         let mut seen = BTreeSet::new();
         for selection in selections {
             let at = Selected { spec: self.spec, selection };
             let resolved = match endpoint::resolve(at) {
                 None => continue,
                 Some(Err(refusal)) => {
-                    refusals.push((at, refusal));
+                    uses.refusals.push((at, refusal));
                     continue;
                 }
                 Some(Ok(resolved)) => resolved,
             };
-            occurring.extend(used_values(at, &resolved));
+            uses.add(at, &resolved);
             let part = self.spec.part.iter();
             let part = part.map(|name| (PART.to_owned(), Factor::Text(name.clone())));
             let value = |column: &Column<'_>| column.value(at, &resolved);
@@ -166,11 +181,13 @@ impl<'a> Resolver<'a> {
                 combined.cells.push(Combination { at, resolved, factors });
             }
         }
-        self.refuse_unused(&occurring, &refusals, combined.cells.is_empty());
+        uses.nothing_left = combined.cells.is_empty();
+        uses.count(all);
         let warnings =
             combined.cells.iter().filter_map(|cell| endpoint::warning(&cell.resolved.endpoint));
         combined.notes = warnings.collect::<BTreeSet<_>>().into_iter().collect();
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        let refusals = &uses.refusals;
         refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
         let reasons: Vec<String> =
             reasons.into_iter().map(|(why, count)| format!("{why} ({count})")).collect();
@@ -179,81 +196,8 @@ impl<'a> Resolver<'a> {
             1 => Some(format!("left out 1 combination: {}", refusals[0].1.why)),
             count => Some(format!("left out {count} combinations: {}", reasons.join("; "))),
         });
-        combined.notes.extend(self.unused_values(&occurring, &refusals));
+        combined.notes.extend(uses.note());
         combined
-    }
-
-    /// A note about listed values of the file that mean nothing to the protocols chosen on the command line.
-    fn unused_values(
-        &self,
-        occurring: &BTreeSet<(&str, usize)>,
-        refusals: &[(Selected<'_>, Refusal)],
-    ) -> Option<String> {
-        let settings = || endpoint_settings(self.spec);
-        if settings().all(|setting| setting.place.origin == 0) {
-            return None;
-        }
-        let unused = settings().filter_map(|setting| {
-            setting.axis?;
-            let is_refused = |index| refusals.iter().any(|(at, _)| at.index(setting) == index);
-            let is_unused = |index: &usize| {
-                !occurring.contains(&(setting.path.as_str(), *index)) && !is_refused(*index)
-            };
-            let indices = (0..setting.choices.len()).filter(is_unused);
-            let values: Vec<String> =
-                indices.map(|index| setting.choices[index].chosen.text()).collect();
-            (!values.is_empty()).then(|| format!("{} {}", setting.path, values.join(", ")))
-        });
-        let unused: Vec<String> = unused.collect();
-        let values = unused.join("; ");
-        (!unused.is_empty()).then(|| format!("left out values that no cell uses: {values}"))
-    }
-
-    /// Every value must be used somewhere. There are two exceptions: a value of the file may be unused
-    /// because of a choice on the command line, and a value common to all parts because of a choice of
-    /// one part. So a user can choose one protocol without rewriting the rest.
-    fn refuse_unused(
-        &mut self,
-        occurring: &BTreeSet<(&str, usize)>,
-        refusals: &[(Selected<'_>, Refusal)],
-        nothing_left: bool,
-    ) {
-        let begins = self.spec.part_begins;
-        let is_common = |place: &Place| place.origin == 0 && place.span.start < begins;
-        let places: Vec<&Place> =
-            endpoint_settings(self.spec).map(|setting| &setting.place).collect();
-        let by_command = places.iter().any(|place| place.origin > 0);
-        let by_part = begins > 0 && places.iter().any(|p| p.origin == 0 && !is_common(p));
-        let mut unused = Vec::new();
-        for setting in endpoint_settings(self.spec) {
-            for (index, choice) in setting.choices.iter().enumerate() {
-                let narrowed =
-                    by_command && choice.place.origin == 0 || by_part && is_common(&choice.place);
-                let lenient = narrowed && !nothing_left;
-                if lenient || occurring.contains(&(setting.path.as_str(), index)) {
-                    continue;
-                }
-                let of_this = refusals.iter().filter(|(at, _)| at.index(setting) == index);
-                let why = of_this.map(|(_, refusal)| refusal);
-                let why = why.max_by_key(|refusal| refusal.path == setting.path);
-                unused.push((setting, choice, why));
-            }
-        }
-        // A value that causes the error comes before those that only occur with it.
-        unused.sort_by_key(|(setting, _, why)| why.is_some_and(|why| why.path != setting.path));
-        let mut told = BTreeSet::new();
-        for (setting, choice, refusal) in unused {
-            let value = choice.chosen.text();
-            let why = match refusal {
-                Some(refusal) => refusal.why.clone(),
-                None => "no protocol of this scenario has a use for it".to_owned(),
-            };
-            if refusal.is_none() || told.insert(why.clone()) {
-                let message = format!("{} {value} occurs in no cell: {why}", setting.path);
-                let help = format!("remove \"{value}\", or add what it goes with");
-                self.problems.add_with_help(&choice.place, message, help);
-            }
-        }
     }
 
     /// Adds the cells with their networks and workloads.
@@ -367,23 +311,6 @@ fn workload(
     let prepared: Arc<dyn Prepared> = prepared.ok()?.into();
     known.insert(canonical, Arc::clone(&prepared));
     Some((workload.name, prepared))
-}
-
-/// The keys of the two ends that the scenario sets.
-fn endpoint_settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
-    let is_of_ends = |path: &str| !path.contains('.') || preset::is_key(path);
-    let top = spec.settings.iter().filter(move |setting| is_of_ends(&setting.path));
-    top.filter(|setting| matches!(setting.field.shape, Shape::Swept(_)))
-}
-
-/// Which values of the two ends' keys a cell makes use of.
-fn used_values<'s>(at: Selected<'s>, resolved: &Resolved) -> Vec<(&'s str, usize)> {
-    let used = endpoint_settings(at.spec).filter(|setting| {
-        let path = setting.path.as_str();
-        let same = || at.pick(setting).chosen.text() == ignored_factor(path, &resolved.endpoint);
-        silence::is_between(&resolved.endpoint) || !resolved.ignored.contains(&path) || same()
-    });
-    used.map(|setting| (setting.path.as_str(), at.index(setting))).collect()
 }
 
 /// The two ends as text: every key that means something, with its default.

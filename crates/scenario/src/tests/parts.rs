@@ -1,6 +1,6 @@
 //! Parts and the quick form.
 
-use super::{expect_words, factors, plan, plan_with, scenario};
+use super::{expect_words, factors, plan, plan_with, planned_with, scenario};
 
 const PARTS: &str = r#"
 protocol = ["tcp", "quic"]
@@ -98,6 +98,49 @@ fn what_makes_no_part_is_refused_with_its_place_and_a_remedy() {
     ] {
         expect_words(&text, settings, parts);
     }
+}
+
+/// Parts with MPTCP, one with TCP alone and one that sends messages.
+const MIXED: &str = r#"
+protocol = "mptcp"
+runs = 1
+[link]
+rate = "50 Mbit/s"
+delay = "10 ms"
+[workload]
+kind = "bulk"
+size = "1 MB"
+[[part]]
+name = "both"
+[[part]]
+name = "alone"
+protocol = ["tcp", "quic"]
+[part.workload]
+kind = "messages"
+"#;
+
+/// What the command line sets holds for the parts that have a use for it; a note says what was left out.
+#[test]
+fn a_setting_is_applied_to_the_parts_that_it_fits() {
+    let unused = "no cell of the part \"alone\" uses: scheduler minrtt, ecf, sttf";
+    let (mptcp, none) = ("part=both protocol=mptcp scheduler=", "scheduler=none");
+    let cells = ["minrtt", "ecf", "sttf"].map(|scheduler| format!("{mptcp}{scheduler}"));
+    let alone = ["tcp", "quic"].map(|protocol| format!("part=alone protocol={protocol} {none}"));
+    let plan = planned_with(MIXED, &["scheduler=minrtt,ecf,sttf"]);
+    assert_eq!(factors(&plan), [&cells[..], &alone].concat());
+    assert!(plan.notes.iter().any(|note| note.contains(unused)), "{:?}", plan.notes);
+    for (setting, cells, note) in [
+        ("scheduler=sttf", 3, "no cell of the part \"alone\" uses: scheduler sttf"),
+        ("congestion=bbr3", 1, "left out the part \"both\": none of its combinations can run"),
+        ("congestion=lia", 1, "left out the part \"alone\": none of its combinations can run"),
+        ("workload.count=3", 3, "left out workload.count in the part \"both\", whose workload"),
+    ] {
+        let plan = planned_with(MIXED, &[setting]);
+        assert_eq!(plan.cells.len(), cells, "{setting}");
+        assert!(plan.notes.iter().any(|one| one.contains(note)), "{:?}", plan.notes);
+    }
+    expect_words(MIXED, &["mqtt-qos=2"], &["mqtt-qos 2 occurs in no cell"]);
+    expect_words(MIXED, &["workload.cuont=3"], &["unknown key \"cuont\""]);
 }
 
 /// An error in the common keys is reported once.
