@@ -68,8 +68,11 @@ impl Payload {
                 && let Err(why) = check_json(message)
             {
                 let (path, line) = (path.display(), first + why.line().saturating_sub(1));
+                let (column, why) = (why.column(), why.to_string());
+                // The line of the error is the message's.
+                let why = why.split(" at line ").next().unwrap_or_default();
                 let advice = format!(
-                    "{path}:{line}: a message is not one JSON value: {why}; correct it, or rename the \
+                    "{path}:{line}:{column}: a message is not one JSON value: {why}; correct it, or rename the \
                      file to .bin to send any bytes"
                 );
                 return Err(WorkloadError::new("payload", advice));
