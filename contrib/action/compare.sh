@@ -13,15 +13,30 @@ download() {
     echo "$work/$name/trackbed"
 }
 
-# Runs the scenario of the current folder; the results go to $1.
+# Builds the current folder and runs its scenario, or takes the results that the build's command has measured; they
+# go to $1.
 run() {
+    if [ -n "$BUILD" ]; then bash -euo pipefail -c "$BUILD" >&2; fi
+    # A program that the build makes is another one on each side.
+    if [ -n "$PROGRAM" ]; then program=$(realpath "$(command -v "$PROGRAM")"); fi
+    if [ -n "$RESULTS" ]; then
+        cp -r "$RESULTS" "$1"
+        return
+    fi
     # Arguments are separated by blanks.
     # shellcheck disable=SC2086
     "$program" run "$SCENARIO" --runs "$RUNS" --seed "$SEED" --out "$1" --quiet $ARGUMENTS > /dev/null
 }
 
-program=${PROGRAM:-$(download)}
-program=$(realpath "$(command -v "$program")")
+if [ -z "$SCENARIO$RESULTS" ]; then
+    echo "Trackbed: neither the input scenario nor results is set; set one of them" >&2
+    exit 2
+fi
+if [ -z "$PROGRAM" ]; then
+    program=$(download)
+elif [ -z "$BUILD" ]; then
+    PROGRAM=$(realpath "$(command -v "$PROGRAM")")
+fi
 head=$work/head
 run "$head"
 
@@ -30,7 +45,7 @@ if [ -z "$BASELINE" ]; then
     git worktree add --quiet --detach "$work/tree" FETCH_HEAD
     trap 'git worktree remove --force "$work/tree"' EXIT
     BASELINE=$work/base
-    if [ -e "$SCENARIO" ] && [ ! -e "$work/tree/$SCENARIO" ]; then
+    if [ -z "$RESULTS" ] && [ -e "$SCENARIO" ] && [ ! -e "$work/tree/$SCENARIO" ]; then
         echo "Trackbed: $SCENARIO is new: $BASE has nothing to compare with." | tee -a "$GITHUB_STEP_SUMMARY"
         printf 'directory=%s\nverdict=ok\n' "$head" >> "$GITHUB_OUTPUT"
         exit 0
@@ -48,7 +63,7 @@ verdict=$([ "$status" = 0 ] && echo ok || echo worse)
 printf 'directory=%s\nverdict=%s\n' "$head" "$verdict" >> "$GITHUB_OUTPUT"
 {
     # shellcheck disable=SC2016
-    printf '### Trackbed: `%s` compared with `%s`: %s\n\n' "$SCENARIO" "$BASE" "$verdict"
+    printf '### Trackbed: `%s` compared with `%s`: %s\n\n' "${SCENARIO:-$RESULTS}" "$BASE" "$verdict"
     printf '%s\n\n```text\n' "$(head -n 1 "$work/table")"
     tail -n +3 "$work/table"
     printf '```\n'

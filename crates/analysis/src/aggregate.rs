@@ -46,14 +46,24 @@ pub(crate) fn differences(
     counted: Counted<'_>,
     cells: &[CellResult],
 ) -> Result<Vec<Difference>, DirectoryError> {
-    let plan = counted.plan;
+    let of = |cell| Ok(counted.of(cell)?.0);
+    differences_of(&of, &counted.plan.conditions, counted.plan.runs, cells)
+}
+
+/// The same for the runs that `runs` gives of each cell, at most `count`.
+pub(crate) fn differences_of(
+    runs: &(dyn Fn(u32) -> Result<Vec<RunResult>, DirectoryError> + Sync),
+    conditions: &[String],
+    count: u32,
+    cells: &[CellResult],
+) -> Result<Vec<Difference>, DirectoryError> {
     let mut of_each_metric: Vec<Vec<Difference>> = vec![Vec::new(); metrics::COMPARED.len()];
     let of_runs = |cell: usize| -> Result<Vec<OfRuns>, DirectoryError> {
-        let (runs, _) = counted.of(cell as u32)?;
-        let of = |compared: &Compared| OfRuns::new(&runs, compared, plan.runs);
+        let runs = runs(cell as u32)?;
+        let of = |compared: &Compared| OfRuns::new(&runs, compared, count);
         Ok(metrics::COMPARED.iter().map(of).collect())
     };
-    for group in comparable(&plan.conditions, cells) {
+    for group in comparable(conditions, cells) {
         let Some(best) = best_cell(cells, &group) else { continue };
         let others: Vec<usize> = group.into_iter().filter(|cell| *cell != best).collect();
         if others.is_empty() {
@@ -227,6 +237,18 @@ fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
 }
 
 fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
+    let expected = expectation::of(cell);
+    CellResult {
+        factors: cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
+        expected_round_trips: expected.map(|expected| expected.round_trips),
+        expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),
+        is_bound: cell.radio.as_ref().is_some_and(|radio| radio.foresight().is_bound()),
+        ..summary(runs)
+    }
+}
+
+/// What runs show, whatever their cell is.
+pub(crate) fn summary(runs: &[RunResult]) -> CellResult {
     let mut of_runs: BTreeMap<&str, Vec<&[f64]>> = BTreeMap::new();
     for samples in runs.iter().filter_map(|run| run.outcome.samples()) {
         for (metric, values) in samples.iter().filter(|(_, values)| !values.is_empty()) {
@@ -236,15 +258,10 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
     let metrics = of_runs
         .iter()
         .filter_map(|(name, values)| Some(((*name).to_owned(), metric_summary(name, values)?)));
-    let expected = expectation::of(cell);
     CellResult {
-        factors: cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
         metrics: metrics.collect(),
         failed: runs.iter().filter(|run| run.outcome.samples().is_none()).count() as u32,
         failures: failures(runs),
-        expected_round_trips: expected.map(|expected| expected.round_trips),
-        expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),
-        is_bound: cell.radio.as_ref().is_some_and(|radio| radio.foresight().is_bound()),
         ..CellResult::default()
     }
 }

@@ -18,10 +18,9 @@ use trackbed_stats::{
 };
 
 use crate::aggregate::run_means;
+use crate::document::open;
 use trackbed_archive::Results as _;
-use trackbed_archive::{
-    About, DirectoryError, RecordedRuns, check_complete, read_about, read_document,
-};
+use trackbed_archive::{About, DirectoryError, RecordedRuns, read_about};
 
 /// What is to be compared, and how.
 #[derive(Clone, Debug)]
@@ -98,9 +97,7 @@ struct Opened {
 
 impl Opened {
     fn read(path: &Path) -> Result<Opened, CompareError> {
-        let (about, document) = (read_about(path)?, read_document(path)?);
-        let runs = RecordedRuns::read(path)?;
-        check_complete(&document, &runs)?;
+        let (about, (document, runs)) = (read_about(path)?, open(path)?);
         Ok(Opened { path: path.to_owned(), about, document, runs })
     }
 

@@ -1,9 +1,12 @@
 //! The document that sums the runs of a plan up.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use trackbed_archive::{Counted, DirectoryError, Results, VERSION};
-use trackbed_measure::results::{Check, Document, LIVE, RESULTS_VERSION, SCHEMA};
+use trackbed_archive::{
+    Counted, DirectoryError, RecordedRuns, Results, VERSION, check_complete, read_document,
+};
+use trackbed_measure::results::{CellResult, Check, Document, LIVE, RESULTS_VERSION, SCHEMA, TEST};
 use trackbed_scenario::Plan;
 
 use crate::{aggregate, answer, checks};
@@ -17,6 +20,26 @@ pub struct Origin {
     pub environment: BTreeMap<String, String>,
     /// The results that come from a model instead of a measurement.
     pub model: Option<String>,
+}
+
+/// Reads the run directory at `path`: its document and its runs. Those of tests have no summary; they
+/// get one here.
+///
+/// # Errors
+/// If it is not a run directory, or is damaged.
+pub fn open(path: &Path) -> Result<(Document, RecordedRuns), DirectoryError> {
+    let (mut document, runs) = (read_document(path)?, RecordedRuns::read(path)?);
+    if document.substrate == TEST {
+        let of = |cell| Ok(runs.of(cell)?.into_owned());
+        for (cell, result) in (0..).zip(&mut document.cells) {
+            let factors = std::mem::take(&mut result.factors);
+            *result = CellResult { factors, ..aggregate::summary(&of(cell)?) };
+        }
+        document.differences = aggregate::differences_of(&of, &[], document.runs, &document.cells)?;
+        document.answer = answer::of(&document);
+    }
+    check_complete(&document, &runs)?;
+    Ok((document, runs))
 }
 
 /// Summarises the runs of a plan, of which some may be missing. Runs for which the machine was too

@@ -18,4 +18,4 @@ pub mod groups;
 pub mod number;
 pub mod paper;
 
-pub use document::{Origin, document};
+pub use document::{Origin, document, open};

@@ -181,6 +181,10 @@ pub const VIRTUAL: &str = "virtual";
 /// The name of the emulated substrate in results.
 pub const EMULATED: &str = "emulated";
 
+/// The name of virtual time in tests of other projects (`trackbed-test`), which leave the summary of
+/// their runs to the reader.
+pub const TEST: &str = "test";
+
 /// What ran the models of object detectors, as [`Document::environment`] names it.
 pub const RUNTIME: &str = "inference runtime";
 

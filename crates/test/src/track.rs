@@ -14,6 +14,7 @@ use crate::end::End;
 use crate::failure::Failure;
 use crate::hook::{Hook, Packet, hooked};
 use crate::link::Link;
+use crate::results::{Recorder, Results};
 
 /// Links and virtual time for one test.
 ///
@@ -38,6 +39,7 @@ pub struct Track {
     time_limit: Duration,
     captures: Option<PathBuf>,
     secrets: KeyLog,
+    recorders: Vec<Recorder>,
 }
 
 /// A link, its ends, and the hooks on what each end sends.
@@ -55,7 +57,8 @@ impl Track {
     /// ```
     pub fn new(seed: u64) -> Track {
         let (links, secrets) = (Vec::new(), KeyLog::new());
-        Track { seed, links, time_limit: TIME_LIMIT, captures: None, secrets }
+        let recorders = Vec::new();
+        Track { seed, links, time_limit: TIME_LIMIT, captures: None, secrets, recorders }
     }
 
     /// Adds two ends, joined by `link`. Ends of different links cannot reach each other.
@@ -141,6 +144,21 @@ impl Track {
         Secrets(self.secrets.clone())
     }
 
+    /// Takes what this run measures, as a run of the cell with these factors. If the run fails, it
+    /// counts as failed.
+    ///
+    /// ```
+    /// # use trackbed_test::{Results, Track};
+    /// let results = Results::new("handshakes");
+    /// let record = Track::new(1).recorder(&results, &[("protocol", "mine"), ("loss", "0.01")]);
+    /// record.record("handshake_ms", 61.5);
+    /// ```
+    pub fn recorder(&mut self, results: &Results, factors: &[(&str, &str)]) -> Recorder {
+        let recorder = results.begin(self.seed, factors);
+        self.recorders.push(recorder.clone());
+        recorder
+    }
+
     /// Executes `future` to its end, and the tasks that it [spawns](crate::spawn) as long as it
     /// runs. Returns its output.
     ///
@@ -180,7 +198,7 @@ impl Track {
         F: Future + Send,
         F::Output: Send,
     {
-        let Track { seed, time_limit, captures, secrets, .. } = self;
+        let Track { seed, time_limit, captures, secrets, recorders, .. } = self;
         let root = Seed::of_run(seed, 0);
         let ends: Vec<End> = self.links.iter().flat_map(|joined| joined.ends.clone()).collect();
         let (mut network, nodes) = build(self.links, &root).map_err(|error| {
@@ -202,6 +220,7 @@ impl Track {
             let folder = captures.unwrap_or_else(capture::default_folder);
             let written = recording.write(&folder, seed, &ends, &secrets);
             let capture = written.map_err(|why| format!("{}: {why}", folder.display()));
+            recorders.iter().for_each(|recorder| recorder.fail(&error.to_string()));
             Failure { why: error.to_string(), seed, capture }
         })
     }

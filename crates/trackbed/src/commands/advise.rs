@@ -52,9 +52,7 @@ pub struct Arguments {
 /// # Errors
 /// If the directory contains no results, or a need is invalid.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
-    let document = trackbed_archive::read_document(&arguments.directory)?;
-    let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?;
-    trackbed_archive::check_complete(&document, &runs)?;
+    let (document, runs) = trackbed_analysis::open(&arguments.directory)?;
     let runs = runs.all()?;
     let question = Question {
         needs: arguments.needs.clone(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use trackbed_archive::{RecordedRuns, check_complete, read_document};
+use trackbed_archive::RecordedRuns;
 use trackbed_measure::results::Document;
 use trackbed_outward::Printer;
 use trackbed_report::export::{Content, Exporter, Format};
@@ -112,13 +112,9 @@ impl Table {
             TableArgument::Cells => Content::Cells,
             TableArgument::Differences => Content::Differences,
         };
-        let document = read_document(&arguments.directory)?;
+        let (document, runs) = trackbed_analysis::open(&arguments.directory)?;
         let is_of_runs = matches!(content, Content::Samples | Content::Runs);
-        let runs = is_of_runs.then(|| RecordedRuns::read(&arguments.directory)).transpose()?;
-        if let Some(runs) = &runs {
-            check_complete(&document, runs)?;
-        }
-        Ok(Table { document, content, format, runs })
+        Ok(Table { document, content, format, runs: is_of_runs.then_some(runs) })
     }
 
     /// Writes it to `sink`; `place` gives the name of the sink for errors.

@@ -10,9 +10,9 @@ use clap::Args;
 use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::files::PAGE;
 use trackbed_archive::{Recorded, Results as _};
-use trackbed_archive::{RecordedRuns, check_complete, read_about, read_document};
+use trackbed_archive::{RecordedRuns, read_about};
 use trackbed_lab::timeline::{self, Seen};
-use trackbed_measure::results::{Document, VIRTUAL};
+use trackbed_measure::results::{Document, TEST, VIRTUAL};
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
 
@@ -56,9 +56,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 /// Writes the report about the run directory `directory` to `out` or into it, and prints and returns its path.
 pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     let about = read_about(directory)?;
-    let document = read_document(directory)?;
-    let runs = RecordedRuns::read(directory)?;
-    check_complete(&document, &runs)?;
+    let (document, runs) = trackbed_analysis::open(directory)?;
     let words: Vec<String> = about.command.iter().map(|word| shell::word(word)).collect();
     let is_repeatable = document.substrate == VIRTUAL;
     let settings = about.overrides.join(", ");
@@ -97,6 +95,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
                 );
             }
         }
+        Err(_) if document.substrate == TEST => {}
         // Runs of directories from other versions cannot be repeated.
         Err(why) => tell(format_args!("note: the report lacks deadlines and single runs: {why}")),
     }
