@@ -1,17 +1,20 @@
 //! `about.json`: how a run directory was created.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{SCHEMA, VIRTUAL, first_schema};
 use trackbed_outward::files;
-use trackbed_scenario::Recipe;
+use trackbed_scenario::{Copies, Input, Recipe};
 
 use crate::error::{DirectoryError, Problem};
 use crate::files::ABOUT;
 use crate::form::read_json;
+use crate::hashing::hex;
 
 /// How a run directory was created; enough to plan the same runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +25,9 @@ pub struct About {
     pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
+    /// The build ID of the program, by which `readelf -n` and `file` know it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// The command line that created the directory.
     pub command: Vec<String>,
     /// The scenario's built-in name or the absolute path of its file.
@@ -41,6 +47,9 @@ pub struct About {
     /// The absolute path of the folder in which the command was given; relative paths in its
     /// settings start there.
     pub folder: PathBuf,
+    /// The files and folders that the scenario and its settings name, as they were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Input>,
     /// The plan's fingerprint.
     pub plan: String,
     /// The substrate of the runs: `virtual`, `emulated` or `live`.
@@ -54,16 +63,37 @@ pub struct About {
 impl About {
     /// The input of its plan.
     pub fn recipe(&self) -> Recipe {
+        self.recipe_with(Copies::new())
+    }
+
+    /// The same with copies of its files.
+    pub(crate) fn recipe_with(&self, copies: Copies) -> Recipe {
         Recipe {
             scenario: self.scenario.clone(),
             text: self.text.clone(),
             overrides: self.overrides.clone(),
             folder: self.folder.clone(),
+            copies,
             hash: self.plan.clone(),
             more_runs: self.more_runs.clone(),
         }
     }
 }
+
+/// The build ID of this program, which the linker computes from its contents: all machines know one build by
+/// the same ID, and it costs nothing to read. `None` if the executable has none.
+pub fn build_id() -> Option<String> {
+    let mut head = Vec::new();
+    File::open(std::env::current_exe().ok()?).ok()?.take(NOTES_MAX).read_to_end(&mut head).ok()?;
+    let note = head.windows(NOTE.len()).position(|bytes| bytes == NOTE)? + NOTE.len();
+    head.get(note..note + 20).map(hex)
+}
+
+/// The head of an ELF note with a build ID: 4 bytes of name, 20 of SHA-1, type 3, `GNU`.
+const NOTE: &[u8] = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+
+/// Linkers place notes directly after the program's headers.
+const NOTES_MAX: u64 = 65_536;
 
 /// Directories from before there was a choice have no entry.
 fn virtual_substrate() -> String {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::SCHEMA;
+use trackbed_scenario::Input;
 
 use crate::VERSION;
 use crate::files::{DOCUMENT, RUNS};
@@ -45,6 +46,14 @@ pub(crate) enum Problem {
     OtherPlan(String),
     #[error("already contains {}; choose another directory with --out", theirs(.0.as_deref()))]
     OtherShard(Option<String>),
+    #[error("{0}")]
+    Pack(String),
+    /// What is recorded of a file that a scenario names, and what was found.
+    #[error(
+        "already contains results of these runs with another {}; {}; choose another directory with --out, \
+         or delete this one", .0.path, difference(.0, Ok(.1))
+    )]
+    OtherInput(Box<Input>, Box<Input>),
     #[error("{0} is damaged ({1}); {remedy}", remedy = remedy(.0))]
     Damaged(&'static str, String),
     /// Runs of a cell in the log, and in the document.
@@ -77,10 +86,22 @@ impl DirectoryError {
         matches!(self.problem, Problem::Missing)
     }
 
+    /// The same of another path, from which this one was made.
+    pub(crate) fn at(self, path: &Path) -> DirectoryError {
+        DirectoryError { path: path.to_owned(), ..self }
+    }
+
     /// Whether the only problem is that there is no summary yet.
     pub fn is_not_summed_up(&self) -> bool {
         matches!(self.problem, Problem::NotSummedUp)
     }
+}
+
+/// What is recorded of a file, and what was found in its place.
+pub(crate) fn difference(recorded: &Input, found: Result<&Input, String>) -> String {
+    let in_words = |input: &Input| format!("sha256 {} ({} B)", input.sha256, input.bytes);
+    let found = found.map_or_else(|why| format!("none ({why})"), in_words);
+    format!("recorded: {}, found: {found}", in_words(recorded))
 }
 
 /// What a directory contains that was created for `shard`, or without a shard.

@@ -16,6 +16,10 @@ pub const REPLAY: &str = "replay";
 pub const CAPTURES: &str = "captures";
 /// The environment's changes in each run.
 pub const TIMELINES: &str = "timelines";
+/// Copies of the files that the scenario reads, in an unpacked pack.
+pub const FILES: &str = "files";
+/// The list of the files of a pack.
+pub const PACK: &str = "pack.json";
 /// Locked by the writing process.
 pub const LOCK: &str = ".lock";
 /// The prefix of the folders of shards, followed by their number.

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::VERSION;
 use crate::about::{About, read_about};
-use crate::error::DirectoryError;
+use crate::error::{DirectoryError, difference};
 use crate::index::RecordedRuns;
-use trackbed_scenario::{Plan, RecipeError, ScenarioError};
+use crate::pack::copy_name;
+use trackbed_scenario::{Input, Plan, RecipeError};
 
 /// A run directory that was read, with its plan.
 #[derive(Debug)]
@@ -28,11 +30,13 @@ impl Recorded {
     /// it.
     pub fn read(path: &Path) -> Result<Recorded, RecordedError> {
         let about = read_about(path).map_err(RecordedError::Directory)?;
-        let plan = about.recipe().plan();
+        let copies =
+            about.files.iter().map(|input| (input.path.clone(), path.join(copy_name(input))));
+        let copies = copies.filter(|(_, copy)| copy.exists());
+        let plan = about.recipe_with(copies.collect()).plan();
         let plan = plan.map_err(|why| match why {
             RecipeError::Setting(why) => RecordedError::Setting(path.to_owned(), why),
-            RecipeError::Scenario(why) => RecordedError::Scenario(path.to_owned(), why),
-            _ => RecordedError::OtherPlan(path.to_owned()),
+            why => RecordedError::OtherPlan(path.to_owned(), reason(path, &about, &why)),
         })?;
         let runs = RecordedRuns::read(path).map_err(RecordedError::Directory)?;
         Ok(Recorded { path: path.to_owned(), about, plan, runs })
@@ -41,6 +45,36 @@ impl Recorded {
     /// The total number of runs, all shards together.
     pub fn units(&self) -> u64 {
         self.plan.units()
+    }
+}
+
+/// Where a file that the scenario reads is: in the run directory at `path`, if that is an unpacked pack.
+pub(crate) fn place_of(path: &Path, input: &Input) -> PathBuf {
+    let copy = path.join(copy_name(input));
+    if copy.exists() { copy } else { PathBuf::from(&input.path) }
+}
+
+/// Why the recorded plan cannot be made again: the first file that is not as recorded, or else the version.
+fn reason(path: &Path, about: &About, why: &RecipeError) -> String {
+    for input in &about.files {
+        let place = place_of(path, input);
+        let found = input.again(&place);
+        if found.as_ref().is_ok_and(|found| found.sha256 == input.sha256) {
+            continue;
+        }
+        let found = difference(input, found.as_ref().map_err(String::clone));
+        return format!(
+            "{} is not as it was in these runs ({found}); put it back, or run the scenario again",
+            place.display()
+        );
+    }
+    let made = &about.trackbed;
+    match made == VERSION {
+        true => format!("{why}\nrun the scenario again"),
+        false => format!(
+            "version {made} made them and this is {VERSION}, or a file that the scenario names is \
+             missing or has changed; use that version, or run the scenario again\n{why}"
+        ),
     }
 }
 
@@ -53,14 +87,6 @@ pub enum RecordedError {
     Directory(DirectoryError),
     #[error("{0}: about.json contains an invalid setting: {1}")]
     Setting(PathBuf, String),
-    #[error(
-        "{0}: made by another version of the tool, or a file that the scenario refers to is \
-         missing; run the scenario again\n{1}"
-    )]
-    Scenario(PathBuf, ScenarioError),
-    #[error(
-        "{0}: made by another version of the tool, or a file that the scenario refers to has \
-         changed, so the runs cannot be repeated; run the scenario again"
-    )]
-    OtherPlan(PathBuf),
+    #[error("{0}: its runs cannot be repeated: {1}")]
+    OtherPlan(PathBuf, String),
 }

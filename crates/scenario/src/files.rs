@@ -5,14 +5,61 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use trackbed_core::parameter::Value;
 use trackbed_outward::files;
 
+/// A file or folder that a scenario reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Input {
+    /// Its absolute path.
+    pub path: String,
+    /// SHA-256 of its contents in hexadecimal; of a folder, of the sorted list of its files with their sizes.
+    pub sha256: String,
+    /// Its size in bytes; of a folder, of all files in it.
+    pub bytes: u64,
+    /// Whether it is a folder.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_folder: bool,
+}
+
+impl Input {
+    /// The same file as it is now, at `place`.
+    ///
+    /// # Errors
+    /// If it cannot be read; the text names it.
+    pub fn again(&self, place: &Path) -> Result<Input, String> {
+        let mut files = Files::default();
+        files.canonical(&match self.is_folder {
+            true => Value::Folder(place.to_owned()),
+            false => Value::File(place.to_owned()),
+        })?;
+        files.inputs().pop().ok_or_else(|| "nothing was read".to_owned())
+    }
+}
+
+/// Copies of files that replace them, by their absolute paths.
+pub type Copies = BTreeMap<String, PathBuf>;
+
+/// The key of a file in lists.
+pub(crate) fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
+}
+
 #[derive(Debug, Default)]
-pub(crate) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
+pub(crate) struct Files {
+    contents: BTreeMap<PathBuf, Arc<[u8]>>,
+    inputs: BTreeMap<PathBuf, Input>,
+}
 
 impl Files {
+    /// What was read, in the order of the paths.
+    pub fn inputs(self) -> Vec<Input> {
+        self.inputs.into_values().collect()
+    }
+
     /// The value as link models take it: for a file, its contents.
     pub fn with_contents(&mut self, value: &Value) -> Result<Value, String> {
         let Value::File(path) = value else { return Ok(value.clone()) };
@@ -26,42 +73,61 @@ impl Files {
     /// of the names and sizes of its files.
     pub fn canonical(&mut self, value: &Value) -> Result<String, String> {
         match value {
-            Value::Folder(path) => {
-                let mut listing = Vec::new();
-                list(path, Path::new(""), &mut listing)?;
-                listing.sort();
-                Ok(format!("folder sha256 {}", digest(listing.join("\n").as_bytes())))
-            }
-            Value::File(path) => Ok(format!("sha256 {}", digest(&self.contents(path)?))),
+            Value::Folder(path) => Ok(format!("folder sha256 {}", self.digest(path, true)?)),
+            Value::File(path) => Ok(format!("sha256 {}", self.digest(path, false)?)),
             // The period is exact, the frequency is rounded.
             Value::Period(period) => Ok(format!("{} ns", period.as_nanos())),
             value => Ok(value.to_string()),
         }
     }
 
+    fn digest(&mut self, path: &Path, is_folder: bool) -> Result<String, String> {
+        if let Some(input) = self.inputs.get(path) {
+            return Ok(input.sha256.clone());
+        }
+        let (sha256, bytes) = if is_folder {
+            let (mut listing, mut bytes) = (Vec::new(), 0);
+            list(path, Path::new(""), &mut listing, &mut bytes)?;
+            listing.sort();
+            (digest(listing.join("\n").as_bytes()), bytes)
+        } else {
+            let contents = self.contents(path)?;
+            (digest(&contents), contents.len() as u64)
+        };
+        let input = Input { path: absolute(path), sha256: sha256.clone(), bytes, is_folder };
+        self.inputs.insert(path.to_owned(), input);
+        Ok(sha256)
+    }
+
     fn contents(&mut self, path: &Path) -> Result<Arc<[u8]>, String> {
-        if let Some(contents) = self.0.get(path) {
+        if let Some(contents) = self.contents.get(path) {
             return Ok(Arc::clone(contents));
         }
         let contents = files::read_bounded(path, FILE_BYTES_MAX);
         let contents = contents.map_err(|why| format!("cannot read {}: {why}", path.display()))?;
         let contents: Arc<[u8]> = contents.into();
-        self.0.insert(path.to_owned(), Arc::clone(&contents));
+        self.contents.insert(path.to_owned(), Arc::clone(&contents));
         Ok(contents)
     }
 }
 
-/// Adds a line for each file in `folder`, at any depth; `name` is the folder's name in these lines.
-fn list(folder: &Path, name: &Path, listing: &mut Vec<String>) -> Result<(), String> {
+/// Adds a line for each file in `folder`, at any depth, and its size; `name` is the folder's name in these lines.
+fn list(
+    folder: &Path,
+    name: &Path,
+    listing: &mut Vec<String>,
+    bytes: &mut u64,
+) -> Result<(), String> {
     let fail = |why: std::io::Error| format!("cannot read {}: {why}", folder.display());
     for entry in std::fs::read_dir(folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let name = name.join(entry.file_name());
         let metadata = std::fs::metadata(entry.path()).map_err(fail)?;
         if metadata.is_dir() {
-            list(&entry.path(), &name, listing)?;
+            list(&entry.path(), &name, listing, bytes)?;
         } else {
             listing.push(format!("{} {}", name.display(), metadata.len()));
+            *bytes += metadata.len();
         }
         if listing.len() > LISTING_MAX {
             let folder = folder.display();

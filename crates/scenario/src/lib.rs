@@ -63,11 +63,12 @@ mod unused;
 mod values;
 
 pub use drive::{Drive, Radio};
+pub use files::{Copies, Input};
 pub use foresight::{Foresight, ForesightKind};
 pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};
 pub use json_schema::json_schema;
 pub use link::link;
-pub use load::{RUNS_MAX, load, load_from};
+pub use load::{RUNS_MAX, load};
 pub use overrides::{Override, OverrideError};
 pub use parts::PART;
 pub use plan::{

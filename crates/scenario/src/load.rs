@@ -5,6 +5,7 @@ use std::path::Path;
 
 use trackbed_core::parameter::Value;
 
+use crate::files::Copies;
 use crate::overrides::Override;
 use crate::plan::{Cell, Home, Plan};
 use crate::problem::{Origin, Problems, ScenarioError};
@@ -17,20 +18,18 @@ use crate::{files, inference, parts, reader, resolve, schema, suggest, tree};
 /// # Errors
 /// If the scenario is invalid; as many errors as possible are reported together.
 pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
-    load_from(source, overrides, Path::new(""))
+    load_from(source, overrides, Path::new(""), &Copies::new())
 }
 
-/// The same with `current` as the current folder of the settings: files that they name are relative
-/// to it.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_from(
+/// The same with `current` as the current folder of the settings, to which files that they name are
+/// relative, and with `copies` of files in place of those that are named.
+pub(crate) fn load_from(
     source: &Source,
     overrides: &[Override],
     current: &Path,
+    copies: &Copies,
 ) -> Result<Plan, ScenarioError> {
-    plan(source, overrides, current, true)
+    plan(source, overrides, (current, copies), true)
 }
 
 /// The same for an untrusted scenario from elsewhere: naming a file or folder of this machine is an
@@ -39,13 +38,13 @@ pub(crate) fn load_without_files(
     source: &Source,
     overrides: &[Override],
 ) -> Result<Plan, ScenarioError> {
-    plan(source, overrides, Path::new(""), false)
+    plan(source, overrides, (Path::new(""), &Copies::new()), false)
 }
 
 fn plan(
     source: &Source,
     overrides: &[Override],
-    current: &Path,
+    (current, copies): (&Path, &Copies),
     reads_files: bool,
 ) -> Result<Plan, ScenarioError> {
     let text = source.read()?;
@@ -58,7 +57,7 @@ fn plan(
         return Err(ScenarioError::about_file(message, Some(help.to_owned())));
     }
     let mut problems = Problems::default();
-    let folders = reader::Folders { scenario: &text.folder, current, looks: reads_files };
+    let folders = reader::Folders { scenario: &text.folder, current, looks: reads_files, copies };
     let mut specs = Vec::new();
     let mut parts = parts::of(table, overrides, &mut problems);
     unset(&mut parts, overrides, &mut problems);
@@ -119,6 +118,7 @@ fn plan(
         source_text: origins.swap_remove(0).text,
         hash,
         hash_of_ends,
+        inputs: resolved.files.inputs(),
         notes: [notes, resolved.notes].concat(),
         commands: match source {
             Source::BuiltIn(_) => Vec::new(),

@@ -16,6 +16,7 @@ use trackbed_workloads::Prepared;
 use trackbed_workloads::environment::{Environment, Reconnect};
 
 use crate::drive::Radio;
+use crate::files::Input;
 use crate::ip::IpVersion;
 
 /// A resolved scenario: the cells to run, and the number of runs of each.
@@ -45,6 +46,8 @@ pub struct Plan {
     pub hash: String,
     /// The same without the inference, which only the clients' machine does.
     pub hash_of_ends: String,
+    /// The files and folders that the scenario and its settings name, in the order of their paths.
+    pub inputs: Vec<Input>,
     /// Notes for the user, such as combinations that were left out.
     pub notes: Vec<String>,
     /// The distinct commands in the scenario file, which runs in real time execute: the author of

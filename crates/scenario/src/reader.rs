@@ -1,9 +1,10 @@
 //! Converts the tree to settings, driven by the tables of the schema: sections, keys, lists.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::field::{Field, Shape, kebab};
+use crate::files::{Copies, absolute};
 use crate::problem::{Place, Problems};
 use crate::schema::SCHEMA;
 use crate::spec::{Axis, Choice, Chosen, Setting, Spec};
@@ -19,6 +20,15 @@ pub(crate) struct Folders<'a> {
     pub current: &'a Path,
     /// Whether files are looked up: an untrusted sender must not learn which files exist here.
     pub looks: bool,
+    /// Files that are read in place of others.
+    pub copies: &'a Copies,
+}
+
+impl Folders<'_> {
+    /// The file itself, or its copy.
+    pub fn copy(&self, path: PathBuf) -> PathBuf {
+        self.copies.get(&absolute(&path)).cloned().unwrap_or(path)
+    }
 }
 
 pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems) -> Spec {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::files::Copies;
 use crate::load::{RUNS_MAX, load_from, load_without_files};
 use crate::overrides::Override;
 use crate::plan::Plan;
@@ -22,6 +23,8 @@ pub struct Recipe {
     /// The absolute path of the current folder of the settings: files that they name are relative
     /// to it.
     pub folder: PathBuf,
+    /// Copies of its files, where they are not to be read in their own places.
+    pub copies: Copies,
     /// [`Plan::hash`].
     pub hash: String,
     /// The runs of cells that have more than the scenario gives them.
@@ -34,7 +37,7 @@ impl Recipe {
     /// # Errors
     /// If it cannot be built here, or differs from the original.
     pub fn plan(&self) -> Result<Plan, RecipeError> {
-        let plan = load_from(&self.source(), &self.overrides()?, &self.folder);
+        let plan = load_from(&self.source(), &self.overrides()?, &self.folder, &self.copies);
         let mut plan = same(plan, |plan| plan.hash == self.hash)?;
         self.more_runs.iter().for_each(|(cell, runs)| plan.raise_runs(*cell, *runs));
         match plan.units() {
@@ -96,12 +99,13 @@ mod tests {
 
     #[test]
     fn a_rebuilt_plan_has_the_runs_that_were_added() {
-        let plan = load_from(&Source::named("vru"), &[], &PathBuf::new()).unwrap();
+        let plan = crate::load(&Source::named("vru"), &[]).unwrap();
         let recipe = |more: u32| Recipe {
             scenario: "vru".to_owned(),
             text: plan.source_text.clone(),
             overrides: Vec::new(),
             folder: PathBuf::from("/"),
+            copies: Copies::new(),
             hash: plan.hash.clone(),
             more_runs: BTreeMap::from([(1, more), (99, 5)]),
         };

@@ -34,6 +34,8 @@ pub(crate) struct Cells {
     pub canonical_of_ends: Vec<String>,
     pub notes: Vec<String>,
     pub conditions: Vec<String>,
+    /// The files of all parts.
+    pub files: Files,
 }
 
 /// Resolves the parts of a scenario, one after the other; what is wrong with them goes to
@@ -85,7 +87,7 @@ fn add_cells(
     let resolver = Resolver {
         spec,
         columns: columns(spec, names),
-        files: Files::default(),
+        files: std::mem::take(&mut cells.files),
         models: Models::new(),
         workloads: Workloads::new(),
         railways: Railways::new(),
@@ -256,6 +258,7 @@ impl<'a> Resolver<'a> {
             environment::check_addresses(at, &cell, self.problems);
             cells.cells.push(cell);
         }
+        cells.files = self.files;
     }
 }
 

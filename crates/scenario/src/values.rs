@@ -199,7 +199,7 @@ impl Reader<'_> {
             0 => (self.folders.scenario, "the scenario's folder"),
             _ => (self.folders.current, "the current folder"),
         };
-        let path = base.join(path);
+        let path = self.folders.copy(base.join(path));
         let what = if is_file { "file" } else { "folder" };
         if self.folders.looks
             && let Some(message) = trouble(&path, is_file, what)

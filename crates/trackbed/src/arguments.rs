@@ -4,7 +4,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
     advise, agree, calibrate, compare, completions, doctor, export, fetch, handover, infer, link,
-    list, merge, monitor, paper, phad, plan, relay, replay, report, run, serve, v2x, verify,
+    list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve, v2x, verify,
     verify_results,
 };
 use crate::help;
@@ -67,6 +67,8 @@ pub enum Command {
     Merge(merge::Arguments),
     /// Copy a run directory, or the directories of shards, from an object store
     Fetch(fetch::Arguments),
+    /// Pack a run directory and the files that its scenario reads, so that others can repeat it
+    Pack(pack::Arguments),
     /// Repeat a random sample of a run directory's runs and compare the results
     VerifyResults(verify_results::Arguments),
     /// Rank the configurations of a run directory that meet a need, and explain why

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Fetch(arguments) => commands::fetch::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
+        Command::Pack(arguments) => commands::pack::execute(&arguments),
         Command::VerifyResults(arguments) => commands::verify_results::execute(&arguments),
         Command::Verify(arguments) => commands::verify::execute(&arguments),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),

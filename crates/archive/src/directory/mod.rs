@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::samples;
 use trackbed_outward::files::{Fresh, PARTIAL, append};
-use trackbed_scenario::{Plan, RUNS_MAX};
+use trackbed_scenario::{Input, Plan, RUNS_MAX};
 
 use crate::about::{About, read_about};
 use crate::error::{DirectoryError, Problem};
@@ -178,6 +178,13 @@ fn is_begun(path: &Path, about: &About) -> Result<bool, DirectoryError> {
     };
     if existing.trackbed != about.trackbed {
         return refuse(Problem::OtherVersion(existing.trackbed));
+    }
+    let other = |input: &&Input| {
+        about.files.iter().find(|new| new.path == input.path && new.sha256 != input.sha256)
+    };
+    if let Some((old, new)) = existing.files.iter().find_map(|input| Some((input, other(&input)?)))
+    {
+        return refuse(Problem::OtherInput(Box::new(old.clone()), Box::new(new.clone())));
     }
     if existing.plan != about.plan || existing.substrate != about.substrate {
         return refuse(Problem::OtherPlan(existing.command.join(" ")));

@@ -31,6 +31,8 @@ fn about(plan: &str) -> About {
         runs: 2,
         more_runs: BTreeMap::new(),
         folder: PathBuf::from("/"),
+        build: None,
+        files: Vec::new(),
         plan: plan.to_owned(),
         substrate: "virtual".to_owned(),
         shard: None,

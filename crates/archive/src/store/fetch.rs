@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufWriter, IntoInnerError, Write};
+use std::io::{BufWriter, IntoInnerError, Write as _};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 use object_store::{ObjectMeta, ObjectStoreExt as _};
-use sha2::{Digest as _, Sha256};
+use sha2::Digest as _;
 use trackbed_outward::files::{self, Fresh};
+
+use crate::hashing::{Hashing, hex};
 
 use super::{PIECES, RUNS, Store, StoreError};
 
@@ -131,36 +133,6 @@ fn piece_of(parts: &[String]) -> Option<&str> {
 fn make_folder_of(path: &Path) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).map_err(StoreError::file(folder))
-}
-
-/// A writer that computes the hash of the written bytes.
-pub(crate) struct Hashing<W> {
-    file: W,
-    pub hash: Sha256,
-    last: u8,
-}
-
-impl<W: Write> Hashing<W> {
-    pub fn new(file: W) -> Hashing<W> {
-        Hashing { file, hash: Sha256::new(), last: b'\n' }
-    }
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        self.last = bytes[..written].last().copied().unwrap_or(self.last);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use object_store::{ObjectStoreExt as _, PutMode, PutPayload};
 use sha2::Digest as _;
 use tokio::io::AsyncWriteExt as _;
 
-use super::fetch::{Hashing, hex};
 use super::{ABOUT, PIECES, RUNS, Store, StoreError};
+use crate::hashing::{Hashing, hex};
 
 /// The interval of uploads after the first minute. A machine that disappears loses at most the results of
 /// this time.

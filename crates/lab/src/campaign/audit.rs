@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use trackbed_analysis::Origin;
 use trackbed_core::Seed;
-use trackbed_measure::results::{Document, SCHEMA};
+use trackbed_measure::results::{Document, SCHEMA, VIRTUAL};
 
 use crate::backend::Virtual;
 use crate::campaign::{self, Execution};
-use trackbed_archive::{DirectoryError, Recorded, Results as _, Units, VERSION, read_document};
+use trackbed_archive::{
+    DirectoryError, Recorded, Results as _, Units, VERSION, hex, read_document,
+};
 
 /// The result: what `trackbed verify-results --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -18,6 +21,11 @@ pub struct Findings {
     pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
+    /// The substrate of the runs; those in real time are not repeated.
+    pub substrate: String,
+    /// The number of files of a pack, all with their recorded digests; absent for other directories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed: Option<u64>,
     /// Runs in the directory.
     pub runs: u64,
     /// Runs that were repeated.
@@ -41,8 +49,8 @@ impl Findings {
     }
 }
 
-/// Repeats `sample` of the directory's runs, selected by `draw`, and reports differences.
-/// `finished` is called after each.
+/// Repeats `sample` of the directory's runs, selected by `draw`, and reports differences; runs in real time
+/// cannot be repeated. `finished` is called after each.
 ///
 /// # Errors
 /// If results cannot be read.
@@ -56,6 +64,8 @@ pub fn audit(
     let Recorded { plan, runs, path, .. } = recorded;
     // Detect a missing summary before the runs, not an hour later.
     let written = read_document(path)?;
+    let is_virtual = recorded.about.substrate == VIRTUAL;
+    let sample = if is_virtual { sample } else { 0 };
     let there = Units::of(plan, |cell, run| runs.has(cell, run));
     let chosen = choose(&there, sample, draw);
     let mut place = 0;
@@ -81,11 +91,13 @@ pub fn audit(
     Ok(Findings {
         schema: SCHEMA,
         trackbed: VERSION.to_owned(),
+        substrate: recorded.about.substrate.clone(),
+        packed: None,
         runs: there.len(),
         repeated,
         draw,
         different,
-        is_summary_right: written == summary(recorded)?,
+        is_summary_right: is_right(&written, recorded)?,
         digest: digest(recorded)?,
     })
 }
@@ -105,9 +117,18 @@ fn choose(units: &Units, sample: u64, draw: u64) -> Vec<u64> {
     chosen
 }
 
-fn summary(recorded: &Recorded) -> Result<Document, DirectoryError> {
-    let Recorded { plan, runs, .. } = recorded;
-    trackbed_analysis::document(plan, &campaign::origin(&Virtual::new(), plan), runs, false)
+/// Whether `written` is the summary of the runs. Nothing records whether slow runs in real time count.
+fn is_right(written: &Document, recorded: &Recorded) -> Result<bool, DirectoryError> {
+    let Recorded { plan, runs, about, .. } = recorded;
+    let of_machine = Origin {
+        substrate: about.substrate.clone(),
+        environment: written.environment.clone(),
+        model: written.model.clone(),
+    };
+    let is_virtual = about.substrate == VIRTUAL;
+    let origin = if is_virtual { campaign::origin(&Virtual::new(), plan) } else { of_machine };
+    let summary = |keep_invalid| trackbed_analysis::document(plan, &origin, runs, keep_invalid);
+    Ok(*written == summary(false)? || !is_virtual && *written == summary(true)?)
 }
 
 fn digest(recorded: &Recorded) -> Result<String, DirectoryError> {
@@ -118,5 +139,5 @@ fn digest(recorded: &Recorded) -> Result<String, DirectoryError> {
             digest.update(b"\n");
         }
     }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&digest.finalize()))
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use trackbed_archive::hex;
 
 /// Lets clients use a server (by a secret) and authenticate it (by its certificate). A server
 /// creates a new one at each start.
@@ -79,10 +80,6 @@ impl Ticket {
     pub(super) fn admits(&self, told: &str) -> bool {
         Sha256::digest(told.as_bytes()) == Sha256::digest(self.secret.as_bytes())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

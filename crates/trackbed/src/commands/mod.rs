@@ -15,6 +15,7 @@ pub mod link;
 pub mod list;
 pub mod merge;
 pub mod monitor;
+pub mod pack;
 pub mod paper;
 pub mod phad;
 pub mod plan;

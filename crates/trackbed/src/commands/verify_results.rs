@@ -4,10 +4,12 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::Args;
+use trackbed_archive::{About, Recorded, build_id, check_pack, unpack};
 use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::audit::{self, Findings};
+use trackbed_measure::results::VIRTUAL;
 
 use crate::ending::Ending;
 use crate::options::{count, jobs, number};
@@ -18,18 +20,20 @@ const EXAMPLES: &str = "\
 Examples:
   trackbed verify-results results
   trackbed verify-results results --sample 1000 --draw 7
+  trackbed verify-results results.tar.gz
 
 Executes a random sample of the runs again and compares the results with those in the directory, to the
-last digit. Also computes run.json from all results and compares it with the existing file. This checks
+last digit. A pack (see trackbed pack) is unpacked to a temporary folder, and its files must have the
+recorded digests. Emulated and live runs cannot be repeated: of their packs, the digests are checked. Also computes run.json from all results and compares it with the existing file. This checks
 results from other machines. The digest is SHA-256 over all results in the order of cells and runs, so
 directories with equal results have equal digests.
 
-Exit status: 0 everything matches, 1 something differs, 2 bad input.";
+Exit status: 0 everything matches, 1 something differs, 2 bad input, such as a pack with a changed file.";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// The run directory
+    /// The run directory, or a pack of one
     pub directory: PathBuf,
     /// Repeat N runs
     #[arg(long, value_name = "N", default_value = "30", value_parser = count)]
@@ -45,11 +49,36 @@ pub struct Arguments {
     pub json: bool,
 }
 
+/// Tells if another build made the runs, which may explain differences.
+fn tell_builds(about: &About) {
+    let word = |build: &Option<String>| build.clone().unwrap_or_else(|| "unknown".to_owned());
+    let (made, here) = (word(&about.build), word(&build_id()));
+    if made != here {
+        let version = &about.trackbed;
+        tell(format_args!("note: build {made} of version {version} made the runs; this is {here}"));
+    }
+}
+
 /// Executes a sample again and prints what differs.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
-    let recorded = chosen::repeatable(&arguments.directory)?;
+    let unpacked = tempfile::tempdir().context("there is no temporary folder; set TMPDIR")?;
+    let (path, folder, packed) = match arguments.directory.is_file() {
+        true => {
+            let (folder, files) = unpack(&arguments.directory, unpacked.path())?;
+            (unpacked.path(), PathBuf::from(folder), Some(files))
+        }
+        false => {
+            let path = arguments.directory.as_path();
+            (path, path.to_owned(), check_pack(path)?)
+        }
+    };
+    // Of a pack, the digests show that nothing has changed, even where runs cannot be repeated.
+    let recorded = match packed {
+        Some(_) => Recorded::read(path)?,
+        None => chosen::repeatable(path)?,
+    };
     if recorded.runs.is_empty() {
-        bail!("{}: contains no results yet; run its scenario first", arguments.directory.display());
+        bail!("{}: contains no results yet; run its scenario first", folder.display());
     }
     // The system draws the keys of a hash map at random; the sample only has to be unpredictable.
     let draw = arguments.draw.unwrap_or_else(|| RandomState::new().hash_one(0));
@@ -58,11 +87,14 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let execution = Execution { jobs, cancel: cancel.clone() };
     let sample = u64::from(arguments.sample).min(recorded.runs.len());
     let bar = progress::bar(sample, 0);
-    let findings = audit::audit(&recorded, sample, draw, &execution, || bar.inc(1))?;
+    let mut findings = audit::audit(&recorded, sample, draw, &execution, || bar.inc(1))?;
+    findings.packed = packed.map(|files| files as u64);
     bar.finish_and_clear();
-    let directory = shell_word(&arguments.directory);
+    tell_builds(&recorded.about);
+    let directory = shell_word(&folder);
     let text = || {
-        let Findings { repeated, runs, different, digest, .. } = &findings;
+        let Findings { repeated, runs, different, digest, substrate, .. } = &findings;
+        let packed = packed.map(|files| format!("{files} files have the digests of the pack\n"));
         let count = different.len();
         let replays = different
             .iter()
@@ -72,9 +104,15 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             true => "run.json matches the runs",
             false => "run.json does NOT match the runs: continue the run to write it again",
         };
+        let repeated = match substrate == VIRTUAL {
+            true => {
+                format!("{repeated} of {runs} runs repeated (--draw {draw}): {count} differ")
+            }
+            false => format!("{runs} runs not repeated: they were {substrate}, in real time"),
+        };
         format!(
-            "{repeated} of {runs} runs repeated (--draw {draw}): {count} differ\n{replays}{summary}\n\
-             sha256 of the results: {digest}\n"
+            "{}{repeated}\n{replays}{summary}\nsha256 of the results: {digest}\n",
+            packed.unwrap_or_default()
         )
     };
     output::answer(arguments.json, &findings, text)?;

@@ -23,6 +23,7 @@ mod live;
 #[cfg(target_os = "linux")]
 mod live_siege;
 mod merging;
+mod packs;
 mod recorded;
 mod reference;
 #[cfg(target_os = "linux")]

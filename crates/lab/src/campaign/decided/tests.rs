@@ -96,6 +96,8 @@ fn about(plan: &Plan, substrate: &str) -> About {
         runs: plan.runs,
         more_runs: Default::default(),
         folder: "/".into(),
+        build: None,
+        files: Vec::new(),
         plan: plan.hash.clone(),
         substrate: substrate.to_owned(),
         shard: None,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
-use trackbed_archive::{About, CAPTURES, Refresh, RunDirectory, Shard, Units, VERSION};
+use trackbed_archive::{About, CAPTURES, Refresh, RunDirectory, Shard, Units, VERSION, build_id};
 use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::beside;
 use trackbed_lab::campaign::Execution;
@@ -346,6 +346,7 @@ fn about(
     Ok(About {
         schema: SCHEMA,
         trackbed: VERSION.to_owned(),
+        build: build_id(),
         command: command.collect(),
         scenario: source.absolute()?.to_string(),
         text: plan.source_text.clone(),
@@ -354,6 +355,7 @@ fn about(
         runs: plan.runs,
         more_runs: BTreeMap::new(),
         folder,
+        files: plan.inputs.clone(),
         plan: plan.hash.clone(),
         substrate: substrate.name().to_owned(),
         shard: None,
