@@ -89,19 +89,24 @@ pub(crate) fn differences_of(
 
 /// The values of a metric in each run of a cell, by run number; `None` where the run failed or is
 /// missing.
-struct OfRuns {
+pub(crate) struct OfRuns {
     means: Vec<Option<f64>>,
     /// Where the metric is compared by medians.
     medians: Option<Vec<Option<f64>>>,
 }
 
 impl OfRuns {
-    fn new(runs: &[RunResult], compared: &Compared, count: u32) -> OfRuns {
+    pub(crate) fn new(runs: &[RunResult], compared: &Compared, count: u32) -> OfRuns {
         let median = |sample: &Sample| sample.quantile(0.5).ok();
         OfRuns {
             means: run_means(runs, compared.name, count),
             medians: compared.by_median().then(|| run_values(runs, compared.name, count, median)),
         }
+    }
+
+    /// Those by which cells are compared.
+    pub(crate) fn compared(self) -> Vec<Option<f64>> {
+        self.medians.unwrap_or(self.means)
     }
 }
 

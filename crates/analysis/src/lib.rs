@@ -15,6 +15,7 @@ pub mod computing;
 pub mod divergence;
 mod document;
 pub mod groups;
+pub mod needed;
 pub mod number;
 pub mod paper;
 

@@ -16,6 +16,7 @@ pub mod divergence;
 pub mod export;
 mod guidance;
 pub mod handover;
+mod methods;
 pub mod page;
 pub mod papers;
 mod spread;
@@ -23,5 +24,6 @@ pub mod summary;
 mod table;
 mod words;
 
+pub use methods::methods;
 pub use table::{Align, Table};
 pub(crate) use trackbed_analysis::number;

@@ -24,6 +24,15 @@ pub(crate) fn central(n: usize, p: f64, tail: f64) -> (Option<usize>, Option<usi
     (low, high)
 }
 
+/// The probability of at most `most` of `n`, each with probability `p`.
+pub(crate) fn at_most(n: usize, p: f64, most: usize) -> f64 {
+    if p <= 0.0 {
+        return 1.0;
+    }
+    let (first, _) = range(n, p);
+    (first..=most).map(|k| mass(n, p, k)).sum()
+}
+
 /// Contains practically all of the distribution: 12 standard deviations around the mean.
 fn range(n: usize, p: f64) -> (usize, usize) {
     let (mean, deviation) = (n as f64 * p, (n as f64 * p * (1.0 - p)).sqrt());

@@ -19,6 +19,7 @@ mod multiple;
 mod normal;
 mod outliers;
 mod pivot;
+mod power;
 mod runs;
 mod sample;
 mod stopping;
@@ -39,6 +40,7 @@ pub use median::{MedianDifference, paired_median};
 pub use multiple::holm;
 pub use outliers::outliers;
 pub use pivot::mean_interval;
+pub use power::{POWER, Planned};
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
 };

@@ -10,6 +10,8 @@ pub struct Origin {
     pub replay: String,
     /// The scenario's text; empty if unknown.
     pub scenario: String,
+    /// The build ID of the program that made the runs.
+    pub build: Option<String>,
     /// Further named facts about the results: settings, time.
     pub notes: Vec<(String, String)>,
 }

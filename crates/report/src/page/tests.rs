@@ -86,7 +86,8 @@ fn named(name: &str) -> (Document, Origin) {
     (document.scenario, document.model) = (text(), Some(text()));
     document.environment.insert(text(), text());
     let notes = vec![(text(), text())];
-    (document, Origin { command: text(), replay: text(), scenario: String::new(), notes })
+    let (scenario, build) = (String::new(), Some(text()));
+    (document, Origin { command: text(), replay: text(), scenario, build, notes })
 }
 
 /// Names are escaped everywhere: in HTML, in attributes, in the script's data.
@@ -158,6 +159,7 @@ fn the_page_says_what_was_run_and_what_failed() {
     document.answer =
         vec![trackbed_measure::results::Answer { part: None, text, metric: String::new() }];
     let origin = Origin {
+        build: None,
         command: "trackbed run edge --quick".to_owned(),
         replay: "trackbed replay out".to_owned(),
         scenario: "protocol = \"quic\"".to_owned(),

@@ -68,7 +68,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 }
 
 /// Parses a percentage.
-fn percentage(text: &str) -> Result<f64, String> {
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
     let share = number.map(|number| number / 100.0).filter(|share| (0.0..=10.0).contains(share));
     share.ok_or_else(|| "write a percentage, for example 3%".to_owned())

@@ -1,6 +1,7 @@
 //! `trackbed plan`
 
 mod cluster;
+mod needed;
 mod trial;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Plan, Source};
 
 use super::campaign;
+use super::compare::percentage;
 use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, is_url, tell};
@@ -22,6 +24,7 @@ use cluster::{Job, Pod};
 const EXAMPLES: &str = "\
 Examples:
   trackbed plan vru --set link.loss=0,1%            list the cells
+  trackbed plan vru --difference 5%                 how many runs find a difference of 5 %
   trackbed plan sweep.toml --runs 1000 --for slurm --shards 32 --out /scratch/me/sweep > sweep.sbatch
   sbatch sweep.sbatch
   trackbed merge /scratch/me/sweep
@@ -32,6 +35,9 @@ Examples:
 
 Prints the cells. On a terminal it also estimates the time that the runs will take in virtual time on this
 machine, from trial runs of about three seconds.
+
+With --difference, it makes pilot runs in virtual time (10 of each cell, or --runs), and prints how many
+runs the comparisons with the best cell need to find a difference of that share of its value.
 
 With --for, nothing is executed, and the output is a job description that executes the runs in --shards
 shards; submit it to the cluster unchanged. All machines need this version of trackbed and shared storage:
@@ -47,6 +53,9 @@ pub struct Arguments {
     pub scenario: String,
     #[command(flatten)]
     pub options: RunOptions,
+    /// Print how many runs of each cell find a difference of PERCENT, judged by pilot runs
+    #[arg(long, value_name = "PERCENT", value_parser = difference, conflicts_with_all = ["json", "cluster"])]
+    pub difference: Option<f64>,
     /// Print a job description for CLUSTER
     #[arg(
         long = "for",
@@ -85,10 +94,13 @@ pub enum Cluster {
 /// If the scenario is invalid, or cannot be split over machines.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let source = Source::named(&arguments.scenario);
-    let plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
+    let mut plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
     plan.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
     let options = &arguments.options;
     let text = match arguments.cluster {
+        None if arguments.difference.is_some() => {
+            needed::text(&mut plan, options, arguments.difference.unwrap_or_default())?
+        }
         None if options.json => output::json(&document(&plan))?,
         None => {
             trial::tell_cost(&plan, options);
@@ -199,6 +211,11 @@ fn job(arguments: &Arguments, source: &Source, plan: &Plan) -> anyhow::Result<Jo
         cores: options.jobs.unwrap_or(1),
         keep_invalid: options.keep_invalid,
     })
+}
+
+fn difference(text: &str) -> Result<f64, String> {
+    let share = percentage(text).ok().filter(|share| *share > 0.0);
+    share.ok_or_else(|| "write a percentage above 0, for example 5%".to_owned())
 }
 
 /// A path for a line of a job description.

@@ -13,12 +13,13 @@ use trackbed_archive::{Recorded, Results as _};
 use trackbed_archive::{RecordedRuns, read_about};
 use trackbed_lab::timeline::{self, Seen};
 use trackbed_measure::results::{Document, TEST, VIRTUAL};
+use trackbed_report::methods;
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
 
 use super::paper::with_single_runs;
 use crate::ending::Ending;
-use crate::output::{no_place, shell_word, tell, write_file, write_own};
+use crate::output::{self, no_place, shell_word, tell, write_file, write_own};
 use crate::patience::Patience;
 use crate::shell;
 
@@ -26,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   trackbed report trackbed-out/vru --open
   trackbed report results --out results.html
+  trackbed report results --methods
   trackbed run vru --report
 
 The report is one file that needs no network: tables with confidence intervals, distributions, sweeps,
@@ -39,6 +41,9 @@ pub struct Arguments {
     /// Write the report to FILE [default: report.html in the run directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print only the paragraph on methods, as for a paper: design, seeds, statistics, software
+    #[arg(long, conflicts_with_all = ["out", "open"])]
+    pub methods: bool,
     /// Open the report in a browser
     #[arg(long)]
     pub open: bool,
@@ -46,6 +51,12 @@ pub struct Arguments {
 
 /// Writes the report about a run directory.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    if arguments.methods {
+        let (about, document) =
+            (read_about(&arguments.directory)?, read_document(&arguments.directory)?);
+        output::print(&format!("{}\n", methods(&document, about.build.as_deref())))?;
+        return Ok(Ending::Success);
+    }
     let path = write(&arguments.directory, arguments.out.as_deref())?;
     if arguments.open {
         open(&path);
@@ -68,6 +79,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
             String::new()
         },
         scenario: about.text,
+        build: about.build,
         notes: (!settings.is_empty())
             .then(|| ("settings".to_owned(), settings))
             .into_iter()

@@ -108,7 +108,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             true => {
                 format!("{repeated} of {runs} runs repeated (--draw {draw}): {count} differ")
             }
-            false => format!("{runs} runs not repeated: they were {substrate}, in real time"),
+            false => format!("0 of {runs} runs repeated: they were {substrate}, in real time"),
         };
         format!(
             "{}{repeated}\n{replays}{summary}\nsha256 of the results: {digest}\n",

@@ -46,6 +46,25 @@ fn a_pack_is_repeated_where_no_other_file_is() {
     elsewhere.refuse("verify-results out/run.json", &["run.json: is not a pack"]);
 }
 
+/// Ten equal pilot runs leave a share of one half in eleven: 13 pairs are the fewest of which, with ten
+/// comparisons, one may differ and in 80 % not more do (exact sums of the sign test at 0.5 %).
+#[test]
+fn the_runs_for_a_difference_and_the_methods_are_those_of_the_scenario() {
+    let scratch = Scratch::new();
+    let planned = scratch.succeed("plan vru --set link.loss=0 --difference 5%").stdout;
+    assert!(planned.starts_with("A difference of 5 % needs 13 runs of each cell"), "{planned}");
+    scratch.refuse("plan vru --runs 5 --difference 5%", &["--runs", "give at least 6"]);
+    scratch.refuse("plan vru --set protocol=tcp --difference 5%", &["one cell", "two values"]);
+    scratch.succeed("run vru --runs 6 --set protocol=tcp,http1 --seed 8 --out out --report");
+    let methods = scratch.succeed("report out --methods").stdout;
+    let about = scratch.json("out/about.json");
+    let build = format!("Trackbed 0.2.0, build {}", about["build"].as_str().unwrap());
+    for part in ["with up to 6 runs each; 0 runs failed", "root seed 8", "virtual time", &build] {
+        assert!(methods.contains(part), "no \"{part}\" in {methods}");
+    }
+    assert!(scratch.read("out/report.html").contains(&methods.trim_end().replace('"', "&quot;")));
+}
+
 /// The digests are those of `sha256sum`.
 #[test]
 fn a_file_that_moved_or_changed_is_named_with_both_digests() {

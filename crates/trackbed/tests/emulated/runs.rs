@@ -26,6 +26,19 @@ fn a_page_loads_on_the_kernel() {
     }
 }
 
+/// Runs in real time are not repeated; what a pack has of them is compared with its digests.
+#[test]
+fn a_pack_of_runs_in_real_time_is_checked_by_its_digests() {
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.document("vru --runs 1 --set protocol=tcp");
+    scratch.succeed("pack out -o out.tar.gz");
+    let verified = scratch.succeed("verify-results out.tar.gz").stdout;
+    let said =
+        "0 of 1 runs repeated: they were emulated, in real time\nrun.json matches the runs\n";
+    assert!(verified.contains(said) && verified.starts_with("4 files have"), "{verified}");
+    scratch.trackbed("verify-results out").says(2, &["only runs in virtual time can be repeated"]);
+}
+
 /// The time on the link is the same in real time; only the machine adds to it.
 #[test]
 #[ignore = "thorough: real time"]

@@ -6,6 +6,7 @@ use trackbed_measure::results::CellResult;
 
 use super::Page;
 use crate::cells;
+use crate::methods::methods;
 use crate::page::material::ANSWER;
 use crate::summary::extent;
 
@@ -120,6 +121,8 @@ pub(super) fn what_was_run(page: &Page<'_>) -> Markup {
                 @for (name, text) in &document.environment { dt { (name) } dd { (text) } }
                 @for (name, text) in &page.origin.notes { dt { (name) } dd { (text) } }
             }
+            h3 { "Methods" }
+            p { (methods(document, page.origin.build.as_deref())) }
         }
     }
 }
