@@ -131,7 +131,7 @@ pub(crate) fn copy_name(input: &Input) -> String {
     format!("{FILES}/{digest}/{}", &name[start.unwrap_or(0)..])
 }
 
-/// The same for equal files, whoever packs them.
+/// The same for equal files on every machine.
 fn header(path: &str, bytes: u64) -> io::Result<Header> {
     let mut header = Header::new_ustar();
     header.set_path(path)?;

@@ -68,7 +68,7 @@ impl Planned {
                 let points = [0.5 * self.error, 1.0 - POWER];
                 let [point, reach] = points.map(|tail| student::upper_point(tail, freedom));
                 // No p is smaller than signs allow.
-                let signs = 2.0_f64.powf(1.0 - pairs as f64);
+                let signs = 0.5_f64.powi(pairs.min(1_000) as i32 - 1);
                 effect * (pairs as f64).sqrt() >= point + reach && signs <= self.error
             }
         };
