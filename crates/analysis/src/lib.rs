@@ -19,4 +19,5 @@ pub mod needed;
 pub mod number;
 pub mod paper;
 
+pub use answer::Names;
 pub use document::{Origin, document, open};

@@ -5,8 +5,7 @@ use std::fmt::{self, Write as _};
 use trackbed_analysis::divergence::{Divergence, Sent, Window, windows_at};
 use trackbed_net::Direction;
 
-use crate::axis::{Axis, escaped, write_label};
-use crate::number::short;
+use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
 use crate::words::written;
 
 /// The packets of a run in virtual time and of one on the kernel, and what was found about them.
@@ -193,19 +192,13 @@ fn millis(sent: &Sent) -> f64 {
     sent.at.as_secs_f64() * 1e3
 }
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 340.0;
-/// The frame of the curves.
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 740.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 290.0;
-/// Two colours that remain distinct with colour-vision deficiencies (Okabe and Ito).
-const COLOURS: [&str; 2] = ["#0072b2", "#d55e00"];
-
 /// The bytes sent in the direction with more of them, over time, as SVG 1.1: a line for each run, and a
 /// vertical one where they diverge. `None` if nothing was sent.
-pub fn svg(title: &str, pair: &Pair<'_>) -> Option<String> {
+pub fn svg(pair: &Pair<'_>) -> Option<String> {
+    Some(plot(pair)?.svg(180.0))
+}
+
+fn plot(pair: &Pair<'_>) -> Option<Plot> {
     let bytes = |direction| -> u64 {
         let of = pair.sent.iter().copied().flatten().filter(|sent| sent.direction == direction);
         of.map(|sent| u64::from(sent.content.payload)).sum()
@@ -214,84 +207,39 @@ pub fn svg(title: &str, pair: &Pair<'_>) -> Option<String> {
         true => Direction::Forward,
         false => Direction::Backward,
     };
-    let curves = pair.sent.map(|sent| curve(sent, direction));
-    let picture = |out: &mut String| write_picture((title, direction), pair, &curves, out);
-    curves.iter().any(|curve| !curve.is_empty()).then(|| written(picture))
-}
-
-/// A packet in the picture.
-struct Point {
-    /// In ms.
-    at: f64,
-    /// kB sent until then.
-    sent: f64,
-    is_lost: bool,
-}
-
-fn curve(sent: &[Sent], direction: Direction) -> Vec<Point> {
-    let mut bytes = 0_u64;
-    let of = sent.iter().filter(|sent| sent.direction == direction);
-    of.map(|sent| {
-        bytes += u64::from(sent.content.payload);
-        Point { at: millis(sent), sent: bytes as f64 / 1e3, is_lost: sent.lost.is_some() }
-    })
-    .collect()
-}
-
-fn write_picture(
-    (title, direction): (&str, Direction),
-    pair: &Pair<'_>,
-    curves: &[Vec<Point>; 2],
-    out: &mut String,
-) -> fmt::Result {
-    let x = Axis::linear(curves.iter().flatten().map(|point| point.at), [LEFT, RIGHT]);
-    let y = Axis::linear(curves.iter().flatten().map(|point| point.sent), [BOTTOM, TOP]);
-    let title = escaped(title);
-    writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n<title>{title}</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{title}</text>\n\
-         <text x=\"{LEFT}\" y=\"33\">kB sent {} over time (ms): <tspan fill=\"{}\">virtual time</tspan>, \
-         <tspan fill=\"{}\">kernel</tspan>; dots: lost; dashed: they diverge</text>",
-        way(direction),
-        COLOURS[0],
-        COLOURS[1]
-    )?;
-    y.write_grid([LEFT, RIGHT], out)?;
-    for tick in x.ticks() {
-        write_label([x.place(tick), BOTTOM + 16.0], "middle", &short(tick), out)?;
-    }
-    for (points, colour) in curves.iter().zip(COLOURS) {
-        let mut path = format!("M{:.1} {:.1}", x.place(0.0), y.place(0.0));
-        // Packets within half a pixel of each other look like one.
-        let mut drawn = f64::NEG_INFINITY;
-        for (number, Point { at, sent, .. }) in points.iter().enumerate() {
-            if x.place(*at) - drawn < 0.5 && number + 1 < points.len() {
-                continue;
-            }
-            drawn = x.place(*at);
-            write!(path, "H{drawn:.1}V{:.1}", y.place(*sent))?;
+    let names = ["virtual time", "kernel"];
+    let (mut keys, mut marks) = (Vec::new(), Vec::new());
+    for (number, (name, sent)) in names.into_iter().zip(pair.sent).enumerate() {
+        let look = Look::series(number);
+        let (mut kilobytes, mut line) = (0.0, vec![[0.0, 0.0]]);
+        for sent in sent.iter().filter(|sent| sent.direction == direction) {
+            line.push([millis(sent), kilobytes]);
+            kilobytes += f64::from(sent.content.payload) / 1e3;
+            line.push([millis(sent), kilobytes]);
+            let lost = sent.lost.map(|_| Mark::Dot(look, [millis(sent), kilobytes], Fill::Full));
+            marks.extend(lost);
         }
-        writeln!(
-            out,
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>"
-        )?;
-        for Point { at, sent, .. } in points.iter().filter(|point| point.is_lost) {
-            let (x, y) = (x.place(*at), y.place(*sent));
-            writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\"/>")?;
+        if line.len() > 1 {
+            marks.push(Mark::Line(look, line));
         }
+        let line = Key::curve(look, name).marks[..1].to_vec();
+        keys.push(Key { marks: line, text: name.to_owned() });
     }
+    keys.push(Key::dot(Look::INK, Fill::Full, "lost"));
     let place = pair.place().into_iter().flatten().flatten();
     if let Some(at) = place.map(millis).reduce(f64::min) {
-        let at = x.place(at);
-        writeln!(
-            out,
-            "<path d=\"M{at:.1} {TOP}V{BOTTOM}\" stroke=\"#333\" stroke-dasharray=\"4 3\"/>"
-        )?;
+        marks.push(Mark::Rule(at));
+        keys.push(Key { marks: vec![Mark::Rule(0.5)], text: "they diverge".to_owned() });
     }
-    writeln!(out, "</svg>")
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::new("time (ms)", Scale::Linear),
+        y: Axis::new(format!("sent {} (kB)", way(direction)), Scale::Linear),
+        marks,
+    };
+    let is_drawn = panel.marks.iter().any(|mark| matches!(mark, Mark::Line(..)));
+    let panels = vec![panel];
+    is_drawn.then(|| Plot { keys, panels, aspect: 0.4, panel_width_min: 1.0, ..Plot::default() })
 }
 
 #[cfg(test)]

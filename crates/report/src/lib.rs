@@ -7,18 +7,19 @@
 
 pub mod advice;
 pub mod agreement;
-mod axis;
 mod cells;
 pub mod contrast;
 mod details;
 mod differences;
 pub mod divergence;
 pub mod export;
+pub mod figure;
 mod guidance;
 pub mod handover;
 mod methods;
 pub mod page;
 pub mod papers;
+pub mod plot;
 mod spread;
 pub mod summary;
 mod table;

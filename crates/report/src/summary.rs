@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 
 use trackbed_analysis::groups::Section;
 use trackbed_measure::results::{CellResult, Document, RUNTIME, VIRTUAL};
+use trackbed_outward::printable_line;
 
 use crate::number::plural;
 use crate::words::{numbered, written};
@@ -24,6 +25,19 @@ pub struct Options<'a> {
 /// Renders a whole document for the terminal.
 pub fn render(document: &Document, options: Options<'_>) -> String {
     written(|out| write_all(document, options, out))
+}
+
+/// The tables of cells alone, as [`render`] has them: in Markdown, or in LaTeX for the package booktabs.
+pub fn tables(document: &Document, is_latex: bool) -> String {
+    let table = |section: &Section<'_>| {
+        let title = section.part.as_deref().map(|part| match is_latex {
+            true => format!("% {}\n", printable_line(part)),
+            false => format!("{}\n\n", printable_line(part)),
+        });
+        let table = cells::whole(section, false);
+        title.unwrap_or_default() + &if is_latex { table.latex() } else { table.markdown() }
+    };
+    Section::all(document).iter().map(table).collect::<Vec<_>>().join("\n")
 }
 
 /// The command that replays a run of each cell that has failed runs, below why it failed; empty

@@ -81,6 +81,24 @@ impl Table {
         text
     }
 
+    /// The table as LaTeX, with the rules of the package booktabs.
+    pub(crate) fn latex(&self) -> String {
+        let line = |cells: &mut dyn Iterator<Item = &String>| {
+            let cells: Vec<String> = cells.map(|text| latex(text.trim())).collect();
+            format!("{} \\\\\n", cells.join(" & "))
+        };
+        let align = self.columns.iter().map(|(_, align)| match align {
+            Align::Left => 'l',
+            Align::Right => 'r',
+        });
+        let titles = line(&mut self.columns.iter().map(|(title, _)| title));
+        let rows: String = self.rows.iter().map(|row| line(&mut row.iter())).collect();
+        let align: String = align.collect();
+        format!(
+            "\\begin{{tabular}}{{{align}}}\n\\toprule\n{titles}\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n"
+        )
+    }
+
     /// The titles, with the alignment of each column.
     pub(crate) fn columns(&self) -> &[(String, Align)] {
         &self.columns
@@ -108,6 +126,22 @@ impl Table {
         }
         if first.iter().all(String::is_empty) { vec![last] } else { vec![first, last] }
     }
+}
+
+/// `text` on one line, with signs that LaTeX would take for commands.
+fn latex(text: &str) -> String {
+    let sign = |c: char| match c {
+        '\n' => " ".to_owned(),
+        '\\' => "\\textbackslash{}".to_owned(),
+        '~' => "\\textasciitilde{}".to_owned(),
+        '^' => "\\textasciicircum{}".to_owned(),
+        '<' | '>' | '|' => format!("${c}$"),
+        // A bracket at the beginning of a row would be an argument of the line break before it.
+        '[' => "{[}".to_owned(),
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
+        c => c.to_string(),
+    };
+    text.chars().map(sign).collect()
 }
 
 /// Two spaces between columns, no trailing spaces, a newline after each line.
@@ -167,6 +201,17 @@ mod tests {
         let (least, gone) = table.fit(3, may_go);
         assert_eq!(least.to_string(), "cell  failed\n   0       0\n");
         assert_eq!(gone, ["loss %", "rtt ms"]);
+    }
+
+    #[test]
+    fn what_latex_takes_for_commands_is_text() {
+        let mut table = Table::new([("loss_up", Align::Left), ("rtt\nms", Align::Right)]);
+        table.row(["[1 %, 2 %] & more", "9.5"]);
+        assert_eq!(
+            table.latex(),
+            "\\begin{tabular}{lr}\n\\toprule\nloss\\_up & rtt ms \\\\\n\\midrule\n\
+             {[}1 \\%, 2 \\%] \\& more & 9.5 \\\\\n\\bottomrule\n\\end{tabular}\n"
+        );
     }
 
     #[test]

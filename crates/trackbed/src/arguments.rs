@@ -3,8 +3,9 @@
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
-    advise, agree, calibrate, compare, completions, doctor, export, fetch, handover, infer, link,
-    list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve, v2x, verify,
+    advise, agree, calibrate, compare, completions, doctor, export, fetch, figure, handover, infer,
+    link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve, v2x,
+    verify,
     verify_results,
 };
 use crate::help;
@@ -57,8 +58,10 @@ pub enum Command {
     Agree(agree::Arguments),
     /// Write an HTML report with figures about a run directory
     Report(report::Arguments),
-    /// Export a table of a run directory as CSV, JSON lines or Parquet
+    /// Export a table of a run directory as CSV, JSON lines, Parquet, Markdown or LaTeX
     Export(export::Arguments),
+    /// Draw a figure of a run directory for a paper, as PDF or SVG, and print its caption
+    Figure(figure::Arguments),
     /// Compare two run directories: what differs, what is equivalent, what got worse
     Compare(compare::Arguments),
     /// Show what a scenario would run, or print a job for a cluster that runs it in shards

@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Command::V2x(arguments) => commands::v2x::execute(&arguments),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Figure(arguments) => commands::figure::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Fetch(arguments) => commands::fetch::execute(&arguments),

@@ -22,6 +22,8 @@ def plot(results: Results, metric: str, ax: Axes | None) -> Axes:
         raise TrackbedError(f"no cell has the metric {metric}; there are {', '.join(results.metrics)}")
     if ax is None:
         size = (8, 1.5 + 0.35 * len(rows))
+        # Publishers refuse matplotlib's default, Type 3.
+        package("matplotlib", "plot").rcParams["pdf.fonttype"] = 42
         _, ax = package("matplotlib.pyplot", "plot").subplots(figsize=size, layout="constrained")
     for place, (_, summary) in enumerate(rows):
         _draw(ax, place, summary, metric.endswith("_ms"))

@@ -186,8 +186,11 @@ impl Crates {
                 texts.entry(text).or_default().push(named.clone());
             }
         }
-        for text in licence_files(&root.join("crates/report/assets/vendor")) {
-            texts.entry(text).or_default().push("libraries of report pages".to_owned());
+        for text in licence_files(&root.join("crates/report/assets")) {
+            texts
+                .entry(text)
+                .or_default()
+                .push("libraries of report pages, the font of figures".to_owned());
         }
         let (library, text) = c_library(target, root)?;
         texts.entry(text).or_default().push(library);

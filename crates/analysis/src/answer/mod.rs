@@ -9,6 +9,8 @@ use trackbed_measure::results::{Answer, Document};
 use crate::groups::Section;
 use sentence::Sentence;
 
+pub use names::Names;
+
 /// Summarises the differences between cells: for each part and condition which cell is best, which ones do
 /// not differ significantly from it, and how far the others are behind. Empty where nothing was compared.
 pub(crate) fn of(document: &Document) -> Vec<Answer> {

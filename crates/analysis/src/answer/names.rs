@@ -7,7 +7,8 @@ use trackbed_measure::results::{CellResult, factor_names};
 use trackbed_scenario::PART;
 
 /// The factors that distinguish the cells of a group, and those that they have in common.
-pub(super) struct Names {
+#[derive(Clone, Debug)]
+pub struct Names {
     /// The factors in which they differ.
     varying: Vec<String>,
     /// The factors that are the same in the group, but not in the whole section.

@@ -1,113 +1,64 @@
-//! Received power and ranges along a track as SVG 1.1, for browsers and papers.
-
-use std::fmt::Write as _;
+//! Received power and ranges along a track as a picture.
 
 use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
 use trackbed_railway::motion::Direction;
 
-use crate::axis::{escaped, write_label};
+use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
 
-const WIDTH: f64 = 1_000.0;
-const LEFT: f64 = 90.0;
-const PANEL: f64 = 190.0;
-const CURVE: f64 = 120.0;
-const BAND: f64 = 12.0;
-/// The scale of power, in dBm.
-const HIGH_DBM: f64 = -50.0;
-const LOW_DBM: f64 = -130.0;
-/// Two colours that remain distinct with colour-vision deficiencies (Okabe and Ito).
-const COLOURS: [&str; 2] = ["#0072b2", "#d55e00"];
+/// The scale of power, in dBm; below it are the ranges of both directions.
+const DBM: Scale = Scale::Ends(-145.0, -50.0);
+const BANDS_DBM: [[f64; 2]; 2] = [[-137.0, -132.0], [-144.0, -139.0]];
 
-/// A picture with a panel for each of `operators`.
+/// A picture with a panel for each of `operators`, as SVG 1.1.
 ///
 /// # Errors
 /// If the table has no such operator.
 pub fn svg(table: &Table, operators: &[String]) -> Result<String, HandoverError> {
-    let height = PANEL * operators.len() as f64 + 30.0;
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n<title>Handover table: power and ranges along \
-         the track</title>\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n"
-    );
-    for (number, operator) in operators.iter().enumerate() {
-        let top = 20.0 + PANEL * number as f64;
-        panel(&mut text, table, operator, top)?;
-    }
-    text.push_str("</svg>\n");
-    Ok(text)
+    Ok(plot(table, operators)?.svg(180.0))
 }
 
-fn panel(text: &mut String, table: &Table, operator: &str, top: f64) -> Result<(), HandoverError> {
-    let length_m = table.track().length_m();
-    let x = |chainage_m: f64| LEFT + (WIDTH - LEFT - 20.0) * chainage_m / length_m;
-    let y =
-        |dbm: f64| top + CURVE * (HIGH_DBM - dbm.clamp(LOW_DBM, HIGH_DBM)) / (HIGH_DBM - LOW_DBM);
-    let _ = writeln!(
-        text,
-        "<text x=\"10\" y=\"{:.1}\" font-weight=\"bold\">{}</text>",
-        top + 4.0,
-        escaped(operator)
-    );
-    for dbm in [-60.0, -80.0, -100.0, -120.0] {
-        let _ = writeln!(
-            text,
-            "<path d=\"M{LEFT} {:.1}H{:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{dbm} dBm</text>",
-            y(dbm),
-            WIDTH - 20.0,
-            LEFT - 6.0,
-            y(dbm) + 4.0
-        );
+fn plot(table: &Table, operators: &[String]) -> Result<Plot, HandoverError> {
+    let panels = operators.iter().map(|operator| panel(table, operator));
+    let panels: Vec<Panel> = panels.collect::<Result<_, _>>()?;
+    let band = |number, fill, text| Key::area(Look::series(number), fill, text);
+    let power = Key {
+        marks: vec![Mark::Line(Look::INK, vec![[0.0, 0.5], [1.0, 0.5]])],
+        text: "received power".to_owned(),
+    };
+    let keys = vec![
+        power,
+        band(0, Fill::Full, "expected handover, forward"),
+        band(1, Fill::Full, "backward"),
+        Key::area(Look::INK, Fill::Light, "too rare, ignored"),
+    ];
+    Ok(Plot { keys, panels, is_shared: true, aspect: 0.25, panel_width_min: 60.0 })
+}
+
+fn panel(table: &Table, operator: &str) -> Result<Panel, HandoverError> {
+    let length_km = table.track().length_m() / 1e3;
+    let mut marks = Vec::new();
+    if let Some(signal) = table.signal(operator)? {
+        // A gap where nothing was received.
+        let middle = |step: usize| Signal::STEP_M * (step as f64 + 0.5) / 1e3;
+        let powers = signal.rsrp_dbm().enumerate();
+        let points = powers.map(|(step, dbm)| [middle(step), dbm.unwrap_or(f64::NAN)]);
+        marks.push(Mark::Line(Look::INK, points.collect()));
     }
     for (number, direction) in Direction::BOTH.into_iter().enumerate() {
-        let band = top + CURVE + 6.0 + (BAND + 4.0) * number as f64;
-        let colour = COLOURS[number];
+        let [low, high] = BANDS_DBM[number];
         let lookup = Lookup::new(table, operator, direction)?;
         for range in table.ranges(operator, direction)? {
-            let (from, until) = (x(range.from_m), x(range.until_m));
-            let opacity = if lookup.ranges().contains(range) { 1.0 } else { 0.25 };
-            let _ = writeln!(
-                text,
-                "<rect x=\"{from:.2}\" y=\"{band:.1}\" width=\"{:.2}\" height=\"{BAND}\" \
-                 fill=\"{colour}\" opacity=\"{opacity}\"><title>{:.0} m to {:.0} m, {} rides</title>\
-                 </rect>",
-                (until - from).max(0.5),
-                range.from_m,
-                range.until_m,
-                range.rides
-            );
+            let fill = if lookup.ranges().contains(range) { Fill::Full } else { Fill::Light };
+            let (from, until) = ([range.from_m / 1e3, low], [range.until_m / 1e3, high]);
+            marks.push(Mark::Area(Look::series(number), from, until, fill));
         }
-        let _ = writeln!(
-            text,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{colour}\">{direction}</text>",
-            LEFT - 6.0,
-            band + BAND - 2.0
-        );
     }
-    if let Some(signal) = table.signal(operator)? {
-        curve(text, signal, x, y);
-    }
-    for step in 0..=10 {
-        let chainage = length_m * f64::from(step) / 10.0;
-        let place = [x(chainage), top + CURVE + 2.0 * (BAND + 4.0) + 18.0];
-        let _ = write_label(place, "middle", &format!("{:.1} km", chainage / 1e3), text);
-    }
-    Ok(())
-}
-
-/// A line through the means, with gaps where nothing was received.
-fn curve(text: &mut String, signal: &Signal, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
-    let mut path = String::new();
-    let mut pen_is_down = false;
-    for (step, power) in signal.rsrp_dbm().enumerate() {
-        if let Some(dbm) = power {
-            let command = if pen_is_down { 'L' } else { 'M' };
-            let middle = Signal::STEP_M * (step as f64 + 0.5);
-            let _ = write!(path, "{command}{:.2} {:.1}", x(middle), y(dbm));
-        }
-        pen_is_down = power.is_some();
-    }
-    let _ = writeln!(text, "<path d=\"{path}\" fill=\"none\" stroke=\"#333\"/>");
+    Ok(Panel {
+        title: operator.to_owned(),
+        x: Axis::new("position (km)", Scale::Ends(0.0, length_km)),
+        y: Axis::new("power (dBm)", DBM),
+        marks,
+    })
 }
 
 #[cfg(test)]
@@ -119,7 +70,6 @@ mod tests {
 
     use super::*;
 
-    /// 10 km lie between x = 90 and x = 980: 5 km are at 535, and 100 m are 8.9 wide.
     #[test]
     fn a_range_is_drawn_where_it_is() {
         let track = Arc::new(Track::straight(10_000.0).unwrap());
@@ -129,11 +79,13 @@ mod tests {
         record.handover("A & B", 5_000.0, 5_100.0);
         record.received("A & B", 25.0, -90.0);
         learner.ride(&record);
-        let picture = svg(&learner.table(), &["A & B".to_owned()]).unwrap();
-        assert!(picture.contains("<rect x=\"535.00\" y=\"146.0\" width=\"8.90\""), "{picture}");
-        assert!(picture.contains(">A &amp; B</text>") && !picture.contains("A & B"));
-        // -90 dBm is half-way between -50 and -130: 60 of 120 below the top.
-        assert!(picture.contains("M92.22 80.0"), "{picture}");
+        let plot = plot(&learner.table(), &["A & B".to_owned()]).unwrap();
+        let [panel] = &plot.panels[..] else { panic!("{plot:?}") };
+        let range = Mark::Area(Look::series(0), [5.0, -137.0], [5.1, -132.0], Fill::Full);
+        assert!(panel.marks.contains(&range), "{panel:?}");
+        let Mark::Line(_, power) = &panel.marks[0] else { panic!("{panel:?}") };
+        assert_eq!(power[0], [0.025, -90.0]);
+        assert!(power[1][1].is_nan(), "nothing was received there");
         assert!(svg(&learner.table(), &["C".to_owned()]).is_err());
     }
 }

@@ -136,7 +136,7 @@ impl<'a> Material<'a> {
     }
 
     /// The number of runs behind `metric`, what failed, and which direction is better.
-    pub fn caption(&self, cells: &[(u32, &CellResult)], metric: &str) -> String {
+    pub fn caption(cells: &[(u32, &CellResult)], metric: &str) -> String {
         let n = cells.iter().filter_map(|(_, cell)| Some(cell.metrics.get(metric)?.n));
         let (least, most) = n.fold((u32::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
         let mut text = match least == most {

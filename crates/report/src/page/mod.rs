@@ -22,18 +22,18 @@
 
 mod assets;
 mod certificates;
-mod distribution;
-mod factors;
+pub(crate) mod distribution;
+pub(crate) mod factors;
 mod figure;
 mod figures;
 mod html;
 mod json;
-mod material;
+pub(crate) mod material;
 mod origin;
-mod palette;
-mod ranks;
+pub(crate) mod palette;
+pub(crate) mod ranks;
 mod thin;
-mod words;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
 

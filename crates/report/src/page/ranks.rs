@@ -42,6 +42,11 @@ impl Ranks {
         self.outlying.extend(outliers(&means).unwrap_or_default().into_iter().filter_map(one));
     }
 
+    /// The number of a cell's median run.
+    pub fn middle(&self, cell: u32) -> Option<u32> {
+        self.middle.get(&cell).copied()
+    }
+
     /// The outlying runs, the farthest first.
     pub fn outlying(&self) -> Vec<&Outlying> {
         let far = |one: &Outlying| {
@@ -56,7 +61,7 @@ impl Ranks {
     /// The best and the worst cell of each section, each with the number of its median run.
     pub fn typical(&self, sections: &[Section<'_>]) -> Vec<(u32, u32)> {
         let cells = sections.iter().flat_map(extremes);
-        cells.filter_map(|cell| Some((cell, *self.middle.get(&cell)?))).collect()
+        cells.filter_map(|cell| Some((cell, self.middle(cell)?))).collect()
     }
 }
 

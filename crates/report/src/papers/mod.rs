@@ -12,7 +12,7 @@ use trackbed_measure::lists::{distinct, grouped};
 use crate::guidance;
 use crate::table::{Align, Table};
 use crate::words::written;
-pub(crate) use chart::svg;
+pub(crate) use chart::plot;
 pub use statements::{beside, conclusion, render};
 pub(crate) use statements::{is_drawn, statements, table};
 
@@ -55,13 +55,13 @@ impl Chapter {
             Picture {
                 name: format!("{}-{file}", self.name),
                 alternative: format!("{number}, {title}; values in the table below"),
-                svg: svg(chart),
+                svg: plot(chart).svg(150.0),
             }
         };
-        let all = picture::svg(&self.name, &self.held).map(|svg| Picture {
+        let all = picture::plot(&self.held).map(|plot| Picture {
             name: self.name.clone(),
             alternative: "the study's results and ours, as in the tables".to_owned(),
-            svg,
+            svg: plot.svg(220.0),
         });
         drawn.map(figure).chain(all).collect()
     }

@@ -9,15 +9,17 @@ use trackbed_archive::RecordedRuns;
 use trackbed_measure::results::Document;
 use trackbed_outward::Printer;
 use trackbed_report::export::{Content, Exporter, Format};
+use trackbed_report::summary;
 
 use crate::ending::Ending;
-use crate::output::{no_place, tell, write_file};
+use crate::output::{self, no_place, tell, write_file};
 
 const EXAMPLES: &str = "\
 Examples:
   trackbed export results > samples.csv
   trackbed export results --table runs --out runs.csv
   trackbed export results --format parquet --out samples.parquet
+  trackbed export results --table cells --format latex --out cells.tex
   trackbed export results --table cells --format ndjson | jq 'select(.metric == \"completion_ms\")'
   duckdb -c \"select protocol, avg(value) from 'samples.csv' where metric = 'rtt_ms' group by 1\"
 
@@ -28,7 +30,10 @@ Tables:
   differences  one row per comparison with the best cell, paired by run
 
 Names of metrics end in their unit. Missing values are empty in CSV and null elsewhere. A factor is a
-DOUBLE in Parquet if it is a number in all cells, and text otherwise.";
+DOUBLE in Parquet if it is a number in all cells, and text otherwise.
+
+Markdown and LaTeX are for papers: the table of cells as `trackbed run` prints it, a row for each cell, with
+rounded numbers and units. LaTeX needs \\usepackage{booktabs}.";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -68,10 +73,18 @@ pub enum FormatArgument {
     Ndjson,
     /// Typed columns, compressed (Apache Parquet), for DuckDB, pandas, R and Spark
     Parquet,
+    /// The printed table of cells in Markdown (--table cells)
+    Markdown,
+    /// The printed table of cells in LaTeX (--table cells)
+    Latex,
 }
 
 /// Writes a table of a run directory.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let is_printed = matches!(arguments.format, FormatArgument::Markdown | FormatArgument::Latex);
+    if is_printed && arguments.table == TableArgument::Cells {
+        return printed(arguments);
+    }
     // Check the directory before any file is touched.
     let table = Table::read(arguments)?;
     match &arguments.out {
@@ -91,6 +104,19 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             tell(path.display());
         }
     }
+    Ok(Ending::Success)
+}
+
+/// Writes the table of cells as it is printed.
+fn printed(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let document = read_document(&arguments.directory)?;
+    let text = summary::tables(&document, arguments.format == FormatArgument::Latex);
+    let Some(path) = &arguments.out else {
+        output::print(&text)?;
+        return Ok(Ending::Success);
+    };
+    write_file(path, |file| file.write_all(text.as_bytes()).with_context(|| no_place(path)))?;
+    tell(path.display());
     Ok(Ending::Success)
 }
 
@@ -145,5 +171,10 @@ fn format(argument: FormatArgument) -> anyhow::Result<Format> {
             "this trackbed was built without Parquet; build it with `cargo build --release --features \
              parquet`, or use --format csv"
         ),
+        FormatArgument::Markdown | FormatArgument::Latex => {
+            bail!(
+                "Markdown and LaTeX are for the table of cells; add --table cells, or use --format csv"
+            )
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod completions;
 pub mod doctor;
 pub mod export;
 pub mod fetch;
+pub mod figure;
 pub mod handover;
 pub mod infer;
 pub mod link;

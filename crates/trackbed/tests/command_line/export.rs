@@ -65,12 +65,34 @@ fn cells_runs_and_differences_have_the_numbers_of_the_document() {
     assert_eq!(csv.matches(",failed,").count(), 2, "{csv}");
 }
 
+/// A row for each of four cells, with the numbers that `run` prints.
+#[test]
+fn tables_for_papers_are_those_that_are_printed() {
+    let scratch = scratch();
+    let printed = scratch
+        .succeed("run a.toml --set protocol=quic,tcp --set link.loss=0,3% --runs 5 --out out");
+    for (format, line, gap, between) in [("markdown", "| ", 2, " | "), ("latex", "", 3, " & ")] {
+        let table = scratch.succeed(&format!("export out --table cells --format {format}")).stdout;
+        let rows: Vec<&str> = table.lines().skip(gap).collect();
+        for cell in 0..4 {
+            let row = rows.iter().find(|row| row.starts_with(&format!("{line}{cell}{between}")));
+            let value = row.unwrap_or_else(|| panic!("{table}")).split(between).nth(5).unwrap();
+            let of_cell = |text: &&str| text.trim_start().starts_with(&format!("{cell}  "));
+            assert!(
+                printed.stdout.lines().find(of_cell).unwrap().contains(value),
+                "{value} {table}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_exported_is_refused() {
     let scratch = scratch();
     for (words, why) in [
         ("export missing", "this is not a run directory"),
         ("export out --format xls", "csv, ndjson"),
+        ("export out --format latex", "add --table cells"),
         ("export out --out /nowhere/file.csv", "cannot write /nowhere/file.csv"),
         ("export out --out /dev/full", "cannot write /dev/full"),
     ] {

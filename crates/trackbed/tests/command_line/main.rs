@@ -14,6 +14,7 @@ mod doctor;
 #[cfg(target_os = "linux")]
 mod endless;
 mod export;
+mod figure;
 mod files;
 mod handover;
 mod infer;

@@ -42,7 +42,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
                 y: vec![Axis::linear("cumulative share of samples", "%")],
                 series: curves,
                 marks: material.limits(metric, Along::X),
-                caption: format!("{} {samples} samples.", material.caption(cells, metric)),
+                caption: format!("{} {samples} samples.", Material::caption(cells, metric)),
             });
         }
     }

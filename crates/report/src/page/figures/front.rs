@@ -49,7 +49,7 @@ fn figure(material: &Material<'_>, [across, upwards]: &[&str; 2]) -> Option<Figu
         y: vec![axis(upwards, points.iter().map(|(.., y)| y.mean))],
         series: all,
         marks: Vec::new(),
-        caption: material.caption(&cells, upwards),
+        caption: Material::caption(&cells, upwards),
     };
     Some(Figure {
         id: format!("{}-{across}-{upwards}", material.id("front")),

@@ -30,7 +30,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
                 y: vec![Axis::categories("cell")],
                 series,
                 marks: material.limits(metric, Along::X),
-                caption: material.caption(cells, metric),
+                caption: Material::caption(cells, metric),
             });
         }
     }

@@ -81,7 +81,7 @@ impl Lines<'_> {
                         y: vec![axis(metric, values)],
                         series,
                         marks: material.limits(metric, Along::Y),
-                        caption: material.caption(cells, metric),
+                        caption: Material::caption(cells, metric),
                     });
                 }
             }

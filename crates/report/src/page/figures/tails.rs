@@ -37,7 +37,7 @@ fn figure(material: &Material<'_>, number: usize, factor: &str, metrics: &[&str]
                 y: vec![axis(metric, values)],
                 series,
                 marks: material.limits(metric, Along::Y),
-                caption: material.caption(&cells, metric),
+                caption: Material::caption(&cells, metric),
             });
         }
     }

@@ -36,7 +36,8 @@ fn figure(chart: &Chart) -> Markup {
     let Chart { number, title, .. } = chart;
     html! {
         figure {
-            (PreEscaped(papers::svg(chart)))
+            (PreEscaped(papers::plot(chart).svg(150.0)))
+            figcaption { (number) ": " (title) }
             details {
                 summary { (number) " as a table" }
                 (tables::table(&papers::table(chart), title))

@@ -92,7 +92,7 @@ pub fn execute(
         plan.cells[cell as usize].factors.iter().map(|(_, value)| value.to_string()).collect();
     let title = format!("cell {cell} ({}), run {run}", names.join(" "));
     output::print(&report::render(&title, &pair))?;
-    if let Some(picture) = report::svg(&title, &pair) {
+    if let Some(picture) = report::svg(&pair) {
         let path = folder.join("sequence.svg");
         std::io::Write::write_all(&mut create(&path)?, picture.as_bytes())
             .with_context(|| path.display().to_string())?;

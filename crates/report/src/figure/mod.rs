@@ -1,0 +1,211 @@
+//! Figures of results for papers, each with its caption.
+
+mod kinds;
+mod timeline;
+
+use std::collections::BTreeMap;
+
+use trackbed_analysis::Names;
+use trackbed_measure::lists::{distinct, grouped};
+use trackbed_measure::metrics::{self, split_unit};
+use trackbed_measure::results::{CellResult, Document, factor_names};
+use trackbed_scenario::PART;
+
+use crate::page::factors::{Split, is_numeric};
+use crate::page::material::Material;
+use crate::page::words;
+use crate::plot::Plot;
+use crate::summary::extent;
+
+pub use timeline::{Course, CourseRun, middle_run};
+
+/// How values are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Quartiles of the samples of each cell.
+    Box,
+    /// The distribution function of the samples of each cell.
+    Ecdf,
+    /// Means or medians with intervals along a factor.
+    Line,
+    /// Means or medians with intervals of each cell.
+    Bar,
+}
+
+/// A figure, and what must stand below it.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// What is drawn.
+    pub plot: Plot,
+    /// Its caption.
+    pub caption: String,
+}
+
+/// Cells of a document that have values of a metric.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    document: &'a Document,
+    metric: &'a str,
+    cells: Vec<(u32, &'a CellResult)>,
+}
+
+impl<'a> Subject<'a> {
+    /// The cells with values of `metric`, with or without its unit; by default of the one that ranks cells.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn new(document: &'a Document, metric: Option<&str>) -> Result<Subject<'a>, FigureError> {
+        let of_cell = document.cells.iter().flat_map(|cell| cell.metrics.keys());
+        let known: Vec<&String> = distinct(of_cell);
+        let named = |metric: &str| {
+            let is = |name: &&&String| name.as_str() == metric || split_unit(name).0 == metric;
+            known.iter().find(is).copied().ok_or_else(|| FigureError::NoValues {
+                metric: metric.to_owned(),
+                known: known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "),
+            })
+        };
+        let first = metrics::headline(document.cells.iter()).map(|compared| compared.name);
+        let metric = match metric.or(first) {
+            _ if known.is_empty() => return Err(FigureError::NoCells),
+            Some(metric) => named(metric)?,
+            None => known[0],
+        };
+        let cells = (0..).zip(&document.cells);
+        let cells = cells.filter(|(_, cell)| cell.metrics.contains_key(metric)).collect();
+        Ok(Subject { document, metric, cells })
+    }
+
+    /// The metric's name.
+    pub fn metric(&self) -> &str {
+        self.metric
+    }
+
+    /// The numbers of the cells.
+    pub fn cells(&self) -> impl Iterator<Item = u32> {
+        self.cells.iter().map(|(number, _)| *number)
+    }
+
+    /// Draws them; `samples` has those of each cell.
+    ///
+    /// # Errors
+    /// If no factor is a number, which [`Kind::Line`] needs.
+    pub fn draw(
+        &self,
+        kind: Kind,
+        samples: &BTreeMap<u32, Vec<f64>>,
+    ) -> Result<Figure, FigureError> {
+        let (plot, marks) = match kind {
+            Kind::Box => kinds::boxes(self, samples),
+            Kind::Ecdf => kinds::ecdf(self, samples),
+            Kind::Line => kinds::line(self)?,
+            Kind::Bar => kinds::bars(self),
+        };
+        Ok(self.figure(plot, &format!("{marks} {}", Material::caption(&self.cells, self.metric))))
+    }
+
+    fn results(&self) -> Vec<&'a CellResult> {
+        self.cells.iter().map(|(_, cell)| *cell).collect()
+    }
+
+    /// The factors that are numbers and have several values, those with the most first.
+    fn numeric_factors(&self) -> Vec<String> {
+        let (results, mut names) = (self.results(), factor_names(self.results()));
+        names.retain(|name| is_numeric(&results, name, 2));
+        let values =
+            |name: &String| distinct(results.iter().map(|cell| cell.factor_text(name))).len();
+        names.sort_by_key(|name| std::cmp::Reverse(values(name)));
+        names
+    }
+
+    /// The cells of each panel, of which none has more than `most` series; `x` is no series.
+    fn groups(&self, x: Option<&str>, most: usize) -> Vec<Group<'a>> {
+        let results = self.results();
+        let mut factors = factor_names(results.iter().copied());
+        factors.retain(|name| name != PART && Some(name.as_str()) != x);
+        let Split { mut chosen, series } = Split::new(&results, &factors, most);
+        chosen.insert(0, PART.to_owned());
+        let cells = self.cells.iter().map(|(number, cell)| (cell.name(&chosen), (*number, *cell)));
+        let groups = grouped(cells).into_iter();
+        groups.map(|(_, cells)| Group::new(cells, &results, &series)).collect()
+    }
+
+    /// `Completion time (ms)`
+    fn axis_name(&self) -> String {
+        let (name, unit) = words::name_and_unit(self.metric);
+        let name =
+            metrics::compared(self.metric).map_or(name, |compared| compared.title.to_owned());
+        capital(&format!("{name} ({unit})"))
+    }
+
+    fn figure(&self, plot: Plot, marks: &str) -> Figure {
+        let Document { trackbed, scenario, model, .. } = self.document;
+        let model = model.as_ref().map(|model| format!(" Model, no measurement: {model}."));
+        let caption = format!(
+            "{} in the scenario {scenario}. {marks} {}. Measured with Trackbed {trackbed}.{}",
+            self.axis_name(),
+            extent(self.document),
+            model.unwrap_or_default()
+        );
+        Figure { plot, caption }
+    }
+}
+
+/// With a capital letter.
+fn capital(name: &str) -> String {
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_uppercase())
+}
+
+/// The cells of a panel.
+struct Group<'a> {
+    title: String,
+    cells: Vec<(u32, &'a CellResult)>,
+    names: Names,
+    /// The factors that its series differ in.
+    series: Vec<String>,
+}
+
+impl<'a> Group<'a> {
+    fn new(cells: Vec<(u32, &'a CellResult)>, all: &[&CellResult], series: &[String]) -> Group<'a> {
+        let members: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
+        let names = Names::new(&members, all);
+        let part = members[0].factor_text(PART);
+        let is_one = all.iter().all(|cell| cell.factor_text(PART) == part);
+        let part = Some(part).filter(|_| !is_one);
+        let title = part.into_iter().chain([names.condition(members[0])]);
+        let title = title.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");
+        Group { title, cells, names, series: series.to_vec() }
+    }
+
+    /// A cell's name among those of the panel.
+    fn name(&self, cell: &CellResult) -> String {
+        let members: Vec<&CellResult> = self.cells.iter().map(|(_, cell)| *cell).collect();
+        match self.names.cell(cell, &members) {
+            name if name.is_empty() => "all runs".to_owned(),
+            name => name,
+        }
+    }
+}
+
+/// Why there is no figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
+pub enum FigureError {
+    #[error("there is nothing to draw: no run has a result")]
+    NoCells,
+    #[error("no run has values of the metric {metric:?}; give one of these with --metric: {known}")]
+    NoValues { metric: String, known: String },
+    #[error(
+        "--kind line draws a metric along a factor that is a number, and no factor here is one with \
+         several values; use --kind bar, box or ecdf"
+    )]
+    NoFactor,
+    #[error(
+        "--kind timeline cannot draw the metric {metric:?}; give one of these with --metric: {known}"
+    )]
+    NoCourse { metric: String, known: String },
+}
+
+#[cfg(test)]
+mod tests;
