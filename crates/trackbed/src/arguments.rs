@@ -5,8 +5,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::commands::{
     advise, agree, calibrate, compare, completions, doctor, export, fetch, figure, handover, infer,
     link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve, v2x,
-    verify,
-    verify_results,
+    verify, verify_results,
 };
 use crate::help;
 

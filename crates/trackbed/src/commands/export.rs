@@ -109,7 +109,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 /// Writes the table of cells as it is printed.
 fn printed(arguments: &Arguments) -> anyhow::Result<Ending> {
-    let document = read_document(&arguments.directory)?;
+    let (document, _) = trackbed_analysis::open(&arguments.directory)?;
     let text = summary::tables(&document, arguments.format == FormatArgument::Latex);
     let Some(path) = &arguments.out else {
         output::print(&text)?;

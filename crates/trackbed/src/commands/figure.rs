@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use trackbed_archive::{Recorded, RecordedRuns, Results as _, check_complete, read_document};
+use trackbed_archive::{Recorded, Results as _};
 use trackbed_lab::timeline;
 use trackbed_measure::results::{RunResult, VIRTUAL};
 use trackbed_report::figure::{Course, CourseRun, Figure, Kind, Subject, middle_run};
@@ -102,9 +102,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 fn figure(arguments: &Arguments) -> anyhow::Result<Figure> {
     let Arguments { directory, metric, kind, .. } = arguments;
-    let document = read_document(directory)?;
-    let runs = RecordedRuns::read(directory)?;
-    check_complete(&document, &runs)?;
+    let (document, runs) = trackbed_analysis::open(directory)?;
     let of_cell = |cell: u32| -> anyhow::Result<Vec<RunResult>> {
         let mut of_cell = runs.of(cell)?.into_owned();
         let keeps_invalid = document.cells[cell as usize].invalid == 0;

@@ -52,8 +52,8 @@ pub struct Arguments {
 /// Writes the report about a run directory.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if arguments.methods {
-        let (about, document) =
-            (read_about(&arguments.directory)?, read_document(&arguments.directory)?);
+        let (about, (document, _)) =
+            (read_about(&arguments.directory)?, trackbed_analysis::open(&arguments.directory)?);
         output::print(&format!("{}\n", methods(&document, about.build.as_deref())))?;
         return Ok(Ending::Success);
     }
