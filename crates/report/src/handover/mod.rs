@@ -1,6 +1,5 @@
-//! Handover tables as text.
+//! Handover tables as text and as pictures.
 
-mod plot;
 mod svg;
 
 use trackbed_railway::handover::{HandoverError, Lookup, Range, Table};
@@ -8,7 +7,6 @@ use trackbed_railway::motion::Direction;
 
 use crate::table::{Align, Table as TextTable};
 
-pub use plot::plot;
 pub use svg::svg;
 
 /// A table's content: a summary line, and a row for each range. `operators` are those to show, in

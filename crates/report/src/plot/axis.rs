@@ -1,6 +1,6 @@
 //! Scales of axes: from values to places, with round numbers as ticks.
 
-use super::{Axis, Mark, Panel, Point, Scale};
+use super::model::{Axis, Mark, Panel, Point, Scale};
 
 /// The scale of an axis, for its values.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use trackbed_outward::printable_line;
 
 use super::axis::{Scaled, scales};
+use super::model::{Fill, Look, Mark, Panel, Paper, Plot, Point, Scale};
 use super::scene::{Colour, Item, Paint, Scene, Text};
-use super::{Fill, Look, Mark, Panel, Paper, Plot, Point, Scale};
 use crate::number::short;
 use crate::page::palette::LIGHT;
 

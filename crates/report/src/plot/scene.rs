@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Font, Point};
+use super::font::Font;
+use super::model::{POINTS_PER_MM, Point};
 use crate::words::written;
 
 /// A picture as shapes. Places are in points from the left and upper edge.
@@ -69,7 +70,7 @@ impl Scene {
 
     fn write_svg(&self, font: &Font, out: &mut String) -> fmt::Result {
         let Scene { width, height, size, items } = self;
-        let mm = |points: f64| points / super::POINTS_PER_MM;
+        let mm = |points: f64| points / POINTS_PER_MM;
         writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.1}mm\" height=\"{:.1}mm\" \

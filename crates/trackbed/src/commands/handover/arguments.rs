@@ -135,12 +135,9 @@ pub struct ShowArguments {
     /// Show only the operator NAME; may be given several times
     #[arg(long = "operator", value_name = "NAME")]
     pub operators: Vec<String>,
-    /// Write an SVG picture to FILE
+    /// Draw received power and ranges along the track, and write the picture to FILE (SVG)
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Draw the picture N columns wide
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(30..=1_000))]
-    pub width: u16,
 }
 
 #[derive(Debug, Args)]

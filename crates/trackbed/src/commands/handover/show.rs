@@ -21,10 +21,6 @@ pub fn execute(arguments: &ShowArguments) -> anyhow::Result<()> {
     };
     let mut text = handover::ranges(&table, &operators)?;
     text.push('\n');
-    for operator in &operators {
-        let picture = handover::plot(&table, operator, usize::from(arguments.width))?;
-        text.push_str(&format!("\n{picture}"));
-    }
     if let Some(path) = &arguments.svg {
         let picture = handover::svg(&table, &operators)?;
         fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
