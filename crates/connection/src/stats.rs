@@ -18,6 +18,8 @@ pub struct TransportStats {
     /// TCP: payload bytes received in order. QUIC: bytes of UDP payload received. SCTP: bytes of its
     /// packets.
     pub bytes_received: u64,
+    /// QUIC: of the bytes sent, those of path-MTU probes and of padding.
+    pub filler_bytes: u64,
     /// The smoothed round-trip time; `None` before the first sample.
     pub smoothed_rtt: Option<Duration>,
     /// The congestion window in bytes; zero if unknown.
@@ -31,6 +33,7 @@ impl From<TcpInfo> for TransportStats {
             packets_lost: info.segments_retransmitted,
             bytes_sent: info.bytes_sent,
             bytes_received: info.bytes_received,
+            filler_bytes: 0,
             smoothed_rtt: info.smoothed_rtt,
             congestion_window: info.congestion_window,
         }

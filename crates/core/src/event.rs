@@ -162,6 +162,10 @@ pub enum Event {
         packets_sent: u64,
         /// Of these, retransmitted TCP segments, or QUIC packets declared lost.
         packets_lost: u64,
+        /// Bytes of these packets.
+        bytes_sent: u64,
+        /// Of these, path-MTU probes and padding of QUIC.
+        filler_bytes: u64,
     },
     /// The total resources of an endpoint's process, where endpoints are separate processes. For several
     /// processes with clients, `served` and `without_processor` are means, and the others sums.

@@ -8,9 +8,7 @@ use std::time::Duration;
 use trackbed_connection::{Error, Service};
 use trackbed_core::event::Role;
 use trackbed_core::{Event, EventLog, Seed, Time};
-use trackbed_protocols::{
-    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters,
-};
+use trackbed_protocols::{Ledger, Observer, PathControl, ServerHandle, TransportParameters};
 use trackbed_substrate::kernel::{Machine, Waiting};
 use trackbed_substrate::{Host, Task, now, sleep, sleep_until, yield_now};
 use trackbed_workloads::Patience;
@@ -18,6 +16,7 @@ use trackbed_workloads::Patience;
 use crate::environment;
 use crate::foresight::WhoActs;
 use crate::machine::{Usage, usage};
+use crate::run::sent;
 use crate::scene::{Scene, transport};
 use crate::tick;
 use crate::wiring::{self, Connecting, Phones};
@@ -135,8 +134,7 @@ impl Account {
     async fn close(self, log: &EventLog) {
         sleep(SETTLING).await;
         let Account { role, machine, begun, waited, ledger } = self;
-        let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
-        log.record(now(), Event::Transport { role, packets_sent, packets_lost });
+        log.record(now(), sent(role, ledger.totals()));
         let Usage { processor, memory_bytes } = usage();
         let processor = processor.saturating_sub(begun.processor);
         let waiting = machine.waiting();

@@ -205,9 +205,7 @@ async fn play(
     cell.workload.drive(stage).await;
     close(server).await;
     for (role, ledger) in ledgers {
-        let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
-        let event = Event::Transport { role, packets_sent, packets_lost };
-        log.record(trackbed_substrate::now(), event);
+        log.record(trackbed_substrate::now(), sent(role, ledger.totals()));
     }
     let events = hosts.with_network(|network| link_events(&links, network));
     for event in events.into_iter().flatten() {
@@ -219,6 +217,12 @@ async fn play(
         records.sort_by_key(|record| record.at);
     }
     Ok(records)
+}
+
+/// What the connections of an end sent.
+pub(crate) fn sent(role: Role, totals: LedgerTotals) -> Event {
+    let LedgerTotals { packets_sent, packets_lost, bytes_sent, filler_bytes, .. } = totals;
+    Event::Transport { role, packets_sent, packets_lost, bytes_sent, filler_bytes }
 }
 
 /// Stops the server and its tasks, so that its connections are recorded in their accounts.

@@ -18,6 +18,10 @@ pub struct LedgerTotals {
     pub packets_sent: u64,
     /// The sum of [`TransportStats::packets_lost`].
     pub packets_lost: u64,
+    /// The sum of [`TransportStats::bytes_sent`].
+    pub bytes_sent: u64,
+    /// The sum of [`TransportStats::filler_bytes`].
+    pub filler_bytes: u64,
     /// Datagrams that a CoAP server discarded: malformed, useless, or beyond its limits.
     pub refused: u64,
 }
@@ -38,6 +42,8 @@ impl Ledger {
         totals.connections += 1;
         totals.packets_sent += stats.packets_sent;
         totals.packets_lost += stats.packets_lost;
+        totals.bytes_sent += stats.bytes_sent;
+        totals.filler_bytes += stats.filler_bytes;
         totals.refused += refused;
     }
 }

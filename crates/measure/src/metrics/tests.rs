@@ -221,10 +221,20 @@ fn shares_of_connections_that_resumed() {
 #[test]
 fn accounts_are_added_up_before_they_are_divided() {
     let transport = |role, packets_sent, packets_lost| {
-        at(0, Event::Transport { role, packets_sent, packets_lost })
+        at(
+            0,
+            Event::Transport {
+                role,
+                packets_sent,
+                packets_lost,
+                bytes_sent: 200,
+                filler_bytes: 30,
+            },
+        )
     };
     let records = [transport(Role::Client, 100, 1), transport(Role::Server, 900, 4)];
     close(&compute("retransmission_percent", &records), &[0.5]);
+    close(&compute("filler_percent", &records), &[15.0]);
     let link = |name: &str, offered_packets, lost_packets, queue_dropped_packets| {
         at(
             0,

@@ -1,4 +1,4 @@
-//! Retransmissions.
+//! What the transports sent besides the data.
 
 use trackbed_core::event::Event;
 
@@ -17,4 +17,16 @@ pub(super) const METRICS: &[Metric] = metrics! {
     } =>
         "share of retransmitted TCP segments, or of QUIC packets declared lost, among all sent by \
          any sender, over the whole run, warm-up included";
+    "filler_percent", |records| {
+        let (mut filler, mut sent) = (0.0, 0.0);
+        for record in records {
+            if let Event::Transport { bytes_sent, filler_bytes, .. } = record.event {
+                filler += filler_bytes as f64;
+                sent += bytes_sent as f64;
+            }
+        }
+        if filler == 0.0 { Vec::new() } else { vec![filler * 100.0 / sent] }
+    } =>
+        "share of path-MTU probes and padding in the UDP payload that QUIC's ends sent, over the \
+         whole run, warm-up included";
 };

@@ -279,6 +279,7 @@ impl<'a, 'b> PacketBuilder<'a, 'b> {
         let ack_eliciting = self.ack_eliciting;
         let packet_number = self.packet_number;
         let space_id = self.space;
+        let padding = self.min_size.saturating_sub(self.buf.len());
         let (size, padded, sent) = self.finish(conn, now);
 
         let size = match padded || ack_eliciting {
@@ -293,6 +294,10 @@ impl<'a, 'b> PacketBuilder<'a, 'b> {
             path_stats.sent_packets += 1;
             path_stats.sent_bytes += size as u64;
             path_stats.sent_plpmtud_probes += is_mtud_probe as u64;
+            path_stats.sent_filler_bytes += match is_mtud_probe {
+                true => size.into(),
+                false => padding as u64,
+            };
         }
 
         let packet = SentPacket {

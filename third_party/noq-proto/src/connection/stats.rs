@@ -272,6 +272,8 @@ pub struct PathStats {
     /// These are also counted by [`Self::sent_packets`] and [`Self::sent_bytes`].
     /// They are also counted by [`UdpStats::datagrams`].
     pub sent_plpmtud_probes: u64,
+    /// The bytes of these probes and of padding.
+    pub sent_filler_bytes: u64,
     /// The number of PLPMTUD probe packets lost on this path.
     ///
     /// These are also counted by [`Self::lost_packets`] and [`Self::lost_bytes`].
@@ -313,6 +315,8 @@ pub struct ConnectionStats {
     ///
     /// See also [`PathStats::lost_bytes`].
     pub lost_bytes: u64,
+    /// See [`PathStats::sent_filler_bytes`].
+    pub sent_filler_bytes: u64,
 
     /// Number of [`super::Transmit`] produced by this connection.
     #[cfg(test)]
@@ -340,6 +344,7 @@ impl core::ops::Add<PathStats> for ConnectionStats {
             lost_packets,
             lost_bytes,
             sent_plpmtud_probes: _,
+            sent_filler_bytes,
             lost_plpmtud_probes: _,
             black_holes_detected: _,
             current_mtu: _,
@@ -353,6 +358,7 @@ impl core::ops::Add<PathStats> for ConnectionStats {
             sent_bytes: self.sent_bytes + sent_bytes,
             lost_packets: self.lost_packets + lost_packets,
             lost_bytes: self.lost_bytes + lost_bytes,
+            sent_filler_bytes: self.sent_filler_bytes + sent_filler_bytes,
             #[cfg(test)]
             transmits_tx: self.transmits_tx,
         }
@@ -378,6 +384,7 @@ impl core::ops::AddAssign<PathStats> for ConnectionStats {
             lost_packets: path_lost_packets,
             lost_bytes: path_lost_bytes,
             sent_plpmtud_probes: _,
+            sent_filler_bytes: path_sent_filler_bytes,
             lost_plpmtud_probes: _,
             black_holes_detected: _,
             current_mtu: _,
@@ -391,6 +398,7 @@ impl core::ops::AddAssign<PathStats> for ConnectionStats {
             sent_bytes,
             lost_packets,
             lost_bytes,
+            sent_filler_bytes,
             #[cfg(test)]
                 transmits_tx: _,
         } = self;
@@ -402,6 +410,7 @@ impl core::ops::AddAssign<PathStats> for ConnectionStats {
         *sent_bytes += path_sent_bytes;
         *lost_packets += path_lost_packets;
         *lost_bytes += path_lost_bytes;
+        *sent_filler_bytes += path_sent_filler_bytes;
     }
 }
 
