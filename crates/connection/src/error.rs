@@ -91,7 +91,7 @@ impl Error {
 
     /// A connection without progress for as long as `limit`.
     pub fn idle(protocol: &'static str, step: Step, limit: Duration) -> Error {
-        Error::transient(protocol, step, format!("no progress for {limit:?}"))
+        Error::transient(protocol, step, format!("no progress for {limit:?} (idle-timeout)"))
     }
 
     /// A failure that would recur on a new connection.

@@ -350,9 +350,11 @@ pub(crate) fn connection_failed(
         ConnectionError::ConnectionClosed(_)
         | ConnectionError::ApplicationClosed(_)
         | ConnectionError::Reset
-        | ConnectionError::TimedOut
         | ConnectionError::LocallyClosed
         | ConnectionError::CidsExhausted => Error::transient(protocol, step, error),
+        ConnectionError::TimedOut => {
+            Error::transient(protocol, step, &format!("{error} (idle-timeout)"))
+        }
     }
 }
 

@@ -32,7 +32,7 @@ async fn transfer(plan: Arc<Plan>, phone: Rc<Phone>) -> Option<Rc<Line>> {
         Either::Left((Err(reason), _)) => transfer.phone.give_up(0, reason),
         Either::Right(_) => {
             let timeout = format_duration(transfer.plan.timeout);
-            transfer.phone.give_up(0, format!("no progress for {timeout}"));
+            transfer.phone.give_up(0, format!("no progress for {timeout} (workload.timeout)"));
         }
     }
     transfer.line.take()
@@ -113,7 +113,8 @@ impl Transfer {
 
     async fn open(&self) -> Result<Rc<Line>, String> {
         let timeout = self.plan.timeout;
-        let too_late = || format!("no connection within {}", format_duration(timeout));
+        let too_late =
+            || format!("no connection within {} (workload.timeout)", format_duration(timeout));
         let opened = self.phone.open_by(now() + timeout).await.ok_or_else(too_late)?;
         opened.map_err(|why| why.to_string())
     }

@@ -75,7 +75,9 @@ async fn within<T>(
     match select(step, pin!(sleep_until(end.min(patience)))).await {
         Either::Left((outcome, _)) => outcome.map(Some).map_err(|error| error.to_string()),
         Either::Right(_) if now() >= end => Ok(None),
-        Either::Right(_) => Err(format!("no byte arrived for {}", format_duration(plan.timeout))),
+        Either::Right(_) => {
+            Err(format!("no byte arrived for {} (workload.timeout)", format_duration(plan.timeout)))
+        }
     }
 }
 

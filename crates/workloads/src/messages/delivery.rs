@@ -178,7 +178,7 @@ impl Delivery<'_> {
 
     fn too_late(&self, what: &str, unreachable: bool) -> Failure {
         let timeout = trackbed_core::units::format_duration(self.sender.plan.timeout);
-        Failure { reason: format!("{what} within {timeout}"), unreachable }
+        Failure { reason: format!("{what} within {timeout} (workload.timeout)"), unreachable }
     }
 }
 

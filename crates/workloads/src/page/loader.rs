@@ -87,8 +87,9 @@ impl Loader {
             Some(Err(_)) | None => {
                 let (timeout, missing) = (format_duration(self.plan.timeout), self.missing.get());
                 let of = self.plan.page.objects().len();
-                let reason =
-                    format!("{missing} of the page's {of} objects were missing after {timeout}");
+                let reason = format!(
+                    "{missing} of the page's {of} objects were missing after {timeout} (workload.timeout)"
+                );
                 phone.give_up(0, reason);
             }
         }

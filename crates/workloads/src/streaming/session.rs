@@ -221,7 +221,7 @@ impl Session {
         let timeout = self.plan.timeout;
         match self.receiver.silent_since() {
             Some(since) if since + timeout <= now => {
-                Err(format!("no progress for {}", format_duration(timeout)))
+                Err(format!("no progress for {} (workload.timeout)", format_duration(timeout)))
             }
             _ => Ok(()),
         }

@@ -153,7 +153,10 @@ impl Session {
                     return Err(Hopeless);
                 }
                 Some(Err(why)) => why.to_string(),
-                None => format!("no connection within {}", format_duration(self.patience)),
+                None => format!(
+                    "no connection within {} (workload.patience)",
+                    format_duration(self.patience)
+                ),
             };
             self.reason.replace(reason);
             self.in_vain.set(self.in_vain.get().saturating_add(1));

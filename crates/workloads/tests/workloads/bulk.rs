@@ -87,7 +87,7 @@ fn damage_on_the_way_is_noticed() {
 #[test]
 fn a_transfer_that_stands_still_is_given_up() {
     let ran = tampered("download", |body| Box::pin(body.take(10).chain(stream::pending())));
-    assert_eq!(failures(&ran.records), ["no progress for 60 s"]);
+    assert_eq!(failures(&ran.records), ["no progress for 60 s (workload.timeout)"]);
     assert_eq!(transferred(&ran.records), []);
     assert!(outcome(&ran.records).is_err());
     assert_eq!((ran.open, count(&ran.records, |event| *event == Event::Finished)), (0, 1));
@@ -120,6 +120,6 @@ fn a_server_out_of_reach_is_a_failure() {
     let ran = run("bulk", &settings, &Behaviour { refused: u32::MAX, ..Behaviour::default() });
     assert_eq!(failures(&ran.records), ["fake: connecting failed: refused"]);
     let ran = run("bulk", &settings, &Behaviour { unanswered: &[0], ..Behaviour::default() });
-    assert_eq!(failures(&ran.records), ["no progress for 60 s"]);
+    assert_eq!(failures(&ran.records), ["no progress for 60 s (workload.timeout)"]);
     assert_eq!(ran.open, 0);
 }

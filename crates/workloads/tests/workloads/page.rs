@@ -165,7 +165,7 @@ fn a_page_that_cannot_be_completed_fails_with_a_reason() {
     );
     assert_eq!(
         failure(&Behaviour { unanswered: &[2], ..slow() }),
-        ["2 of the page's 6 objects were missing after 600 s"]
+        ["2 of the page's 6 objects were missing after 600 s (workload.timeout)"]
     );
     assert_eq!(
         failure(&Behaviour { missing: Some("/app.js"), ..slow() }),
@@ -227,6 +227,9 @@ fn a_site_holds_every_object() {
 fn the_timeout_is_as_long_as_it_says() {
     let behaviour = Behaviour { unanswered: &[0], ..slow() };
     let ran = page(&[("timeout", "3 s")], &behaviour);
-    assert_eq!(failures(&ran.records), ["5 of the page's 6 objects were missing after 3 s"]);
+    assert_eq!(
+        failures(&ran.records),
+        ["5 of the page's 6 objects were missing after 3 s (workload.timeout)"]
+    );
     assert!(ran.end.as_millis_f64() < 3_100.0 && ran.end.as_millis_f64() >= 3_000.0);
 }

@@ -212,7 +212,7 @@ fn a_connection_that_breaks_is_replaced_twice_and_no_more() {
 fn a_session_to_which_nothing_comes_is_given_up() {
     let silent = Behaviour { unanswered: &[2], ..Behaviour::default() };
     let ran = session_of(&[], &[300], &silent);
-    assert_eq!(failures(&ran.records), ["no progress for 60 s"]);
+    assert_eq!(failures(&ran.records), ["no progress for 60 s (workload.timeout)"]);
     // The third piece was requested at 640 ms.
     assert_eq!(ran.records.last().unwrap().at.as_millis_f64(), 60_640.0);
     assert_eq!(ran.open, 0);

@@ -191,7 +191,7 @@ fn a_server_that_is_never_reached_is_a_failed_run_that_says_why() {
 
     let slow = Behaviour { set_up: Duration::from_secs(100), ..Behaviour::default() };
     let records = telemetry(&slow, &[("patience", "2 s")]);
-    assert_eq!(failures(&records), ["no connection within 2 s"]);
+    assert_eq!(failures(&records), ["no connection within 2 s (workload.patience)"]);
     assert!(losses(&records).iter().all(|(_, loss)| *loss == Loss::Unconnected));
 }
 

@@ -56,7 +56,7 @@ fn what_no_new_connection_can_cure_is_not_tried_again() {
 fn a_message_without_an_answer_is_given_up_and_the_next_goes_over_a_new_connection() {
     let settings = [("count", "3"), ("timeout", "2 s")];
     let ran = run("messages", &settings, &Behaviour { unanswered: &[1], ..Behaviour::default() });
-    assert_eq!(failures(&ran.records), ["no answer within 2 s"]);
+    assert_eq!(failures(&ran.records), ["no answer within 2 s (workload.timeout)"]);
     expect("answered_count", &ran.records, &[2.0]);
     expect("deadline_miss_ratio", &ran.records, &[1.0 / 3.0]);
     // 30 ms until the second, 2 s of waiting, 30 ms for the third.
@@ -73,7 +73,7 @@ fn giving_up_one_message_leaves_those_in_flight_their_connection() {
     let one_way = Duration::from_millis(900);
     let behaviour = Behaviour { unanswered: &[0], one_way, ..Behaviour::default() };
     let ran = run("messages", &settings, &behaviour);
-    assert_eq!(failures(&ran.records), ["no answer within 2 s"]);
+    assert_eq!(failures(&ran.records), ["no answer within 2 s (workload.timeout)"]);
     expect("rtt_ms", &ran.records, &[1_800.0; 4]);
     assert_eq!(attempts(&ran.records), 1);
     // The last answer, and 900 ms to close.
@@ -99,7 +99,7 @@ fn every_message_of_an_open_loop_is_answered_or_given_up() {
     expect("deadline_miss_ratio", &ran.records, &[1.0]);
     let set_up = Duration::from_secs(100);
     let ran = run("messages", &settings, &Behaviour { set_up, ..Behaviour::default() });
-    assert_eq!(failures(&ran.records), ["no connection within 1 s"; 10]);
+    assert_eq!(failures(&ran.records), ["no connection within 1 s (workload.timeout)"; 10]);
     // The last one was scheduled at 0.9 s.
     assert_eq!(ran.end.as_millis_f64(), 1_900.0);
 }
