@@ -16,5 +16,6 @@ mod sensors;
 
 pub use background::{Monitor, MonitorError};
 pub use nvml::Nvml;
+pub use process::{busiest_since, times};
 pub use reading::{Gpu, Machine, MemoryKind, Named, Reading, RoleUse};
 pub use sampler::{Sampler, Units};

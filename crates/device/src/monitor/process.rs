@@ -35,6 +35,21 @@ pub(crate) fn all(root: &Path) -> BTreeMap<u32, Process> {
     numbers.filter_map(|pid| Some((pid, of(root, pid)?))).collect()
 }
 
+/// The processor time of each process but this one, in clock ticks; empty where the machine does not tell.
+pub fn times() -> BTreeMap<u32, u64> {
+    let mut all = all(Path::new("/"));
+    all.remove(&std::process::id());
+    all.into_iter().map(|(pid, process)| (pid, process.own)).collect()
+}
+
+/// The process that has used most processor time since `before` was read, if any has used some.
+pub fn busiest_since(before: &BTreeMap<u32, u64>) -> Option<String> {
+    let used = |pid, now: u64| now.saturating_sub(before.get(&pid).copied().unwrap_or(0));
+    let used = times().into_iter().map(|(pid, now)| (used(pid, now), pid));
+    let (_, pid) = used.max().filter(|(ticks, _)| *ticks > 0)?;
+    Some(files::text(&Path::new("/proc").join(format!("{pid}/comm")))?.trim().to_owned())
+}
+
 fn of(root: &Path, pid: u32) -> Option<Process> {
     parse(pid, &files::text(&root.join(format!("proc/{pid}/stat")))?)
 }

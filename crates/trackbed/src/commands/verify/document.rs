@@ -31,6 +31,11 @@ pub struct VerifyDocument {
     pub libraries: Vec<LibraryDocument>,
     /// One cell for each library, number of threads and division.
     pub cells: Vec<CellDocument>,
+    /// The smallest share of its cores' time that a measurement with a dynamic division, or one thread, got, in
+    /// percent; null if all got 95 % or more.
+    pub disturbed_percent: Option<f64>,
+    /// The other program that used most processor time meanwhile; null if all measurements got their cores.
+    pub disturbed_by: Option<String>,
     /// The results of the study of 2018 on its boards.
     pub study: Vec<StudyDocument>,
 }
@@ -93,8 +98,19 @@ pub struct RateDocument {
     pub us_per_verification: f64,
     /// Verifications per second.
     pub verifications_per_s: f64,
-    /// The rate as a percentage of one thread's.
+    /// The rate as a percentage of one thread's, which is that of a core of its own.
     pub percent_of_one_thread: f64,
+}
+
+/// The share of its cores' time that a measurement got, in percent, if one got less than 95 %. A dynamic division
+/// keeps all cores busy until the end.
+pub fn disturbance(cells: &[CellDocument]) -> Option<f64> {
+    let share = |cell: &CellDocument| {
+        let used = cell.cpu_us_per_verification / cell.rate.us_per_verification;
+        100.0 * 100.0 * used / cell.expected_percent
+    };
+    let busy = cells.iter().filter(|cell| cell.division == "dynamic" || cell.threads == 1);
+    busy.map(share).min_by(f64::total_cmp).filter(|least| *least < 95.0)
 }
 
 impl RateDocument {
@@ -114,7 +130,7 @@ impl RateDocument {
 }
 
 impl CellDocument {
-    /// A cell from a measurement; `one_thread` is the rate of one thread.
+    /// A cell from a measurement; `one_thread` is the rate of one thread in its processor time.
     pub fn new(
         library: String,
         (threads, split): (usize, Split),
@@ -197,6 +213,10 @@ mod tests {
         assert_eq!(cell.rate.percent_of_one_thread, 160.0);
         assert_eq!(cell.expected_percent, 200.0);
         assert_eq!(cell.cpu_us_per_verification, 80.0);
+        // 80 us on two cores allow 40; 50 were measured: a fifth of the time was lost.
+        let dynamic = CellDocument { division: "dynamic".to_owned(), ..cell };
+        assert_eq!(disturbance(std::slice::from_ref(&dynamic)), Some(80.0));
+        let cell = dynamic;
         assert!((cell.cpu_left_percent.unwrap() - 86.0).abs() < 1e-9);
     }
 

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use trackbed_device::monitor::{busiest_since, times};
 use trackbed_measure::results::SCHEMA;
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::Split;
@@ -42,8 +43,9 @@ Keys are parsed beforehand. `trackbed` also has precomputed tables, so its figur
 those of `trackbed-new-keys` are for unknown ones. One signature in twenty is forged, and every verdict is
 checked.
 
-Times are wall-clock times, from the first thread's start to the last thread's end. Run this on an idle
-machine.
+Times are wall-clock times, from the first thread's start to the last thread's end. Percentages relate to one
+thread's processor time. If other programs took more than 5 % of the cores' time from a measurement, the
+result is withheld, and the busiest of them is named: run this on an idle machine.
 
 Exit status: 0 all verdicts were right, 1 a verdict was wrong, 2 bad input or something failed.";
 
@@ -147,11 +149,14 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     );
     let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
     let mut cells = Vec::new();
+    let before = times();
     for library in &libraries {
-        let own = measure(arguments, library, &workload, (&cores, batch), &plan, || bar.inc(1))?;
+        let own = measure(arguments, library, &workload, (&cores, path, batch), &plan, || bar.inc(1))?;
         cells.extend(own);
     }
     bar.finish_and_clear();
+    // With a GPU, the cores wait.
+    let disturbed_percent = document::disturbance(&cells).filter(|_| path != Path::Gpu);
     let document = VerifyDocument {
         schema: SCHEMA,
         trackbed: env!("CARGO_PKG_VERSION").to_owned(),
@@ -165,10 +170,12 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             .map(|it| LibraryDocument { library: it.name.text(), version: it.version.clone() })
             .collect(),
         cells,
+        disturbed_percent,
+        disturbed_by: disturbed_percent.and_then(|_| busiest_since(&before)),
         study: document::study(),
     };
     answer(arguments.json, &document, || tables::text(&document))?;
-    Ok(judge(&document, path))
+    Ok(judge(&document))
 }
 
 /// The measurements of each library, first the single thread that the others are compared with.
@@ -246,7 +253,7 @@ fn measure(
     arguments: &Arguments,
     library: &Library,
     workload: &Workload,
-    (cores, batch): (&Cores, usize),
+    (cores, path, batch): (&Cores, Path, usize),
     plan: &[(usize, Split)],
     done: impl Fn(),
 ) -> anyhow::Result<Vec<CellDocument>> {
@@ -266,7 +273,12 @@ fn measure(
             || rate(&sizing) * cores.expected(threads, split) * f64::from(arguments.seconds);
         let count = arguments.count.map_or_else(|| in_time() as usize, |count| count as usize);
         let outcome = run(threads, split, count.max(1))?;
-        let one_thread = *one_thread.get_or_insert_with(|| rate(&outcome));
+        // Other programs may use the core meanwhile, which would make several threads look better than they are.
+        let of_core = || match path {
+            Path::Gpu => rate(&outcome),
+            _ => outcome.verified as f64 * 1e9 / outcome.cpu_nanos.max(1) as f64,
+        };
+        let one_thread = *one_thread.get_or_insert_with(of_core);
         let name = library.name.text();
         cells.push(CellDocument::new(name, (threads, split), outcome, one_thread, cores));
         done();
@@ -274,21 +286,8 @@ fn measure(
     Ok(cells)
 }
 
-/// Prints notes on the figures, and whether all verdicts were right.
-fn judge(document: &VerifyDocument, path: Path) -> Ending {
-    // A dynamic division keeps all cores busy until the end, unless a GPU does the work.
-    let busy = |cell: &CellDocument| {
-        cell.cpu_us_per_verification / cell.rate.us_per_verification / cell.expected_percent * 100.0
-    };
-    let shared = document.cells.iter().filter(|cell| cell.division == "dynamic");
-    let shared = shared.filter(|_| path != Path::Gpu);
-    if let Some(least) = shared.map(busy).min_by(f64::total_cmp).filter(|least| *least < 0.95) {
-        tell(format!(
-            "note: in one measurement, threads got only {:.0} % of their cores' time; repeat this on an idle \
-             machine",
-            100.0 * least
-        ));
-    }
+/// Whether all verdicts were right.
+fn judge(document: &VerifyDocument) -> Ending {
     let mut ending = Ending::Success;
     for cell in document.cells.iter().filter(|cell| cell.wrong > 0) {
         ending = Ending::CheckFailed;

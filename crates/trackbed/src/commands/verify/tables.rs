@@ -1,5 +1,6 @@
 //! A measurement as text: a summary, then Tables 2 and 3 of the study.
 
+use trackbed_outward::printable_line;
 use trackbed_report::{Align, Table};
 
 use super::document::{CellDocument, RateDocument, StudyDocument, VerifyDocument};
@@ -40,6 +41,14 @@ fn answer(document: &VerifyDocument) -> String {
             document.slow_cores, document.slowdown
         ));
     }
+    if let Some(share) = document.disturbed_percent {
+        let by = document.disturbed_by.as_deref().unwrap_or("an unknown program");
+        return format!(
+            "{text}) was disturbed: in one measurement, threads got {share:.0} % of their cores' time; {} used \
+             most of the rest. Repeat this on an idle machine; the tables show what was measured.\n",
+            printable_line(by)
+        );
+    }
     text.push_str(") verifies");
     for (number, library) in document.libraries.iter().enumerate() {
         let own = || document.cells.iter().filter(|cell| cell.library == library.library);
@@ -47,22 +56,20 @@ fn answer(document: &VerifyDocument) -> String {
         let most = own().map(rate).fold(0.0, f64::max);
         // The fewest threads whose rate is within 2 % of the best.
         let Some(best) = own().find(|cell| rate(cell) >= 0.98 * most) else { continue };
-        let times = best.rate.verifications_per_s / NEED_HZ;
         let thread = if best.threads == 1 { "thread" } else { "threads" };
         text.push_str(&format!(
-            "{}{} signatures/s with {} on {} {thread} ({:.0} % of one thread), {times:.*} times the {}",
+            "{}{} signatures/s with {} on {} {thread} ({:.0} % of one thread)",
             if number == 0 { " " } else { ";\n" },
             thousands(best.rate.verifications_per_s),
             best.library,
             best.threads,
             best.rate.percent_of_one_thread,
-            usize::from(times < 10.0),
-            if number == 0 { "crossing's 3,500/s" } else { "need" },
         ));
-        if let Some(left) = best.cpu_left_percent {
-            let whose = if number == 0 { ", which would take" } else { ":" };
-            text.push_str(&format!("{whose} {:.1} % of it", 100.0 - left));
-        }
+        let need = if number == 0 { "the crossing's 3,500/s" } else { "the need" };
+        text.push_str(&match best.cpu_left_percent {
+            Some(left) => format!("; {need} would take {:.1} % of all cores", 100.0 - left),
+            None => format!(", {:.2} times {need}", best.rate.verifications_per_s / NEED_HZ),
+        });
     }
     text.push_str(".\n");
     let ratios: Vec<f64> =
