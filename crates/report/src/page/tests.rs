@@ -4,7 +4,9 @@ mod fixture;
 
 use std::collections::BTreeSet;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use super::figure::{Scale, Shape};
 use super::*;
@@ -188,6 +190,10 @@ fn the_page_says_what_was_run_and_what_failed() {
 fn a_page_refers_to_nothing_outside() {
     let document = document(&["quic", "http2"], 4, 6);
     let page = complete(&document).finish();
+    // The only script that may run is the page's own.
+    let (_, script) = page.rsplit_once("<script>").unwrap();
+    let digest = Sha256::digest(script.split_once("</script>").unwrap().0);
+    assert!(page.contains(&format!("script-src 'sha256-{}';", BASE64_STANDARD.encode(digest))));
     let own = assets::LIBRARIES.iter().fold(page, |page, library| page.replace(library, ""));
     for reference in ["src=", "href=\"http", "url(", "@import", "<link", "<iframe", "fetch("] {
         assert!(!own.contains(reference), "{reference}");

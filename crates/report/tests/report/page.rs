@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 // `fixture` imports these from here.
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 
@@ -43,15 +45,17 @@ fn open(width: u32, probe: &str) -> Option<Seen> {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let script = format!(
-        "<script>const probe = () => {{ {probe} }};\
+        "const probe = () => {{ {probe} }};\
          let found; try {{ found = probe(); }} catch (error) {{ found = {{ failed: String(error) }}; }}\
          const bytes = [...new TextEncoder().encode(JSON.stringify(found))];\
          document.documentElement.dataset.probe = \
-         bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');</script></body>"
+         bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');"
     );
+    let digest = BASE64_STANDARD.encode(Sha256::digest(&script));
+    let page = page.replacen("script-src ", &format!("script-src 'sha256-{digest}' "), 1);
     let (before, after) = page.rsplit_once("</body>").unwrap();
     let file = folder.join("page.html");
-    fs::write(&file, format!("{before}{script}{after}")).unwrap();
+    fs::write(&file, format!("{before}<script>{script}</script></body>{after}")).unwrap();
     // A window is at least 500 pixels wide; a frame can be narrower.
     let frame = folder.join("frame.html");
     let html = format!(

@@ -9,7 +9,9 @@ mod tables;
 
 use std::fmt::Write as _;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest as _, Sha256};
 use trackbed_analysis::groups::Section;
 use trackbed_analysis::paper::Held;
 use trackbed_measure::results::Document;
@@ -37,21 +39,28 @@ pub(crate) struct Page<'a> {
     pub data: String,
 }
 
-/// The page loads nothing and sends nothing.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                      img-src data: blob:; base-uri 'none'; form-action 'none'";
+/// The page loads nothing and sends nothing, and no script runs but this one.
+fn policy(script: &str) -> String {
+    let digest = BASE64_STANDARD.encode(Sha256::digest(script));
+    format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data: blob:; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
 
 /// The whole page. Characters that change the direction of a text are shown as in a terminal.
 pub(crate) fn page(page: &Page<'_>) -> String {
     let document = page.document;
     let title = format!("{} - Trackbed", document.scenario);
+    let script = scripts();
+    let script = printable(&script);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy(&script));
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ "trackbed " (document.trackbed) };
                 title { (title) }
@@ -79,7 +88,7 @@ pub(crate) fn page(page: &Page<'_>) -> String {
                 noscript { p.bar { "This browser does not run scripts, so there are no figures. \
                                     The conclusion and all tables are complete." } }
                 script type="application/json" id="data" { (PreEscaped(&page.data)) }
-                script { (PreEscaped(scripts())) }
+                script { (PreEscaped(&script)) }
             }
         }
     };
