@@ -8,7 +8,7 @@ use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{
     CellResult, Check, Difference, Failure, MIN_RUNS, MedianDifference, MetricSummary, Outcome,
-    RunResult, Verdict,
+    RunResult, UsefulDifference, Verdict,
 };
 use trackbed_stats::{
     ComparisonVerdict, Runs, Sample, Statistic, mean_interval, paired, paired_median,
@@ -45,9 +45,10 @@ pub(crate) fn cells(
 pub(crate) fn differences(
     counted: Counted<'_>,
     cells: &[CellResult],
+    useful: UsefulDifference,
 ) -> Result<Vec<Difference>, DirectoryError> {
     let of = |cell| Ok(counted.of(cell)?.0);
-    differences_of(&of, &counted.plan.conditions, counted.plan.runs, cells)
+    differences_of(&of, &counted.plan.conditions, counted.plan.runs, cells, useful)
 }
 
 /// The same for the runs that `runs` gives of each cell, at most `count`.
@@ -56,6 +57,7 @@ pub(crate) fn differences_of(
     conditions: &[String],
     count: u32,
     cells: &[CellResult],
+    useful: UsefulDifference,
 ) -> Result<Vec<Difference>, DirectoryError> {
     let mut of_each_metric: Vec<Vec<Difference>> = vec![Vec::new(); metrics::COMPARED.len()];
     let of_runs = |cell: usize| -> Result<Vec<OfRuns>, DirectoryError> {
@@ -63,9 +65,10 @@ pub(crate) fn differences_of(
         let of = |compared: &Compared| OfRuns::new(&runs, compared, count);
         Ok(metrics::COMPARED.iter().map(of).collect())
     };
-    for group in comparable(conditions, cells) {
-        let Some(best) = best_cell(cells, &group) else { continue };
-        let others: Vec<usize> = group.into_iter().filter(|cell| *cell != best).collect();
+    let groups = comparable(conditions, cells);
+    for group in &groups {
+        let Some(best) = best_cell(cells, &groups, group, useful) else { continue };
+        let others: Vec<usize> = group.iter().copied().filter(|cell| *cell != best).collect();
         if others.is_empty() {
             continue;
         }
@@ -211,32 +214,45 @@ fn run_values(
     all
 }
 
-/// The best cell of `group`. One with failed runs is the best only if all have some: its other
-/// runs are a selection of the easier ones. A bound is no choice, unless there is nothing else.
-fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
+/// The best cell of `group`, one of the `groups`, by the metric that ranks all cells of its part. One with failed
+/// runs or refused messages is the best only if the others have no fewer: the rest are a selection of the easier
+/// ones. A bound is no choice, unless there is nothing else.
+fn best_cell(
+    cells: &[CellResult],
+    groups: &[Vec<usize>],
+    group: &[usize],
+    useful: UsefulDifference,
+) -> Option<usize> {
     let part = cells[*group.first()?].factor_text(PART);
-    let compared = metrics::headline(cells.iter().filter(|cell| cell.factor_text(PART) == part))?;
+    let of = |group: &Vec<usize>| group.iter().map(|index| &cells[*index]).collect();
+    let groups: Vec<Vec<&CellResult>> = groups.iter().map(of).collect();
+    let is_here = |group: &Vec<&CellResult>| group[0].factor_text(PART) == part;
+    let groups: Vec<Vec<&CellResult>> = groups.into_iter().filter(is_here).collect();
+    let compared = metrics::headline(&groups, useful)?;
     let rank = |index: &usize| {
         let cell = &cells[*index];
         let summary = cell.metrics.get(compared.name)?;
         let costs = match compared.by_median() {
             true => [summary.p50, summary.p95, summary.mean],
-            // Of equal shares of missed deadlines, the shorter round trip decides.
+            // Of equal shares of missed deadlines, the shorter time decides.
             false => {
-                let rtt = cell.metrics.get("rtt_ms").filter(|_| compared.is_share());
-                let [median, tail] = rtt.map_or([0.0; 2], |rtt| [rtt.p50, rtt.p95]);
+                let mut times =
+                    ["rtt_ms", "verdict_ms"].iter().filter_map(|name| cell.metrics.get(*name));
+                let time = times.next().filter(|_| compared.is_share());
+                let [median, tail] = time.map_or([0.0; 2], |time| [time.p50, time.p95]);
                 [summary.mean, median, tail]
             }
         };
         let costs = costs.map(|cost| if compared.less_is_better { cost } else { -cost });
-        Some(((cell.is_bound, cell.failed > 0), costs, *index))
+        Some(((cell.is_bound, cell.spoiled()), costs, *index))
     };
     let by_costs = |a: &[f64; 3], b: &[f64; 3]| {
         a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne())
     };
     let ranks = group.iter().filter_map(rank);
     let best = ranks.min_by(|a, b| {
-        a.0.cmp(&b.0).then(by_costs(&a.1, &b.1).unwrap_or(std::cmp::Ordering::Equal))
+        let order = a.0.0.cmp(&b.0.0).then(a.0.1.total_cmp(&b.0.1));
+        order.then(by_costs(&a.1, &b.1).unwrap_or(std::cmp::Ordering::Equal))
     });
     best.map(|(.., index)| index)
 }
@@ -245,6 +261,7 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
     let expected = expectation::of(cell);
     CellResult {
         factors: cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
+        ranking: cell.ranking.iter().map(ToString::to_string).collect(),
         expected_round_trips: expected.map(|expected| expected.round_trips),
         expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),
         is_bound: cell.radio.as_ref().is_some_and(|radio| radio.foresight().is_bound()),

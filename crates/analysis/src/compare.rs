@@ -181,12 +181,16 @@ fn of_cell(
 }
 
 /// The metrics by which a cell is compared: the requested ones that either side has. If none are
-/// requested: the metric by which both sides are ranked, or else the one by which one side is ranked.
+/// requested: those that rank both sides; or else one that both have, or one of them.
 fn chosen<'q>(results: [&CellResult; 2], question: &'q Question) -> Vec<&'q str> {
     let count = |name: &str| results.iter().filter(|cell| cell.metrics.contains_key(name)).count();
     if !question.metrics.is_empty() {
         let names = question.metrics.iter().map(String::as_str);
         return names.filter(|name| count(name) > 0).collect();
+    }
+    let declared = metrics::declared(results.into_iter());
+    if !declared.is_empty() {
+        return declared.iter().map(|compared| compared.name).collect();
     }
     let ranking =
         |sides: usize| metrics::COMPARED.iter().map(|it| it.name).find(|name| count(name) == sides);

@@ -35,7 +35,8 @@ pub fn open(path: &Path) -> Result<(Document, RecordedRuns), DirectoryError> {
             let factors = std::mem::take(&mut result.factors);
             *result = CellResult { factors, ..aggregate::summary(&of(cell)?) };
         }
-        document.differences = aggregate::differences_of(&of, &[], document.runs, &document.cells)?;
+        let (runs, useful) = (document.runs, document.useful_difference);
+        document.differences = aggregate::differences_of(&of, &[], runs, &document.cells, useful)?;
         document.answer = answer::of(&document);
     }
     check_complete(&document, &runs)?;
@@ -60,14 +61,16 @@ pub fn document(
     for (cell, summed) in plan.cells.iter().zip(aggregate::cells(counted, checks::accounts)?) {
         arithmetic.extend(checks::arithmetic(&origin.substrate, cell, &summed.cell));
         accounts.extend(summed.checks);
+        let planned = cell;
         let mut cell = summed.cell;
+        cell.is_extrapolated = origin.model.is_some() && planned.workload.is_extrapolated();
         if origin.substrate == LIVE {
             // There the round trip is the network's own, and not the scenario's.
             cell.expected_completion_ms = None;
         }
         cells.push(cell);
     }
-    let differences = aggregate::differences(counted, &cells)?;
+    let differences = aggregate::differences(counted, &cells, plan.useful_difference)?;
     let mut document = Document {
         schema: SCHEMA,
         trackbed: VERSION.to_owned(),
@@ -80,6 +83,8 @@ pub fn document(
         runs: plan.runs,
         plan: plan.hash.clone(),
         answer: Vec::new(),
+        factors: plan.factors.clone(),
+        useful_difference: plan.useful_difference,
         cells,
         differences,
         checks: arithmetic.into_iter().chain(accounts).collect(),

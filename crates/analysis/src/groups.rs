@@ -56,7 +56,20 @@ impl<'a> Section<'a> {
 
     /// The metric by which its cells are ranked.
     pub fn headline(&self) -> Option<&'static Compared> {
-        metrics::headline(self.results())
+        let mut best: Vec<u32> = self.cells.clone();
+        for one in &self.document.differences {
+            if let Ok(place) = self.cells.binary_search(&one.cell) {
+                best[place] = one.against;
+            }
+        }
+        let groups = grouped(best.into_iter().zip(self.results()));
+        let groups: Vec<Vec<&CellResult>> = groups.into_iter().map(|(_, cells)| cells).collect();
+        metrics::headline(&groups, self.document.useful_difference)
+    }
+
+    /// The metrics that rank its cells, the most significant first.
+    pub fn declared(&self) -> Vec<&'static Compared> {
+        metrics::declared(self.results())
     }
 
     /// The differences of `metric` between its cells.

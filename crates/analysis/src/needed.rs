@@ -1,12 +1,13 @@
 //! How many runs a difference needs, judged by pilot runs.
 
 use trackbed_archive::{Counted, DirectoryError, Results};
-use trackbed_measure::metrics::{self, Compared};
+use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::Document;
-use trackbed_scenario::{PART, Plan};
+use trackbed_scenario::Plan;
 use trackbed_stats::{Planned, Sample};
 
 use crate::aggregate::OfRuns;
+use crate::groups::Section;
 
 /// The runs that one comparison needs.
 #[derive(Clone, Debug)]
@@ -37,9 +38,10 @@ pub fn needs(
 ) -> Result<Vec<Need>, DirectoryError> {
     let cells = &document.cells;
     let counted = Counted { plan, results: pilot, keep_invalid: false };
+    let sections = Section::all(document);
     let metric = |cell: u32| {
-        let part = cells[cell as usize].factor_text(PART);
-        metrics::headline(cells.iter().filter(|cell| cell.factor_text(PART) == part))
+        let own = |section: &&Section<'_>| section.cells.binary_search(&cell).is_ok();
+        sections.iter().find(own)?.headline()
     };
     let compared = document.differences.iter().filter_map(|found| {
         let metric = metric(found.cell).filter(|metric| metric.name == found.metric)?;

@@ -100,6 +100,7 @@ impl Backend for Virtual {
                     .to_owned(),
             );
         }
+        models::check_modelled(plan)?;
         let inferences = plan.cells.iter().filter_map(|cell| cell.inference.as_ref());
         let mut unknown =
             inferences.filter(|it| it.work.is_some() && it.device.durations.is_none());

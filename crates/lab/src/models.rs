@@ -5,13 +5,24 @@ use std::collections::BTreeSet;
 use trackbed_connection::Transport;
 use trackbed_protocols::Encapsulation;
 use trackbed_scenario::{Cell, Endpoint, Plan};
+use trackbed_workloads::HERE;
 
-/// The board that stands for this machine in real time.
-const HERE: &str = "here";
+/// Checks that no cell asks for this machine's speed in virtual time.
+pub(crate) fn check_modelled(plan: &Plan) -> Result<(), String> {
+    let mut chosen = plan.cells.iter().filter_map(|cell| cell.workload.chosen_board());
+    match chosen.any(|name| name == HERE) {
+        false => Ok(()),
+        true => Err(format!(
+            "the board {HERE} is this machine, which is measured in real time only\n  help: add --substrate \
+             emulated, or choose the model of a board: --set workload.board=xeon-ifma"
+        )),
+    }
+}
 
 /// Checks that no cell asks for a modelled board in real time.
 pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
-    match boards(plan).into_iter().find(|name| *name != HERE) {
+    let mut chosen = plan.cells.iter().filter_map(|cell| cell.workload.chosen_board());
+    match chosen.find(|name| *name != HERE) {
         None => Ok(()),
         Some(name) => Err(format!(
             "the board {name} exists in virtual time only\n  help: add --set workload.board={HERE}, or \
@@ -36,8 +47,12 @@ pub(crate) fn refuse_bare_sctp(cell: &Cell) -> Result<(), String> {
 /// What of a plan's virtual-time results comes from a model, in words; `None` if nothing does.
 pub(crate) fn label(plan: &Plan) -> Option<String> {
     let boards = boards(plan).into_iter().collect::<Vec<_>>().join(", ");
+    let extrapolated = match plan.cells.iter().any(|cell| cell.workload.is_extrapolated()) {
+        true => "; more cores than were measured are extrapolated",
+        false => "",
+    };
     let of_boards = (!boards.is_empty())
-        .then(|| format!("signatures take as long as on models of boards: {boards}"));
+        .then(|| format!("signatures take as long as on models of boards: {boards}{extrapolated}"));
     of_devices(plan).into_iter().chain(of_boards).reduce(|one, other| format!("{one}; {other}"))
 }
 

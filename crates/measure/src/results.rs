@@ -1,6 +1,6 @@
-//! Results as they are stored and shown: the result of a run, the summary of a cell's runs, and the document
-//! with all of them. Plain data, written as JSON in exactly this form. `Document::default()` has `schema` 0: set
-//! it to [`SCHEMA`] before writing. `Certificate::default()` is that of a valid run without packets.
+//! Results: of a run, of a cell, and of a campaign (the document). They are written as JSON in exactly this form,
+//! and their comments are the descriptions in the JSON Schema. `Document::default()` has `schema` 0: set it to
+//! [`SCHEMA`] before writing. `Certificate::default()` is that of a valid run without packets.
 
 use std::collections::BTreeMap;
 
@@ -21,87 +21,87 @@ pub fn first_schema() -> u32 {
     1
 }
 
-/// What one run of one cell gave.
+/// The result of one run of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
-    /// The cell's place in the plan, from 0.
+    /// The cell's index in the plan, from 0.
     pub cell: u32,
-    /// The run's number, from 0: run k of every cell has the same seed, so the same losses.
+    /// The run's number, from 0. Run k of every cell has the same seed, and so the same losses.
     pub run: u32,
     /// The samples of each metric, or why the run failed.
     pub outcome: Outcome,
-    /// Whether the machine kept up, where it had to.
+    /// Whether the machine was fast enough; only for runs in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
 }
 
 impl RunResult {
-    /// The machine did not keep up, so that the run says more about it than about protocols.
+    /// Whether the machine was too slow, so that the run measured the machine and not the protocols.
     pub fn is_invalid(&self) -> bool {
         self.certificate.as_ref().is_some_and(|c| c.verdict == Reliability::Invalid)
     }
 }
 
-/// How exactly a run in real time went by: when packets were let go, against when their time was.
+/// How exactly the links of a run in real time sent packets: the delays after their due times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
-    /// What to think of the run.
+    /// Whether the run is valid.
     pub verdict: Reliability,
-    /// What the verdict is due to, unless it is valid: `links`, `client`, `server`.
+    /// The causes of a verdict other than valid: `links`, `client`, `server`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<String>,
-    /// Packets that the links let go.
+    /// Packets that the links sent.
     pub packets: u64,
-    /// How late they were let go, in the median, in microseconds.
+    /// The median delay of packets after their due times, in microseconds.
     pub late_p50_us: f64,
-    /// The same for the latest one in a hundred.
+    /// The 99th percentile of these delays, in microseconds.
     pub late_p99_us: f64,
-    /// The latest of all.
+    /// The longest of these delays, in microseconds.
     pub late_max_us: f64,
-    /// The share of packets that were more than a millisecond late, in percent.
+    /// The share of packets sent more than 1 ms after their due time, in percent.
     pub late_percent: f64,
-    /// For how much of the time in which it had something to do a phone waited for the clients' process that
-    /// it is in, in the mean, because that worked for others or had no processor, in percent.
+    /// The mean share of a phone's active time in which it waited for its clients' process, in percent. The
+    /// process served other phones meanwhile, or had no processor.
     #[serde(default)]
     pub client_wait_percent: f64,
-    /// The same for the server's process.
+    /// The same share for the server's process, in percent.
     #[serde(default)]
     pub server_wait_percent: f64,
-    /// Packets that were lost because a ring or a socket was full.
+    /// Packets lost because a ring or a socket buffer was full.
     pub overflowed: u64,
-    /// Processor time that the links took, in milliseconds.
+    /// Processor time of the links, in milliseconds.
     pub processor_ms: f64,
-    /// Upper bounds of lateness in microseconds, doubling, and the packets up to each.
+    /// A histogram of these delays: upper bounds in microseconds, each twice the one before, and counts of packets.
     pub histogram: Vec<(f64, u64)>,
 }
 
-/// What to think of a run in real time.
+/// The reliability of a run in real time.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Reliability {
-    /// The machine kept up.
+    /// The machine was fast enough.
     #[default]
     Valid,
-    /// It was late now and then: medians hold, tails may not.
+    /// It was late at times: medians are reliable, high percentiles may not be.
     Suspect,
-    /// It did not keep up.
+    /// It was too slow.
     Invalid,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It went through: the samples of each metric in the order in which they arose.
+    /// The run succeeded: the samples of each metric in the order of measurement.
     Samples(BTreeMap<String, Vec<f64>>),
-    /// It did not: the reason in words.
+    /// The run failed: the reason.
     Failed(String),
 }
 
 impl Outcome {
-    /// The samples, if the run went through.
+    /// The samples, if the run succeeded.
     pub fn samples(&self) -> Option<&BTreeMap<String, Vec<f64>>> {
         match self {
             Outcome::Samples(samples) => Some(samples),
@@ -110,64 +110,133 @@ impl Outcome {
     }
 }
 
-/// Everything that `run` found out: the document of `--json` and of `run.json`.
+/// The results of a campaign: the document of `run --json` and of `run.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
-    /// The version of this form.
+    /// The version of this format.
     #[serde(default = "first_schema")]
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
-    /// The version of results in virtual time: runs of one seed correspond only within a version. 0 for
+    /// The version of results in virtual time. Runs with the same seed can be paired only within a version. 0 for
     /// directories of versions before 0.2.0.
     #[serde(default)]
     pub results_version: u32,
     /// The scenario's name.
     pub scenario: String,
-    /// What the runs ran on: `virtual`, `emulated` or `live`.
+    /// The substrate: `virtual`, `emulated` or `live`.
     pub substrate: String,
-    /// What else of the machine bears on the results, by name; nothing where results depend on
-    /// no machine.
+    /// Properties of the machine that affect the results, by name; absent if results do not depend on the machine.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// What of the results comes from a model of a machine and is no measurement, in words.
+    /// The results that come from a model of a machine instead of a measurement; absent if none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The root seed.
     pub seed: u64,
-    /// Runs that were asked for in each cell.
+    /// The requested runs of each cell.
     pub runs: u32,
-    /// The plan's fingerprint: equal plans give equal results.
+    /// The digest of the plan. Equal plans give equal results in virtual time.
     pub plan: String,
-    /// What the runs say in sentences, one for each condition; none where nothing was compared.
+    /// The conclusions, a text for each condition; none if nothing was compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<Answer>,
+    /// The smallest difference between cells that matters.
+    #[serde(default)]
+    pub useful_difference: UsefulDifference,
+    /// The factors of the cells, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub factors: BTreeMap<String, FactorKind>,
     /// The cells, in the plan's order.
     pub cells: Vec<CellResult>,
-    /// Paired comparisons between cells.
+    /// Comparisons between cells, paired by run.
     pub differences: Vec<Difference>,
-    /// What was checked, and how it came out.
+    /// The results of checks against arithmetic.
     pub checks: Vec<Check>,
 }
 
 impl Document {
-    /// Whether the seed decides what befalls packets, so that run k of two cells can be told to have met the
-    /// same: between two machines the network does.
+    /// What the values of a factor are.
+    pub fn factor(&self, name: &str) -> FactorKind {
+        self.factors.get(name).cloned().unwrap_or_else(|| FactorKind::named(name))
+    }
+
+    /// Whether the seed determines losses and delays, so that run k of two cells can be paired. Between two
+    /// machines the network determines them.
     pub fn shares_seeds(&self) -> bool {
         self.substrate != LIVE
     }
 }
 
-/// A sentence that a user would quote.
+/// The smallest difference that matters: of a share, so many percentage points; of a time, the larger of both;
+/// of anything else, the percentage.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsefulDifference {
+    /// In percent of the best value.
+    pub percent: f64,
+    /// In milliseconds.
+    pub ms: f64,
+}
+
+impl Default for UsefulDifference {
+    fn default() -> UsefulDifference {
+        UsefulDifference { percent: 1.0, ms: 1.0 }
+    }
+}
+
+/// A factor: what its values are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactorKind {
+    /// Its name without the unit, for display.
+    pub title: String,
+    /// The kind of its values: `rate`, `time`, `size`, `frequency`, `share`, `count`, `number` or `text`.
+    pub kind: String,
+    /// The unit of its numbers; empty for shares, which are from 0 to 1, and where there is none.
+    pub unit: String,
+}
+
+impl FactorKind {
+    /// What the name of a factor suggests, in directories of earlier versions.
+    pub fn named(name: &str) -> FactorKind {
+        let split = name.rsplit_once('_').and_then(|(title, end)| {
+            let (_, unit) = UNITS.iter().find(|(short, _)| *short == end)?;
+            Some((title, *unit))
+        });
+        let (title, unit) = split.unwrap_or((name, ""));
+        let kind = if title.ends_with("loss") && unit.is_empty() { "share" } else { "number" };
+        let title = title.replace(['_', '-'], " ");
+        FactorKind { title, kind: kind.to_owned(), unit: unit.to_owned() }
+    }
+}
+
+/// Suffixes of factor names, and how the units are written.
+const UNITS: [(&str, &str); 14] = [
+    ("ns", "ns"),
+    ("us", "µs"),
+    ("ms", "ms"),
+    ("s", "s"),
+    ("bytes", "B"),
+    ("mbps", "Mbit/s"),
+    ("kbps", "kbit/s"),
+    ("bps", "bit/s"),
+    ("hz", "1/s"),
+    ("percent", "%"),
+    ("m", "m"),
+    ("kmh", "km/h"),
+    ("mps", "m/s"),
+    ("dbm", "dBm"),
+];
+
+/// A conclusion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// The part of the scenario that it is about, where the scenario has parts.
+    /// The part of the scenario; absent if the scenario has no parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// The sentence.
+    /// The text.
     pub text: String,
-    /// The metric by which it ranks cells.
+    /// The metric that ranks cells.
     #[serde(default)]
     pub metric: String,
 }
@@ -188,36 +257,40 @@ pub const TEST: &str = "test";
 /// What ran the models of object detectors, as [`Document::environment`] names it.
 pub const RUNTIME: &str = "inference runtime";
 
-/// One combination of factors and what its runs say together.
+/// The summary of all runs with one combination of factors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {
-    /// The factors by name, in the order of the scenario: numbers, or words.
+    /// The factors by name, in the order of the scenario: numbers, words, or true and false.
     #[schemars(schema_with = "factors")]
     pub factors: serde_json::Map<String, serde_json::Value>,
+    /// The metrics that rank the cell, the most significant first: those of its workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranking: Vec<String>,
     /// A summary of each metric that has samples.
     pub metrics: BTreeMap<String, MetricSummary>,
-    /// Runs that failed; they are in no metric.
+    /// Failed runs. No metric includes them.
     pub failed: u32,
-    /// Runs that went through while the machine did not keep up; they are in no metric unless
-    /// that was asked for.
+    /// Runs for which the machine was too slow. No metric includes them, except with `--keep-invalid`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub invalid: u32,
-    /// In how many of them the links, the client or the server were late.
+    /// In how many of these the `links`, the `client` or the `server` were late.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub late: BTreeMap<String, u32>,
-    /// The different reasons for which runs failed, each with the command that replays one.
+    /// The distinct reasons of failed runs.
     pub failures: Vec<Failure>,
-    /// Round trips that the protocols' specifications ask for until the end, where that can be
-    /// said beforehand.
+    /// Round trips that the protocols' specifications require until the end; absent if they are not known beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_round_trips: Option<u32>,
-    /// `expected_round_trips` times the path's round-trip time, without serialisation and losses; `None` too
-    /// where that is not the scenario's (between two machines).
+    /// `expected_round_trips` times the path's round-trip time, without serialisation and losses; absent between two
+    /// machines, whose path is not the scenario's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_completion_ms: Option<f64>,
-    /// The cell is a bound that nothing real reaches: it knows the future (`foresight = "oracle"`).
+    /// Whether the cell is a bound that no real system reaches, because it knows the future (`foresight = "oracle"`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
+    /// Whether the cell has a model's figures for more cores than were measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_extrapolated: bool,
 }
 
 impl CellResult {
@@ -227,6 +300,19 @@ impl CellResult {
             self.late.iter().map(|(part, runs)| format!("{part} {runs}")).collect();
         let runs = format!("{} {}", self.invalid, if self.invalid == 1 { "run" } else { "runs" });
         if late.is_empty() { runs } else { format!("{runs} ({})", late.join(", ")) }
+    }
+
+    /// The share of its runs that failed, or of its messages that were refused: the larger one.
+    pub fn spoiled(&self) -> f64 {
+        let mean = |name: &str| self.metrics.get(name).map_or(0.0, |summary| summary.mean);
+        let share = |part: f64, rest: f64| if part > 0.0 { part / (part + rest) } else { 0.0 };
+        let refused = share(mean("refused_count"), mean("answered_count"));
+        refused.max(share(self.failed.into(), self.ran().into()))
+    }
+
+    /// Successful runs: the most that any metric has.
+    pub fn ran(&self) -> u32 {
+        self.metrics.values().map(|summary| summary.n).max().unwrap_or(0)
     }
 
     /// A factor's value as text; empty where the cell has no such factor.
@@ -267,11 +353,11 @@ pub fn factor_names<'a>(cells: impl IntoIterator<Item = &'a CellResult>) -> Vec<
 /// A reason for which runs failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// The first run that failed so.
+    /// The number of the first such run.
     pub run: u32,
-    /// How many runs failed so.
+    /// The number of such runs.
     pub count: u32,
-    /// Why, in words.
+    /// The reason.
     pub reason: String,
 }
 
@@ -296,14 +382,14 @@ pub struct MetricSummary {
     pub min: f64,
     /// The largest sample.
     pub max: f64,
-    /// Runs that gave samples.
+    /// Runs with samples.
     pub n: u32,
-    /// Samples in all, where a run gives more than one.
+    /// Samples of all runs.
     pub samples: u64,
 }
 
 impl MetricSummary {
-    /// The farthest percentile that so many samples tell, with its name.
+    /// The highest percentile that this number of samples can estimate, with its name.
     pub fn tail(&self) -> Option<(&'static str, f64)> {
         let p99 = self.known_p99().map(|value| ("p99", value));
         p99.or_else(|| self.known_p95().map(|value| ("p95", value)))
@@ -326,45 +412,45 @@ pub const P99_FROM: u64 = 368;
 /// Of fewer samples, the 95th percentile is hardly more than the largest one.
 pub const P95_FROM: u64 = 20;
 
-/// How much one cell differs from another in the same runs.
+/// The difference between two cells, paired by run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The metric that is compared.
     pub metric: String,
-    /// The cell that is looked at, by its place in `cells`.
+    /// The index of the cell in `cells`.
     pub cell: u32,
-    /// The cell that it is compared with.
+    /// The index of the cell that it is compared with.
     pub against: u32,
-    /// The mean of `cell` minus `against`, run by run.
+    /// The mean of the differences, `cell` minus `against`.
     pub mean: f64,
     /// The 95 % interval of that mean.
     pub ci95: [f64; 2],
     /// The mean difference as a percentage of the mean of `against`, where that is above zero.
     pub percent: Option<f64>,
-    /// Pairs of runs in which both went through.
+    /// Pairs of runs that both succeeded.
     pub n: u32,
-    /// Whether the pairs suffice to say that it is a difference at all.
+    /// Whether the mean difference is significant.
     pub verdict: Verdict,
-    /// The same for the median, where the metric ranks cells by their median (times).
+    /// The median of the differences, for metrics that rank cells by their median (times).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<MedianDifference>,
 }
 
-/// How much one cell typically differs from another in the same runs.
+/// The median difference between two cells, paired by run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MedianDifference {
-    /// The median of `cell` minus `against`, run by run; of several samples in a run, their median counts.
+    /// The median of the differences, `cell` minus `against`. A run with several samples counts by their median.
     pub value: f64,
     /// Its 95 % interval by order statistics; none below six pairs.
     pub ci95: Option<[f64; 2]>,
     /// The difference as a percentage of the median of `against`, where that is above zero.
     pub percent: Option<f64>,
-    /// What the interval says.
+    /// Whether the median difference is significant.
     pub verdict: Verdict,
 }
 
 impl Difference {
-    /// What is shown of it first: the median where there is one, else the mean.
+    /// The median difference if there is one, else the mean difference.
     pub fn headline(&self) -> MedianDifference {
         self.median.unwrap_or(MedianDifference {
             value: self.mean,
@@ -375,16 +461,16 @@ impl Difference {
     }
 }
 
-/// Fewer runs have no interval: no two of five values enclose the median in 95 %.
+/// The smallest number of runs with an interval: no two of five values enclose the median with 95 % confidence.
 pub const MIN_RUNS: u32 = 6;
 
-/// What pairs of runs say about a difference.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The interval lies below zero: the cell has less than the one that it is compared with.
+    /// The interval is below zero: the cell has the lower value.
     Lower,
-    /// The interval lies above zero: it has more.
+    /// The interval is above zero: the cell has the higher value.
     Higher,
     /// All pairs are equal.
     Equal,
@@ -392,13 +478,13 @@ pub enum Verdict {
     Undecided,
 }
 
-/// A claim that was checked.
+/// A check of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// What was claimed.
+    /// What was checked.
     pub name: String,
-    /// It holds.
+    /// Whether it holds.
     pub pass: bool,
-    /// What was found, with figures.
+    /// The expected and the actual value.
     pub detail: String,
 }

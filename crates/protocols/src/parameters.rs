@@ -169,7 +169,7 @@ fn quic() -> Vec<Parameter> {
     const BETA: &str = "QUIC: the share of the congestion window kept after a loss; default: 70 % with cubic, 50 \
          % with reno";
     const PACKET_SIZE: &str = "QUIC: a fixed datagram size, 1200 B to 65527 B, without path MTU \
-                               discovery";
+                               discovery; 0 B: with discovery, the default";
     vec![
         initial_window(),
         Parameter::optional("beta", Kind::Share, BETA),
@@ -263,7 +263,9 @@ impl TransportParameters {
         tcp.mss = bytes_in(arguments, "mss", MSS_MIN..=MSS_MAX)?;
         tcp.rto_min = arguments.get("rto-min");
         set(arguments, "sack", &mut tcp.sack);
-        bytes_in(arguments, "packet-size", PACKET_MIN..=PACKET_MAX)?;
+        if arguments.get::<ByteSize>("packet-size").is_some_and(|size| size.as_bytes() > 0) {
+            bytes_in(arguments, "packet-size", PACKET_MIN..=PACKET_MAX)?;
+        }
         if let Some(beta) = arguments.get::<Ratio>("beta").map(Ratio::as_f64)
             && !(beta > 0.0 && beta < 1.0)
         {

@@ -1,7 +1,7 @@
 //! The table of cells.
 
 use trackbed_analysis::groups::Section;
-use trackbed_measure::metrics::{self, Compared, split_unit};
+use trackbed_measure::metrics::{Compared, split_unit};
 use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::number::{Decimals, dash, significant};
@@ -61,17 +61,17 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
         }
     }
     // Next to missed deadlines, the times show how soon the others were met.
-    let second = headline.filter(|compared| compared.is_share());
-    let second = second.and_then(|_| metrics::compared("rtt_ms"));
-    columns.extend(second.into_iter().flat_map(|compared| with_interval(cells, compared)));
-    let is_told = |name: &str| headline.into_iter().chain(second).any(|it| it.name == name);
+    let mut others = section.declared();
+    others.retain(|one| Some(*one) != headline && When::NotZero.holds(one.name, cells, expected));
+    columns.extend(others.iter().flat_map(|compared| with_interval(cells, compared)));
+    let is_told = |name: &str| headline.into_iter().chain(others.clone()).any(|it| it.name == name);
     for (name, when) in COLUMNS {
         if !is_told(name) && when.holds(name, cells, expected) {
             let mean = |cell: &CellResult| Some(cell.metrics.get(name)?.mean);
             columns.push(numbers(cells, &title(name), mean));
         }
     }
-    columns.push(right("n", cells.iter().map(|cell| ran(cell).to_string())));
+    columns.push(right("n", cells.iter().map(|cell| cell.ran().to_string())));
     columns.push(right("failed", cells.iter().map(|cell| cell.failed.to_string())));
 
     let mut table = Table::new(columns.iter().map(|column| (column.title.clone(), column.align)));
@@ -190,9 +190,4 @@ fn numbers(
 
 fn right(title: &str, texts: impl Iterator<Item = String>) -> Column {
     Column { title: title.to_owned(), align: Align::Right, texts: texts.collect() }
-}
-
-/// Runs of the cell that went through: the most that any metric has.
-pub(crate) fn ran(cell: &CellResult) -> u32 {
-    cell.metrics.values().map(|summary| summary.n).max().unwrap_or(0)
 }

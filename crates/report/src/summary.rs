@@ -49,7 +49,7 @@ pub fn failures(document: &Document, replay: &str) -> String {
 /// How much was run and where: `11 cells, 30 runs each, virtual substrate, seed 1`
 pub(crate) fn extent(document: &Document) -> String {
     let Document { substrate, seed, runs, .. } = document;
-    let has_fewer = |cell: &CellResult| cells::ran(cell) + cell.failed + cell.invalid < *runs;
+    let has_fewer = |cell: &CellResult| cell.ran() + cell.failed + cell.invalid < *runs;
     let most = if document.cells.iter().any(has_fewer) { "at most " } else { "" };
     let cells = plural(document.cells.len() as u64, "cell");
     let runs = plural((*runs).into(), "run");

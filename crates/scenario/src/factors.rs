@@ -1,6 +1,7 @@
 //! The factors that distinguish the cells of a plan: their names and values in result documents.
 
 use trackbed_core::parameter::{Kind, Value};
+use trackbed_measure::results::FactorKind;
 
 use crate::endpoint::{FACTORS, ignored_factor};
 use crate::ends::Resolved;
@@ -57,6 +58,29 @@ pub(crate) fn columns<'a>(spec: &'a Spec, names: &Names<'_>) -> Vec<Column<'a>> 
 }
 
 impl Column<'_> {
+    /// What its values are.
+    pub fn kind(&self) -> FactorKind {
+        let (kind, word) = match &self.setting.choices[0].chosen {
+            _ if !self.uniform => (None, ""),
+            Chosen::Models(_) => (None, ""),
+            Chosen::Value(_) => (self.setting.field.shape.kind(), ""),
+            Chosen::Shorthand(shorthand, _) => (Some(shorthand.kind), shorthand.word.unwrap_or("")),
+        };
+        let (kind, unit) = match kind {
+            Some(Kind::Rate) => ("rate", "Mbit/s"),
+            Some(Kind::Time) => ("time", "ms"),
+            Some(Kind::Size) => ("size", "B"),
+            Some(Kind::Frequency) => ("frequency", "1/s"),
+            Some(Kind::Share) => ("share", ""),
+            Some(Kind::Number) => ("number", word),
+            Some(Kind::Count { .. }) => ("count", word),
+            _ => ("text", ""),
+        };
+        let suffix = suffix(self.setting).unwrap_or_default();
+        let title = self.name.strip_suffix(&suffix).unwrap_or(&self.name).replace('_', " ");
+        FactorKind { title, kind: kind.to_owned(), unit: unit.to_owned() }
+    }
+
     /// The dotted path of the key.
     pub fn path(&self) -> &str {
         &self.setting.path

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use trackbed_core::parameter::Value;
+use trackbed_core::parameter::{Kind, Value};
+use trackbed_measure::results::UsefulDifference;
 
 use crate::files::Copies;
 use crate::overrides::Override;
@@ -99,6 +100,7 @@ fn plan(
     let seed = schema::count(spec, "seed");
     check_runs(spec, &resolved.cells, &mut problems);
     check_name(spec, &mut problems);
+    let useful_difference = useful_difference(spec, &mut problems);
     problems.check(&origins)?;
     let words = |path: &str| spec.value(path).map(Value::to_string);
     let digest = |canonical: &[String]| {
@@ -115,6 +117,8 @@ fn plan(
         runs: resolved.cells.iter().map(|cell| cell.runs).max().unwrap_or(1),
         cells: resolved.cells,
         conditions: resolved.conditions,
+        factors: resolved.factors,
+        useful_difference,
         source_text: origins.swap_remove(0).text,
         hash,
         hash_of_ends,
@@ -173,6 +177,25 @@ fn check_name(spec: &Spec, problems: &mut Problems) {
         let message = "results cannot be stored under this name";
         problems.add_with_help(&setting.choices[0].place, message, help);
     }
+}
+
+/// The smallest difference that matters: what is not written has its default.
+fn useful_difference(spec: &Spec, problems: &mut Problems) -> UsefulDifference {
+    let mut useful = UsefulDifference::default();
+    let Some(setting) = spec.get(schema::USEFUL) else { return useful };
+    let text = spec.value(schema::USEFUL).map(Value::to_string).unwrap_or_default();
+    for part in text.split(',').map(str::trim) {
+        match (Kind::Share.parse(part), Kind::Time.parse(part)) {
+            (Ok(Value::Share(share)), _) => useful.percent = share.as_f64() * 100.0,
+            (_, Ok(Value::Time(time))) => useful.ms = time.as_secs_f64() * 1e3,
+            _ => {
+                let message = format!("{} is \"{text}\"", schema::USEFUL);
+                let help = "write a share, a time, or both: \"1 %, 1 ms\"";
+                problems.add_with_help(&setting.choices[0].place, message, help);
+            }
+        }
+    }
+    useful
 }
 
 /// Refuses more runs than a plan can number.

@@ -7,7 +7,7 @@
 use crate::field::{Field, Shape, kebab};
 use crate::overrides::Override;
 use crate::problem::{Place, Problems};
-use crate::schema::SCHEMA;
+use crate::schema::{SCHEMA, USEFUL};
 use crate::tree::{Content, Entry, Node, Table};
 
 /// The key of the tables that make parts, of the factor that names them, and of the setting that
@@ -19,7 +19,7 @@ pub const PART: &str = "part";
 pub(crate) const QUICK: &str = "quick";
 
 /// Keys that hold for the scenario as a whole.
-const OF_THE_WHOLE: [&str; 6] = ["summary", "paper", "substrate", "seed", PART, "name"];
+const OF_THE_WHOLE: [&str; 7] = ["summary", "paper", "substrate", "seed", PART, "name", USEFUL];
 
 /// One part with everything laid over one another but the command line's settings.
 pub(crate) struct Part {

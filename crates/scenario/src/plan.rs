@@ -1,5 +1,6 @@
 //! A resolved scenario, with everything needed to run it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use trackbed_core::{Bitrate, named};
 use trackbed_device::processor::costs::Cost;
 use trackbed_device::processor::durations::Durations;
+use trackbed_measure::results::{FactorKind, UsefulDifference};
 use trackbed_net::LinkSpec;
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{Protocol, TlsParameters, TransportParameters};
@@ -38,6 +40,10 @@ pub struct Plan {
     /// The factors that describe the track and the load, such as a swept loss; the others are the
     /// user's choices.
     pub conditions: Vec<String>,
+    /// The factors by name: what their values are.
+    pub factors: BTreeMap<String, FactorKind>,
+    /// The smallest difference between cells that matters.
+    pub useful_difference: UsefulDifference,
     /// The text of the scenario file.
     pub source_text: String,
     /// A SHA-256 digest, in hexadecimal, of all that the result of a run depends on: the seed and
@@ -73,6 +79,8 @@ pub struct Cell {
     pub workload_name: &'static str,
     /// What is sent.
     pub workload: Arc<dyn Prepared>,
+    /// The metrics that rank the cell, the most significant first.
+    pub ranking: Vec<&'static str>,
     /// The number of runs.
     pub runs: u32,
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Arguments, Value};
+use trackbed_measure::results::FactorKind;
 use trackbed_workloads::Prepared;
 
 use crate::cell::CellReader;
@@ -36,6 +37,8 @@ pub(crate) struct Cells {
     pub conditions: Vec<String>,
     /// The files of all parts.
     pub files: Files,
+    /// What the values of the factors are; parts have them in common.
+    pub factors: BTreeMap<String, FactorKind>,
 }
 
 /// Resolves the parts of a scenario, one after the other; what is wrong with them goes to
@@ -213,6 +216,9 @@ impl<'a> Resolver<'a> {
         let part = self.spec.part.iter().map(|_| PART.to_owned());
         let conditions = part.chain(conditions.map(|column| column.name.clone()));
         add_new(&mut cells.conditions, conditions);
+        cells
+            .factors
+            .extend(self.columns.iter().map(|column| (column.name.clone(), column.kind())));
         add_new(&mut cells.notes, combined.notes.into_iter().chain(network::notes(self.spec)));
         for Combination { at, resolved, factors } in combined.cells {
             let (files, problems) = (&mut self.files, &mut *self.problems);
@@ -227,13 +233,12 @@ impl<'a> Resolver<'a> {
             let ends = &resolved.endpoint;
             let inference = inference::resolve(&mut reader, ends, &mut self.measurements);
             let canonical = reader.lines.join("\n");
-            let (Some((workload_name, workload)), Some(mut network)) = (workload, network) else {
-                continue;
-            };
+            let (Some(sent), Some(mut network)) = (workload, network) else { continue };
             let (Some(environment), Some(radio), Some(inference)) = (environment, radio, inference)
             else {
                 continue;
             };
+            let fps: &[&str] = if inference.is_some() { &["fps"] } else { &[] };
             if environment.has_delay() || radio.is_some() {
                 network.link.round_trip_delay = None;
             }
@@ -250,8 +255,9 @@ impl<'a> Resolver<'a> {
                 radio,
                 environment,
                 inference,
-                workload_name,
-                workload,
+                workload_name: sent.name,
+                workload: sent.workload,
+                ranking: [sent.ranking, fps].concat(),
                 runs: u32::try_from(schema::count(self.spec, "runs")).unwrap_or(u32::MAX),
             };
             endpoint::check_whole_requests(at, &cell, self.problems);
@@ -276,14 +282,19 @@ const WORKLOAD: &str = "workload";
 /// Prepared workloads by their canonical text.
 type Workloads = BTreeMap<String, Arc<dyn Prepared>>;
 
-fn workload(
-    cell: &mut CellReader<'_>,
-    known: &mut Workloads,
-) -> Option<(&'static str, Arc<dyn Prepared>)> {
+/// A cell's workload, and what ranks the cells that have it.
+struct Sent {
+    name: &'static str,
+    ranking: &'static [&'static str],
+    workload: Arc<dyn Prepared>,
+}
+
+fn workload(cell: &mut CellReader<'_>, known: &mut Workloads) -> Option<Sent> {
     let at = cell.at;
     let Some(kind) = at.spec.get("workload.kind") else {
         // It was required unless third-party programs are at both ends.
-        return Some((foreign::WORKLOAD, Arc::new(foreign::NoWorkload)));
+        let workload = Arc::new(foreign::NoWorkload);
+        return Some(Sent { name: foreign::WORKLOAD, ranking: &["completion_ms"], workload });
     };
     let choice = at.pick(kind);
     let name = choice.chosen.text();
@@ -304,8 +315,9 @@ fn workload(
         canonical.push_str(&format!(" {}={text}", parameter.name));
     }
     cell.lines.push(canonical.clone());
+    let (name, ranking) = (workload.name, workload.ranking(&arguments));
     if let Some(prepared) = known.get(&canonical) {
-        return Some((workload.name, Arc::clone(prepared)));
+        return Some(Sent { name, ranking, workload: Arc::clone(prepared) });
     }
     // The paths of files are complete already.
     let prepared = (workload.prepare)(&arguments, Path::new("")).map_err(|error| {
@@ -313,7 +325,7 @@ fn workload(
     });
     let prepared: Arc<dyn Prepared> = prepared.ok()?.into();
     known.insert(canonical, Arc::clone(&prepared));
-    Some((workload.name, prepared))
+    Some(Sent { name, ranking, workload: prepared })
 }
 
 /// The two ends as text: every key that means something, with its default.

@@ -14,6 +14,9 @@ use crate::plan::Home;
 use crate::spec::Spec;
 use crate::{endpoint, environment, inference, inference_keys, papers, preset, radio};
 
+/// The key of the smallest difference that matters.
+pub(crate) const USEFUL: &str = "useful-difference";
+
 pub(crate) static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
 
 /// The keys of a scenario, table by table.
@@ -53,11 +56,13 @@ impl Schema {
     }
 }
 
-fn general() -> [Parameter; 6] {
+fn general() -> [Parameter; 7] {
     static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| papers::names().collect());
     let name_help = "the scenario's name in results; default: the file's name";
     let paper_help = "study whose figures are shown beside the results";
     let home_help = "where runs happen unless --substrate is given";
+    let useful_help = "smallest difference between cells that matters: a share, a time, or both; of \
+                       times the larger one counts";
     let (runs, seed) = (Kind::Count { min: 1 }, Kind::Count { min: 0 });
     [
         Parameter::optional("name", Kind::Text, name_help),
@@ -66,6 +71,7 @@ fn general() -> [Parameter; 6] {
         Parameter::with_default("substrate", Kind::Choice(Home::NAMES), "virtual", home_help),
         Parameter::with_default("runs", runs, "30", "runs per cell"),
         Parameter::with_default("seed", seed, "1", "root seed of all randomness"),
+        Parameter::with_default(USEFUL, Kind::Text, "1 %, 1 ms", useful_help),
     ]
 }
 

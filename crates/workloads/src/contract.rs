@@ -1,5 +1,6 @@
 //! The interface of a workload.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub struct Workload {
     pub communicates: bool,
     /// Whether its clients follow the environment's reconnections and seeks.
     pub follows_environment: bool,
+    /// The metrics that rank cells: the first entry that applies to a cell holds.
+    pub ranking: &'static [Ranking],
     /// Resolves the values of a cell: reads the files they name, relative to the given folder, and
     /// checks that the values are consistent. An error names the parameter and the remedy.
     pub prepare: Prepare,
@@ -39,6 +42,44 @@ impl Workload {
     /// The parameters for scenarios.
     pub fn parameters(&self) -> &'static [Parameter] {
         (self.parameters)()
+    }
+
+    /// The metrics that rank cells with these values, the most significant first.
+    pub fn ranking(&self, arguments: &Arguments) -> &'static [&'static str] {
+        let applies = |ranking: &&Ranking| {
+            ranking.with.is_none_or(|(name, wanted)| {
+                let value = arguments.value(name).map(ToString::to_string);
+                value.is_some_and(|value| wanted.is_empty() || value == wanted)
+            })
+        };
+        self.ranking.iter().find(applies).map_or(&[], |ranking| ranking.metrics)
+    }
+}
+
+/// What ranks the cells of a workload. The first metric in which cells differ usefully ranks them, and the
+/// answer names the best cells of others where these are not the same.
+pub struct Ranking {
+    /// A parameter that must be set, and the value that it must have, if not empty; `None`: no condition.
+    pub with: Option<(&'static str, &'static str)>,
+    /// The names of the metrics, the most significant first.
+    pub metrics: &'static [&'static str],
+}
+
+impl Ranking {
+    /// A ranking without condition.
+    pub const fn by(metrics: &'static [&'static str]) -> Ranking {
+        Ranking { with: None, metrics }
+    }
+}
+
+impl fmt::Display for Ranking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.metrics.join(", "))?;
+        match self.with {
+            Some((name, "")) => write!(f, " (with {name})"),
+            Some((name, value)) => write!(f, " ({name} = {value})"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -93,10 +134,19 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// The name of the board whose speed applies to verification in virtual time; `here` is this
-    /// machine, and the only one in real time. `None` without verification.
+    /// The board whose speed applies to verification in virtual time; `None` without verification.
     fn board(&self) -> Option<&'static str> {
         None
+    }
+
+    /// The board that the scenario names, if any: in real time only [`HERE`](crate::HERE), this machine.
+    fn chosen_board(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether more cores verify in virtual time than were measured on the board.
+    fn is_extrapolated(&self) -> bool {
+        false
     }
 
     /// The round trips of a run that is a strict sequence of them; `None` if windows and rates

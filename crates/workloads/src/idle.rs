@@ -19,6 +19,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: false,
     follows_environment: false,
+    ranking: &[],
     prepare,
 };
 

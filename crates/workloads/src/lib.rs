@@ -32,8 +32,10 @@ mod verification;
 mod warm_up;
 
 pub use arguments::WorkloadError;
+pub use boards::HERE;
 pub use contract::{
-    Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WriteContent,
+    Expectation, PageObject, Patience, Prepared, Ranking, Site, SiteFile, Stage, Workload,
+    WriteContent,
 };
 pub use data::generate as generate_data;
 pub use registry::{find, registry};

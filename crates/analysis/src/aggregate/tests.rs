@@ -11,7 +11,7 @@ fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
 
 fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec<Difference> {
     let counted = Counted { plan, results: &runs.to_vec(), keep_invalid: false };
-    super::differences(counted, cells).unwrap()
+    super::differences(counted, cells, UsefulDifference::default()).unwrap()
 }
 
 /// Two protocols; with `sweep`, for each of two losses.

@@ -1,5 +1,7 @@
 //! The answer: a sentence for each condition that a user can quote.
 
+mod artefacts;
+mod beyond;
 mod names;
 mod sentence;
 

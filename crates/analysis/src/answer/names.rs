@@ -3,27 +3,28 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use trackbed_measure::results::{CellResult, factor_names};
+use trackbed_measure::results::{CellResult, Document, FactorKind, factor_names};
 use trackbed_scenario::PART;
 
 /// The factors that distinguish the cells of a group, and those that they have in common.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub struct Names<'a> {
+    document: &'a Document,
     /// The factors in which they differ.
     varying: Vec<String>,
     /// The factors that are the same in the group, but not in the whole section.
     condition: Vec<String>,
 }
 
-impl Names {
+impl<'a> Names<'a> {
     /// The names of `members`, the cells of a group, among `all` cells of the section.
-    pub fn new(members: &[&CellResult], all: &[&CellResult]) -> Names {
+    pub fn new(document: &'a Document, members: &[&CellResult], all: &[&CellResult]) -> Names<'a> {
         let mut names = factor_names(members.iter().copied());
         names.retain(|name| name != PART);
         let (varying, fixed): (Vec<String>, Vec<String>) =
             names.into_iter().partition(|name| values(members, name) > 1);
         let condition = fixed.into_iter().filter(|name| values(all, name) > 1).collect();
-        Names { varying, condition }
+        Names { document, varying, condition }
     }
 
     /// `HTTP/2, TLS 1.3, 0-RTT`: a factor that the cell's protocol does not vary is left out.
@@ -39,10 +40,10 @@ impl Names {
             .varying
             .iter()
             .filter(tells)
-            .filter_map(|name| Some(phrase(name, cell.factors.get(name)?)))
+            .filter_map(|name| Some(self.phrase(name, cell.factors.get(name)?)))
             .collect();
         if phrases.is_empty() {
-            let known = |name: &String| Some(phrase(name, cell.factors.get(name)?));
+            let known = |name: &String| Some(self.phrase(name, cell.factors.get(name)?));
             phrases = self.varying.iter().filter_map(known).collect();
         }
         phrases.join(", ")
@@ -50,8 +51,27 @@ impl Names {
 
     /// `loss 1 %, delay 10 ms`; empty where there is one condition only.
     pub fn condition(&self, cell: &CellResult) -> String {
-        let known = |name: &String| Some(phrase(name, cell.factors.get(name)?));
+        let known = |name: &String| Some(self.phrase(name, cell.factors.get(name)?));
         self.condition.iter().filter_map(known).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A factor's value in words.
+    fn phrase(&self, name: &str, value: &Value) -> String {
+        match (name, value) {
+            (PROTOCOL, Value::String(text)) => protocol(text),
+            ("packet_size_bytes", Value::Number(size)) if size.as_f64() == Some(0.0) => {
+                "path MTU discovery".to_owned()
+            }
+            ("tls", Value::String(text)) if text == "none" => "no TLS".to_owned(),
+            ("tls", Value::String(text)) => format!("TLS {text}"),
+            ("handshake", Value::String(text)) => handshake(text),
+            (_, Value::String(text)) if text == "none" => format!("no {}", spaced(name)),
+            (_, Value::String(text)) => text.clone(),
+            (_, Value::Bool(yes)) => format!("{}{}", if *yes { "" } else { "no " }, spaced(name)),
+            (_, number) => {
+                quantity(&self.document.factor(name), number.as_f64().unwrap_or(f64::NAN))
+            }
+        }
     }
 }
 
@@ -60,20 +80,6 @@ const PROTOCOL: &str = "protocol";
 /// How many values a factor has among `cells`.
 fn values(cells: &[&CellResult], name: &str) -> usize {
     cells.iter().map(|cell| cell.factor_text(name)).collect::<BTreeSet<_>>().len()
-}
-
-/// A factor's value in words.
-fn phrase(name: &str, value: &Value) -> String {
-    match (name, value) {
-        (PROTOCOL, Value::String(text)) => protocol(text),
-        ("tls", Value::String(text)) if text == "none" => "no TLS".to_owned(),
-        ("tls", Value::String(text)) => format!("TLS {text}"),
-        ("handshake", Value::String(text)) => handshake(text),
-        (_, Value::String(text)) if text == "none" => format!("no {}", spaced(name)),
-        (_, Value::String(text)) => text.clone(),
-        (_, Value::Bool(yes)) => format!("{}{}", if *yes { "" } else { "no " }, spaced(name)),
-        (_, number) => quantity(name, number.as_f64().unwrap_or(f64::NAN)),
-    }
 }
 
 fn protocol(name: &str) -> String {
@@ -102,24 +108,12 @@ fn handshake(name: &str) -> String {
     title.to_owned()
 }
 
-/// A number with its unit, which the factor's name ends in: `delay 10 ms`.
-fn quantity(name: &str, value: f64) -> String {
-    if name.ends_with("loss") {
-        return format!("{} {} %", spaced(name), rounded(value * 100.0));
-    }
-    let units = [
-        ("_ms", "ms"),
-        ("_s", "s"),
-        ("_mbps", "Mbit/s"),
-        ("_bytes", "B"),
-        ("_percent", "%"),
-        ("_m", "m"),
-        ("_kmh", "km/h"),
-    ];
-    let unit = units.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
-    match unit {
-        Some((name, unit)) => format!("{} {} {unit}", spaced(name), rounded(value)),
-        None => format!("{} {}", spaced(name), rounded(value)),
+/// A number with its unit: `delay 10 ms`.
+fn quantity(factor: &FactorKind, value: f64) -> String {
+    let FactorKind { title, kind, unit } = factor;
+    match kind == "share" {
+        true => format!("{title} {} %", rounded(value * 100.0)),
+        false => format!("{title} {} {unit}", rounded(value)).trim_end().to_owned(),
     }
 }
 

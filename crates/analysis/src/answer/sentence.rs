@@ -1,7 +1,9 @@
 //! The sentence that summarises a group of cells.
 
 use trackbed_measure::metrics::Compared;
-use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, MedianDifference, Verdict};
+use trackbed_measure::results::{
+    CellResult, Difference, MIN_RUNS, MedianDifference, UsefulDifference, Verdict,
+};
 
 use super::names::Names;
 use super::{scale, unit};
@@ -9,17 +11,19 @@ use crate::groups::{Group, Section};
 use crate::number::{Decimals, plural};
 
 pub(super) struct Sentence<'a> {
+    pub section: &'a Section<'a>,
     cells: &'a [CellResult],
-    compared: &'a Compared,
-    best: &'a CellResult,
+    pub useful: UsefulDifference,
+    pub compared: &'a Compared,
+    pub best: &'a CellResult,
     /// The cells of the group, the best one first.
-    members: Vec<&'a CellResult>,
-    names: Names,
+    pub members: Vec<&'a CellResult>,
+    names: Names<'a>,
     /// Those without a significant difference from the best one.
     level: Vec<&'a Difference>,
     /// Those that look much worse, without a significant difference because there are too few runs.
     open: Vec<&'a Difference>,
-    /// Those that are worse by less than a percent.
+    /// Those that are worse by less than matters.
     near: Vec<&'a Difference>,
     /// Those that are worse by more, the best of them first.
     worse: Vec<&'a Difference>,
@@ -31,13 +35,17 @@ pub(super) struct Sentence<'a> {
 
 impl<'a> Sentence<'a> {
     /// `None` where a difference names a cell that does not exist.
-    pub fn new(section: &Section<'a>, compared: &'a Compared, group: &Group<'a>) -> Option<Self> {
+    pub fn new(
+        section: &'a Section<'a>,
+        compared: &'a Compared,
+        group: &Group<'a>,
+    ) -> Option<Self> {
         let cells = &section.document.cells;
         let best = cells.get(group.best as usize)?;
         let others = group.differences.iter().filter_map(|one| cells.get(one.cell as usize));
         let members: Vec<&CellResult> = std::iter::once(best).chain(others).collect();
         let all: Vec<&CellResult> = section.results().collect();
-        let names = Names::new(&members, &all);
+        let names = Names::new(section.document, &members, &all);
         let is_bound =
             |one: &&Difference| cells.get(one.cell as usize).is_some_and(|cell| cell.is_bound);
         let (bounds, real): (Vec<&Difference>, Vec<&Difference>) =
@@ -46,10 +54,9 @@ impl<'a> Sentence<'a> {
         let of = |wanted: &dyn Fn(Verdict) -> bool| -> Vec<&'a Difference> {
             real.iter().copied().filter(|one| wanted(one.headline().verdict)).collect()
         };
-        let is_near = |one: &&Difference| match compared.is_share() {
-            true => one.headline().value.abs() * 100.0 < NEAR_PERCENT,
-            false => one.headline().percent.is_some_and(|percent| percent.abs() < NEAR_PERCENT),
-        };
+        let useful = section.document.useful_difference;
+        let least = compared.least_useful(compared.of(best).unwrap_or(0.0), useful);
+        let is_near = |one: &&Difference| one.headline().value.abs() < least;
         let (near, worse) = of(&|verdict| verdict == is_worse).into_iter().partition(is_near);
         let is_open = |one: &&Difference| {
             let here = cells.get(one.cell as usize).and_then(|cell| compared.of(cell));
@@ -64,7 +71,9 @@ impl<'a> Sentence<'a> {
             .into_iter()
             .partition(is_open);
         Some(Sentence {
+            section,
             cells,
+            useful,
             compared,
             best,
             names,
@@ -82,42 +91,41 @@ impl<'a> Sentence<'a> {
     }
 
     pub fn text(&self) -> String {
-        let mut parts = vec![self.lead()];
-        if self.too_few {
+        let none = (self.best.spoiled() > SPOILED_MOST).then(|| self.none_ahead());
+        let equal = none.or_else(|| self.all_equal().filter(|_| self.tails().is_none()));
+        let is_ranked = equal.is_none();
+        let mut parts = vec![equal.unwrap_or_else(|| self.lead())];
+        if is_ranked && self.too_few {
             let runs = self.level.iter().chain(&self.open).map(|one| one.n).max().unwrap_or(0);
             let runs = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
             parts.push(format!("{runs} too few for a comparison; use --runs {MIN_RUNS} or more."));
-        } else {
+        } else if is_ranked {
             parts.extend(self.list("No significant difference", &self.level));
-            let near = if self.compared.is_share() { "percentage point" } else { "%" };
-            parts.extend(self.list(&format!("Less than 1 {near} behind"), &self.near));
+            parts.extend(self.list(&format!("{} behind", self.near_words()), &self.near));
             parts.extend(self.tails());
             parts.extend(self.fastest_of_level());
             parts.extend(self.behind());
             parts.extend(self.undecided());
+            parts.extend(self.rivals());
         }
         parts.extend(self.failing.first().map(|one| self.failing(one)));
         parts.extend(self.bound.and_then(|one| self.bound(one)));
         parts.extend(self.failed());
+        parts.extend(self.artefacts());
         parts.join(" ")
     }
 
     /// `Fastest at loss 1 %: QUIC, 0-RTT: median completion time 106.8 ms (95 % CI 104.2 to 109.0), p95 148.8 ms.`
     fn lead(&self) -> String {
-        let superlative = match self.compared.less_is_better {
-            _ if self.compared.is_share() => "Fewest missed deadlines",
-            true => "Fastest",
-            false => "Highest",
-        };
         let so_far = if self.too_few { " so far" } else { "" };
-        let condition = self.names.condition(self.best);
-        let place = if condition.is_empty() { String::new() } else { format!(" at {condition}") };
-        let name = self.name(self.best);
-        let Compared { name: metric, title, .. } = self.compared;
+        let (place, name) = (self.place(), self.name(self.best));
+        let Compared { name: metric, title, best: superlative, .. } = self.compared;
         let Some(summary) = self.best.metrics.get(*metric) else { return format!("{name}.") };
         let center = self.compared.center(summary) * scale(self.compared);
         let decimals = Decimals::of([center]);
         let statistic = if self.compared.by_median() { "median" } else { "mean" };
+        // `Highest goodput` names the metric, `Fastest` does not.
+        let title = if *superlative == "Fastest" { format!(" {title}") } else { String::new() };
         let (value, unit) = (decimals.text(center), unit(self.compared));
         let interval = match self.compared.interval(summary) {
             _ if summary.min == summary.max && summary.n >= MIN_RUNS => {
@@ -135,8 +143,26 @@ impl<'a> Sentence<'a> {
         match self.compared.is_share() {
             true => format!("{superlative}{so_far}{place}: {name}: {value} {unit}{interval}."),
             false => format!(
-                "{superlative}{so_far}{place}: {name}: {statistic} {title} {value} {unit}{interval}{tail}."
+                "{superlative}{so_far}{place}: {name}: {statistic}{title} {value} {unit}{interval}{tail}."
             ),
+        }
+    }
+
+    /// ` at loss 1 %`
+    pub(super) fn place(&self) -> String {
+        let condition = self.names.condition(self.best);
+        if condition.is_empty() { condition } else { format!(" at {condition}") }
+    }
+
+    /// `Less than 1 %`
+    fn near_words(&self) -> String {
+        let UsefulDifference { percent, ms } = self.useful;
+        let in_percent =
+            |one: &&Difference| one.headline().percent.is_some_and(|it| it.abs() < percent);
+        match self.compared.is_share() {
+            true => format!("Less than {percent} percentage points"),
+            false if self.near.iter().all(in_percent) => format!("Less than {percent} %"),
+            false => format!("Less than {ms} ms"),
         }
     }
 
@@ -201,11 +227,7 @@ impl<'a> Sentence<'a> {
 
     /// `HTTP/2, median 226.2 ms`
     fn center_of(&self, difference: &Difference) -> String {
-        let center = self.cell(difference).and_then(|cell| self.compared.of(cell));
-        let value = center.unwrap_or(f64::NAN) * scale(self.compared);
-        let statistic = if self.compared.by_median() { "median " } else { "" };
-        let (name, unit) = (self.name_of(difference), unit(self.compared));
-        format!("{name}: {statistic}{} {unit}", digits(value))
+        self.cell(difference).map_or_else(String::new, |cell| self.valued(cell, self.compared))
     }
 
     /// `Then QUIC, resumed: 10.0 ms (9 %) more (95 % CI 9.8 to 10.2); slowest HTTP/2: 30.0 ms (28 %) more (...).`
@@ -317,8 +339,16 @@ impl<'a> Sentence<'a> {
         (failed > 0).then(|| format!("{failed} of {all} runs failed and are left out."))
     }
 
-    fn name(&self, cell: &CellResult) -> String {
-        self.names.cell(cell, &self.members)
+    /// `HTTP/2: median 226.2 ms`
+    pub(super) fn valued(&self, cell: &CellResult, compared: &Compared) -> String {
+        let value = compared.of(cell).unwrap_or(f64::NAN) * scale(compared);
+        let statistic = if compared.by_median() { "median " } else { "" };
+        format!("{}: {statistic}{} {}", self.name(cell), digits(value), unit(compared))
+    }
+
+    pub(super) fn name(&self, cell: &CellResult) -> String {
+        let mark = if cell.is_extrapolated { " (extrapolated)" } else { "" };
+        format!("{}{mark}", self.names.cell(cell, &self.members))
     }
 
     fn name_of(&self, difference: &Difference) -> String {
@@ -347,8 +377,8 @@ fn span([low, high]: [String; 2], value: &str) -> String {
 /// Tails that are closer together are not worth a sentence.
 const TAILS_FROM: f64 = 1.1;
 
-/// Behind by less, a cell is as good for most purposes, however significant the difference is.
-const NEAR_PERCENT: f64 = 1.0;
+/// A cell of which more runs failed, or more messages were refused, is no answer.
+const SPOILED_MOST: f64 = 0.5;
 
 /// Farther from the best one, a cell without a significant difference is called undecided: as a share of the best
 /// value.

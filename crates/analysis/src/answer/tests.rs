@@ -143,7 +143,7 @@ fn rates_are_better_when_higher() {
     (less.metric, less.median) = ("goodput_mbps".to_owned(), None);
     (less.ci95, less.verdict) = ([-6.0, -4.0], Verdict::Lower);
     let found = texts(&[of("ecf", 35.0), of("minrtt", 30.0)], &[less]);
-    let expected = "Highest: ecf: mean goodput 35.00 Mbit/s (95 % CI 34.00 to 36.00). Then minrtt: 5.00 \
+    let expected = "Highest goodput: ecf: mean 35.00 Mbit/s (95 % CI 34.00 to 36.00). Then minrtt: 5.00 \
                     Mbit/s (5.0 %) less (95 % CI 4.00 to 6.00).";
     assert_eq!(found, [expected]);
 }
@@ -165,7 +165,7 @@ fn a_bound_is_no_answer() {
     };
     let differences = [differ(1, -7.0, Verdict::Lower), differ(2, 3.0, Verdict::Higher)];
     let [found] = &texts(&cells, &differences)[..] else { panic!("one sentence") };
-    assert!(found.starts_with("Highest: pha: "), "{found}");
+    assert!(found.starts_with("Highest goodput: pha: "), "{found}");
     let bound = "oracle is a bound that nothing real reaches: 40.00 Mbit/s; the best goes 70 % of the way \
                  from no foresight.";
     assert!(found.ends_with(bound), "{found}");
@@ -183,19 +183,124 @@ fn failed_runs_are_counted() {
     assert!(found.ends_with(expected), "{found}");
 }
 
-/// Messages at a given rate: the last answer comes at the end, whatever the protocol.
+/// A cell that is ranked by `metrics`, each with its value in all runs.
+fn ranked(name: &str, ranking: &[&str], metrics: &[(&str, f64)]) -> CellResult {
+    let mut cell = time(json!({ "protocol": name }), 59_940.0);
+    cell.ranking = ranking.iter().map(ToString::to_string).collect();
+    for (name, value) in metrics {
+        let summary = serde_json::from_value(summary(name, *value, [*value; 2])).unwrap();
+        cell.metrics.insert((*name).to_owned(), summary);
+    }
+    cell
+}
+
+fn exact(metric: &str, cell: u32, against: u32, value: f64) -> Difference {
+    let metric = metric.to_owned();
+    Difference { metric, percent: None, ..difference(cell, against, value, 0.0) }
+}
+
+/// Messages at a given rate complete when the schedule ends, whatever the protocol.
 #[test]
-fn what_tells_no_cell_from_another_ranks_none() {
-    let of = |protocol: &str, rtt: f64| {
-        let mut cell = time(json!({ "protocol": protocol }), 59_940.0);
-        let rtt = serde_json::from_value(summary("rtt_ms", rtt, [rtt - 1.0, rtt + 1.0])).unwrap();
-        cell.metrics.insert("rtt_ms".to_owned(), rtt);
+fn a_schedule_ranks_no_cell() {
+    let of = |protocol, missed, rtt| {
+        let metrics = [("deadline_miss_ratio", missed), ("rtt_ms", rtt)];
+        ranked(protocol, &["deadline_miss_ratio", "rtt_ms"], &metrics)
+    };
+    let more = Difference {
+        median: None,
+        mean: 0.063,
+        ci95: [0.04, 0.09],
+        verdict: Verdict::Higher,
+        ..exact("deadline_miss_ratio", 0, 1, 0.063)
+    };
+    let found = texts(&[of("quic", 0.098, 40.0), of("http2", 0.035, 60.0)], &[more]);
+    assert!(found[0].starts_with("Fewest missed deadlines: HTTP/2: 3.500 %"), "{found:?}");
+    let rtt = exact("rtt_ms", 1, 0, 20.0);
+    let found = texts(&[of("quic", 0.0, 40.0), of("http2", 0.005, 60.0)], &[rtt]);
+    assert!(found[0].starts_with("Fastest: QUIC: median round-trip time 40.00 ms"), "{found:?}");
+}
+
+/// A gap of 997 ms without foresight and of 141 ms with it, at the same goodput within the noise.
+#[test]
+fn the_best_by_another_metric_is_named() {
+    let of = |name, goodput, gap| {
+        let metrics = [("goodput_mbps", goodput), ("gap_ms", gap)];
+        ranked(name, &["goodput_mbps", "gap_ms"], &metrics)
+    };
+    let level = Difference {
+        median: None,
+        mean: -1.0,
+        ci95: [-3.0, 1.0],
+        ..exact("goodput_mbps", 1, 0, 0.0)
+    };
+    let differences = [level, exact("gap_ms", 1, 0, -856.0)];
+    let found = texts(&[of("none", 31.0, 997.0), of("pha-d", 30.0, 141.0)], &differences);
+    let expected = "Highest goodput: no traffic: mean 31.00 Mbit/s in all 40 runs. No significant difference: \
+                    PHA-D. Shortest gap: PHA-D: median 141.0 ms; no traffic: median 997.0 ms.";
+    assert_eq!(found, [expected]);
+}
+
+/// Only Chromium has a completion time.
+#[test]
+fn only_what_all_cells_have_ranks_them() {
+    let foreign = ranked("chromium", &["plt_ms"], &[("plt_ms", 900.0)]);
+    let mut own = ranked("trackbed", &["plt_ms"], &[("plt_ms", 800.0)]);
+    own.metrics.remove("completion_ms");
+    let found = answers(&[foreign.clone(), own.clone()], &[exact("plt_ms", 0, 1, 100.0)]);
+    assert_eq!(found[0].metric, "plt_ms");
+    let old = [foreign, own].map(|cell| CellResult { ranking: Vec::new(), ..cell });
+    assert_eq!(answers(&old, &[exact("plt_ms", 0, 1, 100.0)])[0].metric, "plt_ms");
+}
+
+/// Of 100 ms, a percent and a millisecond are the same; of 20 ms the millisecond counts.
+#[test]
+fn what_differs_by_less_than_matters_is_equal() {
+    let found = |value: f64| {
+        let of = |name, value| ranked(name, &["rtt_ms"], &[("rtt_ms", value)]);
+        texts(&[of("quic", 20.0), of("tcp", 20.0 + value)], &[exact("rtt_ms", 1, 0, value)])
+    };
+    let expected = "All equal: QUIC; TCP: median round-trip time 20.00 to 20.90 ms; differences below 1 % or 1 ms \
+                    do not count.";
+    assert_eq!(found(0.9), [expected]);
+    assert!(found(1.1)[0].starts_with("Fastest: QUIC"), "{:?}", found(1.1));
+}
+
+/// As `crowd` over QUIC: 66 % of the bytes are probes, and messages wait.
+#[test]
+fn what_was_not_chosen_is_named_with_its_share() {
+    let of = |name, filler, wait| {
+        let metrics = [
+            ("rtt_ms", 26.0),
+            ("filler_percent", filler),
+            ("lost_count", 1.0),
+            ("sent_count", 100.0),
+        ];
+        let mut cell = ranked(name, &["completion_ms"], &metrics);
+        cell.metrics.get_mut("rtt_ms").unwrap().min -= wait;
         cell
     };
-    let mut slower = difference(1, 0, 20.0, 1.0);
-    slower.metric = "rtt_ms".to_owned();
-    let found = texts(&[of("quic", 40.0), of("http2", 60.0)], &[slower]);
-    assert!(found[0].starts_with("Fastest: QUIC: median round-trip time 40.00 ms"), "{found:?}");
+    let mut cells = [of("quic", 66.0, 15.0), of("http2", 4.0, 15.0)];
+    let failure =
+        json!([{ "run": 0, "count": 10, "reason": "no answer within 60 s (workload.timeout)" }]);
+    (cells[1].failed, cells[1].failures) = (10, serde_json::from_value(failure).unwrap());
+    // 10 failed beside 40 runs.
+    let expected = "Beside the question: path-MTU probes and padding are 66 % of what was sent (packet-size): QUIC; runs \
+                    ended by the time limit are 20 % of the runs (workload.timeout): HTTP/2.";
+    let found = texts(&cells, &[difference(1, 0, 9.0, 1.0)]);
+    assert!(found[0].ends_with(expected), "{found:?}");
+    let found =
+        texts(&[of("quic", 66.0, 1.0), of("http2", 4.0, 1.0)], &[difference(1, 0, 9.0, 1.0)]);
+    assert!(!found[0].contains("Beside"), "an idle link: {found:?}");
+}
+
+#[test]
+fn refused_messages_win_nothing() {
+    let of = |name, refused| {
+        let metrics = [("refused_count", refused), ("answered_count", 10.0 - refused)];
+        ranked(name, &["completion_ms"], &metrics)
+    };
+    let found = texts(&[of("quic", 10.0), of("http2", 10.0)], &[difference(1, 0, 9.0, 1.0)]);
+    assert!(found[0].starts_with("No cell is ahead: in each, more than half"), "{found:?}");
 }
 
 /// A low median beside late answers is not the best.

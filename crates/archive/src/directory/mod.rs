@@ -195,14 +195,24 @@ fn is_begun(path: &Path, about: &About) -> Result<bool, DirectoryError> {
     Ok(true)
 }
 
-/// The summary document of the run directory at `path`.
+/// The summary document of the run directory at `path`. Cells of older versions get the ranking that this
+/// version declares, if the plan can still be made.
 ///
 /// # Errors
 /// If it is not a run directory, has no summary yet, or the file is damaged.
 pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
-    read_about(path)?;
-    let document: Document = read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
+    let about = read_about(path)?;
+    let mut document: Document =
+        read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
+    if document.cells.iter().all(|cell| cell.ranking.is_empty())
+        && let Ok(plan) = about.recipe().plan()
+    {
+        for (cell, planned) in document.cells.iter_mut().zip(&plan.cells) {
+            cell.ranking = planned.ranking.iter().map(ToString::to_string).collect();
+        }
+        document.factors = plan.factors;
+    }
     match u64::from(document.runs) {
         // A comparison allocates memory for each run.
         runs if runs > RUNS_MAX => {

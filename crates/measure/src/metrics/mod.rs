@@ -42,7 +42,8 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
-use crate::results::{CellResult, MIN_RUNS, MetricSummary};
+use crate::lists::distinct;
+use crate::results::{CellResult, MIN_RUNS, MetricSummary, UsefulDifference};
 
 pub use account::{Account, account};
 pub use outcome::outcome;
@@ -66,6 +67,8 @@ pub struct Compared {
     pub name: &'static str,
     /// What it is called in a sentence.
     pub title: &'static str,
+    /// What the best cell is in a sentence: `Fastest`.
+    pub best: &'static str,
     /// Whether the cell with less of it is the better one.
     pub less_is_better: bool,
 }
@@ -99,21 +102,35 @@ impl Compared {
             false => (summary.n >= MIN_RUNS).then_some(summary.ci95),
         }
     }
+
+    /// The smallest difference from `base` that matters, in the metric's unit.
+    pub fn least_useful(&self, base: f64, useful: UsefulDifference) -> f64 {
+        let share = useful.percent / 100.0;
+        match (self.is_share(), self.by_median()) {
+            (true, _) => share,
+            (_, true) => (share * base.abs()).max(useful.ms),
+            _ => share * base.abs(),
+        }
+    }
 }
 
-/// The metrics by which cells are compared, the most significant first: the first that a cell has
-/// ranks it.
+/// The metrics by which cells may be ranked. Each workload declares those that rank its cells; this order
+/// is that of directories that are older than these declarations.
 pub const COMPARED: &[Compared] = &[
-    less("completion_ms", "completion time"),
-    less("plt_ms", "page load time"),
-    less("loading_delay_ms", "loading delay"),
-    less("deadline_miss_ratio", "missed deadlines"),
-    less("rtt_ms", "round-trip time"),
-    less("verdict_ms", "time to a verdict"),
-    more("signature_rate_hz", "signature rate"),
-    more("throughput_mbps", "throughput"),
-    more("goodput_mbps", "goodput"),
-    more("fps", "frame rate"),
+    less("completion_ms", "completion time", "Fastest"),
+    less("plt_ms", "page load time", "Fastest"),
+    less("loading_delay_ms", "loading delay", "Fastest"),
+    less("deadline_miss_ratio", "missed deadlines", "Fewest missed deadlines"),
+    less("rtt_ms", "round-trip time", "Fastest"),
+    less("late_verdict_ratio", "late verdicts", "Fewest late verdicts"),
+    less("verdict_ms", "time to a verdict", "Fastest"),
+    more("signature_rate_hz", "signature rate", "Highest signature rate"),
+    more("throughput_mbps", "throughput", "Highest throughput"),
+    more("goodput_mbps", "goodput", "Highest goodput"),
+    less("gap_ms", "longest gap", "Shortest gap"),
+    less("interruption_ms", "interruption", "Shortest interruption"),
+    more("media_bitrate_mbps", "bitrate of the media", "Highest bitrate of the media"),
+    more("fps", "frame rate", "Highest frame rate"),
 ];
 
 /// The metric called `name`, if cells are compared by it.
@@ -121,23 +138,38 @@ pub fn compared(name: &str) -> Option<&'static Compared> {
     COMPARED.iter().find(|compared| compared.name == name)
 }
 
-/// The metric that ranks `cells`: the first that they have and in which they differ by a percent (shares: by a
-/// percentage point), or else the first that they have. Messages at a given rate complete at the same time,
-/// however late each answer is.
-pub fn headline<'a>(
-    cells: impl Iterator<Item = &'a CellResult> + Clone,
+/// The declared metrics that all of `cells` have, less those whose runs all failed.
+pub fn declared<'a>(cells: impl Iterator<Item = &'a CellResult> + Clone) -> Vec<&'static Compared> {
+    let names = distinct(cells.clone().flat_map(|cell| &cell.ranking));
+    let declared = names.into_iter().filter_map(|name| compared(name));
+    declared.filter(|one| is_common(one, cells.clone())).collect()
+}
+
+/// The metric that ranks cells: of those declared and common to all cells the first in which cells of one of
+/// the `groups` differ usefully, or else the first. Where none of them is common, all that can rank are tried.
+pub fn headline(
+    groups: &[Vec<&CellResult>],
+    useful: UsefulDifference,
 ) -> Option<&'static Compared> {
-    let centers = |compared: &Compared| -> Vec<f64> {
-        cells.clone().filter_map(|cell| compared.of(cell)).collect()
-    };
+    let cells = groups.iter().flatten().copied();
+    let mut order = declared(cells.clone());
+    if order.is_empty() {
+        order = COMPARED.iter().filter(|one| is_common(one, cells.clone())).collect();
+    }
     let differs = |compared: &&Compared| {
-        let centers = centers(compared);
-        let least = centers.iter().copied().fold(f64::INFINITY, f64::min);
-        let whole = if compared.is_share() { 1.0 } else { least.abs() };
-        centers.iter().any(|center| center - least > 0.01 * whole)
+        groups.iter().any(|group| {
+            let centers = || group.iter().filter_map(|cell| compared.of(cell));
+            let least = centers().fold(f64::INFINITY, f64::min);
+            centers().any(|center| center - least > compared.least_useful(least, useful))
+        })
     };
-    let has = |compared: &&Compared| !centers(compared).is_empty();
-    COMPARED.iter().find(differs).or_else(|| COMPARED.iter().find(has))
+    order.iter().copied().find(|one| differs(one)).or(order.first().copied())
+}
+
+/// Whether all cells with successful runs have a metric.
+fn is_common<'a>(compared: &Compared, cells: impl Iterator<Item = &'a CellResult>) -> bool {
+    let mut having = cells.filter(|cell| !cell.metrics.is_empty()).peekable();
+    having.peek().is_some() && having.all(|cell| cell.metrics.contains_key(compared.name))
 }
 
 /// A metric's name and its unit: `completion` and `ms`.
@@ -155,12 +187,12 @@ pub(crate) fn time_of(records: &[Record], event: &Event) -> Option<Time> {
     records.iter().find(|record| record.event == *event).map(|record| record.at)
 }
 
-const fn less(name: &'static str, title: &'static str) -> Compared {
-    Compared { name, title, less_is_better: true }
+const fn less(name: &'static str, title: &'static str, best: &'static str) -> Compared {
+    Compared { name, title, best, less_is_better: true }
 }
 
-const fn more(name: &'static str, title: &'static str) -> Compared {
-    Compared { name, title, less_is_better: false }
+const fn more(name: &'static str, title: &'static str, best: &'static str) -> Compared {
+    Compared { name, title, best, less_is_better: false }
 }
 
 /// Whether less of a metric is better, or more of it; `None` if neither is. Less is better for

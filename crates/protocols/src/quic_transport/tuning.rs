@@ -16,7 +16,7 @@ pub(crate) struct Tuning {
 
 impl Tuning {
     pub(super) fn of(arguments: &Arguments) -> Tuning {
-        let datagram = arguments.get::<ByteSize>("packet-size");
+        let datagram = arguments.get::<ByteSize>("packet-size").filter(|size| size.as_bytes() > 0);
         Tuning {
             initial_datagrams: arguments.get("initial-window"),
             beta: arguments.get::<Ratio>("beta").map(Ratio::as_f64),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trackbed_analysis::Names;
 use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics;
-use trackbed_measure::results::{CellResult, MIN_RUNS};
+use trackbed_measure::results::{CellResult, Document, MIN_RUNS};
 use trackbed_stats::Sample;
 
 use super::{FigureError, Group, Subject, capital};
@@ -101,7 +101,7 @@ pub(super) fn ecdf(subject: &Subject<'_>, samples: &BTreeMap<u32, Vec<f64>>) -> 
 
 pub(super) fn line(subject: &Subject<'_>) -> Result<(Plot, String), FigureError> {
     let factor = subject.numeric_factors().into_iter().next().ok_or(FigureError::NoFactor)?;
-    let x_axis = factors::axis(&subject.results(), &factor);
+    let x_axis = factors::axis(&subject.results(), &factor, &subject.document.factor(&factor));
     let x_name = match x_axis.unit.as_str() {
         "number" => capital(&x_axis.name),
         unit => capital(&format!("{} ({unit})", x_axis.name)),
@@ -113,7 +113,8 @@ pub(super) fn line(subject: &Subject<'_>) -> Result<(Plot, String), FigureError>
         let series = group.cells.iter().map(|(_, cell)| (cell.name(&group.series), *cell));
         for (key, cells) in grouped(series) {
             // The cells beside one of them may have failed: then another one tells its name.
-            let mut names = cells.iter().map(|cell| name_beside(&group, cell, place));
+            let mut names =
+                cells.iter().map(|cell| name_beside(subject.document, &group, cell, place));
             let name =
                 || names.find(|name| !name.is_empty()).unwrap_or_else(|| "all runs".to_owned());
             let look = curves.look(key, name);
@@ -144,6 +145,7 @@ pub(super) fn line(subject: &Subject<'_>) -> Result<(Plot, String), FigureError>
 
 /// A cell's name among those at the same place on the x axis; empty if it is alone there.
 fn name_beside(
+    document: &Document,
     group: &Group<'_>,
     cell: &CellResult,
     place: impl Fn(&CellResult) -> Option<f64>,
@@ -151,7 +153,7 @@ fn name_beside(
     let all: Vec<&CellResult> = group.cells.iter().map(|(_, cell)| *cell).collect();
     let beside: Vec<&CellResult> =
         all.iter().copied().filter(|other| place(other) == place(cell)).collect();
-    Names::new(&beside, &all).cell(cell, &beside)
+    Names::new(document, &beside, &all).cell(cell, &beside)
 }
 
 /// Panels with a named row for each cell.

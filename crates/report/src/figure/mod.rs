@@ -6,6 +6,7 @@ mod timeline;
 use std::collections::BTreeMap;
 
 use trackbed_analysis::Names;
+use trackbed_analysis::groups::Section;
 use trackbed_measure::lists::{distinct, grouped};
 use trackbed_measure::metrics::{self, split_unit};
 use trackbed_measure::results::{CellResult, Document, factor_names};
@@ -64,7 +65,8 @@ impl<'a> Subject<'a> {
                 known: known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "),
             })
         };
-        let first = metrics::headline(document.cells.iter()).map(|compared| compared.name);
+        let sections = Section::all(document);
+        let first = sections.iter().find_map(Section::headline).map(|compared| compared.name);
         let metric = match metric.or(first) {
             _ if known.is_empty() => return Err(FigureError::NoCells),
             Some(metric) => named(metric)?,
@@ -126,7 +128,7 @@ impl<'a> Subject<'a> {
         chosen.insert(0, PART.to_owned());
         let cells = self.cells.iter().map(|(number, cell)| (cell.name(&chosen), (*number, *cell)));
         let groups = grouped(cells).into_iter();
-        groups.map(|(_, cells)| Group::new(cells, &results, &series)).collect()
+        groups.map(|(_, cells)| Group::new(self.document, cells, &results, &series)).collect()
     }
 
     /// `Completion time (ms)`
@@ -160,15 +162,20 @@ fn capital(name: &str) -> String {
 struct Group<'a> {
     title: String,
     cells: Vec<(u32, &'a CellResult)>,
-    names: Names,
+    names: Names<'a>,
     /// The factors that its series differ in.
     series: Vec<String>,
 }
 
 impl<'a> Group<'a> {
-    fn new(cells: Vec<(u32, &'a CellResult)>, all: &[&CellResult], series: &[String]) -> Group<'a> {
+    fn new(
+        document: &'a Document,
+        cells: Vec<(u32, &'a CellResult)>,
+        all: &[&CellResult],
+        series: &[String],
+    ) -> Group<'a> {
         let members: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
-        let names = Names::new(&members, all);
+        let names = Names::new(document, &members, all);
         let part = members[0].factor_text(PART);
         let is_one = all.iter().all(|cell| cell.factor_text(PART) == part);
         let part = Some(part).filter(|_| !is_one);

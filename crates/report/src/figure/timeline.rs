@@ -1,6 +1,7 @@
 //! A quantity over the time of single runs, one below the other.
 
 use trackbed_measure::lists::distinct;
+use trackbed_measure::metrics;
 use trackbed_measure::results::RunResult;
 use trackbed_measure::timeline::{Chart, Timeline};
 
@@ -106,9 +107,9 @@ pub struct CourseRun {
     pub timeline: Timeline,
 }
 
-/// The number of the median one of a cell's runs, by the first metric that ranks cells.
-pub fn middle_run(runs: &[RunResult]) -> Option<u32> {
+/// The number of the median one of a cell's runs, by a metric that can rank cells.
+pub fn middle_run(runs: &[RunResult], metric: &str) -> Option<u32> {
     let mut ranks = Ranks::default();
-    ranks.add(0, &runs.iter().collect::<Vec<_>>());
+    ranks.add(0, metrics::compared(metric)?.name, &runs.iter().collect::<Vec<_>>());
     ranks.middle(0)
 }

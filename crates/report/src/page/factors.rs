@@ -2,7 +2,7 @@
 //! and choices.
 
 use trackbed_measure::lists::distinct;
-use trackbed_measure::results::CellResult;
+use trackbed_measure::results::{CellResult, FactorKind};
 
 use super::figure::Axis;
 use super::palette::SERIES;
@@ -36,49 +36,18 @@ pub(crate) fn is_numeric(cells: &[&CellResult], factor: &str, values_min: usize)
     numbers.len() >= values_min
 }
 
-/// The axis of a numeric factor. A factor's name ends in its unit, if it has one; otherwise numbers
-/// from 0 to 1 are shares, and the rest are counts.
-pub(crate) fn axis(cells: &[&CellResult], factor: &str) -> Axis {
-    let values: Vec<(f64, String)> = cells.iter().filter_map(|cell| number(cell, factor)).collect();
+/// The axis of a numeric factor.
+pub(crate) fn axis(cells: &[&CellResult], name: &str, factor: &FactorKind) -> Axis {
+    let values: Vec<(f64, String)> = cells.iter().filter_map(|cell| number(cell, name)).collect();
     let written = values.iter().map(|(_, unit)| unit.as_str()).find(|unit| !unit.is_empty());
-    let (name, unit) = name_and_unit(factor);
-    let share = values.iter().all(|(value, _)| (0.0..=1.0).contains(value))
-        && values.iter().any(|(value, _)| value.fract() != 0.0);
-    let unit = match (written, unit) {
+    let unit = match (written, factor.unit.as_str()) {
         (Some(written), _) => written,
-        (None, "") if share => "share",
+        (None, "") if factor.kind == "share" => "share",
         (None, "") => "number",
         (None, unit) => unit,
     };
-    Axis::linear(name, unit).for_values(values.iter().map(|(value, _)| *value))
+    Axis::linear(factor.title.clone(), unit).for_values(values.iter().map(|(value, _)| *value))
 }
-
-/// A factor's name for display, and the unit it ends in: `delay` and `ms`.
-pub(crate) fn name_and_unit(factor: &str) -> (String, &'static str) {
-    let split = factor.rsplit_once('_').and_then(|(name, end)| {
-        let (_, unit) = UNITS.iter().find(|(short, _)| *short == end)?;
-        Some((name.replace('_', " "), *unit))
-    });
-    split.unwrap_or_else(|| (factor.replace('_', " "), ""))
-}
-
-/// Suffixes of factor names, and how the units are written.
-const UNITS: [(&str, &str); 14] = [
-    ("ns", "ns"),
-    ("us", "µs"),
-    ("ms", "ms"),
-    ("s", "s"),
-    ("bytes", "B"),
-    ("mbps", "Mbit/s"),
-    ("kbps", "kbit/s"),
-    ("bps", "bit/s"),
-    ("hz", "1/s"),
-    ("percent", "%"),
-    ("m", "m"),
-    ("kmh", "km/h"),
-    ("mps", "m/s"),
-    ("dbm", "dBm"),
-];
 
 /// The values of a factor in `cells`, in order of appearance.
 pub(crate) fn values(cells: &[&CellResult], factor: &str) -> Vec<String> {
@@ -170,9 +139,9 @@ mod tests {
             cell(json!({ "loss": 0.02, "delay_ms": 200, "error": "100 m", "tls": "1.3" })),
         ];
         let cells: Vec<&CellResult> = cells.iter().collect();
-        let unit = |factor| axis(&cells, factor).unit;
+        let unit = |name| axis(&cells, name, &FactorKind::named(name)).unit;
         assert_eq!(["loss", "delay_ms", "error"].map(unit), ["share", "ms", "m"]);
-        assert_eq!(axis(&cells, "delay_ms").name, "delay");
+        assert_eq!(FactorKind::named("delay_ms").title, "delay");
         assert!(["loss", "delay_ms", "error"].iter().all(|name| is_numeric(&cells, name, 2)));
         assert!(!is_numeric(&cells, "error", 3));
         assert!(!is_numeric(&cells, "tls", 2), "a version is a name");

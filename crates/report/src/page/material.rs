@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trackbed_analysis::groups::Section;
 use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
-use trackbed_measure::results::CellResult;
+use trackbed_measure::results::{CellResult, FactorKind};
 
 use super::distribution::Distribution;
 use super::factors::{self, Looks, Split};
@@ -124,11 +124,16 @@ impl<'a> Material<'a> {
         groups.into_iter().collect()
     }
 
+    /// The axis of a numeric factor.
+    pub fn factor_axis(&self, name: &str) -> Axis {
+        factors::axis(&self.results(), name, &self.section.document.factor(name))
+    }
+
     /// Choosers of the metric, if there are several, and of values of the chosen factors.
     pub fn choosers(&self, metrics: &[&str], split: &Split) -> Vec<Chooser> {
         let results = self.results();
         let others = split.chosen.iter().map(|name| Chooser {
-            name: factors::axis(&results, name).name,
+            name: self.factor_axis(name).name,
             options: factors::values(&results, name).iter().map(|t| words::value(t)).collect(),
             help: Vec::new(),
         });
@@ -184,7 +189,8 @@ pub(crate) fn series(name: String, cell: &CellResult, looks: &Looks) -> Series {
 
 /// At most `most` metrics whose values differ: those that rank cells first, then in registry order.
 pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
-    let compared = metrics::COMPARED.iter().map(|compared| compared.name);
+    let ranking = section.headline().into_iter().chain(section.declared());
+    let compared = ranking.chain(metrics::COMPARED).map(|compared| compared.name);
     let all = compared.chain(metrics::registry().iter().map(|metric| metric.name));
     let differ = |name: &&str| {
         let mut found = section.results().filter_map(|cell| cell.metrics.get(*name));
@@ -204,12 +210,14 @@ pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
 pub(crate) fn label(cell: &CellResult, factors: &[String]) -> String {
     let texts = factors.iter().filter_map(|name| {
         let text = cell.factor_text(name);
-        let (name, unit) = match factors::number(cell, name) {
-            _ if text.is_empty() => return None,
-            Some(_) => factors::name_and_unit(name),
-            None => return Some(text),
-        };
-        Some(format!("{name} {text} {unit}").trim_end().to_owned())
+        match factors::number(cell, name) {
+            _ if text.is_empty() => None,
+            Some(_) => {
+                let FactorKind { title, unit, .. } = FactorKind::named(name);
+                Some(format!("{title} {text} {unit}").trim_end().to_owned())
+            }
+            None => Some(text),
+        }
     });
     let text = texts.collect::<Vec<_>>().join(" ");
     if text.is_empty() { "all runs".to_owned() } else { text }

@@ -124,7 +124,9 @@ impl<'a> Builder<'a> {
         // Invalid runs are left out, as in the document.
         let counted = runs.iter().filter(|run| !(cell.invalid > 0 && run.is_invalid()));
         let counted: Vec<&RunResult> = counted.collect();
-        self.ranks.add(index, &counted);
+        if let Some(compared) = self.sections[self.section_of[index as usize]].headline() {
+            self.ranks.add(index, compared.name, &counted);
+        }
         for metric in &self.metrics[self.section_of[index as usize]] {
             let samples = counted.iter().filter_map(|run| run.outcome.samples()?.get(*metric));
             let samples = samples.flatten().copied().collect();

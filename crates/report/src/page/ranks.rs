@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use trackbed_analysis::groups::Section;
-use trackbed_measure::metrics;
 use trackbed_measure::results::RunResult;
 use trackbed_stats::outliers;
 
@@ -28,9 +27,9 @@ pub(crate) struct Outlying {
 }
 
 impl Ranks {
-    /// Adds the runs of `cell` that count.
-    pub fn add(&mut self, cell: u32, runs: &[&RunResult]) {
-        let Some((metric, means)) = ranked(runs) else { return };
+    /// Adds the runs of `cell` that count, by the metric that ranks it.
+    pub fn add(&mut self, cell: u32, metric: &'static str, runs: &[&RunResult]) {
+        let means: Vec<Option<f64>> = runs.iter().map(|run| mean(run, metric)).collect();
         let mut order: Vec<(f64, usize)> =
             means.iter().enumerate().filter_map(|(place, mean)| Some(((*mean)?, place))).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -77,15 +76,9 @@ fn extremes(section: &Section<'_>) -> Vec<u32> {
     cells
 }
 
-/// The means of a cell's runs, by the first ranking metric that they have.
-fn ranked(runs: &[&RunResult]) -> Option<(&'static str, Vec<Option<f64>>)> {
-    let mean = |run: &&RunResult, metric: &str| {
-        let values = run.outcome.samples()?.get(metric)?;
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let has = |metric: &&str| runs.iter().any(|run| mean(run, metric).is_some());
-    let metric = metrics::COMPARED.iter().map(|compared| compared.name).find(has)?;
-    Some((metric, runs.iter().map(|run| mean(run, metric)).collect()))
+fn mean(run: &RunResult, metric: &str) -> Option<f64> {
+    let values = run.outcome.samples()?.get(metric)?;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 #[cfg(test)]
@@ -107,7 +100,7 @@ mod tests {
             .map(|number| run(number, if number == 4 { 900.0 } else { 100.0 + f64::from(number) }))
             .collect();
         let mut ranks = Ranks::default();
-        ranks.add(3, &runs.iter().collect::<Vec<_>>());
+        ranks.add(3, "completion_ms", &runs.iter().collect::<Vec<_>>());
         let [one] = ranks.outlying()[..] else { panic!("{ranks:?}") };
         assert_eq!((one.cell, one.run, one.metric, one.value), (3, 4, "completion_ms", 900.0));
         // In order: 100 to 103, 105 to 120, 900; the eleventh of these 21 is 111.
@@ -117,7 +110,7 @@ mod tests {
     #[test]
     fn runs_without_values_have_no_middle() {
         let mut ranks = Ranks::default();
-        ranks.add(0, &[]);
+        ranks.add(0, "completion_ms", &[]);
         assert!(ranks.middle.is_empty() && ranks.outlying().is_empty());
     }
 }

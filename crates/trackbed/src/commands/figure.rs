@@ -157,7 +157,7 @@ fn courses(
     let plan = Recorded::read(directory)?.plan;
     let mut seen = Vec::new();
     for cell in cells {
-        let Some(run) = middle_run(&of_cell(cell)?) else { continue };
+        let Some(run) = middle_run(&of_cell(cell)?, subject.metric()) else { continue };
         let found = timeline::of(&plan.cells[cell as usize], plan.seed, run, &Cancel::new());
         seen.extend(found.map(|found| CourseRun { cell, run, timeline: found.timeline }));
     }

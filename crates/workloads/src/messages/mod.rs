@@ -21,7 +21,7 @@ use trackbed_connection::Service;
 use trackbed_core::{EventLog, Parameter, parameters};
 
 use crate::boards;
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload};
+use crate::contract::{Expectation, Prepared, Ranking, Site, Stage, Workload};
 use crate::lines::Policy;
 use crate::warm_up::{self, WithWarmUp};
 use plan::Plan;
@@ -33,6 +33,10 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
+    ranking: &[
+        Ranking { with: Some(("rate", "")), metrics: &["deadline_miss_ratio", "rtt_ms"] },
+        Ranking::by(&["completion_ms"]),
+    ],
     prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };
 
@@ -70,6 +74,14 @@ impl Prepared for Arc<Plan> {
 
     fn board(&self) -> Option<&'static str> {
         self.is_signed().then_some(self.equipment.board.name)
+    }
+
+    fn chosen_board(&self) -> Option<&'static str> {
+        self.equipment.chosen
+    }
+
+    fn is_extrapolated(&self) -> bool {
+        self.is_signed() && self.equipment.board.is_extrapolated(self.equipment.workers)
     }
 
     fn expectation(&self) -> Option<Expectation> {
@@ -114,8 +126,7 @@ const PARAMETERS: &[Parameter] = parameters! {
     "signing": Time, optional =>
         "with signed = true: time to sign a message, in virtual time; default: 0.1 ms";
     "board": Choice(boards::NAMES), optional =>
-        "with signed = true: processors of the roadside unit, as in the workload verification; \
-         default: here";
+        "with signed = true: processors of the roadside unit, as in the workload verification";
     "workers": Count { min: 1 }, optional =>
         "with signed = true, virtual time: cores that verify, up to 64; more than the board has \
          give no benefit; default: all, of a Xeon two; in real time one thread does everything";

@@ -90,9 +90,9 @@ fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
 }
 
 fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
-    let board: Option<&str> = arguments.get("board");
     Ok(Equipment {
-        board: boards::find(board.unwrap_or("here")),
+        board: boards::find(arguments.get("board")),
+        chosen: arguments.get("board"),
         workers: boards::workers(arguments)?,
         deadline: positive(arguments, "deadline", "1 s")?,
     })

@@ -20,7 +20,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Event, EventLog};
 use trackbed_substrate::{is_simulating, now};
 
-use crate::contract::{Prepared, Site, Stage, Workload};
+use crate::contract::{Prepared, Ranking, Site, Stage, Workload};
 use crate::warm_up::nothing_but_warm_up;
 use plan::{Load, Plan};
 
@@ -31,6 +31,10 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || parameters::PARAMETERS,
     communicates: false,
     follows_environment: false,
+    ranking: &[
+        Ranking { with: Some(("load", "closed")), metrics: &["signature_rate_hz"] },
+        Ranking::by(&["late_verdict_ratio", "verdict_ms"]),
+    ],
     prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
 };
 
@@ -67,6 +71,14 @@ impl Prepared for Arc<Plan> {
 
     fn board(&self) -> Option<&'static str> {
         Some(self.board.name)
+    }
+
+    fn chosen_board(&self) -> Option<&'static str> {
+        self.chosen
+    }
+
+    fn is_extrapolated(&self) -> bool {
+        self.board.is_extrapolated(self.workers)
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub warm_up: Duration,
     pub deadline: Duration,
     pub board: &'static Board,
+    /// The board that the scenario names.
+    pub chosen: Option<&'static str>,
     /// Threads; `None`: the board's default.
     pub workers: Option<usize>,
     pub split: Split,
@@ -71,7 +73,8 @@ impl Plan {
             duration,
             warm_up,
             deadline: time(arguments, "deadline", Duration::from_secs(60))?,
-            board: boards::find(arguments.need("board")),
+            board: boards::find(arguments.get("board")),
+            chosen: arguments.get("board"),
             workers,
             split: match arguments.need("split") {
                 "static" => Split::Static,

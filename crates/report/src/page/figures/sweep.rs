@@ -19,7 +19,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
 }
 
 fn figure(material: &Material<'_>, number: usize, factor: &str) -> Figure {
-    let x = factors::axis(&material.results(), factor);
+    let x = material.factor_axis(factor);
     let lines = Lines {
         others: material.factors.iter().filter(|name| *name != factor).cloned().collect(),
         metrics: &material.metrics,

@@ -22,7 +22,7 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
 fn figure(material: &Material<'_>, number: usize, factor: &str, metrics: &[&str]) -> Figure {
     let chosen = material.factors.iter().filter(|name| *name != factor).cloned().collect();
     let split = Split { chosen, series: Vec::new() };
-    let x = factors::axis(&material.results(), factor);
+    let x = material.factor_axis(factor);
     let mut views = Vec::new();
     for (place, metric) in metrics.iter().enumerate() {
         for (choice, cells) in material.chosen(&split) {

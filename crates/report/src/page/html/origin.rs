@@ -5,7 +5,6 @@ use trackbed_analysis::groups::Section;
 use trackbed_measure::results::CellResult;
 
 use super::Page;
-use crate::cells;
 use crate::methods::methods;
 use crate::page::material::ANSWER;
 use crate::summary::extent;
@@ -79,7 +78,7 @@ fn counts(page: &Page<'_>) -> Markup {
     let document = page.document;
     let failed: u32 = document.cells.iter().map(|cell| cell.failed).sum();
     let invalid: u32 = document.cells.iter().map(|cell| cell.invalid).sum();
-    let of = |cell: &CellResult| cells::ran(cell) + cell.failed + cell.invalid;
+    let of = |cell: &CellResult| cell.ran() + cell.failed + cell.invalid;
     let there: u32 = document.cells.iter().map(of).sum();
     let passed = document.checks.iter().filter(|check| check.pass).count();
     let checks = document.checks.len();

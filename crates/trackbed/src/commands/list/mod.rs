@@ -144,12 +144,7 @@ fn section(kind: ListKind, of: Option<&str>) -> anyhow::Result<String> {
         (ListKind::Protocols, _) => protocols(),
         (ListKind::Links, _) => models(|key| key != "link.queue"),
         (ListKind::Queues, _) => models(|key| key == "link.queue"),
-        (ListKind::Workloads, _) => pairs(
-            ["workload", "what it sends"],
-            trackbed_workloads::registry()
-                .iter()
-                .map(|workload| (workload.name, workload.summary.to_owned())),
-        ),
+        (ListKind::Workloads, _) => workloads(),
         (ListKind::Programs, _) => programs(),
         (ListKind::Congestion, _) => congestion(),
         (ListKind::Schedulers, _) => schedulers(),
@@ -171,6 +166,15 @@ fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -
     let mut table = table(titles);
     for (name, summary) in rows {
         table.row([name.to_owned(), summary]);
+    }
+    table
+}
+
+fn workloads() -> Table {
+    let mut table = table(["workload", "what it sends", "metrics that rank cells"]);
+    for workload in trackbed_workloads::registry() {
+        let ranking: Vec<String> = workload.ranking.iter().map(ToString::to_string).collect();
+        table.row([workload.name, workload.summary, &ranking.join("; else ")]);
     }
     table
 }

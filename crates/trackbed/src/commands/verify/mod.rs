@@ -151,7 +151,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let mut cells = Vec::new();
     let before = times();
     for library in &libraries {
-        let own = measure(arguments, library, &workload, (&cores, path, batch), &plan, || bar.inc(1))?;
+        let own =
+            measure(arguments, library, &workload, (&cores, path, batch), &plan, || bar.inc(1))?;
         cells.extend(own);
     }
     bar.finish_and_clear();

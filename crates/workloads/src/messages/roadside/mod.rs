@@ -24,6 +24,8 @@ use processors::Processors;
 pub(super) struct Equipment {
     /// The processors in virtual time; in real time it is this machine.
     pub board: &'static Board,
+    /// The board that the scenario names.
+    pub chosen: Option<&'static str>,
     /// The number of cores that verify; default: that of the board.
     pub workers: Option<usize>,
     /// The deadline of a verdict: cores take the earliest deadline first.

@@ -33,7 +33,7 @@ struct State {
 
 impl Processors {
     pub(super) fn new(equipment: &Equipment, tables: Policy) -> Processors {
-        let Equipment { board, workers, deadline } = *equipment;
+        let Equipment { board, workers, deadline, .. } = *equipment;
         Processors {
             message_nanos: board.costs.message,
             deadline,
