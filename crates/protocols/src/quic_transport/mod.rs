@@ -353,7 +353,7 @@ pub(crate) fn connection_failed(
         | ConnectionError::LocallyClosed
         | ConnectionError::CidsExhausted => Error::transient(protocol, step, error),
         ConnectionError::TimedOut => {
-            Error::transient(protocol, step, &format!("{error} (idle-timeout)"))
+            Error::transient(protocol, step, format!("{error} (idle-timeout)"))
         }
     }
 }

@@ -31,6 +31,30 @@ fn vru_has_eleven_cells() {
 }
 
 #[test]
+fn cells_are_ranked_by_what_their_workload_declares() {
+    let scheduled = built_in_plan("lte");
+    assert_eq!(scheduled.cells[0].ranking, ["deadline_miss_ratio", "rtt_ms"]);
+    assert_eq!(built_in_plan("vru").cells[0].ranking, ["completion_ms"]);
+    let edge = built_in_plan("edge");
+    assert_eq!(edge.cells[0].ranking, ["deadline_miss_ratio", "rtt_ms", "fps"]);
+    let useful = edge.useful_difference;
+    assert!((useful.percent - 1.0).abs() < 1e-9 && (useful.ms - 0.1).abs() < 1e-9, "{useful:?}");
+}
+
+/// No share but loss has a name that tells it.
+#[test]
+fn factors_have_the_kind_and_unit_of_their_key() {
+    let settings = ["protocol=quic", "handshake=new", "beta=50%,70%", "link.delay=5ms,10ms"];
+    let overrides: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
+    let plan = load(&Source::named("vru"), &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let of = |name: &str| {
+        let kind = &plan.factors[name];
+        [kind.title.as_str(), kind.kind.as_str(), kind.unit.as_str()]
+    };
+    assert_eq!((of("beta"), of("delay_ms")), (["beta", "share", ""], ["delay", "time", "ms"]));
+}
+
+#[test]
 fn bulk_has_ten_cells() {
     let plan = built_in_plan("bulk");
     assert_eq!((plan.cells.len(), plan.runs), (10, 10));

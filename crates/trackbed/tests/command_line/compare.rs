@@ -36,6 +36,23 @@ fn the_same_runs_are_equal_and_no_worse() {
     assert_eq!((&found["paired"], found["changes"].as_array().unwrap().len()), (&true.into(), 0));
 }
 
+/// When a schedule ends is no result, also in directories that do not say what ranks their cells.
+#[test]
+fn messages_on_a_schedule_are_compared_by_deadlines_and_round_trips() {
+    let scratch = scenario();
+    run(&scratch, "before", "--set workload.rate=10/s");
+    let mut document = scratch.json("before/run.json");
+    let cells = document["cells"].as_array_mut().unwrap();
+    let declared = |cell: &mut Value| cell.as_object_mut().unwrap().remove("ranking").unwrap();
+    let expected = ["deadline_miss_ratio", "rtt_ms"];
+    assert!(cells.iter_mut().map(declared).all(|ranking| ranking == serde_json::json!(expected)));
+    scratch.write("before/run.json", &document.to_string());
+    let (_, found) = compare(&scratch, "before before");
+    let cells = found["cells"].as_array().unwrap();
+    let metrics: Vec<&str> = cells.iter().map(|cell| cell["metric"].as_str().unwrap()).collect();
+    assert_eq!(metrics, expected.repeat(4));
+}
+
 /// On the live substrate, the seed does not determine the network, so equal seeds do not pair runs.
 #[test]
 fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {

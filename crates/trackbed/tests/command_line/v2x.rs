@@ -20,6 +20,20 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
 }
 
+/// A model is not this machine, and the Xeon was measured on one core.
+#[test]
+fn boards_of_virtual_time_have_names_of_their_own() {
+    let scratch = Scratch::new();
+    let part = "run v2x --quick --part threads --set workload.workers=1,16";
+    let text = scratch.succeed(part).stdout;
+    let expected = "Highest signature rate: xeon-ifma, workers 16 (extrapolated): mean ";
+    assert!(text.contains(expected), "{text}");
+    scratch.refuse(
+        &format!("{part} --set workload.board=here --out b"),
+        &["the board here is this machine", "workload.board=xeon-ifma"],
+    );
+}
+
 #[test]
 fn what_is_no_message_is_refused() {
     let scratch = Scratch::new();
