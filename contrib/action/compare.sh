@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The step of action.yml, which passes its inputs as variables. Exit status: 0 nothing is worse, 1 something is
-# worse or a check of a run failed, 2 bad input or the tool failed.
+# worse or a check of a run failed, 2 bad input or the tool failed, 3 the runs are too few to decide.
 set -euo pipefail
 work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/trackbed.XXXXXX")
 
@@ -58,8 +58,12 @@ if [ "$PROOF" = true ]; then words=(compare "$BASELINE" "$head" --no-worse-than 
 status=0
 "$program" "${words[@]}" > "$work/table" 2> "$work/errors" || status=$?
 cat "$work/errors" >&2
-if [ "$status" -gt 1 ]; then exit "$status"; fi
-verdict=$([ "$status" = 0 ] && echo ok || echo worse)
+case "$status" in
+    0) verdict=ok ;;
+    1) verdict=worse ;;
+    3) verdict=undecided ;;
+    *) exit "$status" ;;
+esac
 printf 'directory=%s\nverdict=%s\n' "$head" "$verdict" >> "$GITHUB_OUTPUT"
 {
     # shellcheck disable=SC2016

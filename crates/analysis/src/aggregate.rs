@@ -10,12 +10,12 @@ use trackbed_measure::results::{
     CellResult, Check, Difference, Failure, MIN_RUNS, MedianDifference, MetricSummary, Outcome,
     RunResult, UsefulDifference, Verdict,
 };
-use trackbed_stats::{
-    ComparisonVerdict, Runs, Sample, Statistic, mean_interval, paired, paired_median,
-};
+use trackbed_stats::{Center, Comparison, Runs, Sample, Statistic, mean_interval};
 
 use trackbed_archive::{Counted, DirectoryError};
 use trackbed_scenario::{Cell, PART, expectation};
+
+use crate::significance::{CONFIDENCE, bounded, with_best};
 
 /// The summary of a cell's runs, and the checks of their results.
 pub(crate) struct Summed {
@@ -73,21 +73,62 @@ pub(crate) fn differences_of(
             continue;
         }
         let of_best = of_runs(best)?;
-        let compare = |&cell: &usize| -> Result<Vec<Option<Difference>>, DirectoryError> {
-            let pairs = of_best.iter().zip(of_runs(cell)?).zip(metrics::COMPARED);
-            let of = |((against, values), compared): ((&_, _), &Compared)| {
-                let base = cells[best].metrics.get(compared.name)?.p50;
-                let found = difference(compared.name, (best, against), (cell, &values))?;
-                let median = median(&found, base, (against, &values));
-                Some(Difference { median, ..found })
-            };
-            Ok(pairs.map(of).collect())
-        };
-        for found in on_all_cores(&others, compare) {
-            of_each_metric.iter_mut().zip(found?).for_each(|(list, found)| list.extend(found));
+        let of_others = on_all_cores(&others, |cell| of_runs(*cell));
+        let of_others: Vec<Vec<OfRuns>> = of_others.into_iter().collect::<Result<_, _>>()?;
+        let metrics = (0..).zip(metrics::COMPARED);
+        for (place, compared) in metrics.filter(|(_, it)| cells[best].metrics.contains_key(it.name))
+        {
+            let own = of_others.iter().map(|of_runs| &of_runs[place]).collect::<Vec<_>>();
+            let found = of_metric(compared, &cells[best], (best, &of_best[place]), (&others, &own));
+            of_each_metric[place].extend(found);
         }
     }
     Ok(of_each_metric.into_iter().flatten().collect())
+}
+
+/// The differences of `others` from the best cell in one metric.
+fn of_metric(
+    compared: &Compared,
+    best_cell: &CellResult,
+    (best, of_best): (usize, &OfRuns),
+    (others, of_others): (&[usize], &[&OfRuns]),
+) -> Vec<Difference> {
+    let judged = |of: fn(&OfRuns) -> Option<&[Option<f64>]>, center| {
+        let own: Vec<&[Option<f64>]> = of_others.iter().filter_map(|it| of(it)).collect();
+        of(of_best).map(|best| with_best(best, &own, center, compared.less_is_better))
+    };
+    let means = judged(|it| Some(&it.means), Center::Mean).unwrap_or_default();
+    let medians = judged(|it| it.medians.as_deref(), Center::Median).unwrap_or_default();
+    let mut medians = medians.into_iter();
+    let base = best_cell.metrics.get(compared.name).map_or(0.0, |summary| summary.p50);
+    let difference = |(cell, mean): (&usize, Option<(Comparison, Verdict)>)| {
+        let median = medians.next().flatten();
+        let (pairs, mut verdict) = mean?;
+        let ci95 = bounded(compared.name, pairs.difference_interval);
+        if verdict == Verdict::Undecided && ci95 == [0.0; 2] {
+            verdict = Verdict::Equal;
+        }
+        Some(Difference {
+            metric: compared.name.to_owned(),
+            cell: *cell as u32,
+            against: best as u32,
+            mean: pairs.difference,
+            ci95,
+            percent: pairs.relative().map(|relative| relative.mean * 100.0),
+            n: pairs.n[0] as u32,
+            verdict,
+            median: median.map(|(found, judged)| MedianDifference {
+                value: found.difference,
+                ci95: (pairs.n[0] >= MIN_RUNS as usize).then_some(found.difference_interval),
+                percent: (base > 0.0).then(|| found.difference / base * 100.0),
+                verdict: match judged {
+                    Verdict::Undecided if verdict == Verdict::Equal => Verdict::Equal,
+                    judged => judged,
+                },
+            }),
+        })
+    };
+    others.iter().zip(means).filter_map(difference).collect()
 }
 
 /// The values of a metric in each run of a cell, by run number; `None` where the run failed or is
@@ -100,10 +141,9 @@ pub(crate) struct OfRuns {
 
 impl OfRuns {
     pub(crate) fn new(runs: &[RunResult], compared: &Compared, count: u32) -> OfRuns {
-        let median = |sample: &Sample| sample.quantile(0.5).ok();
         OfRuns {
             means: run_means(runs, compared.name, count),
-            medians: compared.by_median().then(|| run_values(runs, compared.name, count, median)),
+            medians: compared.by_median().then(|| run_medians(runs, compared.name, count)),
         }
     }
 
@@ -111,42 +151,6 @@ impl OfRuns {
     pub(crate) fn compared(self) -> Vec<Option<f64>> {
         self.medians.unwrap_or(self.means)
     }
-}
-
-/// By how much a cell's mean differs from that of the best one.
-fn difference(
-    metric: &str,
-    (best, against): (usize, &OfRuns),
-    (cell, of_runs): (usize, &OfRuns),
-) -> Option<Difference> {
-    let pairs = paired(&against.means, &of_runs.means).ok()?;
-    Some(Difference {
-        metric: metric.to_owned(),
-        cell: cell as u32,
-        against: best as u32,
-        mean: pairs.difference,
-        ci95: pairs.difference_interval,
-        percent: pairs.relative().map(|relative| relative.mean * 100.0),
-        n: pairs.n[0] as u32,
-        verdict: verdict(pairs.verdict, pairs.difference_interval == [0.0; 2]),
-        median: None,
-    })
-}
-
-/// The same of medians, where the metric is compared by them; `base` is the median of the best cell.
-fn median(
-    difference: &Difference,
-    base: f64,
-    (against, of_runs): (&OfRuns, &OfRuns),
-) -> Option<MedianDifference> {
-    let (against, of_runs) = against.medians.as_ref().zip(of_runs.medians.as_ref())?;
-    let found = paired_median(against, of_runs).ok()?;
-    Some(MedianDifference {
-        value: found.value,
-        ci95: found.ci95,
-        percent: (base > 0.0).then(|| found.value / base * 100.0),
-        verdict: verdict(found.verdict, difference.verdict == Verdict::Equal),
-    })
 }
 
 /// `work` for each of `items`, in their order. Intervals are computed by resampling, which for
@@ -163,15 +167,6 @@ fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) ->
         let joined = workers.into_iter().map(|worker| worker.join().expect("workers do not panic"));
         joined.flatten().collect()
     })
-}
-
-fn verdict(found: ComparisonVerdict, is_equal: bool) -> Verdict {
-    match found {
-        ComparisonVerdict::Lower => Verdict::Lower,
-        ComparisonVerdict::Higher => Verdict::Higher,
-        _ if is_equal => Verdict::Equal,
-        _ => Verdict::Undecided,
-    }
 }
 
 /// Groups cells by the values of the factors called `conditions`, in the order of the plan; by part
@@ -194,6 +189,11 @@ fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
 /// The mean of a metric in each run, by run number; `None` where the run failed or is missing.
 pub(crate) fn run_means(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
     run_values(runs, metric, count, |sample| Some(sample.mean()))
+}
+
+/// The median of a metric in each run.
+pub(crate) fn run_medians(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
+    run_values(runs, metric, count, |sample| sample.quantile(0.5).ok())
 }
 
 /// What the samples of each run come to, by run number.
@@ -310,13 +310,22 @@ fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
     let quantile = |p: f64| all.quantile(p).ok();
     let [least, most] = limits(&means, metrics::range(name));
     let is_wanted = metrics::compared(name).is_some_and(Compared::by_median);
+    let grouped = (is_wanted && runs.len() >= MIN_RUNS as usize)
+        .then(|| Runs::new(runs.iter().copied()).ok())
+        .flatten();
+    let interval = |p: f64| {
+        let estimate = grouped.as_ref()?.estimate(Statistic::Quantile(p)).ok()?;
+        estimate.interval.closed()
+    };
     Some(MetricSummary {
         mean: means.mean(),
         ci95: mean_interval(&means, CONFIDENCE).ok()?.map(|end| end.clamp(least, most)),
         p50: quantile(0.5)?,
-        p50_ci95: if is_wanted { median_interval(runs) } else { None },
+        p50_ci95: interval(0.5),
         p95: quantile(0.95)?,
+        p95_ci95: interval(0.95),
         p99: quantile(0.99)?,
+        p99_ci95: interval(0.99),
         min: all.min(),
         max: all.max(),
         n: means.len() as u32,
@@ -336,18 +345,6 @@ fn limits(means: &Sample, [least, most]: [f64; 2]) -> [f64; 2] {
         (true, false) => [least, means.max()],
     }
 }
-
-/// The 95 % interval of the median over all samples.
-fn median_interval(runs: &[&[f64]]) -> Option<[f64; 2]> {
-    if runs.len() < MIN_RUNS as usize {
-        return None;
-    }
-    let runs = Runs::new(runs.iter().copied()).ok()?;
-    runs.estimate(Statistic::Quantile(0.5)).ok()?.interval.closed()
-}
-
-/// The confidence level of intervals such as `ci95`.
-const CONFIDENCE: f64 = 0.95;
 
 fn failures(runs: &[RunResult]) -> Vec<Failure> {
     let failed = runs.iter().filter_map(|run| match &run.outcome {

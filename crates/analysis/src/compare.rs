@@ -4,23 +4,21 @@
 //! Directories of other versions can be compared too: nothing is planned again, cells are matched by
 //! their factors.
 
+mod verdicts;
+
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-use trackbed_measure::contrast::{
-    CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression, Side,
-};
+use trackbed_measure::contrast::{Change, Contrast, Incomparable, Side};
 use trackbed_measure::metrics;
-use trackbed_measure::results::{CellResult, Document, RunResult, SCHEMA};
-use trackbed_stats::{
-    Better, Comparison, ComparisonVerdict, Margin, RegressionVerdict, Terms, compare_paired,
-    compare_unpaired, holm,
-};
+use trackbed_measure::results::{CellResult, Document, RunResult, SCHEMA, VIRTUAL};
+use trackbed_stats::{Center, Margin, compare_paired, compare_unpaired};
 
-use crate::aggregate::run_means;
+use crate::aggregate::{run_means, run_medians};
 use crate::document::open;
+use crate::significance::{Useful, center, terms};
 use trackbed_archive::Results as _;
 use trackbed_archive::{About, DirectoryError, RecordedRuns, read_about};
+use verdicts::{Single, in_these_runs, judged, sentence, too_few};
 
 /// What is to be compared, and how.
 #[derive(Clone, Debug)]
@@ -29,8 +27,8 @@ pub struct Question {
     pub metrics: Vec<String>,
     /// How sure verdicts are to be, strictly between 0 and 1.
     pub confidence: f64,
-    /// What does not matter, as a share of the first mean.
-    pub margin: f64,
+    /// What does not matter.
+    pub margin: Useful,
 }
 
 /// Compares the run directory at `second` with that at `first`.
@@ -69,17 +67,21 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
     if found.is_empty() && incomparable.is_empty() {
         return Err(CompareError::NothingInCommon([first.path, second.path]));
     }
+    let same_runs = paired && [&first, &second].iter().all(|it| it.document.substrate == VIRTUAL);
     let mut contrast = Contrast {
         schema: SCHEMA,
         answer: String::new(),
+        same_runs,
+        too_few: too_few(&found, question.confidence, paired),
         changes: changes(&first, &second),
         added: added.collect(),
         first: first.side(),
         second: second.side(),
         paired,
         confidence: question.confidence,
-        margin: question.margin,
-        cells: judged(found),
+        margin: question.margin.share,
+        margin_ms: question.margin.ms,
+        cells: judged(found, question.confidence, same_runs),
         incomparable,
         missing,
     };
@@ -123,15 +125,6 @@ impl Opened {
     }
 }
 
-/// A comparison, not yet seen beside the others.
-struct Single {
-    factors: Map<String, Value>,
-    cells: [u32; 2],
-    metric: String,
-    failed: [u32; 2],
-    comparison: Comparison,
-}
-
 /// The comparisons of a cell: of each metric that one of both sides has.
 fn of_cell(
     sides: [&Opened; 2],
@@ -145,27 +138,28 @@ fn of_cell(
     let failed = results.map(|cell| cell.failed);
     let factors = || results[0].factors.clone();
     let single = |metric: &str| {
-        let better = metrics::less_is_better(metric);
-        let terms = Terms {
-            confidence: question.confidence,
-            margin: Margin::Relative(question.margin),
-            better: better.map(|less| if less { Better::Lower } else { Better::Higher }),
+        let of_runs = match center(metric) {
+            Center::Mean => run_means,
+            Center::Median => run_medians,
         };
-        let means = runs.each_ref().map(|runs| run_means(runs, metric, count));
-        let [one, two] = &means;
-        let comparison = match paired {
-            true => compare_paired(one, two, &terms),
-            false => compare_unpaired(one, two, &terms),
-        };
+        let values = runs.each_ref().map(|runs| of_runs(runs, metric, count));
+        let [one, two] = &values;
+        let compare = if paired { compare_paired } else { compare_unpaired };
+        let with = |margin: Margin| compare(one, two, &terms(metric, margin, question.confidence));
+        // The margin depends on the first value.
+        let margin = with(Margin::Absolute(0.0))
+            .map(|found| question.margin.margin(metric, found.centers[0]));
         // Without any pair of runs that went through there is nothing to compare.
-        let comparison = comparison.map_err(|_| Incomparable {
+        let comparison = margin.and_then(with).map_err(|_| Incomparable {
             factors: factors(),
             cells,
             metric: Some(metric.to_owned()),
-            n: means.each_ref().map(|means| means.iter().flatten().count() as u32),
+            n: values.each_ref().map(|values| values.iter().flatten().count() as u32),
             failed,
         })?;
-        Ok(Single { factors: factors(), cells, metric: metric.to_owned(), failed, comparison })
+        let facts = margin.ok().and_then(|margin| in_these_runs(metric, [one, two], margin));
+        let (factors, metric) = (factors(), metric.to_owned());
+        Ok(Single { factors, cells, metric, failed, comparison, facts })
     };
     let chosen = chosen(results, question);
     if chosen.is_empty() && question.metrics.is_empty() {
@@ -195,50 +189,6 @@ fn chosen<'q>(results: [&CellResult; 2], question: &'q Question) -> Vec<&'q str>
     let ranking =
         |sides: usize| metrics::COMPARED.iter().map(|it| it.name).find(|name| count(name) == sides);
     ranking(2).or_else(|| ranking(1)).into_iter().collect()
-}
-
-/// Adjusts the verdicts for the number of comparisons: among many, some differ by chance.
-fn judged(found: Vec<Single>) -> Vec<CellContrast> {
-    let adjusted = |values: Vec<f64>| holm(&values).expect("a test gives a probability");
-    let differ = adjusted(found.iter().map(|one| one.comparison.p_value).collect());
-    let p_worse = |one: &Single| one.comparison.regression.map(|regression| regression.p_worse);
-    let mut worse = adjusted(found.iter().filter_map(p_worse).collect()).into_iter();
-    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-    let judge = |(single, p_adjusted): (Single, f64)| {
-        let Single { factors, cells, metric, failed, comparison } = single;
-        let regression = comparison.regression.and_then(|_| {
-            let p_worse = worse.next().expect("there is one for each that may get worse");
-            comparison.regression_judged_by(p_worse)
-        });
-        CellContrast {
-            factors,
-            cells,
-            metric,
-            means: comparison.means,
-            difference: comparison.difference,
-            interval: comparison.difference_interval,
-            percent: comparison.ratio.map(|ratio| {
-                [percent(ratio.value), percent(ratio.interval[0]), percent(ratio.interval[1])]
-            }),
-            p_value: comparison.p_value,
-            p_adjusted,
-            n: comparison.n.map(|n| n as u32),
-            failed,
-            verdict: match comparison.judged_by(p_adjusted) {
-                ComparisonVerdict::Equal => ContrastVerdict::Equal,
-                ComparisonVerdict::Equivalent => ContrastVerdict::Equivalent,
-                ComparisonVerdict::Lower => ContrastVerdict::Lower,
-                ComparisonVerdict::Higher => ContrastVerdict::Higher,
-                ComparisonVerdict::Undecided => ContrastVerdict::Undecided,
-            },
-            regression: regression.map(|verdict| match verdict {
-                RegressionVerdict::NoWorse => Regression::NoWorse,
-                RegressionVerdict::Worse => Regression::Worse,
-                RegressionVerdict::Undecided => Regression::Undecided,
-            }),
-        }
-    };
-    found.into_iter().zip(differ).map(judge).collect()
 }
 
 /// What is different about the two directories themselves.
@@ -314,33 +264,4 @@ pub enum CompareError {
          or run both with the same axes", .0[0].display(), .0[1].display()
     )]
     NothingInCommon([PathBuf; 2]),
-}
-
-/// The answer: how many results are worse, and how the comparisons ended.
-fn sentence(contrast: &Contrast) -> String {
-    let margin = contrast.margin * 100.0;
-    let count = |verdict: ContrastVerdict| {
-        contrast.cells.iter().filter(|cell| cell.verdict == verdict).count()
-    };
-    let parts = [
-        (ContrastVerdict::Equal, "equal"),
-        (ContrastVerdict::Equivalent, "equivalent"),
-        (ContrastVerdict::Lower, "lower"),
-        (ContrastVerdict::Higher, "higher"),
-        (ContrastVerdict::Undecided, "undecided"),
-    ];
-    let counted = parts.map(|(verdict, word)| (count(verdict), word));
-    let counted = counted.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = counted.map(|(count, word)| format!("{count} {word}")).collect();
-    let worse = contrast.count_worse();
-    let end = match worse {
-        0 if contrast.is_no_worse() => format!("no result is worse by more than {margin} %"),
-        0 => format!("no result is significantly worse by more than {margin} %"),
-        1 => format!("1 result is worse by more than {margin} %, or fails more often"),
-        many => format!("{many} results are worse by more than {margin} %, or fail more often"),
-    };
-    match contrast.cells.len() {
-        0 => format!("Nothing could be compared: {end}."),
-        count => format!("Of {count} comparisons, {}: {end}.", told.join(", ")),
-    }
 }

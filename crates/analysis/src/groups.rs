@@ -5,6 +5,8 @@ use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{CellResult, Difference, Document, factor_names};
 use trackbed_scenario::PART;
 
+use crate::significance::{CONFIDENCE, too_few};
+
 /// The cells of one part of a scenario, or all where it has no parts.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
@@ -102,4 +104,17 @@ pub struct Group<'a> {
     pub best: u32,
     /// How the others differ from it, the best of them first.
     pub differences: Vec<&'a Difference>,
+}
+
+impl Group<'_> {
+    /// Why no difference can be decided, if so many comparisons need more runs.
+    pub fn too_few(&self) -> Option<String> {
+        let runs = self.differences.iter().map(|one| one.n).max()?;
+        too_few(runs, self.differences.len(), CONFIDENCE, true)
+    }
+
+    /// Whether there are too few runs for any verdict.
+    pub fn is_too_few(&self) -> bool {
+        self.too_few().is_some()
+    }
 }

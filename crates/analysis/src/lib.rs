@@ -18,6 +18,7 @@ pub mod groups;
 pub mod needed;
 pub mod number;
 pub mod paper;
+pub mod significance;
 
 pub use answer::Names;
 pub use document::{Origin, document, open};

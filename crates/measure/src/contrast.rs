@@ -23,10 +23,20 @@ pub struct Contrast {
     pub changes: Vec<Change>,
     /// Whether run k of both had the same seed, so that the comparison is paired by run.
     pub paired: bool,
+    /// Whether run k of both is the same journey: paired, in virtual time. Then what changed in these runs
+    /// is a fact.
+    #[serde(default)]
+    pub same_runs: bool,
     /// The confidence level of intervals and verdicts: 0.95.
     pub confidence: f64,
-    /// The largest negligible difference, as a share of the first mean.
+    /// The largest negligible difference, as a share of the first value.
     pub margin: f64,
+    /// The same for times, in milliseconds; the larger of the two holds.
+    #[serde(default)]
+    pub margin_ms: f64,
+    /// Why no comparison can be decided, if so many comparisons need more runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_few: Option<String>,
     /// The comparisons, by the cells of the first directory.
     pub cells: Vec<CellContrast>,
     /// Cells of both directories whose metric was measured on one side only, or in no run of both.
@@ -78,14 +88,20 @@ pub struct CellContrast {
     pub cells: [u32; 2],
     /// The compared metric.
     pub metric: String,
-    /// The means: of the paired runs if paired.
+    /// What is compared of the runs' values: `median` for times, else `mean`.
+    #[serde(default)]
+    pub statistic: String,
+    /// The means or medians: of the paired runs if paired.
     pub means: [f64; 2],
-    /// The second mean minus the first.
+    /// The second minus the first; of medians, the median of the differences.
     pub difference: f64,
-    /// The confidence interval of the difference, for this comparison alone.
-    pub interval: [f64; 2],
-    /// The difference as a percentage of the first mean with its interval, if that is meaningful.
+    /// The confidence interval of the difference, for this comparison alone; none of too few runs.
+    pub interval: Option<[f64; 2]>,
+    /// The difference as a percentage of the first value with its interval, if that is meaningful.
     pub percent: Option<[f64; 3]>,
+    /// What changed in these very runs, where both sides have the same ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_these_runs: Option<InTheseRuns>,
     /// The probability of such a difference by chance, for this comparison alone.
     pub p_value: f64,
     /// The p-value adjusted for all comparisons together (Holm).
@@ -98,6 +114,19 @@ pub struct CellContrast {
     pub verdict: ContrastVerdict,
     /// The verdict about a regression; `None` if neither less nor more of the metric is better.
     pub regression: Option<Regression>,
+}
+
+/// How the runs of a cell changed: no estimate, but what happened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InTheseRuns {
+    /// Runs with a lower value than before.
+    pub lower: u32,
+    /// Runs with a higher one.
+    pub higher: u32,
+    /// The smallest and the largest change, with signs.
+    pub range: [f64; 2],
+    /// Every run is worse, and the difference exceeds the margin.
+    pub is_worse: bool,
 }
 
 /// A metric of a cell that could not be compared.
@@ -148,6 +177,13 @@ impl CellContrast {
     pub fn fails_more(&self) -> bool {
         fails_more(self.n, self.failed)
     }
+
+    /// Whether the second side is significantly worse by more than the margin, is worse in every run that
+    /// both have, or fails more often.
+    pub fn is_worse(&self) -> bool {
+        let is_fact = self.in_these_runs.is_some_and(|found| found.is_worse);
+        is_fact || self.regression == Some(Regression::Worse) || self.fails_more()
+    }
 }
 
 impl Incomparable {
@@ -163,18 +199,17 @@ fn fails_more(n: [u32; 2], failed: [u32; 2]) -> bool {
 }
 
 impl Contrast {
-    /// The comparisons in which the second side is worse by more than the margin, or fails more
-    /// often.
-    pub fn worse(&self) -> impl Iterator<Item = &CellContrast> {
-        let is_worse =
-            |cell: &&CellContrast| cell.regression == Some(Regression::Worse) || cell.fails_more();
-        self.cells.iter().filter(is_worse)
-    }
-
     /// The number of regressions: comparisons that show one, and cells that fail more often and
     /// cannot be compared.
     pub fn count_worse(&self) -> usize {
-        self.worse().count() + self.incomparable.iter().filter(|it| it.fails_more()).count()
+        let worse = self.cells.iter().filter(|cell| cell.is_worse()).count();
+        worse + self.incomparable.iter().filter(|it| it.fails_more()).count()
+    }
+
+    /// Whether the runs are too few for a verdict that is missing.
+    pub fn is_undecided(&self) -> bool {
+        let is_open = |cell: &CellContrast| cell.verdict == ContrastVerdict::Undecided;
+        self.too_few.is_some() && self.cells.iter().any(is_open)
     }
 
     /// Whether there is proof that nothing is worse by more than the margin: for every cell of the

@@ -376,8 +376,14 @@ pub struct MetricSummary {
     pub p50_ci95: Option<[f64; 2]>,
     /// The 95th percentile over all samples.
     pub p95: f64,
+    /// Its 95 % interval, as `p50_ci95`; none below 72 independent samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95_ci95: Option<[f64; 2]>,
     /// The 99th percentile over all samples.
     pub p99: f64,
+    /// Its 95 % interval; none below 368 independent samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ci95: Option<[f64; 2]>,
     /// The smallest sample.
     pub min: f64,
     /// The largest sample.
@@ -429,7 +435,8 @@ pub struct Difference {
     pub percent: Option<f64>,
     /// Pairs of runs that both succeeded.
     pub n: u32,
-    /// Whether the mean difference is significant.
+    /// Whether the mean difference is significant, judged together with the metric's other differences under the
+    /// same condition (Holm).
     pub verdict: Verdict,
     /// The median of the differences, for metrics that rank cells by their median (times).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -445,7 +452,7 @@ pub struct MedianDifference {
     pub ci95: Option<[f64; 2]>,
     /// The difference as a percentage of the median of `against`, where that is above zero.
     pub percent: Option<f64>,
-    /// Whether the median difference is significant.
+    /// Whether the median difference is significant, judged as that of the mean.
     pub verdict: Verdict,
 }
 
@@ -468,13 +475,13 @@ pub const MIN_RUNS: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The interval is below zero: the cell has the lower value.
+    /// The cell has the lower value.
     Lower,
-    /// The interval is above zero: the cell has the higher value.
+    /// The cell has the higher value.
     Higher,
     /// All pairs are equal.
     Equal,
-    /// The interval includes zero, or there are too few pairs.
+    /// No significant difference, or too few pairs for one.
     Undecided,
 }
 

@@ -168,12 +168,19 @@ fn with_interval(cells: &[&CellResult], compared: &Compared) -> Vec<Column> {
     ];
     let tails = cells.iter().filter_map(|cell| summary(cell)?.tail());
     if let Some((name, _)) = tails.min_by_key(|(name, _)| *name).filter(|_| compared.by_median()) {
-        let of = |s: MetricSummary| match name {
-            "p99" => Some(s.p99),
-            _ => s.tail().map(|_| s.p95),
+        let of = |s: &MetricSummary| match name {
+            "p99" => Some((s.p99, s.p99_ci95)),
+            _ => s.tail().map(|_| (s.p95, s.p95_ci95)),
         };
-        let text = |cell| summary(cell).and_then(of).map_or_else(dash, |v| decimals.text(v));
+        let tail = |cell| summary(cell).and_then(|s| Some((of(&s)?, s)));
+        let text = |cell| tail(cell).map_or_else(dash, |((v, _), _)| decimals.text(v));
         columns.push(right(name, cells.iter().copied().map(text)));
+        let ends = |cell| tail(cell).and_then(|((_, ends), s)| Some((s, ends?)));
+        if cells.iter().copied().any(|cell| ends(cell).is_some()) {
+            let span = |(s, ends)| interval(&s, Some(ends), decimals);
+            let text = |cell| ends(cell).map_or_else(dash, span);
+            columns.push(right("95 % CI", cells.iter().copied().map(text)));
+        }
     }
     columns
 }

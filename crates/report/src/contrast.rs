@@ -3,13 +3,17 @@
 use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value};
+use trackbed_analysis::significance::word;
 use trackbed_measure::contrast::{
     CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression,
 };
 use trackbed_measure::lists::{distinct, grouped};
-use trackbed_measure::results::plain;
+use trackbed_measure::results::{Verdict, plain};
+
+use trackbed_outward::printable_line;
 
 use crate::number::{Decimals, dash};
+use crate::plot::escaped;
 use crate::table::{Align, Table};
 use crate::words::{title, written};
 
@@ -23,7 +27,8 @@ fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     writeln!(out, "{}\n", contrast.answer)?;
     writeln!(out, "{} compared with {}\n", second.directory, first.directory)?;
     for (metric, cells) in grouped(contrast.cells.iter().map(|cell| (&cell.metric, cell))) {
-        writeln!(out, "{metric}, {}:\n", how(contrast))?;
+        let statistic = cells.first().map_or("", |cell| &cell.statistic);
+        writeln!(out, "{metric}, {statistic}, {}:\n", how(contrast))?;
         writeln!(out, "{}", table(metric, &cells))?;
     }
     write_unmatched("only in the first", &contrast.missing, out)?;
@@ -77,7 +82,8 @@ fn table(metric: &str, cells: &[&CellContrast]) -> Table {
             .into_iter()
             .chain(factors.iter().map(value))
             .chain(cell.means.map(|mean| decimals.text(mean)))
-            .chain([fine.signed(cell.difference), fine.signed_interval(cell.interval)])
+            .chain([fine.signed(cell.difference)])
+            .chain([cell.interval.map_or_else(dash, |ends| fine.signed_interval(ends))])
             .chain([percent.unwrap_or_else(dash), n, judgement(cell)]);
         table.row(row);
     }
@@ -86,11 +92,12 @@ fn table(metric: &str, cells: &[&CellContrast]) -> Table {
 
 fn judgement(cell: &CellContrast) -> String {
     let word = match cell.verdict {
-        ContrastVerdict::Equal => "equal",
+        ContrastVerdict::Equal => word(Verdict::Equal, &cell.metric, false),
         ContrastVerdict::Equivalent => "equivalent",
-        ContrastVerdict::Lower => "lower",
-        ContrastVerdict::Higher => "higher",
-        ContrastVerdict::Undecided => "undecided",
+        ContrastVerdict::Lower => word(Verdict::Lower, &cell.metric, false),
+        ContrastVerdict::Higher => word(Verdict::Higher, &cell.metric, false),
+        // No difference is shown, nor that there is none that matters.
+        ContrastVerdict::Undecided => word(Verdict::Undecided, &cell.metric, true),
     };
     let mut words = match (cell.verdict, cell.regression) {
         (ContrastVerdict::Undecided, Some(Regression::NoWorse)) => vec![word, "no worse"],
@@ -99,6 +106,9 @@ fn judgement(cell: &CellContrast) -> String {
         (_, Some(Regression::Worse)) => vec![word, "WORSE"],
         _ => vec![word],
     };
+    if cell.is_worse() && !words.contains(&"WORSE") && !cell.fails_more() {
+        words.push("WORSE IN EVERY RUN");
+    }
     if cell.fails_more() {
         words.push("FAILS MORE");
     }
@@ -116,6 +126,49 @@ fn write_incomparable(it: &Incomparable, out: &mut String) -> fmt::Result {
     let [before, now] = [side(0), side(1)];
     let cell = words(&it.factors);
     writeln!(out, "not compared: {cell}: {metric} before {before}; now {now}{more}")
+}
+
+/// The comparison as JUnit's XML, which CI systems show: a regression is a failure, a missing verdict is
+/// skipped.
+pub fn junit(contrast: &Contrast) -> String {
+    let escaped = |text: &str| escaped(&printable_line(text));
+    let mut cases = Vec::new();
+    let mut case = |factors: &Map<String, Value>, metric: &str, outcome: Option<[&str; 2]>| {
+        let name = escaped(&format!("{}: {metric}", words(factors)));
+        let class = escaped(&contrast.second.scenario);
+        let inner = outcome.map_or_else(String::new, |[kind, why]| {
+            format!("<{kind} message=\"{}\"/>", escaped(why))
+        });
+        cases.push(format!("<testcase classname=\"{class}\" name=\"{name}\">{inner}</testcase>"));
+    };
+    let (mut failed, mut skipped) = (0, 0);
+    for cell in &contrast.cells {
+        let decimals = Decimals::of(cell.means);
+        let [before, now] = cell.means.map(|value| decimals.text(value));
+        let why = format!("{}: {} {before} before, {now} now", judgement(cell), cell.statistic);
+        let is_open = contrast.too_few.is_some() && cell.verdict == ContrastVerdict::Undecided;
+        let outcome = match (cell.is_worse(), is_open) {
+            (true, _) => Some("failure"),
+            (false, true) => Some("skipped"),
+            (false, false) => None,
+        };
+        failed += u32::from(outcome == Some("failure"));
+        skipped += u32::from(outcome == Some("skipped"));
+        case(&cell.factors, &cell.metric, outcome.map(|kind| [kind, &why]));
+    }
+    for it in &contrast.incomparable {
+        let kind = if it.fails_more() { "failure" } else { "skipped" };
+        failed += u32::from(it.fails_more());
+        skipped += u32::from(!it.fails_more());
+        let why =
+            format!("not compared: {} runs failed before, {} now", it.failed[0], it.failed[1]);
+        case(&it.factors, it.metric.as_deref().unwrap_or("any metric"), Some([kind, &why]));
+    }
+    let (tests, cases) = (cases.len(), cases.join("\n  "));
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"trackbed compare\" \
+         tests=\"{tests}\" failures=\"{failed}\" skipped=\"{skipped}\">\n  {cases}\n</testsuite>\n"
+    )
 }
 
 fn write_unmatched(what: &str, cells: &[Map<String, Value>], out: &mut String) -> fmt::Result {

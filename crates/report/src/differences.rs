@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_analysis::groups::{Group, Section};
+use trackbed_analysis::significance::word;
 use trackbed_measure::metrics::{Compared, split_unit};
-use trackbed_measure::results::Verdict;
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
@@ -57,7 +57,8 @@ fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
     let all = || groups.iter().flat_map(|group| &group.differences);
     let decimals = Decimals::of(all().map(|difference| difference.headline().value));
     let percents = Decimals::of(all().filter_map(|difference| difference.headline().percent));
-    for difference in all() {
+    let with_group = groups.iter().flat_map(|it| it.differences.iter().map(move |one| (it, one)));
+    for (group, difference) in with_group {
         let Some(cell) = section.document.cells.get(difference.cell as usize) else { continue };
         let mut row = vec![difference.cell.to_string()];
         row.extend(factors.iter().map(|name| cell.factor_text(name)));
@@ -67,19 +68,8 @@ fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
         row.push(shown.ci95.map_or_else(dash, |ends| decimals.signed_interval(ends)));
         row.push(shown.percent.map_or_else(dash, |percent| percents.signed(percent)));
         row.push(difference.n.to_string());
-        row.push(verdict(shown.verdict, metric).to_owned());
+        row.push(word(shown.verdict, metric, group.is_too_few()).to_owned());
         table.row(row);
     }
     table
-}
-
-fn verdict(verdict: Verdict, metric: &str) -> &'static str {
-    match (verdict, split_unit(metric).1) {
-        (Verdict::Lower, "ms") => "faster",
-        (Verdict::Higher, "ms") => "slower",
-        (Verdict::Lower, _) => "lower",
-        (Verdict::Higher, _) => "higher",
-        (Verdict::Equal, _) => "equal",
-        (Verdict::Undecided, _) => "not significant",
-    }
 }

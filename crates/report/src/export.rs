@@ -146,7 +146,8 @@ impl<'a> Exporter<'a> {
                 row.extend([json!(metric), json!(s.mean), json!(s.ci95[0]), json!(s.ci95[1])]);
                 row.extend([s.p50, s.p95, s.p99, s.min, s.max].map(|value| json!(value)));
                 row.extend([json!(s.n), json!(s.samples), json!(cell.failed), json!(cell.invalid)]);
-                row.extend([0, 1].map(|end| json!(s.p50_ci95.map(|ends| ends[end]))));
+                let intervals = [s.p50_ci95, s.p95_ci95, s.p99_ci95].into_iter();
+                row.extend(intervals.flat_map(|ci| [0, 1].map(|end| json!(ci.map(|it| it[end])))));
                 self.sink.row(row)?;
             }
         }
@@ -217,7 +218,7 @@ const SAMPLE_COLUMNS: [(&str, Kind); 4] = [
 ];
 const RUN_COLUMNS: [(&str, Kind); 3] =
     [("run", Kind::Whole), ("outcome", Kind::Text), ("reason", Kind::Text)];
-const CELL_COLUMNS: [(&str, Kind); 15] = [
+const CELL_COLUMNS: [(&str, Kind); 19] = [
     ("metric", Kind::Text),
     ("mean", Kind::Number),
     ("ci95_low", Kind::Number),
@@ -233,6 +234,10 @@ const CELL_COLUMNS: [(&str, Kind); 15] = [
     ("invalid", Kind::Whole),
     ("p50_ci95_low", Kind::Number),
     ("p50_ci95_high", Kind::Number),
+    ("p95_ci95_low", Kind::Number),
+    ("p95_ci95_high", Kind::Number),
+    ("p99_ci95_low", Kind::Number),
+    ("p99_ci95_high", Kind::Number),
 ];
 const DIFFERENCE_COLUMNS: [(&str, Kind); 14] = [
     ("metric", Kind::Text),

@@ -33,6 +33,21 @@ pub(crate) fn at_most(n: usize, p: f64, most: usize) -> f64 {
     (first..=most).map(|k| mass(n, p, k)).sum()
 }
 
+/// Entry k: the probability of at most k, for k from 0 to n.
+pub(crate) fn cumulated(n: usize, p: f64) -> Vec<f64> {
+    running_sum((0..=n).map(|k| mass(n, p, k)).collect())
+}
+
+/// The sums of the first values, the last of which is 1.
+pub(crate) fn running_sum(mut masses: Vec<f64>) -> Vec<f64> {
+    let mut sum = 0.0_f64;
+    masses.iter_mut().for_each(|mass| {
+        sum = (sum + *mass).min(1.0);
+        *mass = sum;
+    });
+    masses
+}
+
 /// Contains practically all of the distribution: 12 standard deviations around the mean.
 fn range(n: usize, p: f64) -> (usize, usize) {
     let (mean, deviation) = (n as f64 * p, (n as f64 * p * (1.0 - p)).sqrt());

@@ -1,10 +1,12 @@
 //! Compares two result sets: what differs, what is equivalent within a margin, what is worse.
 
 mod fieller;
+mod location;
 
-use crate::pivot::{Pivot, check_confidence, largest};
-use crate::sample::{check_range, mean};
+use crate::pivot::check_confidence;
+use crate::sample::{check_range, mean, quantile_of_sorted};
 use crate::{MIN_PAIRS, StatsError};
+use location::Location;
 
 /// The terms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,13 +17,27 @@ pub struct Terms {
     pub margin: Margin,
     /// Which values are better, if any.
     pub better: Option<Better>,
+    /// What is compared.
+    pub center: Center,
 }
 
 impl Default for Terms {
     /// 95 %, 3 % of the first mean, and no preference.
     fn default() -> Terms {
-        Terms { confidence: 0.95, margin: Margin::Relative(0.03), better: None }
+        let (margin, center) = (Margin::Relative(0.03), Center::Mean);
+        Terms { confidence: 0.95, margin, better: None, center }
     }
+}
+
+/// What is compared: one of these of the differences within pairs, or of the differences between all
+/// runs of the two sides where they make no pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Center {
+    /// The mean, for what adds up: rates, shares, counts.
+    Mean,
+    /// The median, for times, whose tails would rule a mean: by order statistics, for any
+    /// distribution (the sign test; without pairs the test of Mann and Whitney).
+    Median,
 }
 
 /// The deviation of the second mean from the first that does not matter.
@@ -45,12 +61,13 @@ pub enum Better {
 /// The difference of a second result set from a first one. Every number is finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The two means: over complete pairs if paired, otherwise over successful runs.
-    pub means: [f64; 2],
-    /// The second mean minus the first.
+    /// The two means or medians: over complete pairs if paired, otherwise over successful runs.
+    pub centers: [f64; 2],
+    /// The second mean minus the first; of medians, the median of the differences.
     pub difference: f64,
-    /// The confidence interval of the difference, at the confidence of the terms. A side with a
-    /// single value adds nothing to it, because one value shows no spread.
+    /// The confidence interval of the difference, at the confidence of the terms, never beyond the
+    /// outermost difference. Below [`MIN_PAIRS`] values a median's is that of all differences, and
+    /// a mean's may end beyond them.
     pub difference_interval: [f64; 2],
     /// The second mean over the first; `None` unless the first mean and its confidence interval are
     /// on one side of zero.
@@ -143,7 +160,7 @@ impl Comparison {
     /// and their mean significantly so.
     pub fn relative(&self) -> Option<RelativeDifference> {
         let ratio = self.ratio.filter(|_| self.is_positive)?;
-        let mean = self.difference / self.means[0];
+        let mean = self.difference / self.centers[0];
         // An interval of zero width must stay one.
         let interval = ratio.interval.map(|end| mean + (end - ratio.value));
         Some(RelativeDifference { mean, interval })
@@ -207,8 +224,8 @@ pub fn compare_paired(
     let mut pairs: Vec<(f64, f64)> = both.map(|(x, y)| (x + 0.0, y + 0.0)).collect();
     // The order of the input must not matter.
     pairs.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
-    let (first, second) = pairs.into_iter().unzip();
-    Sides { first, second, paired: true }.compare(terms)
+    let (first, second): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+    Sides::new([first, second], true, terms.center).compare(terms)
 }
 
 /// Compares paired by run, with 95 % confidence and without a margin.
@@ -239,7 +256,7 @@ pub fn compare_unpaired(
         values.sort_unstable_by(f64::total_cmp);
         values
     };
-    Sides { first: sorted(first), second: sorted(second), paired: false }.compare(terms)
+    Sides::new([sorted(first), sorted(second)], false, terms.center).compare(terms)
 }
 
 /// Sorted values; paired values have the same index.
@@ -247,9 +264,22 @@ struct Sides {
     first: Vec<f64>,
     second: Vec<f64>,
     paired: bool,
+    center: Center,
+    /// For medians: entry k is the probability that at most k of the differences are above zero if
+    /// their median is zero.
+    counts: Vec<f64>,
 }
 
 impl Sides {
+    fn new([first, second]: [Vec<f64>; 2], paired: bool, center: Center) -> Sides {
+        let counts = match (center, paired) {
+            (Center::Mean, _) => Vec::new(),
+            (Center::Median, true) => crate::binomial::cumulated(first.len(), 0.5),
+            (Center::Median, false) => location::mann_whitney(first.len(), second.len()),
+        };
+        Sides { first, second, paired, center, counts }
+    }
+
     fn compare(&self, terms: &Terms) -> Result<Comparison, StatsError> {
         check_confidence(terms.confidence)?;
         let (Margin::Relative(margin) | Margin::Absolute(margin)) = terms.margin;
@@ -259,7 +289,7 @@ impl Sides {
         if self.first.is_empty() || self.second.is_empty() {
             return Err(StatsError::Empty);
         }
-        let difference = self.pivot(1.0, 0.0);
+        let difference = self.location(1.0, 0.0);
         // The limits beyond which the second is too low or too high.
         let [too_low, too_high] = self.margins(terms.margin);
         let identical = match self.paired {
@@ -267,8 +297,8 @@ impl Sides {
             false => self.first.iter().chain(&self.second).all(|x| *x == self.first[0]),
         };
         let mut found = Comparison {
-            means: [mean(&self.first), mean(&self.second)],
-            difference: difference.estimate,
+            centers: [self.center_of(&self.first), self.center_of(&self.second)],
+            difference: difference.estimate(),
             difference_interval: difference.interval(terms.confidence),
             ratio: fieller::ratio(self, terms.confidence),
             p_value: self.sure(difference.p_either()),
@@ -296,32 +326,30 @@ impl Sides {
         Ok(found)
     }
 
-    /// The second mean relative to `ratio` times the first plus `shift`.
-    fn pivot(&self, ratio: f64, shift: f64) -> Pivot {
-        let mut pivot = match self.paired {
-            true => {
-                let pairs = self.first.iter().zip(&self.second);
-                let differences: Vec<f64> = pairs.map(|(x, y)| y - ratio * x).collect();
-                let scale = largest(&self.second).max(ratio.abs() * largest(&self.first));
-                Pivot::of_mean(&differences, scale)
-            }
-            false => {
-                let scaled: Vec<f64> = self.first.iter().map(|x| ratio * x).collect();
-                Pivot::of_difference(&self.second, &scaled)
-            }
-        };
-        pivot.estimate -= shift;
-        pivot
+    /// Where the second side lies relative to `ratio` times the first plus `shift`.
+    fn location(&self, ratio: f64, shift: f64) -> Location<'_> {
+        Location::new(self, ratio, shift)
     }
 
-    /// The second mean relative to the lower and the upper limit of the margin.
-    fn margins(&self, margin: Margin) -> [Pivot; 2] {
+    /// The second side relative to the lower and the upper limit of the margin.
+    fn margins(&self, margin: Margin) -> [Location<'_>; 2] {
         match margin {
-            Margin::Absolute(shift) => [-shift, shift].map(|shift| self.pivot(1.0, shift)),
+            Margin::Absolute(shift) => [-shift, shift].map(|shift| self.location(1.0, shift)),
             Margin::Relative(share) => {
-                // For a negative mean, the larger multiple is the lower limit.
-                let share = if mean(&self.first) < 0.0 { -share } else { share };
-                [1.0 - share, 1.0 + share].map(|ratio| self.pivot(ratio, 0.0))
+                // For a negative value, the larger multiple is the lower limit.
+                let share = if self.center_of(&self.first) < 0.0 { -share } else { share };
+                [1.0 - share, 1.0 + share].map(|ratio| self.location(ratio, 0.0))
+            }
+        }
+    }
+
+    fn center_of(&self, values: &[f64]) -> f64 {
+        match self.center {
+            Center::Mean => mean(values),
+            Center::Median => {
+                let mut sorted = values.to_vec();
+                sorted.sort_unstable_by(f64::total_cmp);
+                quantile_of_sorted(&sorted, 0.5)
             }
         }
     }

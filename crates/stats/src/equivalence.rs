@@ -54,7 +54,7 @@ pub fn equivalence(
     margin: f64,
     confidence: f64,
 ) -> Result<Equivalence, StatsError> {
-    let terms = Terms { confidence, margin: Margin::Relative(margin), better: None };
+    let terms = Terms { confidence, margin: Margin::Relative(margin), ..Terms::default() };
     let found = compare_paired(first, second, &terms)?;
     let pairs = first.iter().zip(second).filter_map(|(first, second)| first.zip(*second));
     let pairs: Vec<(f64, f64)> = pairs.collect();
@@ -70,9 +70,9 @@ pub fn equivalence(
         [low, high] if low > 1.0 + margin || high < 1.0 - margin => EquivalenceVerdict::Different,
         _ => EquivalenceVerdict::Undecided,
     };
-    let ratio = found.means[1] / found.means[0];
+    let ratio = found.centers[1] / found.centers[0];
     let correlation = correlation(&pairs);
-    Ok(Equivalence { means: found.means, ratio, interval, n: found.n[0], correlation, verdict })
+    Ok(Equivalence { means: found.centers, ratio, interval, n: found.n[0], correlation, verdict })
 }
 
 impl Equivalence {

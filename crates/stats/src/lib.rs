@@ -14,7 +14,7 @@ mod clustered;
 mod compare;
 mod equivalence;
 mod error;
-mod median;
+mod homogeneity;
 mod multiple;
 mod normal;
 mod outliers;
@@ -29,15 +29,15 @@ mod testing;
 
 pub use bootstrap::Bootstrap;
 pub use compare::{
-    Better, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression, RegressionVerdict,
-    RelativeDifference, Terms, compare_paired, compare_unpaired, paired,
+    Better, Center, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression,
+    RegressionVerdict, RelativeDifference, Terms, compare_paired, compare_unpaired, paired,
 };
 pub use equivalence::{
     CONFIDENCE, Equivalence, EquivalenceVerdict, equivalence, look_confidence, pairs_at,
 };
 pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
-pub use median::{MedianDifference, paired_median};
-pub use multiple::holm;
+pub use homogeneity::alike;
+pub use multiple::{holm, runs_to_decide};
 pub use outliers::outliers;
 pub use pivot::mean_interval;
 pub use power::{POWER, Planned};

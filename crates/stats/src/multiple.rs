@@ -1,7 +1,7 @@
 //! Many comparisons at once: adjusts each, so that all of them together have the intended
 //! confidence.
 
-use crate::StatsError;
+use crate::{MIN_PAIRS, StatsError};
 
 /// The adjusted p-values of a family of tests: accepting those below 5 % makes any error in the
 /// family with probability at most 5 %, however the tests depend on one another. Holm's step-down
@@ -28,9 +28,34 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(adjusted)
 }
 
+/// The smallest number of runs with which some of `comparisons` can differ significantly at
+/// `confidence`, corrected for their number: signs of n pairs have p = 2^(1 - n) at least, the order
+/// of two sets of n runs without pairs 2 / C(2n, n).
+pub fn runs_to_decide(comparisons: usize, confidence: f64, paired: bool) -> usize {
+    let surest = |n: usize| -> f64 {
+        match paired {
+            true => libm::exp2(1.0 - n as f64),
+            false => (1..=n).fold(2.0, |p, k| p * k as f64 / (n + k) as f64),
+        }
+    };
+    let is_enough = |n: &usize| surest(*n) * comparisons as f64 <= 1.0 - confidence;
+    (MIN_PAIRS..RUNS_MAX).find(is_enough).unwrap_or(RUNS_MAX)
+}
+
+/// More runs than any confidence below 1 needs.
+const RUNS_MAX: usize = 1_100;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 24 x 2^-9 is 4.7 %, 24 x 2^-8 9.4 %; 2 / C(12, 6) is 0.22 %, 2 / C(14, 7) 0.058 %.
+    #[test]
+    fn ten_runs_decide_what_six_cannot() {
+        let paired = [1, 2, 11, 24, 25, 26].map(|count| runs_to_decide(count, 0.95, true));
+        assert_eq!(paired, [6, 7, 9, 10, 10, 11]);
+        assert_eq!([1, 22, 24].map(|count| runs_to_decide(count, 0.95, false)), [6, 6, 7]);
+    }
 
     /// `statsmodels.stats.multitest.multipletests(p, method="holm")`, statsmodels 0.15.0.
     #[test]

@@ -23,7 +23,7 @@ pub(crate) struct Pivot {
     skewness: f64,
     freedom: f64,
     /// The smallest p-value that a one-sided test may have.
-    surest: f64,
+    pub(crate) surest: f64,
 }
 
 impl Pivot {
@@ -104,6 +104,7 @@ impl Pivot {
     }
 
     /// The probability of an estimate this far from zero if the true value were zero.
+    #[cfg(test)]
     pub(crate) fn p_either(&self) -> f64 {
         (2.0 * self.p_above().min(self.p_below())).min(1.0)
     }

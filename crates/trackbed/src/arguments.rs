@@ -42,7 +42,8 @@ impl Arguments {
 
 const EXIT_STATUS: &str = "\
 Results go to standard output, everything else to standard error.
-Exit status: 0 success, 1 a check or claim failed, 2 bad input or the tool failed, 130 interrupted.";
+Exit status: 0 success, 1 a check or claim failed, 2 bad input or the tool failed,
+3 too few runs for a verdict (compare), 130 interrupted.";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]

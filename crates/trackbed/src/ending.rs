@@ -7,6 +7,10 @@ pub enum Ending {
     Success,
     /// A check or a claim failed, or a run did.
     CheckFailed,
+    /// Nothing could be compared.
+    NothingCompared,
+    /// There are too few runs for a verdict.
+    Undecided,
     /// Ctrl-C ended it early; finished runs are kept.
     Interrupted,
 }

@@ -74,6 +74,8 @@ fn main() -> ExitCode {
     match ended {
         Ok(Ending::Success) => ExitCode::SUCCESS,
         Ok(Ending::CheckFailed) => ExitCode::from(1),
+        Ok(Ending::NothingCompared) => ExitCode::from(2),
+        Ok(Ending::Undecided) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -30,7 +30,7 @@ pub(super) struct Sentence<'a> {
     /// Those that are better run by run, but have failed runs or a worse median.
     failing: Vec<&'a Difference>,
     bound: Option<&'a Difference>,
-    too_few: bool,
+    too_few: Option<String>,
 }
 
 impl<'a> Sentence<'a> {
@@ -85,7 +85,7 @@ impl<'a> Sentence<'a> {
                 matches!(verdict, Verdict::Lower | Verdict::Higher) && verdict != is_worse
             }),
             bound: bounds.first().copied(),
-            too_few: group.differences.iter().all(|one| one.n < MIN_RUNS),
+            too_few: group.too_few(),
             members,
         })
     }
@@ -95,10 +95,8 @@ impl<'a> Sentence<'a> {
         let equal = none.or_else(|| self.all_equal().filter(|_| self.tails().is_none()));
         let is_ranked = equal.is_none();
         let mut parts = vec![equal.unwrap_or_else(|| self.lead())];
-        if is_ranked && self.too_few {
-            let runs = self.level.iter().chain(&self.open).map(|one| one.n).max().unwrap_or(0);
-            let runs = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
-            parts.push(format!("{runs} too few for a comparison; use --runs {MIN_RUNS} or more."));
+        if let Some(why) = self.too_few.as_ref().filter(|_| is_ranked) {
+            parts.push(format!("Undecided: {why}."));
         } else if is_ranked {
             parts.extend(self.list("No significant difference", &self.level));
             parts.extend(self.list(&format!("{} behind", self.near_words()), &self.near));
@@ -117,7 +115,7 @@ impl<'a> Sentence<'a> {
 
     /// `Fastest at loss 1 %: QUIC, 0-RTT: median completion time 106.8 ms (95 % CI 104.2 to 109.0), p95 148.8 ms.`
     fn lead(&self) -> String {
-        let so_far = if self.too_few { " so far" } else { "" };
+        let so_far = if self.too_few.is_some() { " so far" } else { "" };
         let (place, name) = (self.place(), self.name(self.best));
         let Compared { name: metric, title, best: superlative, .. } = self.compared;
         let Some(summary) = self.best.metrics.get(*metric) else { return format!("{name}.") };

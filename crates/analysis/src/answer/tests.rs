@@ -372,7 +372,7 @@ fn few_runs_compare_nothing() {
         "{found:?}"
     );
     assert!(
-        found[0].ends_with("2 runs are too few for a comparison; use --runs 6 or more."),
+        found[0].ends_with("Undecided: 2 runs cannot decide 1 comparison; 6 can (--runs 6)."),
         "{found:?}"
     );
 }

@@ -12,6 +12,7 @@ pub use font::{Font, FontError};
 pub(crate) use model::{Axis, Fill, Key, Look, Mark, Panel, Scale};
 pub use model::{POINTS_PER_MM, Paper, Plot};
 pub use scene::Scene;
+pub(crate) use scene::escaped;
 
 impl Plot {
     /// Draws it.

@@ -80,7 +80,7 @@ impl Scene {
              <rect width=\"{width:.1}\" height=\"{height:.1}\" fill=\"#ffffff\"/>",
             mm(*width),
             mm(*height),
-            escaped(font.family()).replace(['"', '\''], "")
+            escaped(&font.family().replace(['"', '\''], ""))
         )?;
         for item in items {
             match item {
@@ -131,6 +131,8 @@ impl Paint {
     }
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// For XML, as text or between double quotes.
+pub(crate) fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;")
 }

@@ -1,25 +1,28 @@
-//! The confidence interval of a ratio of two means.
+//! The confidence interval of a ratio of two means or medians.
 
-use super::{MeanRatio, Sides};
+use super::{Center, MeanRatio, Sides};
 use crate::bisection::bisect;
 use crate::pivot::{Pivot, largest};
-use crate::sample::mean;
 
-/// The ratio of means and its interval: from the estimate outwards, up to where the test of second minus
+/// The ratio and its interval: from the estimate outwards, up to where the test of second minus
 /// ratio x first rejects. `None` if the interval of the first mean includes zero, since the interval of the
 /// ratio is then unbounded, or if one end exceeds any ordinary ratio.
 pub(super) fn ratio(sides: &Sides, confidence: f64) -> Option<MeanRatio> {
-    if !Pivot::of_mean(&sides.first, largest(&sides.first)).excludes_zero(confidence) {
+    let is_apart = match sides.center {
+        Center::Mean => {
+            Pivot::of_mean(&sides.first, largest(&sides.first)).excludes_zero(confidence)
+        }
+        // Multiples of values on both sides of zero are in no order.
+        Center::Median => sides.first.iter().all(|x| *x > 0.0),
+    };
+    let value = sides.center_of(&sides.second) / sides.center_of(&sides.first);
+    if !is_apart || value.abs() > LARGEST {
         return None;
     }
-    let value = mean(&sides.second) / mean(&sides.first);
-    if value.abs() > LARGEST {
-        return None;
-    }
-    if sides.pivot(value, 0.0).varies_not() {
+    if sides.location(value, 0.0).varies_not() {
         return Some(MeanRatio { value, interval: [value; 2] });
     }
-    let rejected = |ratio: f64| sides.pivot(ratio, 0.0).excludes_zero(confidence);
+    let rejected = |ratio: f64| sides.location(ratio, 0.0).excludes_zero(confidence);
     let [low, high] = [-1.0, 1.0].map(|direction| reach(value, direction, rejected));
     Some(MeanRatio { value, interval: [low?, high?] })
 }

@@ -1,9 +1,12 @@
 //! `trackbed compare`
 
+use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::Args;
 use trackbed_analysis::compare::{self, Question};
+use trackbed_analysis::significance::Useful;
 use trackbed_report::contrast;
 
 use crate::ending::Ending;
@@ -15,14 +18,17 @@ Examples:
   trackbed compare before after --metric rtt_ms --metric throughput_mbps
   trackbed compare baseline today --no-worse-than 3% && echo ship it
 
-Cells are matched by their factors. If the seeds are equal, runs are compared in pairs, because run k of
-both had the same losses; otherwise as independent runs. The given confidence applies to all comparisons
-together (Holm). Equivalent means shown to be within the margin (two one-sided tests). Undecided means
-that more runs are needed: add --runs.
+Cells are matched by their factors. Times are compared by medians, other metrics by means. If the seeds
+are equal, runs are compared in pairs, because run k of both had the same losses; otherwise as
+independent runs. The given confidence applies to all comparisons together (Holm). Equivalent means shown
+to be within the margin (two one-sided tests). Undecided means that more runs are needed: add --runs.
+
+In virtual time, the same seeds are the same runs. What changed in all of them is a fact, and is worse if
+it exceeds the margin, whatever other seeds would give.
 
 Lower times and higher rates are better. Exit status: 0 nothing is worse; 1 a cell is shown to be worse by
-more than the margin, fails more often, is missing, or with --no-worse-than is not shown to be no worse;
-2 bad input.";
+more than the margin, is worse in every run, fails more often, is missing, or with --no-worse-than is not
+shown to be no worse; 2 bad input, or nothing could be compared; 3 the runs are too few to decide.";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -34,15 +40,19 @@ pub struct Arguments {
     /// Compare METRIC; may be given several times [default: the metric by which cells are ranked]
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
-    /// Ignore differences of up to PERCENT of the first mean
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percentage)]
-    pub margin: f64,
-    /// Require proof that nothing is worse by more than PERCENT of the first mean
-    #[arg(long, value_name = "PERCENT", conflicts_with = "margin", value_parser = percentage)]
-    pub no_worse_than: Option<f64>,
+    /// Ignore differences of up to MARGIN: a percentage of the first value, or a time such as 2ms
+    /// [default: 1%, and for times at least 1ms]
+    #[arg(long, value_name = "MARGIN")]
+    pub margin: Option<Useful>,
+    /// Require proof that nothing is worse by more than MARGIN
+    #[arg(long, value_name = "MARGIN", conflicts_with = "margin")]
+    pub no_worse_than: Option<Useful>,
     /// Set the confidence of all verdicts together
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
     pub confidence: f64,
+    /// Also write the comparison to FILE as JUnit's XML, for CI
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -56,15 +66,25 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let question = Question {
         metrics: arguments.metrics.clone(),
         confidence: arguments.confidence,
-        margin: arguments.no_worse_than.unwrap_or(arguments.margin),
+        margin: arguments.no_worse_than.or(arguments.margin).unwrap_or_default(),
     };
     let contrast = compare::compare(&arguments.first, &arguments.second, &question)?;
     output::answer(arguments.json, &contrast, || contrast::render(&contrast))?;
-    let good = match arguments.no_worse_than {
-        Some(_) => contrast.is_no_worse(),
-        None => contrast.count_worse() == 0,
-    };
-    Ok(if good { Ending::Success } else { Ending::CheckFailed })
+    if let Some(path) = &arguments.junit {
+        let xml = contrast::junit(&contrast);
+        let write = |file: &mut (dyn Write + Send)| {
+            file.write_all(xml.as_bytes()).with_context(|| output::no_place(path))
+        };
+        output::write_file(path, write)?;
+    }
+    let is_worse = contrast.count_worse() > 0;
+    Ok(match arguments.no_worse_than {
+        _ if contrast.cells.is_empty() && !is_worse => Ending::NothingCompared,
+        Some(_) if !contrast.is_no_worse() => Ending::CheckFailed,
+        None if is_worse => Ending::CheckFailed,
+        None if contrast.is_undecided() => Ending::Undecided,
+        _ => Ending::Success,
+    })
 }
 
 /// Parses a percentage.
@@ -75,6 +95,7 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
 }
 
 fn confidence(text: &str) -> Result<f64, String> {
-    let share = percentage(text).ok().filter(|share| (0.5..1.0).contains(share));
+    let percent = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+    let share = percent.map(|it| it / 100.0).filter(|share| (0.5..1.0).contains(share));
     share.ok_or_else(|| "write a percentage from 50% to below 100%, for example 95%".to_owned())
 }

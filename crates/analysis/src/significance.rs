@@ -1,0 +1,168 @@
+//! The policy of significance, for every command that compares: what is compared, by which test, with
+//! which correction, and in which words. `docs/statistics.md` explains it and measures its errors.
+
+use trackbed_measure::metrics::{self, Compared, split_unit};
+use trackbed_measure::results::Verdict;
+use trackbed_stats::{
+    Better, Center, Comparison, ComparisonVerdict, Margin, Terms, alike, compare_paired, holm,
+    runs_to_decide,
+};
+
+use crate::number::plural;
+
+/// The confidence of intervals, and of the verdicts of a family of comparisons together.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The smallest useful difference: smaller ones do not matter, however certain they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Useful {
+    /// As a share of the first value.
+    pub share: f64,
+    /// Of times: in milliseconds. The larger of the two holds.
+    pub ms: f64,
+}
+
+impl Default for Useful {
+    /// 1 %, and at least 1 ms for times.
+    fn default() -> Useful {
+        Useful { share: 0.01, ms: 1.0 }
+    }
+}
+
+impl Useful {
+    /// For a metric whose value was `first`.
+    pub(crate) fn margin(self, metric: &str, first: f64) -> Margin {
+        match metric.ends_with("_ms") && self.ms > self.share * first.abs() {
+            true => Margin::Absolute(self.ms),
+            false => Margin::Relative(self.share),
+        }
+    }
+
+    /// `1 % or 1 ms`
+    pub(crate) fn text(share: f64, ms: f64) -> String {
+        match (share, ms) {
+            (share, 0.0) => format!("{} %", share * 100.0),
+            (0.0, ms) => format!("{ms} ms"),
+            (share, ms) => format!("{} % or {ms} ms", share * 100.0),
+        }
+    }
+}
+
+/// A percentage (`3%`) or, for times, an amount (`2ms`).
+impl std::str::FromStr for Useful {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Useful, String> {
+        let amount = |unit: &str| text.trim().strip_suffix(unit)?.trim_end().parse::<f64>().ok();
+        let percent = amount("%").or_else(|| text.trim().parse().ok()).map(|it| it / 100.0);
+        match (amount("ms"), percent) {
+            (Some(ms), _) if (0.0..=1e9).contains(&ms) => Ok(Useful { share: 0.0, ms }),
+            (_, Some(share)) if (0.0..=10.0).contains(&share) => Ok(Useful { share, ms: 0.0 }),
+            _ => Err("write a percentage or a time, for example 3% or 2ms".to_owned()),
+        }
+    }
+}
+
+/// Times are compared by medians, everything else by means.
+pub(crate) fn center(metric: &str) -> Center {
+    match metrics::compared(metric).map_or(metric.ends_with("_ms"), Compared::by_median) {
+        true => Center::Median,
+        false => Center::Mean,
+    }
+}
+
+/// The terms of a comparison of `metric`.
+pub(crate) fn terms(metric: &str, margin: Margin, confidence: f64) -> Terms {
+    let better = metrics::less_is_better(metric);
+    let better = better.map(|less| if less { Better::Lower } else { Better::Higher });
+    Terms { confidence, margin, better, center: center(metric) }
+}
+
+/// Adjusts p-values for their number (Holm).
+pub(crate) fn adjusted(p_values: &[f64]) -> Vec<f64> {
+    holm(p_values).expect("a test gives a probability")
+}
+
+/// An interval of a difference, not beyond what the metric's range allows.
+pub(crate) fn bounded(metric: &str, ends: [f64; 2]) -> [f64; 2] {
+    let [least, most] = metrics::range(metric);
+    ends.map(|end| end.clamp(least - most, most - least))
+}
+
+/// The comparisons of cells with the best of them, run by run, with a verdict on each that holds with all
+/// the others at [`CONFIDENCE`]; `None` where no run has both.
+///
+/// The best was chosen by the same runs, so it looks better than it is. So a difference is significant only
+/// where Friedman's test says as well that the cells up to that one are not all alike (a step-down
+/// procedure, as R. E. Ryan's of 1960).
+pub(crate) fn with_best(
+    best: &[Option<f64>],
+    others: &[&[Option<f64>]],
+    center: Center,
+    less_is_better: bool,
+) -> Vec<Option<(Comparison, Verdict)>> {
+    let terms = Terms { center, margin: Margin::Absolute(0.0), ..Terms::default() };
+    let found: Vec<Option<Comparison>> =
+        others.iter().map(|other| compare_paired(best, other, &terms).ok()).collect();
+    let p_adjusted = adjusted(&found.iter().flatten().map(|one| one.p_value).collect::<Vec<_>>());
+    let mut p_adjusted = p_adjusted.into_iter();
+    let mut judged: Vec<Option<(Comparison, Verdict)>> = found
+        .into_iter()
+        .map(|one| one.and_then(|one| Some((one, verdict(&one, p_adjusted.next()?)))))
+        .collect();
+    let cost = |one: &Option<(Comparison, Verdict)>| {
+        let difference = one.map_or(0.0, |(comparison, _)| comparison.difference);
+        if less_is_better { difference } else { -difference }
+    };
+    let mut order: Vec<usize> = (0..others.len()).collect();
+    order.sort_by(|a, b| cost(&judged[*a]).total_cmp(&cost(&judged[*b])));
+    let mut columns: Vec<&[Option<f64>]> =
+        std::iter::once(best).chain(order.iter().map(|index| others[*index])).collect();
+    let mut are_alike = false;
+    for index in order.into_iter().rev() {
+        if let Some((_, verdict @ (Verdict::Lower | Verdict::Higher))) = &mut judged[index] {
+            are_alike = are_alike || (columns.len() > 2 && alike(&columns) > 1.0 - CONFIDENCE);
+            if are_alike {
+                *verdict = Verdict::Undecided;
+            }
+        }
+        columns.pop();
+    }
+    judged
+}
+
+fn verdict(comparison: &Comparison, p_adjusted: f64) -> Verdict {
+    match comparison.judged_by(p_adjusted) {
+        ComparisonVerdict::Lower => Verdict::Lower,
+        ComparisonVerdict::Higher => Verdict::Higher,
+        ComparisonVerdict::Equal => Verdict::Equal,
+        _ => Verdict::Undecided,
+    }
+}
+
+/// `6 runs cannot decide 24 comparisons; 10 can (--runs 10)`, where so few runs cannot show any difference.
+pub fn too_few(runs: u32, comparisons: usize, confidence: f64, paired: bool) -> Option<String> {
+    let needed = runs_to_decide(comparisons, confidence, paired);
+    let text = || {
+        let (runs, pairs) = (plural(runs.into(), "run"), plural(comparisons as u64, "comparison"));
+        format!("{runs} cannot decide {pairs}; {needed} can (--runs {needed})")
+    };
+    (comparisons > 0 && (runs as usize) < needed).then(text)
+}
+
+/// A verdict as a word: times are faster or slower; `undecided` where no number of results could have
+/// been decided with so few runs.
+pub fn word(verdict: Verdict, metric: &str, is_too_few: bool) -> &'static str {
+    match (verdict, split_unit(metric).1) {
+        (Verdict::Lower, "ms") => "faster",
+        (Verdict::Higher, "ms") => "slower",
+        (Verdict::Lower, _) => "lower",
+        (Verdict::Higher, _) => "higher",
+        (Verdict::Equal, _) => "equal",
+        (Verdict::Undecided, _) if is_too_few => "undecided",
+        (Verdict::Undecided, _) => "no significant difference",
+    }
+}
+
+#[cfg(test)]
+mod tests;
