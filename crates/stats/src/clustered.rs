@@ -48,8 +48,13 @@ pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> 
         true => (share * (1.0 - share) / variance).min(all),
         false => all,
     };
-    let [presumed, known] = [all, count].map(|n| student::upper_point(TAIL, n - 1.0));
-    counted * (presumed / known) * (presumed / known)
+    counted * known_share(all, count)
+}
+
+/// What is left of the number of independent values because so few runs show how they vary.
+pub(crate) fn known_share(all: f64, runs: f64) -> f64 {
+    let [presumed, known] = [all, runs].map(|n| student::upper_point(TAIL, n - 1.0));
+    (presumed / known) * (presumed / known)
 }
 
 /// The rank (from 0, not necessarily whole) of the last of `n` independent values that is above the

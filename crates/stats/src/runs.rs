@@ -56,6 +56,24 @@ pub struct Interval {
     pub high: Option<f64>,
 }
 
+impl Estimate {
+    /// The number of runs from which the interval of the quantile at `p` has both ends, if further runs are
+    /// like these.
+    ///
+    /// # Errors
+    /// [`StatsError::BadProbability`] if `p` is not strictly between 0 and 1.
+    pub fn runs_to_bound(&self, p: f64) -> Result<usize, StatsError> {
+        let needed = samples_to_bound(p)? as f64;
+        let per_run = self.samples as f64 / self.runs as f64;
+        let known = |runs: usize| clustered::known_share(per_run * runs as f64, runs as f64);
+        // What the correlation within runs leaves of each sample.
+        let share = self.independent / self.samples as f64 / known(self.runs);
+        let first = ((needed / (share * per_run)) as usize).max(self.runs);
+        let is_enough = |runs: &usize| share * per_run * *runs as f64 * known(*runs) >= needed;
+        Ok((first..first.saturating_mul(2)).find(is_enough).unwrap_or(first))
+    }
+}
+
 impl Interval {
     fn of([low, high]: [f64; 2]) -> Interval {
         Interval { low: Some(low), high: Some(high) }

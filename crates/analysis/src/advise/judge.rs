@@ -43,7 +43,7 @@ impl Judgement {
     /// Approximate number of further runs that might decide it.
     pub(crate) fn more_runs(&self) -> Option<u64> {
         match self.doubt {
-            Some(Doubt::FewRuns { more } | Doubt::OpenEnd { more }) => Some(more),
+            Some(Doubt::FewRuns { more } | Doubt::OpenEnd { more, .. }) => Some(more),
             Some(Doubt::Straddles { more }) => more,
             Some(Doubt::NotMeasured | Doubt::NoBaseline) | None => None,
         }
@@ -63,7 +63,12 @@ pub(crate) enum Doubt {
     Straddles { more: Option<u64> },
     /// There are too few samples for a bound of the quantile's interval on this side; this number
     /// of further runs would be enough.
-    OpenEnd { more: u64 },
+    OpenEnd {
+        /// How many independent samples those of all runs amount to, and how many are needed.
+        independent: u64,
+        needed: u64,
+        more: u64,
+    },
 }
 
 /// Judges `comparison` for cell `cell`.
@@ -156,14 +161,13 @@ fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64) -> Doubt {
     let end = if bound > estimate.value { estimate.interval.high } else { estimate.interval.low };
     let runs = estimate.runs as f64;
     let Some(end) = end else {
-        let needed = match comparison.statistic {
-            Statistic::Quantile(p) => samples_to_bound(p).unwrap_or(usize::MAX) as f64,
-            Statistic::Mean | Statistic::Min | Statistic::Max => runs,
+        let (needed, enough) = match comparison.statistic {
+            Statistic::Quantile(p) => (samples_to_bound(p), estimate.runs_to_bound(p)),
+            _ => (Ok(estimate.runs), Ok(estimate.runs)),
         };
-        // Values that share a run count as fewer.
-        let per_run = estimate.independent / runs;
-        let more = (needed / per_run).ceil() - runs;
-        return Doubt::OpenEnd { more: (more as u64).max(1) };
+        let more = enough.unwrap_or(usize::MAX).saturating_sub(estimate.runs).max(1) as u64;
+        let independent = estimate.independent as u64;
+        return Doubt::OpenEnd { independent, needed: needed.unwrap_or(usize::MAX) as u64, more };
     };
     let needed = runs * ((end - estimate.value) / distance).powi(2);
     let more = (needed - runs).ceil().max(1.0);

@@ -82,12 +82,19 @@ fn reason(doubt: &Doubt, measured: &Estimate) -> String {
         Doubt::NotMeasured => "it was not measured".to_owned(),
         Doubt::NoBaseline => "there is no baseline".to_owned(),
         Doubt::FewRuns { more } => format!("{runs} are too few for a verdict; add {more}"),
-        Doubt::OpenEnd { more } => {
+        Doubt::OpenEnd { independent, needed, more } => {
             let samples = plural(measured.samples as u64, "sample");
-            let more = plural(*more, "run");
-            format!(
-                "{samples} are too few for that end of the interval; {more} more would be enough"
-            )
+            let more = plural(*more, "more run");
+            let count = match *independent == measured.samples as u64 {
+                true => format!(
+                    "{samples} are too few for that end of the interval, which needs {needed}"
+                ),
+                false => format!(
+                    "{samples} in {runs} count as {independent} independent ones, and that end of the \
+                     interval needs {needed}"
+                ),
+            };
+            format!("{count}; {more} would be enough")
         }
         Doubt::Straddles { more: Some(more) } => {
             let more = plural(*more, "more run");

@@ -164,3 +164,24 @@ fn it_takes_368_values_to_bound_the_99th_percentile() {
     assert_eq!([0.5, 0.95, 0.99].map(|p| samples_to_bound(p).unwrap()), [6, 72, 368]);
     assert_eq!(samples_to_bound(0.05).unwrap(), 72);
 }
+
+/// 540 equal-shaped samples in 6 runs count as 540 x (1.9643 / 2.5706)^2 = 315, in 7 runs of 90 as 630 x
+/// (1.9637 / 2.4469)^2 = 405. With one sample a run it takes 368 runs.
+#[test]
+fn runs_that_bound_a_quantile_are_counted_exactly() {
+    let cell = vec![(0..90).map(f64::from).collect::<Vec<_>>(); 6];
+    let found = runs(&cell).estimate(Statistic::Quantile(0.99)).unwrap();
+    assert_eq!((found.independent as u64, found.interval.high), (315, None));
+    assert_eq!(found.runs_to_bound(0.99), Ok(7));
+    assert!(
+        runs(&vec![cell[0].clone(); 7])
+            .estimate(Statistic::Quantile(0.99))
+            .unwrap()
+            .interval
+            .high
+            .is_some()
+    );
+    let single: Vec<Vec<f64>> = (0..20).map(|k| vec![f64::from(k)]).collect();
+    let found = runs(&single).estimate(Statistic::Quantile(0.99)).unwrap();
+    assert_eq!(found.runs_to_bound(0.99), Ok(368));
+}
