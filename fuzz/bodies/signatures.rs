@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
             records.push((key, Digest::from_hash(digest), signature));
         }
     }
-    let Some(mut reference) = Verifier::with_path(Path::Portable) else { return };
+    let Ok(mut reference) = Verifier::with_path(Path::Portable) else { return };
     let expected: Vec<Verdict> = records
         .iter()
         .map(|(key, digest, signature)| {
@@ -36,7 +36,7 @@ pub fn run(data: &[u8]) {
         })
         .collect();
     for path in Path::ALL {
-        let Some(mut verifier) = Verifier::with_path(path) else { continue };
+        let Ok(mut verifier) = Verifier::with_path(path) else { continue };
         let tables: Vec<KeyTable> =
             records.iter().map(|(key, ..)| KeyTable::new(key, path)).collect();
         for with_tables in [false, true] {

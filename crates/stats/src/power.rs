@@ -99,7 +99,7 @@ const PAIRS_MAX: u64 = 1_000_000;
 mod tests {
     use super::*;
     use crate::testing::all;
-    use crate::{ComparisonVerdict, paired, paired_median};
+    use crate::{Center, ComparisonVerdict, Margin, Terms, compare_paired};
     use trackbed_core::Seed;
 
     fn planned(by_median: bool, error: f64) -> Planned {
@@ -139,11 +139,10 @@ mod tests {
             let found = (0..1_000).filter(|_| {
                 let second: Vec<f64> = (0..pairs).map(|_| effect + rng.normal()).collect();
                 let (first, second) = (all(&vec![0.0; pairs]), all(&second));
-                let verdict = match by_median {
-                    true => paired_median(&first, &second).unwrap().verdict,
-                    false => paired(&first, &second).unwrap().verdict,
-                };
-                verdict == ComparisonVerdict::Higher
+                let center = if by_median { Center::Median } else { Center::Mean };
+                let terms = Terms { center, margin: Margin::Absolute(0.0), ..Terms::default() };
+                let found = compare_paired(&first, &second, &terms).unwrap();
+                found.verdict == ComparisonVerdict::Higher
             });
             let share = found.count() as f64 / 1_000.0;
             assert!((0.75..0.9).contains(&share), "{by_median} {effect}: {share}");
