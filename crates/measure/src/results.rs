@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::lists::distinct;
 
+pub use crate::factors::{FactorKind, UsefulDifference};
+
 /// The version of the results format: of `run.json`, and of the directory around it. It increases when
 /// a field is removed, renamed or changes its meaning. A new field does not increase it.
 pub const SCHEMA: u32 = 1;
@@ -168,65 +170,6 @@ impl Document {
         self.substrate != LIVE
     }
 }
-
-/// The smallest difference that matters: of a share, so many percentage points; of a time, the larger of both;
-/// of anything else, the percentage.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UsefulDifference {
-    /// In percent of the best value.
-    pub percent: f64,
-    /// In milliseconds.
-    pub ms: f64,
-}
-
-impl Default for UsefulDifference {
-    fn default() -> UsefulDifference {
-        UsefulDifference { percent: 1.0, ms: 1.0 }
-    }
-}
-
-/// A factor: what its values are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FactorKind {
-    /// Its name without the unit, for display.
-    pub title: String,
-    /// The kind of its values: `rate`, `time`, `size`, `frequency`, `share`, `count`, `number` or `text`.
-    pub kind: String,
-    /// The unit of its numbers; empty for shares, which are from 0 to 1, and where there is none.
-    pub unit: String,
-}
-
-impl FactorKind {
-    /// What the name of a factor suggests, in directories of earlier versions.
-    pub fn named(name: &str) -> FactorKind {
-        let split = name.rsplit_once('_').and_then(|(title, end)| {
-            let (_, unit) = UNITS.iter().find(|(short, _)| *short == end)?;
-            Some((title, *unit))
-        });
-        let (title, unit) = split.unwrap_or((name, ""));
-        let kind = if title.ends_with("loss") && unit.is_empty() { "share" } else { "number" };
-        let title = title.replace(['_', '-'], " ");
-        FactorKind { title, kind: kind.to_owned(), unit: unit.to_owned() }
-    }
-}
-
-/// Suffixes of factor names, and how the units are written.
-const UNITS: [(&str, &str); 14] = [
-    ("ns", "ns"),
-    ("us", "µs"),
-    ("ms", "ms"),
-    ("s", "s"),
-    ("bytes", "B"),
-    ("mbps", "Mbit/s"),
-    ("kbps", "kbit/s"),
-    ("bps", "bit/s"),
-    ("hz", "1/s"),
-    ("percent", "%"),
-    ("m", "m"),
-    ("kmh", "km/h"),
-    ("mps", "m/s"),
-    ("dbm", "dBm"),
-];
 
 /// A conclusion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

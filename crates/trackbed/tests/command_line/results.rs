@@ -49,7 +49,8 @@ fn the_document_has_the_shape_that_programs_count_on() {
 #[test]
 fn tables_name_cells_and_show_arithmetic_beside_measurements() {
     let scratch = scenario();
-    let ended = scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6");
+    let ended = scratch
+        .succeed("run a.toml --set protocol=quic,tcp --set useful-difference=0.1ms --runs 6");
     let text = &ended.stdout;
     assert!(text.contains("\na: 2 cells, 6 runs each, virtual substrate, seed 1\n"), "{text}");
     // tcp is not encrypted: 3 round trips too, and fewer bytes.
