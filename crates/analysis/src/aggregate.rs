@@ -197,7 +197,7 @@ pub(crate) fn run_medians(runs: &[RunResult], metric: &str, count: u32) -> Vec<O
 }
 
 /// What the samples of each run come to, by run number.
-fn run_values(
+pub(crate) fn run_values(
     runs: &[RunResult],
     metric: &str,
     count: u32,

@@ -4,6 +4,7 @@
 //! Directories of other versions can be compared too: nothing is planned again, cells are matched by
 //! their factors.
 
+mod asked;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
@@ -11,11 +12,11 @@ use std::path::{Path, PathBuf};
 use trackbed_measure::contrast::{Change, Contrast, Incomparable, Side};
 use trackbed_measure::metrics;
 use trackbed_measure::results::{CellResult, Document, RunResult, SCHEMA, VIRTUAL};
-use trackbed_stats::{Center, Margin, compare_paired, compare_unpaired};
+use trackbed_stats::{Margin, Terms, compare_paired, compare_unpaired};
 
-use crate::aggregate::{run_means, run_medians};
 use crate::document::open;
-use crate::significance::{Useful, center, terms};
+use crate::significance::{Useful, terms};
+use asked::Asked;
 use trackbed_archive::Results as _;
 use trackbed_archive::{About, DirectoryError, RecordedRuns, read_about};
 use verdicts::{Single, in_these_runs, judged, sentence, too_few};
@@ -37,10 +38,8 @@ pub struct Question {
 /// If one of them cannot be read, or they have nothing in common.
 pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contrast, CompareError> {
     let (first, second) = (Opened::read(first)?, Opened::read(second)?);
-    let unknown = question.metrics.iter().find(|name| metrics::find(name).is_none());
-    if let Some(name) = unknown {
-        return Err(CompareError::NoMetric(name.clone()));
-    }
+    let asked: Vec<Asked> =
+        question.metrics.iter().map(|text| Asked::parse(text)).collect::<Result<_, _>>()?;
     let shared = [&first, &second].iter().all(|side| side.document.shares_seeds());
     let same = |of: fn(&Document) -> u64| of(&first.document) == of(&second.document);
     let paired = shared && same(|it| it.seed) && same(|it| it.results_version.into());
@@ -55,7 +54,7 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         };
         matched[other] = true;
         let places = [index as u32, other as u32];
-        for tried in of_cell([&first, &second], places, question, paired)? {
+        for tried in of_cell([&first, &second], places, (question, &asked), paired)? {
             match tried {
                 Ok(single) => found.push(single),
                 Err(not) => incomparable.push(not),
@@ -129,7 +128,7 @@ impl Opened {
 fn of_cell(
     sides: [&Opened; 2],
     cells: [u32; 2],
-    question: &Question,
+    (question, asked): (&Question, &[Asked]),
     paired: bool,
 ) -> Result<Vec<Result<Single, Incomparable>>, CompareError> {
     let results = [0, 1].map(|side| &sides[side].document.cells[cells[side] as usize]);
@@ -137,15 +136,14 @@ fn of_cell(
     let count = sides[0].document.runs.max(sides[1].document.runs);
     let failed = results.map(|cell| cell.failed);
     let factors = || results[0].factors.clone();
-    let single = |metric: &str| {
-        let of_runs = match center(metric) {
-            Center::Mean => run_means,
-            Center::Median => run_medians,
-        };
-        let values = runs.each_ref().map(|runs| of_runs(runs, metric, count));
+    let single = |asked: &Asked| {
+        let metric = asked.label.as_str();
+        let terms =
+            |margin| Terms { center: asked.center, ..terms(metric, margin, question.confidence) };
+        let values = runs.each_ref().map(|runs| asked.of_runs(runs, count));
         let [one, two] = &values;
         let compare = if paired { compare_paired } else { compare_unpaired };
-        let with = |margin: Margin| compare(one, two, &terms(metric, margin, question.confidence));
+        let with = |margin: Margin| compare(one, two, &terms(margin));
         // The margin depends on the first value.
         let margin = with(Margin::Absolute(0.0))
             .map(|found| question.margin.margin(metric, found.centers[0]));
@@ -159,9 +157,9 @@ fn of_cell(
         })?;
         let facts = margin.ok().and_then(|margin| in_these_runs(metric, [one, two], margin));
         let (factors, metric) = (factors(), metric.to_owned());
-        Ok(Single { factors, cells, metric, failed, comparison, facts })
+        Ok(Single { factors, cells, metric, center: asked.center, failed, comparison, facts })
     };
-    let chosen = chosen(results, question);
+    let chosen = chosen(results, asked);
     if chosen.is_empty() && question.metrics.is_empty() {
         return Ok(vec![Err(Incomparable {
             factors: factors(),
@@ -171,24 +169,26 @@ fn of_cell(
             failed,
         })]);
     }
-    Ok(chosen.into_iter().map(single).collect())
+    if let Some(few) = chosen.iter().find_map(|one| one.too_few(&runs)) {
+        return Err(few);
+    }
+    Ok(chosen.iter().map(single).collect())
 }
 
 /// The metrics by which a cell is compared: the requested ones that either side has. If none are
 /// requested: those that rank both sides; or else one that both have, or one of them.
-fn chosen<'q>(results: [&CellResult; 2], question: &'q Question) -> Vec<&'q str> {
+fn chosen(results: [&CellResult; 2], asked: &[Asked]) -> Vec<Asked> {
     let count = |name: &str| results.iter().filter(|cell| cell.metrics.contains_key(name)).count();
-    if !question.metrics.is_empty() {
-        let names = question.metrics.iter().map(String::as_str);
-        return names.filter(|name| count(name) > 0).collect();
+    if !asked.is_empty() {
+        return asked.iter().filter(|one| count(&one.metric) > 0).cloned().collect();
     }
     let declared = metrics::declared(results.into_iter());
     if !declared.is_empty() {
-        return declared.iter().map(|compared| compared.name).collect();
+        return declared.iter().map(|compared| Asked::plain(compared.name)).collect();
     }
     let ranking =
         |sides: usize| metrics::COMPARED.iter().map(|it| it.name).find(|name| count(name) == sides);
-    ranking(2).or_else(|| ranking(1)).into_iter().collect()
+    ranking(2).or_else(|| ranking(1)).map(Asked::plain).into_iter().collect()
 }
 
 /// What is different about the two directories themselves.
@@ -257,7 +257,15 @@ fn first_difference(first: &str, second: &str) -> (String, String) {
 pub enum CompareError {
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    #[error("there is no metric {0}; `trackbed list metrics` shows those that there are")]
+    #[error(
+        "{label}: a run of one side has {least} of at least {needed} values for this quantile; \
+         send more messages a run, or compare the median"
+    )]
+    FewSamples { label: String, least: usize, needed: usize },
+    #[error(
+        "there is no metric {0}; `trackbed list metrics` shows those that there are. A statistic of each \
+         run comes first: mean, median, p95, p99"
+    )]
     NoMetric(String),
     #[error(
         "{} and {} have no cell with the same factors and the same metric; name another --metric, \

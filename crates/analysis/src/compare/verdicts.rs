@@ -11,13 +11,14 @@ use trackbed_stats::{
 };
 
 use crate::number::{Decimals, plural};
-use crate::significance::{self, Useful, adjusted, bounded, center, word};
+use crate::significance::{self, Useful, adjusted, bounded, word};
 
 /// A comparison, not yet seen beside the others.
 pub(super) struct Single {
     pub factors: Map<String, Value>,
     pub cells: [u32; 2],
     pub metric: String,
+    pub center: Center,
     pub failed: [u32; 2],
     pub comparison: Comparison,
     pub facts: Option<InTheseRuns>,
@@ -74,12 +75,12 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
     let judge = |(single, p_adjusted): (Single, f64)| {
         // With fewer runs, no two differences enclose the true one so often.
         let is_enough = single.runs() >= runs_to_decide(1, confidence, true);
-        let Single { factors, cells, metric, failed, comparison, facts } = single;
+        let Single { factors, cells, metric, center, failed, comparison, facts } = single;
         let regression = comparison.regression.and_then(|_| {
             let p_worse = worse.next().expect("there is one for each that may get worse");
             comparison.regression_judged_by(p_worse)
         });
-        let statistic = if center(&metric) == Center::Median { "median" } else { "mean" };
+        let statistic = if center == Center::Median { "median" } else { "mean" };
         CellContrast {
             factors,
             cells,

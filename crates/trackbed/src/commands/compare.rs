@@ -37,7 +37,8 @@ pub struct Arguments {
     pub first: PathBuf,
     /// The run directory to compare
     pub second: PathBuf,
-    /// Compare METRIC; may be given several times [default: the metric by which cells are ranked]
+    /// Compare METRIC, or a statistic of each run's values such as 'p99 rtt'; may be given several times
+    /// [default: the metric by which cells are ranked]
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
     /// Ignore differences of up to MARGIN: a percentage of the first value, or a time such as 2ms

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Scratch, scenario};
+use super::{Ended, Scratch, scenario};
 
 /// A clean and a lossy cell of each of two protocols; 10 ms a round trip.
 fn scratch() -> Scratch {
@@ -208,6 +208,18 @@ fn six_runs_cannot_decide_and_the_same_runs_need_no_test() {
     // A margin above the difference, and the other direction.
     assert_eq!(compare(&scratch, "before slower --margin 300ms").0, 0);
     assert_eq!(compare(&scratch, "slower before").0, 3);
-    // `run` and `compare` judge the same pairs by the same values.
-    assert_eq!(found["cells"][0]["statistic"], "median");
+    // Times are compared by medians, as `run` does; of a run's single value, that is its median.
+    let of = |metric: &str| {
+        let mut command = scratch.command("compare before slower --json --metric");
+        Ended::of(command.arg(metric))
+    };
+    let again: Value = serde_json::from_str(&of("median completion").stdout).unwrap();
+    let key = |document: &Value, name: &str| document["cells"][0][name].clone();
+    assert_eq!(key(&found, "statistic"), "median");
+    assert_eq!(key(&again, "metric"), "p50 completion_ms");
+    for name in ["difference", "interval", "p_adjusted"] {
+        assert_eq!(key(&found, name), key(&again, name));
+    }
+    of("p99 completion").refused(&["a run of one side has 1 of at least 100 values"]);
+    of("p99 speed").refused(&["no metric p99 speed"]);
 }

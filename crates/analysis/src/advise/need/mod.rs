@@ -20,6 +20,8 @@ mod parser;
 mod token;
 mod unit;
 
+use trackbed_stats::Statistic;
+
 pub use error::NeedError;
 pub use expression::{Bound, Comparison, Need, Relation};
 pub use names::Names;
@@ -31,6 +33,18 @@ impl Need {
     /// If it is invalid; the error shows the position and what to write instead.
     pub fn parse(text: &str, names: &Names) -> Result<Need, NeedError> {
         parser::parse(text, names)
+    }
+
+    /// Parses a quantity such as `p99 rtt`: a statistic and a metric.
+    ///
+    /// # Errors
+    /// As [`Need::parse`].
+    pub fn quantity(text: &str, names: &Names) -> Result<(Statistic, String), NeedError> {
+        let bound = parser::parse(&format!("{text} < baseline"), names)?;
+        match bound {
+            Need::Compare(comparison) => Ok((comparison.statistic, comparison.metric)),
+            _ => Err(NeedError::new(text, (0, text.len()), "write one quantity, such as p99 rtt")),
+        }
     }
 
     /// Its comparisons, from left to right.
