@@ -182,11 +182,10 @@ fn facts(contrast: &Contrast) -> Option<String> {
     let runs: u32 = told.iter().map(|(cell, _)| cell.n[0]).sum();
     let verdict = if direction { Verdict::Higher } else { Verdict::Lower };
     let (word, unit) = (word(verdict, &first.metric, false), split_unit(&first.metric).1);
-    let decimals = Decimals::significant(least, 3);
-    let (least, most) = (decimals.text(least), decimals.text(most));
-    let place = match told.len() == contrast.cells.len() {
-        true => String::new(),
-        false => format!(" of {} comparisons in {}", told.len(), contrast.cells.len()),
+    let [least, most] = [least, most].map(|end| Decimals::significant(end, 3).text(end));
+    let all = match told.len() == contrast.cells.len() {
+        true => "All".to_owned(),
+        false => format!("In {} of {} comparisons all", told.len(), contrast.cells.len()),
     };
-    Some(format!("All {runs} runs{place} are {word}, by {least} to {most} {unit}"))
+    Some(format!("{all} {runs} runs are {word}, by {least} to {most} {unit}"))
 }

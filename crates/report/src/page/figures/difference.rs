@@ -44,8 +44,8 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         shape: Shape::Dots,
         title: "Differences from the best cell, paired by run".to_owned(),
         note: "Each cell minus the best one under the same conditions, over pairs of runs of the same \
-               number, with the 95 % interval: of the median for times, else of the mean. If the interval \
-               touches zero, the difference is not significant."
+               number, with the 95 % interval: of the median for times, else of the mean. The table says which \
+               differences are significant, together with all others under the same conditions."
             .to_owned(),
         choosers: choosers.collect(),
         views,
