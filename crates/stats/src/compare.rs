@@ -4,9 +4,10 @@ mod fieller;
 mod location;
 
 use crate::pivot::check_confidence;
-use crate::sample::{check_range, mean, quantile_of_sorted};
+use crate::sample::check_range;
 use crate::{MIN_PAIRS, StatsError};
-use location::Location;
+pub use location::Center;
+use location::{Location, Sides};
 
 /// The terms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,17 +28,6 @@ impl Default for Terms {
         let (margin, center) = (Margin::Relative(0.03), Center::Mean);
         Terms { confidence: 0.95, margin, better: None, center }
     }
-}
-
-/// What is compared: one of these of the differences within pairs, or of the differences between all
-/// runs of the two sides where they make no pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Center {
-    /// The mean, for what adds up: rates, shares, counts.
-    Mean,
-    /// The median, for times, whose tails would rule a mean: by order statistics, for any
-    /// distribution (the sign test; without pairs the test of Mann and Whitney).
-    Median,
 }
 
 /// The deviation of the second mean from the first that does not matter.
@@ -259,27 +249,7 @@ pub fn compare_unpaired(
     Sides::new([sorted(first), sorted(second)], false, terms.center).compare(terms)
 }
 
-/// Sorted values; paired values have the same index.
-struct Sides {
-    first: Vec<f64>,
-    second: Vec<f64>,
-    paired: bool,
-    center: Center,
-    /// For medians: entry k is the probability that at most k of the differences are above zero if
-    /// their median is zero.
-    counts: Vec<f64>,
-}
-
 impl Sides {
-    fn new([first, second]: [Vec<f64>; 2], paired: bool, center: Center) -> Sides {
-        let counts = match (center, paired) {
-            (Center::Mean, _) => Vec::new(),
-            (Center::Median, true) => crate::binomial::cumulated(first.len(), 0.5),
-            (Center::Median, false) => location::mann_whitney(first.len(), second.len()),
-        };
-        Sides { first, second, paired, center, counts }
-    }
-
     fn compare(&self, terms: &Terms) -> Result<Comparison, StatsError> {
         check_confidence(terms.confidence)?;
         let (Margin::Relative(margin) | Margin::Absolute(margin)) = terms.margin;
@@ -326,11 +296,6 @@ impl Sides {
         Ok(found)
     }
 
-    /// Where the second side lies relative to `ratio` times the first plus `shift`.
-    fn location(&self, ratio: f64, shift: f64) -> Location<'_> {
-        Location::new(self, ratio, shift)
-    }
-
     /// The second side relative to the lower and the upper limit of the margin.
     fn margins(&self, margin: Margin) -> [Location<'_>; 2] {
         match margin {
@@ -339,17 +304,6 @@ impl Sides {
                 // For a negative value, the larger multiple is the lower limit.
                 let share = if self.center_of(&self.first) < 0.0 { -share } else { share };
                 [1.0 - share, 1.0 + share].map(|ratio| self.location(ratio, 0.0))
-            }
-        }
-    }
-
-    fn center_of(&self, values: &[f64]) -> f64 {
-        match self.center {
-            Center::Mean => mean(values),
-            Center::Median => {
-                let mut sorted = values.to_vec();
-                sorted.sort_unstable_by(f64::total_cmp);
-                quantile_of_sorted(&sorted, 0.5)
             }
         }
     }

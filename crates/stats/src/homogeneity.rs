@@ -76,23 +76,4 @@ mod tests {
         assert_eq!(alike(&[&same[..1], &all(&[4.0])]), 1.0);
         assert_eq!(alike(&[&[None, None], &same[..2]]), 1.0);
     }
-
-    /// Under no difference, with missing runs and ties: 5 % of 2,000, with a standard error of 0.5 %.
-    #[test]
-    fn chance_is_taken_for_a_difference_as_rarely_as_said() {
-        let mut rng = trackbed_core::Seed::of_run(3, 0).stream("alike");
-        for (cells, runs) in [(3, 6), (12, 10), (30, 30)] {
-            let mut wrong = 0;
-            for _ in 0..2_000 {
-                let mut cell = || -> Vec<Option<f64>> {
-                    let value = |rng: &mut trackbed_core::Rng| (4.0 * rng.exponential()).floor();
-                    (0..runs).map(|_| (rng.below(10) > 0).then(|| value(&mut rng))).collect()
-                };
-                let columns: Vec<Vec<Option<f64>>> = (0..cells).map(|_| cell()).collect();
-                let columns: Vec<&[Option<f64>]> = columns.iter().map(Vec::as_slice).collect();
-                wrong += u32::from(alike(&columns) < 0.05);
-            }
-            assert!((70..=135).contains(&wrong), "{cells} cells, {runs} runs: {wrong}");
-        }
-    }
 }

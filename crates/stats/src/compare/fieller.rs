@@ -1,6 +1,7 @@
 //! The confidence interval of a ratio of two means or medians.
 
-use super::{Center, MeanRatio, Sides};
+use super::MeanRatio;
+use super::location::{Center, Sides};
 use crate::bisection::bisect;
 use crate::pivot::{Pivot, largest};
 

@@ -1,9 +1,30 @@
 //! Where one side lies relative to another: tests and intervals of a mean or a median.
 
-use super::{Center, Sides};
 use crate::pivot::{Pivot, largest, without_rounding};
-use crate::sample::quantile_of_sorted;
+use crate::sample::{mean, quantile_of_sorted};
 use crate::{MIN_PAIRS, binomial, normal};
+
+/// What is compared: one of these of the differences within pairs, or of the differences between all
+/// runs of the two sides where they make no pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Center {
+    /// The mean, for what adds up: rates, shares, counts.
+    Mean,
+    /// The median, for times, whose tails would rule a mean: by order statistics, for any
+    /// distribution (the sign test; without pairs the test of Mann and Whitney).
+    Median,
+}
+
+/// Sorted values; paired values have the same index.
+pub(super) struct Sides {
+    pub(super) first: Vec<f64>,
+    pub(super) second: Vec<f64>,
+    pub(super) paired: bool,
+    pub(super) center: Center,
+    /// For medians: entry k is the probability that at most k of the differences are above zero if
+    /// their median is zero.
+    counts: Vec<f64>,
+}
 
 /// The differences of the second side from a multiple of the first.
 pub(super) enum Location<'a> {
@@ -22,7 +43,7 @@ pub(super) enum Location<'a> {
 }
 
 impl<'a> Location<'a> {
-    pub(super) fn new(sides: &'a Sides, ratio: f64, shift: f64) -> Location<'a> {
+    fn new(sides: &'a Sides, ratio: f64, shift: f64) -> Location<'a> {
         let [first, second] = [&sides.first, &sides.second];
         if sides.center == Center::Median {
             let of = |is_below: fn(f64) -> bool| sides.count(ratio, shift, is_below);
@@ -136,6 +157,31 @@ impl<'a> Location<'a> {
 }
 
 impl Sides {
+    pub(super) fn new([first, second]: [Vec<f64>; 2], paired: bool, center: Center) -> Sides {
+        let counts = match (center, paired) {
+            (Center::Mean, _) => Vec::new(),
+            (Center::Median, true) => binomial::cumulated(first.len(), 0.5),
+            (Center::Median, false) => mann_whitney(first.len(), second.len()),
+        };
+        Sides { first, second, paired, center, counts }
+    }
+
+    /// Where the second side lies relative to `ratio` times the first plus `shift`.
+    pub(super) fn location(&self, ratio: f64, shift: f64) -> Location<'_> {
+        Location::new(self, ratio, shift)
+    }
+
+    pub(super) fn center_of(&self, values: &[f64]) -> f64 {
+        match self.center {
+            Center::Mean => mean(values),
+            Center::Median => {
+                let mut sorted = values.to_vec();
+                sorted.sort_unstable_by(f64::total_cmp);
+                quantile_of_sorted(&sorted, 0.5)
+            }
+        }
+    }
+
     /// The magnitude that determines rounding errors of differences.
     fn scale(&self, ratio: f64) -> f64 {
         largest(&self.second).max(ratio.abs() * largest(&self.first))
@@ -181,7 +227,7 @@ fn ends(values: &[f64]) -> [f64; 2] {
 /// Entry k: the probability that in at most k of the n times m pairs of two independent samples the
 /// second value is larger, if both come from one distribution (H. B. Mann and D. R. Whitney, Ann.
 /// Math. Statist. 18, 1947). Exact up to [`EXACT`] pairs, then normal.
-pub(super) fn mann_whitney(n: usize, m: usize) -> Vec<f64> {
+fn mann_whitney(n: usize, m: usize) -> Vec<f64> {
     let pairs = n * m;
     let (x, y) = (n as f64, m as f64);
     if pairs > EXACT {
