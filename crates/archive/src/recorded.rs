@@ -7,6 +7,7 @@ use crate::about::{About, read_about};
 use crate::error::{DirectoryError, difference};
 use crate::index::RecordedRuns;
 use crate::pack::copy_name;
+use trackbed_measure::results::TEST;
 use trackbed_scenario::{Input, Plan, RecipeError};
 
 /// A run directory that was read, with its plan.
@@ -30,6 +31,9 @@ impl Recorded {
     /// it.
     pub fn read(path: &Path) -> Result<Recorded, RecordedError> {
         let about = read_about(path).map_err(RecordedError::Directory)?;
+        if about.substrate == TEST {
+            return Err(RecordedError::Test(path.to_owned()));
+        }
         let copies =
             about.files.iter().map(|input| (input.path.clone(), path.join(copy_name(input))));
         let copies = copies.filter(|(_, copy)| copy.exists());
@@ -85,6 +89,8 @@ fn reason(path: &Path, about: &About, why: &RecipeError) -> String {
 pub enum RecordedError {
     #[error("{0}")]
     Directory(DirectoryError),
+    #[error("{0}: a test measured these runs (`trackbed-test`); run it again to repeat them")]
+    Test(PathBuf),
     #[error("{0}: about.json contains an invalid setting: {1}")]
     Setting(PathBuf, String),
     #[error("{0}: its runs cannot be repeated: {1}")]

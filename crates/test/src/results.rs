@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 use trackbed_measure::results::{
     CellResult, Document, Outcome, RESULTS_VERSION, RunResult, SCHEMA, TEST,
 };
@@ -46,7 +46,12 @@ struct Run {
     outcome: Outcome,
 }
 
-/// Takes what one run measures: see [`Results`].
+/// Takes what one run measures.
+///
+/// ```
+/// # use trackbed_test::{Recorder, Results, Track};
+/// let record: Recorder = Track::new(1).recorder(&Results::new("one"), &[]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recorder {
     runs: Arc<Mutex<Vec<Run>>>,
@@ -64,7 +69,11 @@ impl Results {
     }
 
     pub(crate) fn begin(&self, seed: u64, factors: &[(&str, &str)]) -> Recorder {
-        let factors = factors.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
+        let value = |text: &str| match text.parse::<Number>() {
+            Ok(number) if number.to_string() == text => Value::Number(number),
+            _ => json!(text),
+        };
+        let factors = factors.iter().map(|(name, text)| ((*name).to_owned(), value(text)));
         let outcome = Outcome::Samples(BTreeMap::new());
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         runs.push(Run { factors: factors.collect(), seed, outcome });

@@ -9,10 +9,10 @@ use anyhow::Context as _;
 use clap::Args;
 use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::files::PAGE;
-use trackbed_archive::{Recorded, Results as _};
+use trackbed_archive::{Recorded, RecordedError, Results as _};
 use trackbed_archive::{RecordedRuns, read_about};
 use trackbed_lab::timeline::{self, Seen};
-use trackbed_measure::results::{Document, TEST, VIRTUAL};
+use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_report::methods;
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
@@ -107,7 +107,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
                 );
             }
         }
-        Err(_) if document.substrate == TEST => {}
+        Err(RecordedError::Test(_)) => {}
         // Runs of directories from other versions cannot be repeated.
         Err(why) => tell(format_args!("note: the report lacks deadlines and single runs: {why}")),
     }

@@ -43,6 +43,7 @@ fn every_command_reads_what_a_test_has_recorded() {
     assert_eq!(compared.status, 1, "{}", compared.stdout);
     assert!(compared.stdout.contains("slow"), "{}", compared.stdout);
     assert_eq!(scratch.trackbed("compare before before --metric rtt_ms").status, 0);
+    scratch.refuse("replay before 0 0", &["a test measured these runs"]);
     scratch.succeed("report failing --out failing.html");
     let page = scratch.read("failing.html");
     assert!(page.contains("pauses") && page.contains("no answer"));
