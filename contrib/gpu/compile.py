@@ -23,8 +23,7 @@ def check(code, what):
 
 
 def compile_to_ptx(source):
-    found = importlib.util.find_spec("nvidia.cuda_nvrtc")
-    if found is None:
+    if not importlib.util.find_spec("nvidia") or not (found := importlib.util.find_spec("nvidia.cuda_nvrtc")):
         sys.exit(f"error: NVRTC is missing; run: pip install nvidia-cuda-nvrtc-cu12=={VERSION}")
     nvrtc = ctypes.CDLL(str(pathlib.Path(found.submodule_search_locations[0]) / "lib/libnvrtc.so.12"))
     program, size = ctypes.c_void_p(), ctypes.c_size_t()

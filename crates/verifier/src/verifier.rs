@@ -45,7 +45,7 @@ impl Verifier {
         self.backend.preferred_batch()
     }
 
-    /// Why it now verifies in another way than it was asked to, if it does.
+    /// Why the CPU verifies in place of the GPU, if it does.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.backend.failure()

@@ -42,7 +42,7 @@ fn main() {
     let sec1: Vec<Vec<u8>> = keys.iter().map(encode).collect();
     let publics: Vec<PublicKey> =
         sec1.iter().map(|key| PublicKey::from_sec1(key).expect("a key")).collect();
-    let tables: Vec<(Path, Vec<KeyTable>)> = Path::ALL
+    let tables: Vec<(Path, Vec<KeyTable>)> = [Path::Portable, Path::Ifma]
         .into_iter()
         .filter(|path| path.is_available())
         .map(|path| (path, publics.iter().map(|key| KeyTable::new(key, path)).collect()))
@@ -174,7 +174,7 @@ fn add_parts<'a>(
     sec1: &'a [Vec<u8>],
     signed: &'a [Signed],
 ) {
-    for path in Path::ALL.into_iter().filter(|path| path.is_available()) {
+    for path in [Path::Portable, Path::Ifma].into_iter().filter(|path| path.is_available()) {
         let name = format!("a key's table, {}", path.name());
         subjects.push(Subject::new(&name, 20, move || {
             for key in &keys[..20] {

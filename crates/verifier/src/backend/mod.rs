@@ -20,7 +20,7 @@ pub trait VerifierBackend: Send {
         Clock::Thread
     }
 
-    /// Why it now verifies in another way than it is named for, if it does.
+    /// Why the CPU verifies in place of the GPU, if it does.
     fn failure(&self) -> Option<String> {
         None
     }

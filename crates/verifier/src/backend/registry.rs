@@ -22,7 +22,7 @@ impl Path {
         if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
     }
 
-    /// Whether this machine supports it.
+    /// Whether this machine supports it. For a GPU, that means to open it.
     #[must_use]
     pub fn is_available(self) -> bool {
         self.open().is_ok()

@@ -54,7 +54,10 @@ impl Table {
 
     /// The entries in order, the least significant octet of a limb first.
     pub(crate) fn octets(&self) -> Vec<u8> {
-        self.entries.iter().flat_map(|entry| entry.0).flat_map(u64::to_le_bytes).collect()
+        let mut octets = Vec::with_capacity(size_of_val(&*self.entries));
+        let limbs = self.entries.iter().flat_map(|entry| &entry.0);
+        limbs.for_each(|limb| octets.extend_from_slice(&limb.to_le_bytes()));
+        octets
     }
 
     /// The point of a place, for a table in [`Form::Portable`].

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Larger batches gain nothing on a processor.
+/// Larger batches gain nothing.
 pub const BATCH_MAX: usize = 128;
 /// The maximum duration of a batch, in nanoseconds.
 pub const BATCH_NANOS_MAX: u64 = 1_000_000;
@@ -34,10 +34,10 @@ impl Rates {
 
     /// How many of `queued` tasks `worker` takes, if `sharing` workers take from the queue: half of
     /// its part, less if it is slower than the average, so that all finish together, and at most
-    /// what it verifies in [`BATCH_NANOS_MAX`]. At least one, at most `most`.
+    /// what it verifies in [`BATCH_NANOS_MAX`]. At least one.
     #[must_use]
-    pub fn batch(&self, worker: usize, sharing: usize, queued: usize, most: usize) -> usize {
-        let part = (queued / (2 * sharing.max(1))).clamp(1, most) as u64;
+    pub fn batch(&self, worker: usize, sharing: usize, queued: usize) -> usize {
+        let part = (queued / (2 * sharing.max(1))).clamp(1, BATCH_MAX) as u64;
         let own = self.task_picos.get(worker).map_or(0, |rate| rate.load(Ordering::Relaxed));
         if own == 0 {
             return 1;
@@ -49,7 +49,7 @@ impl Rates {
             }
             None => part,
         };
-        let batch = scaled.clamp(1, most as u64).min(in_time).min(queued.max(1) as u64);
+        let batch = scaled.clamp(1, BATCH_MAX as u64).min(in_time).min(queued.max(1) as u64);
         usize::try_from(batch).unwrap_or(1)
     }
 

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use super::batching::{BATCH_MAX, Rates};
+use super::batching::Rates;
 use super::{Full, Split};
 
 /// A core, and with it a worker.
@@ -242,7 +242,7 @@ impl Model {
         let sharing = if self.queues.len() == 1 { self.workers.len() } else { 1 };
         let (queue, worker) = (&mut self.queues[place], &mut self.workers[number]);
         while !queue.is_empty() {
-            let size = self.rates.batch(number, sharing, queue.len(), BATCH_MAX);
+            let size = self.rates.batch(number, sharing, queue.len());
             while worker.batch.len() < size
                 && let Some(Reverse((_, _, task))) = queue.pop()
             {

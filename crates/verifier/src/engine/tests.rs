@@ -114,28 +114,25 @@ fn the_task_that_is_due_first_is_taken_first() {
 #[test]
 fn batches_follow_the_queue_the_rate_and_the_time() {
     let rates = Rates::new(2);
-    assert_eq!(rates.batch(0, 2, 1_000, BATCH_MAX), 1, "nothing is known yet");
+    assert_eq!(rates.batch(0, 2, 1_000), 1, "nothing is known yet");
     rates.record(0, 10, 10 * 5_000);
     rates.record(1, 10, 10 * 5_000);
     for (queued, batch) in [(0, 1), (1, 1), (3, 1), (8, 2), (100, 25), (100_000, BATCH_MAX)] {
-        assert_eq!(rates.batch(0, 2, queued, BATCH_MAX), batch, "{queued} wait");
+        assert_eq!(rates.batch(0, 2, queued), batch, "{queued} wait");
     }
     // By itself a worker may take half of what there is.
-    assert_eq!(rates.batch(0, 1, 100, BATCH_MAX), 50);
+    assert_eq!(rates.batch(0, 1, 100), 50);
     // 100 us a task: ten of them take a millisecond.
     let slow = Rates::new(1);
     slow.record(0, 1, BATCH_NANOS_MAX / 10);
-    assert_eq!(slow.batch(0, 1, 100_000, BATCH_MAX), 10);
+    assert_eq!(slow.batch(0, 1, 100_000), 10);
     slow.record(0, 1, 1_000 * BATCH_NANOS_MAX);
-    assert_eq!(slow.batch(0, 1, 100_000, BATCH_MAX), 1);
+    assert_eq!(slow.batch(0, 1, 100_000), 1);
     // Half as fast, half as many; the mean is between both.
     let unequal = Rates::new(2);
     unequal.record(0, 1, 4_000);
     unequal.record(1, 1, 8_000);
-    assert_eq!(
-        (unequal.batch(0, 2, 200, BATCH_MAX), unequal.batch(1, 2, 200, BATCH_MAX)),
-        (75, 37)
-    );
+    assert_eq!((unequal.batch(0, 2, 200), unequal.batch(1, 2, 200)), (75, 37));
 }
 
 /// A core this much slower than the reference core.

@@ -37,7 +37,11 @@ impl Worker {
         let mut account = Account::default();
         let (mut batch, mut verdicts) = (Vec::new(), Vec::new());
         let (clock, most) = (verifier.clock(), verifier.preferred_batch());
-        let size = |queued| self.rates.batch(self.number, self.sharing, queued, most);
+        let size = |queued: usize| match clock {
+            Clock::Thread => self.rates.batch(self.number, self.sharing, queued),
+            // Its time hardly depends on the size.
+            Clock::Elapsed => queued.clamp(1, most),
+        };
         while self.queue.take(size, &mut batch) {
             let (begin, cpu_begin) = (monotonic_nanos(), thread_cpu_nanos());
             if self.drops_late {

@@ -8,8 +8,8 @@ use crate::curve::{Affine, Form, Table, Windows};
 use super::driver::{Driver, Kernel, Memory};
 use super::error::GpuError;
 
-/// The kernels as text for the driver, which expects a zero after it.
-pub(super) const PROGRAM: &[u8] = concat!(include_str!("p256.ptx"), "\0").as_bytes();
+/// The kernels.
+pub(super) const PROGRAM: &[u8] = include_bytes!("p256.ptx");
 
 /// Threads of a block, as in `p256.cu`.
 pub(super) const BLOCK: usize = 128;
@@ -17,8 +17,6 @@ pub(super) const BLOCK: usize = 128;
 pub(super) const EACH: usize = 4;
 /// 16 additions a scalar, by 34 MB of the device's memory.
 const GENERATOR_WINDOWS: Windows = Windows::new(16);
-/// Signatures that are packed, copied and verified at once: all threads of a large device.
-pub(super) const PART: usize = 65_536;
 
 /// A device, ready for any number of verifiers.
 pub(super) struct Device {
@@ -30,8 +28,12 @@ pub(super) struct Device {
 }
 
 impl Device {
-    pub(super) fn open(driver: Option<&OsStr>, program: &[u8]) -> Result<Self, GpuError> {
-        let driver = Arc::new(Driver::open(driver, program)?);
+    /// # Safety
+    /// As [`Driver::open`].
+    #[expect(unsafe_code, reason = "loads code that the caller names")]
+    pub(super) unsafe fn open(driver: Option<&OsStr>, program: &[u8]) -> Result<Self, GpuError> {
+        // SAFETY: as the caller promises.
+        let driver = Arc::new(unsafe { Driver::open(driver, program) }?);
         let table = Table::new(&Affine::GENERATOR, GENERATOR_WINDOWS, Form::Portable);
         let octets = table.octets();
         let generator = Memory::new(&driver, octets.len())?;

@@ -1,6 +1,7 @@
 //! NVIDIA's driver interface, opened at run time, so that everything builds and runs without it.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ macro_rules! functions {
     ($($name:ident, $symbol:literal, ($($argument:ty),*);)*) => {
         struct Functions {
             $($name: unsafe extern "C" fn($($argument),*) -> c_int,)*
-            _library: Library,
+            // Never closed: the driver keeps threads of its own.
+            _library: ManuallyDrop<Library>,
         }
 
         impl Functions {
@@ -34,7 +36,7 @@ macro_rules! functions {
                         $name: *unsafe { library.get($symbol) }
                             .map_err(|_| GpuError::OldDriver)?,
                     )*
-                    _library: library,
+                    _library: ManuallyDrop::new(library),
                 })
             }
         }
@@ -80,9 +82,12 @@ pub(super) struct Driver {
 pub(super) struct Kernel(Handle);
 
 impl Driver {
-    /// Opens the driver in `file`, or the system's, and loads a program (PTX, which ends with a zero,
-    /// or a binary) on its first device.
-    pub(super) fn open(file: Option<&OsStr>, program: &[u8]) -> Result<Self, GpuError> {
+    /// Opens the driver in `file`, or the system's, and loads a program (PTX or a binary) on its first
+    /// device.
+    ///
+    /// # Safety
+    /// The file is a driver of NVIDIA's interface, and the program is whole.
+    pub(super) unsafe fn open(file: Option<&OsStr>, program: &[u8]) -> Result<Self, GpuError> {
         let names: Vec<&OsStr> = match file {
             Some(file) => vec![file],
             None => NAMES.iter().map(OsStr::new).collect(),
@@ -98,8 +103,9 @@ impl Driver {
         driver.check("cuDevicePrimaryCtxRetain", status)?;
         driver.context = context;
         driver.enter()?;
-        let mut module = 0;
-        // SAFETY: a program tells its own end; this thread has a context.
+        // A text ends with a zero, a binary says how long it is.
+        let (mut module, program) = (0, [program, &[0]].concat());
+        // SAFETY: as the caller promises; this thread has a context.
         let status = unsafe { (driver.functions.load)(&mut module, program.as_ptr().cast()) };
         driver.check("cuModuleLoadData", status)?;
         driver.module = module;
@@ -162,8 +168,10 @@ impl Driver {
     fn error(&self, call: &'static str, code: c_int) -> GpuError {
         match code {
             2 => return GpuError::Memory,
-            // CUDA_ERROR_UNSUPPORTED_PTX_VERSION, and CUDA_ERROR_SYSTEM_DRIVER_MISMATCH.
-            222 | 803 => return GpuError::OldDriver,
+            // CUDA_ERROR_JIT_COMPILER_NOT_FOUND, _UNSUPPORTED_PTX_VERSION, _SYSTEM_DRIVER_MISMATCH.
+            221 => return GpuError::NoCompiler,
+            222 => return GpuError::OldDriver,
+            803 => return GpuError::OtherDriver,
             _ => {}
         }
         let mut name = null();
@@ -234,9 +242,12 @@ impl<T: Copy> Pinned<T> {
         Ok(Self { driver: Arc::clone(driver), start, length })
     }
 
-    /// All of it. No stream works with it: its owner has waited.
-    pub(super) fn as_mut(&mut self) -> &mut [T] {
-        // SAFETY: the driver's memory is this long, holds values, and is this one's own.
+    /// All of it.
+    ///
+    /// # Safety
+    /// No stream works with it: its owner has waited.
+    pub(super) unsafe fn as_mut(&mut self) -> &mut [T] {
+        // SAFETY: as the caller promises; the driver's memory is this long and holds values.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 }

@@ -9,15 +9,18 @@ pub enum GpuError {
     NoDriver,
     #[error("the NVIDIA driver is too old; version 525 or newer is needed")]
     OldDriver,
+    #[error("the NVIDIA driver was updated; restart the machine")]
+    OtherDriver,
+    #[error("the NVIDIA driver has no PTX compiler; install libnvidia-ptxjitcompiler")]
+    NoCompiler,
     #[error("the NVIDIA driver finds no GPU")]
     NoDevice,
     #[error("{name} has compute capability {major}.{minor}; 7.5 or newer is needed")]
     OldDevice { name: String, major: i32, minor: i32 },
-    #[error("the GPU has too little free memory; about {} MB are needed", NEEDED_MB)]
+    #[error("too little free memory; about 500 MB of the GPU's are needed for each thread")]
     Memory,
+    #[error("the GPU's verdicts on known signatures are wrong; update the NVIDIA driver")]
+    Wrong,
     #[error("the GPU failed in {call}: {name}")]
     Driver { call: &'static str, name: String },
 }
-
-/// The table of G, the working memory and the smallest number of tables of keys.
-const NEEDED_MB: usize = 100;

@@ -1,10 +1,8 @@
-//! The path by a graphics processor (NVIDIA, compute capability 7.5 or newer): one signature for each
-//! of its threads.
+//! The path by a GPU (NVIDIA, compute capability 7.5 or newer): one signature for each of its threads.
 //!
-//! The kernels are in `p256.cu`. What the program carries is `p256.ptx`, made of it once, which the
-//! driver compiles for the device at hand. Batches go to the device in parts, of which one is packed
-//! and copied while another is verified. If the device fails, its batch is verified on the processor,
-//! and so are all later ones.
+//! The kernels are in `p256.cu`. What the program carries is `p256.ptx`, compiled of it once, which the
+//! driver compiles for the GPU at hand. Batches go there in parts: one part is packed and copied while
+//! the GPU verifies another. If the GPU fails, the CPU verifies the batch and all later ones.
 
 mod device;
 #[expect(unsafe_code, reason = "functions of a library in C")]
@@ -18,62 +16,120 @@ use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{Clock, VerifierBackend};
-use crate::item::Item;
+use crate::item::{Item, Key};
+use crate::key::PublicKey;
+use crate::path::Path;
+use crate::signature::{Digest, Signature};
+use crate::table::KeyTable;
 use crate::verdict::Verdict;
 
-use device::{Device, PART, PROGRAM};
+use device::{Device, PROGRAM};
 pub use error::GpuError;
 use tables::KeyTables;
 use work::{Decided, Work};
 
-/// Verifies on a graphics processor.
+/// Verifies on a GPU.
 pub struct Gpu {
-    device: Arc<Device>,
+    // Dropped first: once they have been waited for, the GPU uses nothing.
+    works: Vec<Work>,
     tables: KeyTables,
-    /// Two parts, which take turns.
-    works: [Work; 2],
-    /// For what the device leaves undecided, and for everything once it has failed.
+    device: Arc<Device>,
+    /// For what the GPU leaves undecided, and for everything once it has failed.
     processor: Box<dyn VerifierBackend>,
+    part: usize,
+    undecided: u64,
     failure: Option<GpuError>,
 }
 
+/// What is used in place of the defaults.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    /// The file of the driver; none for the system's.
+    pub driver: Option<&'a OsStr>,
+    /// The kernels, compiled for the GPU at hand; none for those that the crate carries.
+    pub program: Option<&'a [u8]>,
+    /// Signatures that are packed, copied and verified at once.
+    pub part: usize,
+    /// Tables of keys that the GPU's memory has room for, if it is large enough.
+    pub tables: usize,
+}
+
+impl Default for Settings<'_> {
+    /// 256 MiB of tables.
+    fn default() -> Self {
+        let tables = 256 * 1024 * 1024 / KeyTable::BYTES;
+        Self { driver: None, program: None, part: 65_536, tables }
+    }
+}
+
+/// Parts under way at once.
+const WORKS: usize = 2;
+
 impl Gpu {
-    /// The machine's first graphics processor, with a backend on the processor.
+    /// The machine's first GPU, and a backend on the CPU. All verifiers of a process share what is the
+    /// same for all; the first one waits for the driver to compile the kernels, which takes seconds
+    /// unless it remembers them.
     ///
     /// # Errors
     /// [`GpuError`] says what is missing.
+    #[expect(unsafe_code, reason = "the crate's own kernels and the system's driver")]
     pub fn open(processor: Box<dyn VerifierBackend>) -> Result<Self, GpuError> {
         static DEVICE: Mutex<Option<Arc<Device>>> = Mutex::new(None);
         let mut shared = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
         let device = match &*shared {
             Some(device) => Arc::clone(device),
-            None => Arc::clone(shared.insert(Arc::new(Device::open(None, PROGRAM)?))),
+            // SAFETY: it is the system's driver, and the program is whole.
+            None => Arc::clone(shared.insert(Arc::new(unsafe { Device::open(None, PROGRAM) }?))),
         };
-        Self::with_device(device, processor)
+        Self::with_device(device, processor, &Settings::default())
     }
 
-    /// As [`open`](Self::open), with another file for the driver, or a program that was compiled for
-    /// the device beforehand; the device is shared with no one.
+    /// As [`open`](Self::open), with other settings and a device of its own.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn open_with(
+    ///
+    /// # Safety
+    /// The driver is one of NVIDIA's interface; the program is whole and made of this crate's source.
+    #[expect(unsafe_code, reason = "loads code that the caller names")]
+    pub unsafe fn open_with(
         processor: Box<dyn VerifierBackend>,
-        driver: Option<&OsStr>,
-        program: Option<&[u8]>,
+        settings: &Settings<'_>,
     ) -> Result<Self, GpuError> {
-        let device = Device::open(driver, program.unwrap_or(PROGRAM))?;
-        Self::with_device(Arc::new(device), processor)
+        let program = settings.program.unwrap_or(PROGRAM);
+        // SAFETY: as the caller promises.
+        let device = unsafe { Device::open(settings.driver, program) }?;
+        Self::with_device(Arc::new(device), processor, settings)
     }
 
     fn with_device(
         device: Arc<Device>,
         processor: Box<dyn VerifierBackend>,
+        settings: &Settings<'_>,
     ) -> Result<Self, GpuError> {
         device.driver.enter()?;
-        let tables = KeyTables::new(&device.driver)?;
-        let works = [Work::new(&device.driver)?, Work::new(&device.driver)?];
-        Ok(Self { device, tables, works, processor, failure: None })
+        let part = settings.part.max(1);
+        let works =
+            (0..WORKS).map(|_| Work::new(&device.driver, part)).collect::<Result<_, _>>()?;
+        let tables = KeyTables::new(&device.driver, settings.tables.max(1))?;
+        let mut gpu = Self { works, tables, device, processor, part, undecided: 0, failure: None };
+        gpu.prove()?;
+        Ok(gpu)
+    }
+
+    /// Verifies a known signature and a forged one, with and without a table: a wrong answer may come
+    /// from the driver's compiler.
+    fn prove(&mut self) -> Result<(), GpuError> {
+        let key = PublicKey::from_coordinates(&KNOWN_X, &KNOWN_Y).map_err(|_| GpuError::Wrong)?;
+        let (table, forged) = (KeyTable::new(&key, Path::Gpu), Digest([7; 32]));
+        let keys = [Key::Plain(&key), Key::Table(&table)];
+        let both = keys.into_iter().flat_map(|key| [(key, &KNOWN_DIGEST), (key, &forged)]);
+        let items: Vec<Item<'_>> =
+            both.map(|(key, digest)| Item { key, digest, signature: &KNOWN_SIGNATURE }).collect();
+        let (mut verdicts, mut undecided) = (vec![Verdict::OutOfRange; items.len()], Vec::new());
+        self.verify_there(&items, &mut verdicts, &mut undecided)?;
+        let expected = [Verdict::Valid, Verdict::Mismatch, Verdict::Valid, Verdict::Mismatch];
+        if verdicts == expected && undecided.is_empty() { Ok(()) } else { Err(GpuError::Wrong) }
     }
 
     /// The device's name.
@@ -82,12 +138,21 @@ impl Gpu {
         self.device.driver.name()
     }
 
-    /// Runs the kernels of the last part again, `times` times, without copying anything; returns how
-    /// many signatures each run has. For measurements.
+    /// Signatures so far that the GPU has left to the CPU.
+    #[must_use]
+    pub fn undecided(&self) -> u64 {
+        self.undecided
+    }
+
+    /// Runs the kernels of the last batch's last part with an even number again, `times` times, without
+    /// copying anything; returns how many signatures each run has. For measurements.
     ///
     /// # Errors
     /// [`GpuError`].
     pub fn repeat(&mut self, times: usize) -> Result<usize, GpuError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
         self.device.driver.enter()?;
         self.works[0].repeat(&self.device, self.tables.address(), times)
     }
@@ -106,18 +171,19 @@ impl Gpu {
                 Decided::Not => undecided.push(place),
             })
         };
-        for (number, part) in items.chunks(PART).enumerate() {
-            let work = &mut self.works[number % 2];
+        for (number, part) in items.chunks(self.part).enumerate() {
+            let work = &mut self.works[number % WORKS];
             collect(work)?;
-            work.begin(&self.device, &mut self.tables, number * PART, part)?;
+            work.begin(&self.device, &mut self.tables, number * self.part, part)?;
         }
         self.works.iter_mut().try_for_each(collect)
     }
 }
 
 impl Gpu {
-    /// Verifies what the device has left undecided.
+    /// Verifies what the GPU has left undecided.
     fn decide(&mut self, items: &[Item<'_>], undecided: &[usize], verdicts: &mut [Verdict]) {
+        self.undecided += undecided.len() as u64;
         let left: Vec<Item<'_>> = undecided.iter().map(|place| items[*place]).collect();
         let mut decided = Vec::new();
         self.processor.verify(&left, &mut decided);
@@ -141,8 +207,9 @@ impl VerifierBackend for Gpu {
         self.processor.verify(items, verdicts);
     }
 
+    /// Parts enough for packing and copying to hide behind the kernels.
     fn preferred_batch(&self) -> usize {
-        PART
+        4 * self.part
     }
 
     fn clock(&self) -> Clock {
@@ -152,4 +219,37 @@ impl VerifierBackend for Gpu {
     fn failure(&self) -> Option<String> {
         self.failure.as_ref().map(ToString::to_string)
     }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // Memory is freed by a thread that uses the GPU. After an error nothing runs any more.
+        let _ = self.device.driver.enter();
+        for work in &mut self.works {
+            let _ = work.finish(|_, _| ());
+        }
+    }
+}
+
+/// The key, the hash of "sample" and its signature in RFC 6979 appendix A.2.5.
+const KNOWN_X: [u8; 32] =
+    octets("60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6");
+const KNOWN_Y: [u8; 32] =
+    octets("7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299");
+const KNOWN_DIGEST: Digest =
+    Digest(octets("af2bdbe1aa9b6ec1e2ade1d694f41fc71a831d0268e9891562113d8a62add1bf"));
+const KNOWN_SIGNATURE: Signature = Signature {
+    r: octets("efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"),
+    s: octets("f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8"),
+};
+
+const fn octets(hexadecimal: &str) -> [u8; 32] {
+    let (digits, mut octets, mut place) = (hexadecimal.as_bytes(), [0; 32], 0);
+    while place < 64 {
+        let digit = digits[place];
+        let value = if digit > b'9' { digit - b'a' + 10 } else { digit - b'0' };
+        octets[place / 2] = octets[place / 2] * 16 + value;
+        place += 1;
+    }
+    octets
 }

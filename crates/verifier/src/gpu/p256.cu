@@ -224,19 +224,25 @@ DEVICE Int reduce(const u32 *t) {
     UNROLLED for (int i = 0; i < 7; i++) s[i] = subc_cc(flag, s[i], m[i + 1]);
     s[7] = subc_cc(flag, s[7], 0);
     s[8] = subc(flag, s[8], 0);
-    Int low = {{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]}};
-    return reduce_once(low, s[8], prime());
+    return reduce_once(Int{{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]}}, s[8], prime());
 }
 
-DEVICE Int inline_multiply(const Int &a, const Int &b) {
-    u32 even[16] = {0}, odd[16] = {0};
+// The product, of sixteen limbs.
+DEVICE void multiply_wide(u32 *even, const Int &a, const Int &b) {
+    u32 odd[16] = {0};
+    UNROLLED for (int i = 0; i < 16; i++) even[i] = 0;
     UNROLLED for (int i = 0; i < 8; i++) {
         bool is_odd = i & 1;
         add_row(is_odd ? odd : even, is_odd ? i - 1 : i, a, 0, b.w[i], true);
         add_row(is_odd ? even : odd, is_odd ? i + 1 : i, a, 1, b.w[i], false);
     }
     join(even, odd);
-    return reduce(even);
+}
+
+DEVICE Int inline_multiply(const Int &a, const Int &b) {
+    u32 product[16];
+    multiply_wide(product, a, b);
+    return reduce(product);
 }
 
 // Each mixed product is worked out once and doubled.
@@ -291,32 +297,23 @@ DEVICE Int field_one() {
 
 // ---- Residues modulo n, the order of the group, in Montgomery's form.
 
+DEVICE Int low_half(const u32 *t) {
+    return Int{{t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]}};
+}
+
 // a b / 2^256 modulo n. One of the two is below n, the other may be any integer.
 CALLED Int order_multiply(Int a, Int b) {
-    const Int n = order();
-    u32 t[9] = {0};
-    UNROLLED for (int i = 0; i < 8; i++) {
-        u64 carry = 0;
-        UNROLLED for (int j = 0; j < 8; j++) {
-            carry += (u64)a.w[j] * b.w[i] + t[j];
-            t[j] = (u32)carry;
-            carry >>= 32;
-        }
-        u64 top = t[8] + carry;
-        // -1 / n modulo 2^32.
-        u32 factor = t[0] * 0xee00bc4fu;
-        carry = ((u64)factor * n.w[0] + t[0]) >> 32;
-        UNROLLED for (int j = 1; j < 8; j++) {
-            carry += (u64)factor * n.w[j] + t[j];
-            t[j - 1] = (u32)carry;
-            carry >>= 32;
-        }
-        top += carry;
-        t[7] = (u32)top;
-        t[8] = (u32)(top >> 32);
-    }
-    Int low = {{t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]}};
-    return reduce_once(low, t[8], n);
+    // -1 / n modulo 2^256: the multiple of n that it gives makes the product divisible.
+    const Int factor = {{0xee00bc4f, 0xccd1c8aa, 0x7d74d2e4, 0x48c94408, 0xc588c6f6, 0x50fe77ec, 0xa9d6281c, 0x60d06633}};
+    u32 product[16], multiple[16];
+    multiply_wide(product, a, b);
+    multiply_wide(multiple, low_half(product), factor);
+    multiply_wide(multiple, low_half(multiple), order());
+    Flag flag = {0};
+    add_cc(flag, product[0], multiple[0]);
+    UNROLLED for (int i = 1; i < 16; i++) product[i] = addc_cc(flag, product[i], multiple[i]);
+    u32 carry = addc(flag, 0, 0);
+    return reduce_once(low_half(product + 8), carry, order());
 }
 
 // ---- Inverses: one for all threads of a block.
@@ -482,7 +479,8 @@ struct alignas(16) Scalars {
     u32 outcome, unused[7];
 };
 
-enum Outcome { MISMATCH, VALID, UNDECIDED, OUT_OF_RANGE };
+// Memory that was never written says nothing.
+enum Outcome { UNDECIDED = 0, OUT_OF_RANGE = 0x33, VALID = 0x5a, MISMATCH = 0xa5 };
 
 #define G_BITS 16
 #define KEY_BITS 5
@@ -531,22 +529,30 @@ KERNEL scalars(const Job *jobs, Scalars *results, u32 count) {
             Int r = from_octets(job.r);
             Int u1 = Order::product(own, from_octets(job.digest));
             bool is_usable = is_in_range(r) && is_in_range(from_octets(job.s));
-            u32 outcome = !is_usable ? OUT_OF_RANGE : is_zero(u1) ? UNDECIDED : MISMATCH;
+            u32 outcome = is_usable ? MISMATCH : OUT_OF_RANGE;
             results[place] = Scalars{u1, Order::product(own, r), r, outcome, {0}};
         }
     }
 }
 
-// Whether the sum's x-coordinate is r modulo n (steps 5 to 7). What the formulae do not hold for, and
-// an r for which r + n may be the coordinate, is left to the host: honest signatures are neither.
-DEVICE u8 decide(const Jacobian &sum, const Scalars &scalars) {
+// Whether x, an integer below p, is the x-coordinate of a sum.
+DEVICE bool has_x(const Jacobian &sum, const Int &x) {
     const Int r_squared = {{3, 0, ~0u, ~0u - 4, ~0u - 1, ~0u, ~0u - 2, 4}};
-    Int expected = multiply(multiply(scalars.r, r_squared), square(sum.z)), second;
-    bool has_second = add(second, scalars.r, order()) == 0;
+    return is_equal(multiply(multiply(x, r_squared), square(sum.z)), sum.x);
+}
+
+// Whether the sum's x-coordinate is r modulo n (steps 5 to 7). Where points were equal or opposite,
+// which honest signatures never lead to, the host decides.
+DEVICE u8 decide(const Jacobian &sum, const Scalars &scalars) {
+    Int second, difference;
+    bool is_valid = has_x(sum, scalars.r);
+    // r + n is a coordinate as well, if it is below p: hardly ever, n is close to p.
+    if (add(second, scalars.r, order()) == 0 && subtract(difference, second, prime()) != 0) {
+        is_valid |= has_x(sum, second);
+    }
     if (scalars.outcome != MISMATCH) return scalars.outcome;
     if (is_zero(sum.z)) return UNDECIDED;
-    if (is_equal(expected, sum.x)) return VALID;
-    return has_second ? UNDECIDED : MISMATCH;
+    return is_valid ? VALID : MISMATCH;
 }
 
 DEVICE Source of_generator(const Affine *generator, const Scalars &scalars) {
@@ -567,7 +573,8 @@ KERNEL verify_with_tables(const Job *jobs, const Scalars *scalars, u8 *outcomes,
             ROLLED for (int part = 0; part < 2; part++) {
                 Source source = {table, own.u2, KEY_BITS, wider, windows};
                 if (part == 1) source = of_generator(generator, own);
-                add_multiples(sum, source, part == 0);
+                // A digest that is zero modulo n adds nothing.
+                if (part == 0 || !is_zero(source.scalar)) add_multiples(sum, source, part == 0);
             }
             outcomes[place] = decide(sum, own);
         }
@@ -648,7 +655,7 @@ KERNEL verify_plain(const Job *jobs, const Scalars *scalars, u8 *outcomes,
             make_affine(OWN(multiples, t), tree[BLOCK + t]);
             const Scalars own = scalars[place];
             Jacobian sum = multiply_point(OWN(multiples, t), own.u2);
-            add_multiples(sum, of_generator(generator, own), false);
+            if (!is_zero(own.u1)) add_multiples(sum, of_generator(generator, own), false);
             outcomes[place] = decide(sum, own);
         }
     }

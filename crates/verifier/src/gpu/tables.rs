@@ -8,7 +8,7 @@ use crate::KeyTable;
 use super::driver::{Address, Driver, Memory};
 use super::error::GpuError;
 
-/// Tables of keys, the ones that have been there longest replaced first.
+/// Tables of keys, of which the oldest are replaced unless they are in use.
 pub(super) struct KeyTables {
     memory: Memory,
     /// The place of each table, by the table's number, which is never used again.
@@ -28,15 +28,15 @@ struct Held {
     part: u64,
 }
 
-/// 256 MiB of tables, or what fits.
-const TABLES_MAX: usize = 256 * 1024 * 1024 / KeyTable::BYTES;
 const TABLES_MIN: usize = 64;
 /// Where there are more keys than places, most are verified without a table, and few copied.
 const COPIES_MAX: usize = 256;
+/// Places that are looked at for one that may be replaced.
+const TRIES_MAX: usize = 16;
 
 impl KeyTables {
-    pub(super) fn new(driver: &Arc<Driver>) -> Result<Self, GpuError> {
-        let mut count = TABLES_MAX;
+    /// Room for `count` tables, or for fewer if the device has less memory.
+    pub(super) fn new(driver: &Arc<Driver>, mut count: usize) -> Result<Self, GpuError> {
         let memory = loop {
             match Memory::new(driver, count * KeyTable::BYTES) {
                 Err(GpuError::Memory) if count / 2 >= TABLES_MIN => count /= 2,
@@ -63,18 +63,24 @@ impl KeyTables {
             self.held[*place].part = self.part;
             return Ok(Some(*place as u64));
         }
-        let (place, part) = (self.next, self.part);
-        // The device may still read what this part or the one before uses.
-        let held = self.held[place];
-        if self.copies_left == 0 || (held.number != 0 && held.part + 1 >= part) {
+        if self.copies_left == 0 {
             return Ok(None);
         }
+        // The device may still read what this part or the one before uses.
+        let (count, part) = (self.held.len(), self.part);
+        let is_free =
+            |place: &usize| self.held[*place].number == 0 || self.held[*place].part + 1 < part;
+        let tries = (0..TRIES_MAX).map(|step| (self.next + step) % count);
+        let Some(place) = tries.clone().find(is_free) else {
+            self.next = (self.next + TRIES_MAX) % count;
+            return Ok(None);
+        };
         self.copies_left -= 1;
-        self.places.remove(&held.number);
+        self.places.remove(&self.held[place].number);
         self.memory.write(place * KeyTable::BYTES, &table.table().octets())?;
         self.places.insert(table.number(), place);
         self.held[place] = Held { number: table.number(), part };
-        self.next = (place + 1) % self.held.len();
+        self.next = (place + 1) % count;
         Ok(Some(place as u64))
     }
 }

@@ -6,7 +6,7 @@ use crate::item::Item;
 use crate::path::Path;
 use crate::verdict::Verdict;
 
-use super::device::{BLOCK, Device, EACH, PART};
+use super::device::{BLOCK, Device, EACH};
 use super::driver::{Address, Driver, Memory, Pinned, Stream};
 use super::error::GpuError;
 use super::tables::KeyTables;
@@ -25,7 +25,7 @@ struct Job {
 /// The size of what the kernels call `Scalars`.
 const SCALARS_BYTES: usize = 128;
 
-/// What the device says of a signature.
+/// The outcome of a signature.
 pub(super) enum Decided {
     As(Verdict),
     /// Its formulae do not hold for these points: the processor has complete ones.
@@ -52,15 +52,16 @@ struct OnDevice {
 }
 
 impl Work {
-    pub(super) fn new(driver: &Arc<Driver>) -> Result<Self, GpuError> {
+    /// Room for `most` signatures.
+    pub(super) fn new(driver: &Arc<Driver>, most: usize) -> Result<Self, GpuError> {
         // SAFETY: zeros are a job.
-        let jobs = unsafe { Pinned::new(driver, PART) }?;
+        let jobs = unsafe { Pinned::new(driver, most) }?;
         // SAFETY: zeros are octets.
-        let outcomes = unsafe { Pinned::new(driver, PART) }?;
+        let outcomes = unsafe { Pinned::new(driver, most) }?;
         let on_device = OnDevice {
-            jobs: Memory::new(driver, PART * size_of::<Job>())?,
-            scalars: Memory::new(driver, PART * SCALARS_BYTES)?,
-            outcomes: Memory::new(driver, PART)?,
+            jobs: Memory::new(driver, most * size_of::<Job>())?,
+            scalars: Memory::new(driver, most * SCALARS_BYTES)?,
+            outcomes: Memory::new(driver, most)?,
         };
         let stream = Stream::new(driver)?;
         Ok(Self {
@@ -74,8 +75,8 @@ impl Work {
         })
     }
 
-    /// Packs at most [`PART`] items, the first of which has the number `first` in its batch, and
-    /// gives them to the device.
+    /// Packs items, for which there is room, and gives them to the device. `first` is the number of the
+    /// first one in its batch.
     pub(super) fn begin(
         &mut self,
         device: &Device,
@@ -83,10 +84,14 @@ impl Work {
         first: usize,
         items: &[Item<'_>],
     ) -> Result<(), GpuError> {
+        self.finish(|_, _| ())?;
         tables.begin_part();
+        self.items.clear();
+        self.plain = 0;
         self.items.resize(items.len(), 0);
         let (mut plain, mut end) = (0, items.len());
-        let jobs = self.jobs.as_mut();
+        // SAFETY: the last part has been waited for.
+        let jobs = unsafe { self.jobs.as_mut() };
         for (number, item) in items.iter().enumerate() {
             let place = match item.key.table_for(Path::Gpu) {
                 Some(table) => tables.place(table)?,
@@ -116,7 +121,7 @@ impl Work {
         self.plain = plain;
         self.is_pending = true;
         let (stream, there) = (&self.stream, &self.on_device);
-        // SAFETY: `finish` waits before anything touches this memory, and so does `drop`.
+        // SAFETY: `finish` waits before anything touches this memory; the owner calls it before it goes.
         unsafe { stream.copy_in(&there.jobs, &self.jobs, items.len()) }?;
         self.launch(device, tables.address())?;
         // SAFETY: as above; the kernels write an outcome for every job.
@@ -160,13 +165,16 @@ impl Work {
         Ok(self.items.len())
     }
 
-    /// Waits for the part, if there is one, and tells of each item of the batch.
+    /// Waits for the part, if there is one, and calls `tell` with each item's number in the batch.
     pub(super) fn finish(&mut self, mut tell: impl FnMut(usize, Decided)) -> Result<(), GpuError> {
         if std::mem::take(&mut self.is_pending) {
             self.stream.wait()?;
-            for (item, outcome) in self.items.iter().zip(self.outcomes.as_mut()) {
-                tell(*item, decided(*outcome));
-            }
+            // SAFETY: nothing else is queued.
+            let outcomes = unsafe { self.outcomes.as_mut() };
+            self.items
+                .iter()
+                .zip(outcomes)
+                .for_each(|(item, outcome)| tell(*item, decided(*outcome)));
         }
         Ok(())
     }
@@ -175,16 +183,9 @@ impl Work {
 /// The numbers of the enumeration `Outcome` in `p256.cu`.
 fn decided(outcome: u8) -> Decided {
     match outcome {
-        0 => Decided::As(Verdict::Mismatch),
-        1 => Decided::As(Verdict::Valid),
-        3 => Decided::As(Verdict::OutOfRange),
+        0xa5 => Decided::As(Verdict::Mismatch),
+        0x5a => Decided::As(Verdict::Valid),
+        0x33 => Decided::As(Verdict::OutOfRange),
         _ => Decided::Not,
-    }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        // After an error nothing runs any more.
-        let _ = self.stream.wait();
     }
 }

@@ -25,7 +25,7 @@ pub struct VerifyDocument {
     pub slowdown: usize,
     /// The number of signing keys.
     pub keys: usize,
-    /// Signatures that a thread takes at once.
+    /// Signatures that a thread takes at once; a GPU's threads take more unless it was set.
     pub batch: usize,
     /// The libraries, in the order of the cells.
     pub libraries: Vec<LibraryDocument>,

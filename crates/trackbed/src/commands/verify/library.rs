@@ -53,6 +53,11 @@ impl LibraryName {
 }
 
 impl Library {
+    /// Whether a GPU does the work.
+    pub fn is_on_gpu(&self) -> bool {
+        matches!(self.kind, Kind::Trackbed(Path::Gpu, _))
+    }
+
     /// Trackbed's verifier, with tables for keys according to the policy.
     pub fn trackbed(name: LibraryName, path: Path, policy: Policy, workload: &Workload) -> Library {
         let mut cache = KeyCache::new(policy, path);
@@ -120,7 +125,11 @@ impl Library {
         batch: usize,
     ) -> anyhow::Result<Worker<'a>> {
         match &self.kind {
-            Kind::Trackbed(path, keys) => Ok(by_batch(*path, keys, &workload.signed, batch)),
+            Kind::Trackbed(path, keys) => {
+                let verifier =
+                    Verifier::with_path(*path).context("--backend: a thread has none")?;
+                Ok(by_batch(verifier, keys, &workload.signed, batch))
+            }
             Kind::OpenSsl(keys) => {
                 let contexts = keys.iter().map(OpenSslKey::context).collect::<Option<Vec<_>>>();
                 let contexts = contexts.context("OpenSSL cannot allocate its contexts")?;
@@ -137,7 +146,7 @@ impl Library {
 }
 
 fn by_batch<'a>(
-    path: Path,
+    mut verifier: Verifier,
     keys: &'a [SharedKey],
     signed: &'a [Signed],
     batch: usize,
@@ -151,8 +160,7 @@ fn by_batch<'a>(
     let repeated = || signed.iter().cycle().take(signed.len() + batch);
     let items: Vec<Item<'_>> = repeated().map(item).collect();
     let is_forged: Vec<bool> = repeated().map(|signed| signed.is_forged).collect();
-    let (mut verifier, mut verdicts) = (Verifier::with_path(path).unwrap_or_default(), Vec::new());
-    let mut has_failed = false;
+    let (mut verdicts, mut has_failed) = (Vec::new(), false);
     Box::new(move |range| {
         let start = range.start % signed.len();
         let range = start..start + range.len();

@@ -87,7 +87,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "320",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub keys: u32,
-    /// Let a thread take N signatures at once [default: 32; with --backend gpu 65536]
+    /// Let a thread take N signatures at once [default: 32, on a GPU 262144]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub batch: Option<u32>,
     /// Choose what `trackbed` verifies with [default: the fastest that this CPU supports]
@@ -138,7 +138,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         None => Cores::equal(),
     };
     let workload = Workload::new(arguments.keys as usize)?;
-    let (path, batch) = path(arguments)?;
+    let (path, of_gpu) = path(arguments)?;
     let libraries = libraries(arguments, path, &workload)?;
     let plan = plan(arguments);
     // With OpenSSL, each thread has a context of 0.6 kB for each key.
@@ -151,8 +151,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let mut cells = Vec::new();
     let before = times();
     for library in &libraries {
-        let own =
-            measure(arguments, library, &workload, (&cores, path, batch), &plan, || bar.inc(1))?;
+        let own = measure(arguments, library, &workload, (&cores, of_gpu), &plan, || bar.inc(1))?;
         cells.extend(own);
     }
     bar.finish_and_clear();
@@ -165,7 +164,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         slow_cores: arguments.slow_cores.unwrap_or(0) as usize,
         slowdown: if cores.are_unequal() { arguments.slowdown as usize } else { 1 },
         keys: workload.keys.len(),
-        batch,
+        batch: arguments.batch.map_or(BATCH, |batch| batch as usize),
         libraries: libraries
             .iter()
             .map(|it| LibraryDocument { library: it.name.text(), version: it.version.clone() })
@@ -196,7 +195,7 @@ fn plan(arguments: &Arguments) -> Vec<(usize, Split)> {
     cells.collect()
 }
 
-/// The path that was chosen, and the size of its batches. Without a GPU, its batches go to the CPU.
+/// The path that was chosen, and the size of a GPU's batches. Without a GPU, the CPU verifies.
 fn path(arguments: &Arguments) -> anyhow::Result<(Path, usize)> {
     let path = match arguments.backend {
         Some(BackendName::Portable) => Path::Portable,
@@ -204,14 +203,12 @@ fn path(arguments: &Arguments) -> anyhow::Result<(Path, usize)> {
         Some(BackendName::Gpu) => Path::Gpu,
         None => Path::fastest(),
     };
-    let batch = |default| arguments.batch.map_or(default, |batch| batch as usize);
     match Verifier::with_path(path) {
-        Ok(gpu) if path == Path::Gpu => Ok((path, batch(gpu.preferred_batch()))),
-        Ok(_) => Ok((path, batch(BATCH))),
+        Ok(verifier) => Ok((path, verifier.preferred_batch())),
         Err(why) if path == Path::Gpu => {
             let other = Path::fastest();
             tell(format!("note: --backend gpu: {why}; the CPU verifies ({})", other.name()));
-            Ok((other, batch(BATCH)))
+            Ok((other, BATCH))
         }
         Err(why) => anyhow::bail!("--backend {}: {why}; use --backend portable", path.name()),
     }
@@ -254,10 +251,12 @@ fn measure(
     arguments: &Arguments,
     library: &Library,
     workload: &Workload,
-    (cores, path, batch): (&Cores, Path, usize),
+    (cores, of_gpu): (&Cores, usize),
     plan: &[(usize, Split)],
     done: impl Fn(),
 ) -> anyhow::Result<Vec<CellDocument>> {
+    let default = if library.is_on_gpu() { of_gpu } else { BATCH };
+    let batch = arguments.batch.map_or(default, |batch| batch as usize);
     let run = |threads, split, count| {
         let setting = Setting { cores, threads, split, batch };
         cell::measure(setting, count, || library.worker(workload, batch))
@@ -275,9 +274,9 @@ fn measure(
         let count = arguments.count.map_or_else(|| in_time() as usize, |count| count as usize);
         let outcome = run(threads, split, count.max(1))?;
         // Other programs may use the core meanwhile, which would make several threads look better than they are.
-        let of_core = || match path {
-            Path::Gpu => rate(&outcome),
-            _ => outcome.verified as f64 * 1e9 / outcome.cpu_nanos.max(1) as f64,
+        let of_core = || match library.is_on_gpu() {
+            true => rate(&outcome),
+            false => outcome.verified as f64 * 1e9 / outcome.cpu_nanos.max(1) as f64,
         };
         let one_thread = *one_thread.get_or_insert_with(of_core);
         let name = library.name.text();

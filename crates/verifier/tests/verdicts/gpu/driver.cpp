@@ -1,12 +1,15 @@
 // A driver in place of NVIDIA's, which runs the kernels on the processor: what the host's code gives it
 // is really computed. Memory of the device is the host's, and checked against what was allocated.
+// What a stream is given waits until somebody waits for the stream: no order but the promised one helps.
 // With PTX_KERNELS, a file that `ptx_to_c.py` has written, the kernels are those of `p256.ptx`.
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "../../../src/gpu/p256.cu"
 #ifdef PTX_KERNELS
@@ -17,6 +20,29 @@ namespace {
 
 std::mutex access;
 std::map<u64, size_t> allocated;
+
+// Whether this thread has made the context its own.
+thread_local bool is_current;
+
+// Any thread may let any stream work.
+std::recursive_mutex working;
+
+struct Stream {
+    std::vector<std::function<void()>> queue;
+
+    void push(std::function<void()> step) {
+        std::lock_guard<std::recursive_mutex> guard(working);
+        queue.push_back(std::move(step));
+    }
+
+    void drain() {
+        std::lock_guard<std::recursive_mutex> guard(working);
+        for (auto &step : queue) step();
+        queue.clear();
+    }
+};
+
+std::vector<Stream *> streams;
 
 // How often each call may still be made by this thread before it fails, and with what.
 thread_local std::map<std::string, std::pair<int, int>> failures;
@@ -98,7 +124,10 @@ int cuDevicePrimaryCtxRetain(void **context, int) {
     return 0;
 }
 
-int cuCtxSetCurrent(void *context) { return context == &allocated ? 0 : 201; }
+int cuCtxSetCurrent(void *context) {
+    is_current = context == &allocated;
+    return is_current ? 0 : 201;
+}
 
 int cuModuleLoadData(void **module, const void *program) {
     *module = &access;
@@ -113,6 +142,7 @@ int cuModuleGetFunction(void **function, void *, const char *name) {
 }
 
 int cuMemAlloc_v2(u64 *address, size_t bytes) {
+    if (!is_current) return 201;
     if (int code = fails("cuMemAlloc")) return code;
     *address = (u64)aligned_alloc(256, (bytes + 255) / 256 * 256);
     std::lock_guard<std::mutex> guard(access);
@@ -121,6 +151,7 @@ int cuMemAlloc_v2(u64 *address, size_t bytes) {
 }
 
 int cuMemFree_v2(u64 address) {
+    if (!is_current) abort();
     std::lock_guard<std::mutex> guard(access);
     free((void *)address);
     return allocated.erase(address) ? 0 : 1;
@@ -136,35 +167,56 @@ int cuMemFreeHost(void *start) {
     return 0;
 }
 
+// Waits for all streams, as the default stream does.
 int cuMemcpyHtoD_v2(u64 to, const void *from, size_t bytes) {
-    if (!is_inside(to, bytes)) return 1;
+    if (!is_current || !is_inside(to, bytes)) return 1;
+    std::lock_guard<std::recursive_mutex> guard(working);
+    for (auto stream : streams) stream->drain();
     memcpy((void *)to, from, bytes);
     return 0;
 }
 
-int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t bytes, void *) {
-    return cuMemcpyHtoD_v2(to, from, bytes);
-}
-
-int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t bytes, void *) {
-    if (!is_inside(from, bytes)) return 1;
-    memcpy(to, (const void *)from, bytes);
+int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t bytes, Stream *stream) {
+    if (!is_current || !is_inside(to, bytes)) return 1;
+    stream->push([=] { memcpy((void *)to, from, bytes); });
     return 0;
 }
 
-int cuStreamCreate(void **stream, unsigned) {
-    *stream = &access;
+int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t bytes, Stream *stream) {
+    if (!is_current || !is_inside(from, bytes)) return 1;
+    stream->push([=] { memcpy(to, (const void *)from, bytes); });
     return 0;
 }
 
-int cuStreamSynchronize(void *) { return fails("cuStreamSynchronize"); }
+int cuStreamCreate(Stream **stream, unsigned) {
+    std::lock_guard<std::recursive_mutex> guard(working);
+    streams.push_back(*stream = new Stream);
+    return 0;
+}
 
-int cuStreamDestroy_v2(void *) { return 0; }
+int cuStreamSynchronize(Stream *stream) {
+    if (int code = fails("cuStreamSynchronize")) return code;
+    stream->drain();
+    return 0;
+}
+
+int cuStreamDestroy_v2(Stream *stream) {
+    std::lock_guard<std::recursive_mutex> guard(working);
+    for (auto &known : streams) {
+        if (known == stream) {
+            known = streams.back();
+            streams.pop_back();
+            break;
+        }
+    }
+    delete stream;
+    return 0;
+}
 
 int cuLaunchKernel(const void *kernel, unsigned blocks, unsigned, unsigned, unsigned threads,
-                   unsigned, unsigned, unsigned, void *, void **arguments, void **) {
+                   unsigned, unsigned, unsigned, Stream *stream, void **arguments, void **) {
     if (int code = fails("cuLaunchKernel")) return code;
-    if (threads != BLOCK) return 1;
+    if (threads != BLOCK || !is_current) return 1;
     int number = (const char *const *)kernel - KERNELS;
     u32 count = argument<u32>(arguments, number == 0 ? 2 : number == 1 ? 4 : 5);
     bool is_right = is_inside(argument<u64>(arguments, 0), count * sizeof(Job)) &&
@@ -174,7 +226,14 @@ int cuLaunchKernel(const void *kernel, unsigned blocks, unsigned, unsigned, unsi
                     is_inside(argument<u64>(arguments, 3), sizeof(Affine) * 16 << 15);
     }
     if (!is_right) return 1;
-    for (block_number = 0; block_number < blocks; block_number++) run(number, arguments, count);
+    // The driver copies the arguments.
+    std::vector<u64> own;
+    for (int i = 0; i < (number == 0 ? 3 : number == 1 ? 5 : 6); i++) own.push_back(argument<u64>(arguments, i));
+    stream->push([=] {
+        std::vector<void *> given;
+        for (auto &value : own) given.push_back((void *)&value);
+        for (block_number = 0; block_number < blocks; block_number++) run(number, given.data(), count);
+    });
     return 0;
 }
 }
