@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::contrast::{Change, Contrast, Incomparable, Side};
 use trackbed_measure::metrics;
-use trackbed_measure::results::{CellResult, Document, RunResult, SCHEMA, VIRTUAL};
+use trackbed_measure::results::{
+    CellResult, Document, RunResult, SCHEMA, UsefulDifference, VIRTUAL,
+};
 use trackbed_stats::{Margin, Terms, compare_paired, compare_unpaired};
 
 use crate::document::open;
-use crate::significance::{Useful, terms};
+use crate::significance::{margin, terms};
 use asked::Asked;
 use trackbed_archive::Results as _;
 use trackbed_archive::{About, DirectoryError, RecordedRuns, read_about};
@@ -28,8 +30,8 @@ pub struct Question {
     pub metrics: Vec<String>,
     /// How sure verdicts are to be, strictly between 0 and 1.
     pub confidence: f64,
-    /// What does not matter.
-    pub margin: Useful,
+    /// What does not matter; by default what the first directory says.
+    pub margin: Option<UsefulDifference>,
 }
 
 /// Compares the run directory at `second` with that at `first`.
@@ -43,6 +45,7 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
     let shared = [&first, &second].iter().all(|side| side.document.shares_seeds());
     let same = |of: fn(&Document) -> u64| of(&first.document) == of(&second.document);
     let paired = shared && same(|it| it.seed) && same(|it| it.results_version.into());
+    let useful = question.margin.unwrap_or(first.document.useful_difference);
     let (mut found, mut incomparable) = (Vec::new(), Vec::new());
     let mut missing = Vec::new();
     let mut matched = vec![false; second.document.cells.len()];
@@ -78,13 +81,13 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         second: second.side(),
         paired,
         confidence: question.confidence,
-        margin: question.margin.share,
-        margin_ms: question.margin.ms,
+        margin: useful.percent / 100.0,
+        margin_ms: useful.ms,
         cells: judged(found, question.confidence, same_runs),
         incomparable,
         missing,
     };
-    contrast.answer = sentence(&contrast);
+    contrast.answer = sentence(&contrast, useful);
     Ok(contrast)
 }
 
@@ -145,8 +148,9 @@ fn of_cell(
         let compare = if paired { compare_paired } else { compare_unpaired };
         let with = |margin: Margin| compare(one, two, &terms(margin));
         // The margin depends on the first value.
-        let margin = with(Margin::Absolute(0.0))
-            .map(|found| question.margin.margin(metric, found.centers[0]));
+        let useful = question.margin.unwrap_or(sides[0].document.useful_difference);
+        let margin =
+            with(Margin::Absolute(0.0)).map(|found| margin(useful, metric, found.centers[0]));
         // Without any pair of runs that went through there is nothing to compare.
         let comparison = margin.and_then(with).map_err(|_| Incomparable {
             factors: factors(),

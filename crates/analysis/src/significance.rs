@@ -2,7 +2,7 @@
 //! which correction, and in which words. `docs/statistics.md` explains it and measures its errors.
 
 use trackbed_measure::metrics::{self, Compared, split_unit};
-use trackbed_measure::results::Verdict;
+use trackbed_measure::results::{UsefulDifference, Verdict};
 use trackbed_stats::{
     Better, Center, Comparison, ComparisonVerdict, Margin, Terms, alike, compare_paired, holm,
     runs_to_decide,
@@ -13,53 +13,12 @@ use crate::number::plural;
 /// The confidence of intervals, and of the verdicts of a family of comparisons together.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The smallest useful difference: smaller ones do not matter, however certain they are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Useful {
-    /// As a share of the first value.
-    pub share: f64,
-    /// Of times: in milliseconds. The larger of the two holds.
-    pub ms: f64,
-}
-
-impl Default for Useful {
-    /// 1 %, and at least 1 ms for times.
-    fn default() -> Useful {
-        Useful { share: 0.01, ms: 1.0 }
-    }
-}
-
-impl Useful {
-    /// For a metric whose value was `first`.
-    pub(crate) fn margin(self, metric: &str, first: f64) -> Margin {
-        match metric.ends_with("_ms") && self.ms > self.share * first.abs() {
-            true => Margin::Absolute(self.ms),
-            false => Margin::Relative(self.share),
-        }
-    }
-
-    /// `1 % or 1 ms`
-    pub(crate) fn text(share: f64, ms: f64) -> String {
-        match (share, ms) {
-            (share, 0.0) => format!("{} %", share * 100.0),
-            (0.0, ms) => format!("{ms} ms"),
-            (share, ms) => format!("{} % or {ms} ms", share * 100.0),
-        }
-    }
-}
-
-/// A percentage (`3%`) or, for times, an amount (`2ms`).
-impl std::str::FromStr for Useful {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Useful, String> {
-        let amount = |unit: &str| text.trim().strip_suffix(unit)?.trim_end().parse::<f64>().ok();
-        let percent = amount("%").or_else(|| text.trim().parse().ok()).map(|it| it / 100.0);
-        match (amount("ms"), percent) {
-            (Some(ms), _) if (0.0..=1e9).contains(&ms) => Ok(Useful { share: 0.0, ms }),
-            (_, Some(share)) if (0.0..=10.0).contains(&share) => Ok(Useful { share, ms: 0.0 }),
-            _ => Err("write a percentage or a time, for example 3% or 2ms".to_owned()),
-        }
+/// The difference that does not matter, for a metric whose value was `first`.
+pub(crate) fn margin(useful: UsefulDifference, metric: &str, first: f64) -> Margin {
+    let share = useful.percent / 100.0;
+    match metric.ends_with("_ms") && useful.ms > share * first.abs() {
+        true => Margin::Absolute(useful.ms),
+        false => Margin::Relative(share),
     }
 }
 
@@ -131,12 +90,13 @@ pub(crate) fn with_best(
     judged
 }
 
-fn verdict(comparison: &Comparison, p_adjusted: f64) -> Verdict {
+pub(crate) fn verdict(comparison: &Comparison, p_adjusted: f64) -> Verdict {
     match comparison.judged_by(p_adjusted) {
+        ComparisonVerdict::Equal => Verdict::Equal,
+        ComparisonVerdict::Equivalent => Verdict::Equivalent,
         ComparisonVerdict::Lower => Verdict::Lower,
         ComparisonVerdict::Higher => Verdict::Higher,
-        ComparisonVerdict::Equal => Verdict::Equal,
-        _ => Verdict::Undecided,
+        ComparisonVerdict::Undecided => Verdict::Undecided,
     }
 }
 
@@ -159,6 +119,7 @@ pub fn word(verdict: Verdict, metric: &str, is_too_few: bool) -> &'static str {
         (Verdict::Lower, _) => "lower",
         (Verdict::Higher, _) => "higher",
         (Verdict::Equal, _) => "equal",
+        (Verdict::Equivalent, _) => "equivalent",
         (Verdict::Undecided, _) if is_too_few => "undecided",
         (Verdict::Undecided, _) => "no significant difference",
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::results::SCHEMA;
+use crate::results::{SCHEMA, Verdict};
 
 /// How the results of a second run directory differ from those of a first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -111,7 +111,7 @@ pub struct CellContrast {
     /// Failed runs on each side.
     pub failed: [u32; 2],
     /// The verdict about a difference.
-    pub verdict: ContrastVerdict,
+    pub verdict: Verdict,
     /// The verdict about a regression; `None` if neither less nor more of the metric is better.
     pub regression: Option<Regression>,
 }
@@ -142,22 +142,6 @@ pub struct Incomparable {
     pub n: [u32; 2],
     /// Failed runs on each side.
     pub failed: [u32; 2],
-}
-
-/// A verdict about a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ContrastVerdict {
-    /// All runs have the same value.
-    Equal,
-    /// The means are within the margin.
-    Equivalent,
-    /// The second mean is lower.
-    Lower,
-    /// The second mean is higher.
-    Higher,
-    /// Undecided with these runs.
-    Undecided,
 }
 
 /// A verdict about a regression by more than the margin.
@@ -208,7 +192,7 @@ impl Contrast {
 
     /// Whether the runs are too few for a verdict that is missing.
     pub fn is_undecided(&self) -> bool {
-        let is_open = |cell: &CellContrast| cell.verdict == ContrastVerdict::Undecided;
+        let is_open = |cell: &CellContrast| cell.verdict == Verdict::Undecided;
         self.too_few.is_some() && self.cells.iter().any(is_open)
     }
 

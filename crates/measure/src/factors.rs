@@ -1,5 +1,8 @@
 //! What the document of results says of factors and of differences, besides the results themselves.
 
+use std::fmt;
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +19,33 @@ pub struct UsefulDifference {
 impl Default for UsefulDifference {
     fn default() -> UsefulDifference {
         UsefulDifference { percent: 1.0, ms: 1.0 }
+    }
+}
+
+/// `1 % or 1 ms`
+impl fmt::Display for UsefulDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UsefulDifference { percent, ms: 0.0 } => write!(f, "{percent} %"),
+            UsefulDifference { percent: 0.0, ms } => write!(f, "{ms} ms"),
+            UsefulDifference { percent, ms } => write!(f, "{percent} % or {ms} ms"),
+        }
+    }
+}
+
+/// A percentage (`3%`) or, for times, an amount (`2ms`).
+impl FromStr for UsefulDifference {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<UsefulDifference, String> {
+        let amount = |unit: &str| text.trim().strip_suffix(unit)?.trim_end().parse::<f64>().ok();
+        match (amount("ms"), amount("%").or_else(|| text.trim().parse().ok())) {
+            (Some(ms), _) if (0.0..=1e9).contains(&ms) => Ok(UsefulDifference { percent: 0.0, ms }),
+            (_, Some(percent)) if (0.0..=1e3).contains(&percent) => {
+                Ok(UsefulDifference { percent, ms: 0.0 })
+            }
+            _ => Err("write a percentage or a time, for example 3% or 2ms".to_owned()),
+        }
     }
 }
 

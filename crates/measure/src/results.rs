@@ -418,13 +418,15 @@ pub const MIN_RUNS: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The cell has the lower value.
+    /// The cell, or the second directory, has the lower value.
     Lower,
-    /// The cell has the higher value.
+    /// It has the higher value.
     Higher,
-    /// All pairs are equal.
+    /// All values are equal.
     Equal,
-    /// No significant difference, or too few pairs for one.
+    /// The difference is within the margin of a comparison of directories.
+    Equivalent,
+    /// No significant difference, or too few runs for one.
     Undecided,
 }
 

@@ -4,9 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value};
 use trackbed_analysis::significance::word;
-use trackbed_measure::contrast::{
-    CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression,
-};
+use trackbed_measure::contrast::{CellContrast, Change, Contrast, Incomparable, Regression};
 use trackbed_measure::lists::{distinct, grouped};
 use trackbed_measure::results::{Verdict, plain};
 
@@ -91,18 +89,12 @@ fn table(metric: &str, cells: &[&CellContrast]) -> Table {
 }
 
 fn judgement(cell: &CellContrast) -> String {
-    let word = match cell.verdict {
-        ContrastVerdict::Equal => word(Verdict::Equal, &cell.metric, false),
-        ContrastVerdict::Equivalent => "equivalent",
-        ContrastVerdict::Lower => word(Verdict::Lower, &cell.metric, false),
-        ContrastVerdict::Higher => word(Verdict::Higher, &cell.metric, false),
-        // No difference is shown, nor that there is none that matters.
-        ContrastVerdict::Undecided => word(Verdict::Undecided, &cell.metric, true),
-    };
+    // No difference is shown, nor that there is none that matters: undecided.
+    let word = word(cell.verdict, &cell.metric, true);
     let mut words = match (cell.verdict, cell.regression) {
-        (ContrastVerdict::Undecided, Some(Regression::NoWorse)) => vec![word, "no worse"],
+        (Verdict::Undecided, Some(Regression::NoWorse)) => vec![word, "no worse"],
         // The one-sided test for worse can be significant where the two-sided one is undecided.
-        (ContrastVerdict::Undecided, Some(Regression::Worse)) => vec!["WORSE"],
+        (Verdict::Undecided, Some(Regression::Worse)) => vec!["WORSE"],
         (_, Some(Regression::Worse)) => vec![word, "WORSE"],
         _ => vec![word],
     };
@@ -146,7 +138,7 @@ pub fn junit(contrast: &Contrast) -> String {
         let decimals = Decimals::of(cell.means);
         let [before, now] = cell.means.map(|value| decimals.text(value));
         let why = format!("{}: {} {before} before, {now} now", judgement(cell), cell.statistic);
-        let is_open = contrast.too_few.is_some() && cell.verdict == ContrastVerdict::Undecided;
+        let is_open = contrast.too_few.is_some() && cell.verdict == Verdict::Undecided;
         let outcome = match (cell.is_worse(), is_open) {
             (true, _) => Some("failure"),
             (false, true) => Some("skipped"),

@@ -2,7 +2,7 @@
 //! another metric ranks them otherwise.
 
 use trackbed_measure::metrics::Compared;
-use trackbed_measure::results::{CellResult, Difference, UsefulDifference, Verdict};
+use trackbed_measure::results::{CellResult, Difference, Verdict};
 
 use super::sentence::Sentence;
 use super::{scale, unit};
@@ -21,11 +21,11 @@ impl<'a> Sentence<'a> {
             [first, second] => format!("{first}; {second}"),
             [first, rest @ ..] => format!("{first}; {} others", rest.len()),
         };
-        let UsefulDifference { percent, ms } = self.useful;
         Some(format!(
-            "All equal{}: {names}: {}; differences below {percent} % or {ms} ms do not count.",
+            "All equal{}: {names}: {}; differences below {} do not count.",
             self.place(),
-            values?.join(", ")
+            values?.join(", "),
+            self.useful
         ))
     }
 

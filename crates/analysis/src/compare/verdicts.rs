@@ -1,17 +1,13 @@
 //! The verdicts of a comparison, and the sentence that sums them up.
 
 use serde_json::{Map, Value};
-use trackbed_measure::contrast::{
-    CellContrast, Contrast, ContrastVerdict, InTheseRuns, Incomparable, Regression,
-};
+use trackbed_measure::contrast::{CellContrast, Contrast, InTheseRuns, Incomparable, Regression};
 use trackbed_measure::metrics::{self, split_unit};
-use trackbed_measure::results::Verdict;
-use trackbed_stats::{
-    Center, Comparison, ComparisonVerdict, Margin, RegressionVerdict, Sample, runs_to_decide,
-};
+use trackbed_measure::results::{UsefulDifference, Verdict};
+use trackbed_stats::{Center, Comparison, Margin, RegressionVerdict, Sample, runs_to_decide};
 
 use crate::number::{Decimals, plural};
-use crate::significance::{self, Useful, adjusted, bounded, word};
+use crate::significance::{self, adjusted, bounded, verdict, word};
 
 /// A comparison, not yet seen beside the others.
 pub(super) struct Single {
@@ -97,13 +93,7 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
             n: comparison.n.map(|n| n as u32),
             failed,
             metric,
-            verdict: match comparison.judged_by(p_adjusted) {
-                ComparisonVerdict::Equal => ContrastVerdict::Equal,
-                ComparisonVerdict::Equivalent => ContrastVerdict::Equivalent,
-                ComparisonVerdict::Lower => ContrastVerdict::Lower,
-                ComparisonVerdict::Higher => ContrastVerdict::Higher,
-                ComparisonVerdict::Undecided => ContrastVerdict::Undecided,
-            },
+            verdict: verdict(&comparison, p_adjusted),
             regression: regression.map(|verdict| match verdict {
                 RegressionVerdict::NoWorse => Regression::NoWorse,
                 RegressionVerdict::Worse => Regression::Worse,
@@ -115,8 +105,7 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
 }
 
 /// The answer: what changed in these runs, how many results are worse, and how the comparisons ended.
-pub(super) fn sentence(contrast: &Contrast) -> String {
-    let margin = Useful::text(contrast.margin, contrast.margin_ms);
+pub(super) fn sentence(contrast: &Contrast, margin: UsefulDifference) -> String {
     let fails_more = contrast.cells.iter().any(CellContrast::fails_more)
         || contrast.incomparable.iter().any(Incomparable::fails_more);
     let [one, many] = match fails_more {
@@ -135,11 +124,11 @@ pub(super) fn sentence(contrast: &Contrast) -> String {
         return format!("Nothing could be compared: {end}.");
     }
     let parts = [
-        (ContrastVerdict::Equal, "equal"),
-        (ContrastVerdict::Equivalent, "equivalent"),
-        (ContrastVerdict::Lower, "lower"),
-        (ContrastVerdict::Higher, "higher"),
-        (ContrastVerdict::Undecided, "undecided"),
+        (Verdict::Equal, "equal"),
+        (Verdict::Equivalent, "equivalent"),
+        (Verdict::Lower, "lower"),
+        (Verdict::Higher, "higher"),
+        (Verdict::Undecided, "undecided"),
     ];
     let count = |wanted| contrast.cells.iter().filter(|cell| cell.verdict == wanted).count();
     let counted = parts.map(|(verdict, word)| (count(verdict), word));

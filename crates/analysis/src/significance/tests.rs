@@ -146,12 +146,12 @@ fn verdicts_of_2000_campaigns_are_wrong_as_rarely_as_said() {
 
 #[test]
 fn margins_are_shares_or_times() {
-    let parsed = |text: &str| text.parse::<Useful>().ok().map(|it| (it.share, it.ms));
-    assert_eq!(["3%", "3 %", "3"].map(parsed), [Some((0.03, 0.0)); 3]);
+    let parsed = |text: &str| text.parse::<UsefulDifference>().ok().map(|it| (it.percent, it.ms));
+    assert_eq!(["3%", "3 %", "3"].map(parsed), [Some((3.0, 0.0)); 3]);
     assert_eq!([parsed("2ms"), parsed("2 s"), parsed("-1%")], [Some((0.0, 2.0)), None, None]);
     // 1 % of 300 ms is more than 1 ms, of 30 ms less; of a rate only the share counts.
-    let useful = Useful::default();
-    assert_eq!(useful.margin("rtt_ms", 300.0), Margin::Relative(0.01));
-    assert_eq!(useful.margin("rtt_ms", 30.0), Margin::Absolute(1.0));
-    assert_eq!(useful.margin("goodput_mbps", 30.0), Margin::Relative(0.01));
+    let of = |metric, first| margin(UsefulDifference::default(), metric, first);
+    assert_eq!(of("rtt_ms", 300.0), Margin::Relative(0.01));
+    assert_eq!(of("rtt_ms", 30.0), Margin::Absolute(1.0));
+    assert_eq!(of("goodput_mbps", 30.0), Margin::Relative(0.01));
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use trackbed_analysis::compare::{self, Question};
-use trackbed_analysis::significance::Useful;
+use trackbed_measure::results::UsefulDifference;
 use trackbed_report::contrast;
 
 use crate::ending::Ending;
@@ -42,12 +42,12 @@ pub struct Arguments {
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
     /// Ignore differences of up to MARGIN: a percentage of the first value, or a time such as 2ms
-    /// [default: 1%, and for times at least 1ms]
+    /// [default: the useful-difference of FIRST, which is 1%, and for times at least 1ms, unless its scenario says so]
     #[arg(long, value_name = "MARGIN")]
-    pub margin: Option<Useful>,
+    pub margin: Option<UsefulDifference>,
     /// Require proof that nothing is worse by more than MARGIN
     #[arg(long, value_name = "MARGIN", conflicts_with = "margin")]
-    pub no_worse_than: Option<Useful>,
+    pub no_worse_than: Option<UsefulDifference>,
     /// Set the confidence of all verdicts together
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
     pub confidence: f64,
@@ -67,7 +67,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let question = Question {
         metrics: arguments.metrics.clone(),
         confidence: arguments.confidence,
-        margin: arguments.no_worse_than.or(arguments.margin).unwrap_or_default(),
+        margin: arguments.no_worse_than.or(arguments.margin),
     };
     let contrast = compare::compare(&arguments.first, &arguments.second, &question)?;
     output::answer(arguments.json, &contrast, || contrast::render(&contrast))?;
