@@ -41,7 +41,7 @@ pub struct Picture {
 }
 
 impl Chapter {
-    /// Its figures by number, and one of all statements and tables.
+    /// Its figures by number, and one of its statements if these are few.
     pub fn pictures(&self) -> Vec<Picture> {
         let drawn = self.held.charts.iter().filter(|chart| is_drawn(chart));
         let figure = |chart: &Chart| {
@@ -58,9 +58,9 @@ impl Chapter {
                 svg: plot(chart).svg(150.0),
             }
         };
-        let all = picture::plot(&self.held).map(|plot| Picture {
+        let all = picture::plot(&self.held.statements).map(|plot| Picture {
             name: self.name.clone(),
-            alternative: "the study's results and ours, as in the tables".to_owned(),
+            alternative: "the study's statements and our results, as in the table".to_owned(),
             svg: plot.svg(220.0),
         });
         drawn.map(figure).chain(all).collect()

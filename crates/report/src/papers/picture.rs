@@ -1,130 +1,56 @@
-//! A study's statements and tables beside our results.
+//! A study's statements beside our results.
 
-use trackbed_analysis::paper::{Figure, Held, Statement, Verdict};
-use trackbed_measure::lists;
+use trackbed_analysis::paper::{Statement, Verdict};
+use trackbed_measure::lists::grouped;
 
 use crate::page::words;
 use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
 
-/// Rows of one quantity with a shared axis.
-struct Quantity {
-    title: String,
-    rows: Vec<Row>,
-    /// Whether the values are differences; then zero is marked.
-    is_difference: bool,
-}
-
-struct Row {
-    label: String,
-    /// Values or ranges from the paper.
-    paper: Vec<[f64; 2]>,
-    ours: Option<f64>,
-    interval: Option<[f64; 2]>,
-    /// Whether it is undecided, drawn as an open circle.
-    is_open: bool,
-}
-
-/// The picture; `None` if there is nothing to draw.
-pub(super) fn plot(held: &Held) -> Option<Plot> {
-    let mut quantities = of_tables(&held.tables);
-    quantities.extend(of_statements(&held.statements));
-    quantities.retain(|quantity| quantity.rows.iter().any(|row| row.ours.is_some()));
-    let panels: Vec<Panel> = quantities.into_iter().map(panel).collect();
-    let keys = vec![
-        Key::dot(PAPER, Fill::Full, "the study"),
-        Key::dot(OURS, Fill::Full, "ours"),
-        Key::dot(OURS, Fill::White, "ours, undecided"),
-        Key::interval(OURS, false, "95 % confidence interval"),
-        Key::area(PAPER, Fill::Light, "range in the study"),
-    ];
+/// The picture, with a panel for each quantity; `None` if there is nothing to draw, or too much.
+pub(super) fn plot(statements: &[Statement]) -> Option<Plot> {
+    let known: Vec<&Statement> = statements.iter().filter(|one| one.ours.is_some()).collect();
+    let titled = known.iter().map(|one| match one.is_difference() {
+        true => ("difference (%)".to_owned(), *one),
+        false => (words::metric(&one.unit), *one),
+    });
+    let panels: Vec<Panel> = grouped(titled).into_iter().map(panel).collect();
+    let has = |wanted: fn(&Mark) -> bool| panels.iter().flat_map(|it| &it.marks).any(wanted);
     // The legend has what is drawn.
-    let drawn = |key: &Key| {
-        panels.iter().flat_map(|panel| &panel.marks).any(|mark| is_like(&key.marks[0], mark))
-    };
-    let keys = keys.into_iter().filter(drawn).collect();
-    (!panels.is_empty()).then(|| Plot { keys, panels, ..Plot::default() })
+    let keys = [
+        (true, Key::dot(PAPER, Fill::Full, "the study")),
+        (true, Key::dot(OURS, Fill::Full, "ours")),
+        (
+            has(|mark| matches!(mark, Mark::Dot(.., Fill::White))),
+            Key::dot(OURS, Fill::White, "ours, undecided"),
+        ),
+        (
+            has(|mark| matches!(mark, Mark::Whisker(..))),
+            Key::interval(OURS, false, "95 % confidence interval"),
+        ),
+    ];
+    let keys = keys.into_iter().filter_map(|(is_drawn, key)| is_drawn.then_some(key)).collect();
+    (1..=ROWS_MAX).contains(&known.len()).then(|| Plot { keys, panels, ..Plot::default() })
 }
 
-/// Whether two marks differ in place only.
-fn is_like(one: &Mark, other: &Mark) -> bool {
-    match (one, other) {
-        (Mark::Dot(look, _, fill), Mark::Dot(other, _, other_fill)) => {
-            (look, fill) == (other, other_fill)
-        }
-        (Mark::Whisker(..), Mark::Whisker(..)) | (Mark::Area(..), Mark::Area(..)) => true,
-        _ => false,
-    }
-}
-
-fn panel(quantity: Quantity) -> Panel {
+fn panel((title, statements): (String, Vec<&Statement>)) -> Panel {
     let mut marks = Vec::new();
-    for (row, y) in quantity.rows.iter().zip((0..).map(f64::from)) {
-        for [low, high] in &row.paper {
-            marks.push(match low < high {
-                true => Mark::Area(PAPER, [*low, y - 0.25], [*high, y + 0.25], Fill::Light),
-                false => Mark::Dot(PAPER, [*low, y], Fill::Full),
-            });
-        }
-        if let Some([low, high]) = row.interval.filter(|[low, high]| low < high) {
-            marks.push(Mark::Whisker(OURS, [low, y], [high, y]));
-        }
-        let fill = if row.is_open { Fill::White } else { Fill::Full };
-        marks.extend(row.ours.map(|ours| Mark::Dot(OURS, [ours, y], fill)));
+    for (statement, y) in statements.iter().zip((0..).map(f64::from)) {
+        marks.extend(statement.study.map(|study| Mark::Dot(PAPER, [study, y], Fill::Full)));
+        let interval = statement.ci95.filter(|[low, high]| low < high);
+        marks.extend(interval.map(|[low, high]| Mark::Whisker(OURS, [low, y], [high, y])));
+        let is_open = statement.verdict == Verdict::Undecided;
+        let fill = if is_open { Fill::White } else { Fill::Full };
+        marks.extend(statement.ours.map(|ours| Mark::Dot(OURS, [ours, y], fill)));
     }
-    let scale = if quantity.is_difference { Scale::Difference } else { Scale::Zero };
-    let names = quantity.rows.into_iter().map(|row| row.label).collect();
-    Panel {
-        title: String::new(),
-        x: Axis::new(quantity.title, scale),
-        y: Axis::new("", Scale::Names(names)),
-        marks,
-    }
+    let is_difference = statements.iter().any(|one| one.is_difference());
+    let scale = if is_difference { Scale::Difference } else { Scale::Zero };
+    let names = statements.iter().map(|one| format!("{}: {}", one.id, one.text)).collect();
+    let (x, y) = (Axis::new(title, scale), Axis::new("", Scale::Names(names)));
+    Panel { title: String::new(), x, y, marks }
 }
 
-fn of_statements(statements: &[Statement]) -> Vec<Quantity> {
-    let row = |statement: &Statement| {
-        let Statement { id, text, study, unit, ours, ci95, verdict, .. } = statement;
-        let row = Row {
-            label: format!("{id}: {text}"),
-            paper: study.map(|value| [value, value]).into_iter().collect(),
-            ours: *ours,
-            interval: *ci95,
-            is_open: *verdict == Verdict::Undecided,
-        };
-        let is_difference = statement.is_difference();
-        (if is_difference { DIFFERENCES.to_owned() } else { words::metric(unit) }, row)
-    };
-    let mut quantities = grouped(statements.iter().filter(|s| s.ours.is_some()).map(row));
-    for quantity in &mut quantities {
-        quantity.is_difference = quantity.title == DIFFERENCES;
-    }
-    quantities
-}
-
-fn of_tables(figures: &[Figure]) -> Vec<Quantity> {
-    grouped(figures.iter().map(|figure| {
-        let Figure { setting, metric, statistic, printed, here, ci95, .. } = figure;
-        let row = Row {
-            label: format!("{} {}, {} load", setting.protocol, setting.cipher, setting.load),
-            paper: printed.iter().map(|printed| [printed.low, printed.high]).collect(),
-            ours: Some(*here),
-            interval: match ci95 {
-                [Some(low), Some(high)] => Some([*low, *high]),
-                _ => None,
-            },
-            is_open: false,
-        };
-        (format!("{statistic} {metric}"), row)
-    }))
-}
-
-/// A quantity for each name, in order of appearance.
-fn grouped(rows: impl Iterator<Item = (String, Row)>) -> Vec<Quantity> {
-    let quantities = lists::grouped(rows).into_iter();
-    quantities.map(|(title, rows)| Quantity { title, rows, is_difference: false }).collect()
-}
-
-const DIFFERENCES: &str = "difference (%)";
+/// More rows are a table.
+const ROWS_MAX: usize = 6;
 const OURS: Look = Look { colour: 0, dash: 0 };
 const PAPER: Look = Look { colour: 1, dash: 0 };
 
@@ -135,7 +61,7 @@ mod tests {
 
     #[test]
     fn statements_are_at_their_values() {
-        let plot = plot(&held()).unwrap();
+        let plot = plot(&held().statements).unwrap();
         let [panel] = &plot.panels[..] else { panic!("{plot:?}") };
         assert_eq!(panel.marks.len(), 9, "a value, an interval and the study's for each of three");
         for mark in [
@@ -148,10 +74,5 @@ mod tests {
         let texts: Vec<&str> = plot.keys.iter().map(|key| key.text.as_str()).collect();
         assert_eq!(texts, ["the study", "ours", "ours, undecided", "95 % confidence interval"]);
         assert!(plot.svg(150.0).contains("less &lt; more &amp; so on"));
-    }
-
-    #[test]
-    fn without_values_there_is_no_picture() {
-        assert!(plot(&Held::default()).is_none());
     }
 }
