@@ -43,6 +43,15 @@ struct Packed {
     bytes: u64,
 }
 
+impl Packed {
+    /// The file at `place` as it is now.
+    fn new(place: &Path, path: &str) -> io::Result<Packed> {
+        let mut file = Hashing::new(files::open(place)?);
+        let bytes = io::copy(&mut file, &mut io::sink())?;
+        Ok(Packed { path: path.to_owned(), sha256: hex(&file.hash.finalize()), bytes })
+    }
+}
+
 /// Writes a pack of the run directory `recorded` to `sink`, below the folder `name`. Returns the number of its
 /// files. Equal directories give equal bytes.
 ///
@@ -66,11 +75,7 @@ pub fn pack(recorded: &Recorded, name: &str, sink: impl Write) -> Result<usize, 
         let (place, of) = (place_of(path, input), |place: &Path| fs::metadata(place));
         gather(&place, copy_name(input), of, &mut places).map_err(refuse)?;
     }
-    let packed = places.iter().map(|(place, name)| {
-        let mut file = Hashing::new(files::open(place)?);
-        let bytes = io::copy(&mut file, &mut io::sink())?;
-        Ok(Packed { path: name.clone(), sha256: hex(&file.hash.finalize()), bytes })
-    });
+    let packed = places.iter().map(|(place, name)| Packed::new(place, name));
     let files =
         packed.collect::<io::Result<Vec<Packed>>>().map_err(|why| refuse(why.to_string()))?;
     let manifest =
@@ -199,14 +204,9 @@ pub fn check_pack(path: &Path) -> Result<Option<usize>, DirectoryError> {
     let refuse = |why| DirectoryError::new(path, why);
     let manifest = manifest(path).map_err(refuse)?;
     for Packed { path: name, sha256, bytes } in &manifest.files {
-        let digest = || -> io::Result<(String, u64)> {
-            let mut file = Hashing::new(files::open(&path.join(name))?);
-            let bytes = io::copy(&mut file, &mut io::sink())?;
-            Ok((hex(&file.hash.finalize()), bytes))
-        };
-        let found = match digest() {
-            Ok((digest, _)) if digest == *sha256 => continue,
-            Ok((digest, bytes)) => format!("found sha256 {digest} ({bytes} B)"),
+        let found = match Packed::new(&path.join(name), name) {
+            Ok(now) if now.sha256 == *sha256 => continue,
+            Ok(now) => format!("found sha256 {} ({} B)", now.sha256, now.bytes),
             Err(why) => format!("found none ({why})"),
         };
         let why = format!(

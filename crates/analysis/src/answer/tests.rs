@@ -44,6 +44,18 @@ fn difference(cell: u32, against: u32, value: f64, reach: f64) -> Difference {
     serde_json::from_value(difference).unwrap()
 }
 
+/// A difference of means, with the verdict of its interval.
+fn of_means(metric: &str, cell: u32, against: u32, mean: f64, ci95: [f64; 2]) -> Difference {
+    let verdict = match ci95 {
+        [0.0, 0.0] => Verdict::Equal,
+        [low, _] if low > 0.0 => Verdict::Higher,
+        [_, high] if high < 0.0 => Verdict::Lower,
+        _ => Verdict::Undecided,
+    };
+    let metric = metric.to_owned();
+    Difference { metric, mean, ci95, verdict, median: None, ..difference(cell, against, mean, 0.0) }
+}
+
 fn answers(cells: &[CellResult], differences: &[Difference]) -> Vec<Answer> {
     let (cells, differences) = (cells.to_vec(), differences.to_vec());
     of(&Document { cells, differences, ..Document::default() })
@@ -139,9 +151,7 @@ fn rates_are_better_when_higher() {
         let ends = [center - 1.0, center + 1.0];
         cell(json!({ "scheduler": scheduler }), "goodput_mbps", center, ends)
     };
-    let mut less = difference(1, 0, -5.0, 1.0);
-    (less.metric, less.median) = ("goodput_mbps".to_owned(), None);
-    (less.ci95, less.verdict) = ([-6.0, -4.0], Verdict::Lower);
+    let less = of_means("goodput_mbps", 1, 0, -5.0, [-6.0, -4.0]);
     let found = texts(&[of("ecf", 35.0), of("minrtt", 30.0)], &[less]);
     let expected = "Highest goodput: ecf: mean 35.00 Mbit/s (95 % CI 34.00 to 36.00). Then minrtt: 5.00 \
                     Mbit/s (5.0 %) less (95 % CI 4.00 to 6.00).";
@@ -157,13 +167,8 @@ fn a_bound_is_no_answer() {
     let mut bound = of("oracle", 40.0);
     bound.is_bound = true;
     let cells = [of("pha", 37.0), of("none", 30.0), bound];
-    let differ = |cell, value: f64, verdict| {
-        let mut one = difference(cell, 0, value, 1.0);
-        (one.metric, one.median) = ("goodput_mbps".to_owned(), None);
-        (one.ci95, one.verdict) = ([value - 1.0, value + 1.0], verdict);
-        one
-    };
-    let differences = [differ(1, -7.0, Verdict::Lower), differ(2, 3.0, Verdict::Higher)];
+    let differ = |cell, value| of_means("goodput_mbps", cell, 0, value, [value - 1.0, value + 1.0]);
+    let differences = [differ(1, -7.0), differ(2, 3.0)];
     let [found] = &texts(&cells, &differences)[..] else { panic!("one sentence") };
     assert!(found.starts_with("Highest goodput: pha: "), "{found}");
     let bound = "oracle is a bound that nothing real reaches: 40.00 Mbit/s; the best goes 70 % of the way \
@@ -206,13 +211,7 @@ fn a_schedule_ranks_no_cell() {
         let metrics = [("deadline_miss_ratio", missed), ("rtt_ms", rtt)];
         ranked(protocol, &["deadline_miss_ratio", "rtt_ms"], &metrics)
     };
-    let more = Difference {
-        median: None,
-        mean: 0.063,
-        ci95: [0.04, 0.09],
-        verdict: Verdict::Higher,
-        ..exact("deadline_miss_ratio", 0, 1, 0.063)
-    };
+    let more = of_means("deadline_miss_ratio", 0, 1, 0.063, [0.04, 0.09]);
     let found = texts(&[of("quic", 0.098, 40.0), of("http2", 0.035, 60.0)], &[more]);
     assert!(found[0].starts_with("Fewest missed deadlines: HTTP/2: 3.500 %"), "{found:?}");
     let rtt = exact("rtt_ms", 1, 0, 20.0);
@@ -227,12 +226,7 @@ fn the_best_by_another_metric_is_named() {
         let metrics = [("goodput_mbps", goodput), ("gap_ms", gap)];
         ranked(name, &["goodput_mbps", "gap_ms"], &metrics)
     };
-    let level = Difference {
-        median: None,
-        mean: -1.0,
-        ci95: [-3.0, 1.0],
-        ..exact("goodput_mbps", 1, 0, 0.0)
-    };
+    let level = of_means("goodput_mbps", 1, 0, -1.0, [-3.0, 1.0]);
     let differences = [level, exact("gap_ms", 1, 0, -856.0)];
     let found = texts(&[of("none", 31.0, 997.0), of("pha-d", 30.0, 141.0)], &differences);
     let expected = "Highest goodput: no traffic: mean 31.00 Mbit/s in all 40 runs. No significant difference: \
@@ -306,27 +300,14 @@ fn refused_messages_win_nothing() {
 /// A low median beside late answers is not the best.
 #[test]
 fn missed_deadlines_rank_messages_on_a_schedule() {
-    let cell_of = |protocol: &str, missed: f64, rtt: f64| {
-        let mut cell = time(json!({ "protocol": protocol }), 59_940.0);
-        let mut add = |name: &str, summary: Value| {
-            cell.metrics.insert(name.to_owned(), serde_json::from_value(summary).unwrap());
-        };
-        add("rtt_ms", summary("rtt_ms", rtt, [rtt - 1.0, rtt + 1.0]));
-        add("deadline_miss_ratio", summary("deadline_miss_ratio", missed, [missed, missed]));
-        cell
+    let of = |protocol, missed, rtt| {
+        ranked(protocol, &[], &[("deadline_miss_ratio", missed), ("rtt_ms", rtt)])
     };
-    let missed = |cell, mean: f64, [low, high]: [f64; 2], verdict| {
-        let mut one = difference(cell, 0, mean, 0.0);
-        (one.metric, one.median) = ("deadline_miss_ratio".to_owned(), None);
-        (one.ci95, one.verdict) = ([low, high], verdict);
-        one
-    };
-    let cells =
-        [cell_of("quic", 0.0, 20.5), cell_of("http2", 0.0, 20.0), cell_of("coap", 0.386, 19.0)];
-    let differences =
-        [missed(1, 0.0, [0.0; 2], Verdict::Equal), missed(2, 0.386, [0.14, 0.67], Verdict::Higher)];
+    let missed = |cell, mean, ci95| of_means("deadline_miss_ratio", cell, 0, mean, ci95);
+    let cells = [of("quic", 0.0, 20.5), of("http2", 0.0, 20.0), of("coap", 0.386, 19.0)];
+    let differences = [missed(1, 0.0, [0.0; 2]), missed(2, 0.386, [0.14, 0.67])];
     let expected = "Fewest missed deadlines: QUIC: 0 % in all 40 runs. No significant difference: HTTP/2. \
-                    Fastest of these: HTTP/2: median round-trip time 20.00 ms, p95 21.00 ms. Then CoAP: \
+                    Fastest of these: HTTP/2: median round-trip time 20.00 ms, p95 20.00 ms. Then CoAP: \
                     38.6 percentage points more (95 % CI 14.0 to 67.0).";
     assert_eq!(texts(&cells, &differences), [expected]);
     assert_eq!(answers(&cells, &differences)[0].metric, "deadline_miss_ratio");
@@ -361,11 +342,8 @@ fn a_cell_that_is_ahead_pair_by_pair_is_named() {
 fn few_runs_compare_nothing() {
     let mut few = difference(1, 0, 10.0, 1.0);
     few.n = 2;
-    few.median = few.median.map(|one| trackbed_measure::results::MedianDifference {
-        ci95: None,
-        verdict: Verdict::Undecided,
-        ..one
-    });
+    let median = few.median.as_mut().unwrap();
+    (median.ci95, median.verdict) = (None, Verdict::Undecided);
     let found = texts(&[protocol("tcp", 100.0), protocol("quic", 110.0)], &[few]);
     assert!(
         found[0].starts_with("Fastest so far: TCP: median completion time 100.0 ms"),
