@@ -1,6 +1,5 @@
 //! The interface of a workload.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -31,8 +30,9 @@ pub struct Workload {
     pub communicates: bool,
     /// Whether its clients follow the environment's reconnections and seeks.
     pub follows_environment: bool,
-    /// The metrics that rank cells: the first entry that applies to a cell holds.
-    pub ranking: &'static [Ranking],
+    /// What ranks cells: a key that a cell must set (`rate`, `load=closed`, or empty) and the names of metrics. The
+    /// first entry that applies holds, and of its metrics the first in which cells differ usefully.
+    pub ranking: &'static [(&'static str, &'static [&'static str])],
     /// Resolves the values of a cell: reads the files they name, relative to the given folder, and
     /// checks that the values are consistent. An error names the parameter and the remedy.
     pub prepare: Prepare,
@@ -46,40 +46,12 @@ impl Workload {
 
     /// The metrics that rank cells with these values, the most significant first.
     pub fn ranking(&self, arguments: &Arguments) -> &'static [&'static str] {
-        let applies = |ranking: &&Ranking| {
-            ranking.with.is_none_or(|(name, wanted)| {
-                let value = arguments.value(name).map(ToString::to_string);
-                value.is_some_and(|value| wanted.is_empty() || value == wanted)
-            })
+        let applies = |(key, _): &&(&str, &[&str])| {
+            let (name, wanted) = key.split_once('=').unwrap_or((key, ""));
+            let value = arguments.value(name).map(ToString::to_string);
+            key.is_empty() || value.is_some_and(|value| wanted.is_empty() || value == wanted)
         };
-        self.ranking.iter().find(applies).map_or(&[], |ranking| ranking.metrics)
-    }
-}
-
-/// What ranks the cells of a workload. The first metric in which cells differ usefully ranks them, and the
-/// answer names the best cells of others where these are not the same.
-pub struct Ranking {
-    /// A parameter that must be set, and the value that it must have, if not empty; `None`: no condition.
-    pub with: Option<(&'static str, &'static str)>,
-    /// The names of the metrics, the most significant first.
-    pub metrics: &'static [&'static str],
-}
-
-impl Ranking {
-    /// A ranking without condition.
-    pub const fn by(metrics: &'static [&'static str]) -> Ranking {
-        Ranking { with: None, metrics }
-    }
-}
-
-impl fmt::Display for Ranking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.metrics.join(", "))?;
-        match self.with {
-            Some((name, "")) => write!(f, " (with {name})"),
-            Some((name, value)) => write!(f, " ({name} = {value})"),
-            None => Ok(()),
-        }
+        self.ranking.iter().find(applies).map_or(&[], |(_, metrics)| metrics)
     }
 }
 

@@ -34,8 +34,7 @@ mod warm_up;
 pub use arguments::WorkloadError;
 pub use boards::HERE;
 pub use contract::{
-    Expectation, PageObject, Patience, Prepared, Ranking, Site, SiteFile, Stage, Workload,
-    WriteContent,
+    Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WriteContent,
 };
 pub use data::generate as generate_data;
 pub use registry::{find, registry};

@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use trackbed_connection::{Error, Request, Response, Service, body};
 use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::now;
-use trackbed_workloads::{Expectation, Prepared, Ranking, Site, Stage, Workload, WorkloadError};
+use trackbed_workloads::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 
 /// The registry entry.
 pub static ENTRY: Workload = Workload {
@@ -16,7 +16,7 @@ pub static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
-    ranking: &[Ranking::by(&["completion_ms"])],
+    ranking: &[("", &["completion_ms"])],
     prepare,
 };
 

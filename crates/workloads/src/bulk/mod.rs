@@ -18,7 +18,7 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{EventLog, Parameter, parameters};
 
-use crate::contract::{Prepared, Ranking, Site, Stage, Workload};
+use crate::contract::{Prepared, Site, Stage, Workload};
 use crate::warm_up::{self, WithWarmUp};
 use plan::{Direction, Plan};
 use service::BulkService;
@@ -29,7 +29,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
-    ranking: &[Ranking::by(&["completion_ms", "interruption_ms"])],
+    ranking: &[("", &["completion_ms", "interruption_ms"])],
     prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
 };
 

@@ -14,7 +14,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::arguments::{at_most, positive};
-use crate::contract::{Prepared, Ranking, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::WithWarmUp;
 
 pub(crate) static ENTRY: Workload = Workload {
@@ -23,7 +23,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
-    ranking: &[Ranking::by(&["goodput_mbps", "gap_ms"])],
+    ranking: &[("", &["goodput_mbps", "gap_ms"])],
     prepare,
 };
 

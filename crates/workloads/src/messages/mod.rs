@@ -21,7 +21,7 @@ use trackbed_connection::Service;
 use trackbed_core::{EventLog, Parameter, parameters};
 
 use crate::boards;
-use crate::contract::{Expectation, Prepared, Ranking, Site, Stage, Workload};
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload};
 use crate::lines::Policy;
 use crate::warm_up::{self, WithWarmUp};
 use plan::Plan;
@@ -33,10 +33,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
-    ranking: &[
-        Ranking { with: Some(("rate", "")), metrics: &["deadline_miss_ratio", "rtt_ms"] },
-        Ranking::by(&["completion_ms"]),
-    ],
+    ranking: &[("rate", &["deadline_miss_ratio", "rtt_ms"]), ("", &["completion_ms"])],
     prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };
 

@@ -24,9 +24,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::arguments::{few, positive};
-use crate::contract::{
-    PageObject, Prepared, Ranking, Site, SiteFile, Stage, Workload, WorkloadError,
-};
+use crate::contract::{PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use content::Content;
 
@@ -36,7 +34,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
-    ranking: &[Ranking::by(&["plt_ms"])],
+    ranking: &[("", &["plt_ms"])],
     prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };
 

@@ -32,7 +32,7 @@ use trackbed_core::units::ByteSize;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::arguments::{at_most, ensure, limited, positive};
-use crate::contract::{Prepared, Ranking, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use player::{Buffering, PIECE};
 use rules::Rule;
@@ -44,7 +44,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || &PARAMETERS,
     communicates: true,
     follows_environment: true,
-    ranking: &[Ranking::by(&["loading_delay_ms", "media_bitrate_mbps"])],
+    ranking: &[("", &["loading_delay_ms", "media_bitrate_mbps"])],
     prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use trackbed_core::{Parameter, parameters};
 
-use crate::contract::{Ranking, Workload};
+use crate::contract::Workload;
 use plan::{CLOSED, Plan};
 
 pub(crate) static ENTRY: Workload = Workload {
@@ -26,7 +26,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || PARAMETERS,
     communicates: true,
     follows_environment: false,
-    ranking: &[Ranking::by(&["deadline_miss_ratio", "rtt_ms"])],
+    ranking: &[("", &["deadline_miss_ratio", "rtt_ms"])],
     prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
 };
 

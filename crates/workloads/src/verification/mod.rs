@@ -20,7 +20,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Event, EventLog};
 use trackbed_substrate::{is_simulating, now};
 
-use crate::contract::{Prepared, Ranking, Site, Stage, Workload};
+use crate::contract::{Prepared, Site, Stage, Workload};
 use crate::warm_up::nothing_but_warm_up;
 use plan::{Load, Plan};
 
@@ -32,8 +32,8 @@ pub(crate) static ENTRY: Workload = Workload {
     communicates: false,
     follows_environment: false,
     ranking: &[
-        Ranking { with: Some(("load", "closed")), metrics: &["signature_rate_hz"] },
-        Ranking::by(&["late_verdict_ratio", "verdict_ms"]),
+        ("load=closed", &["signature_rate_hz"]),
+        ("", &["late_verdict_ratio", "verdict_ms"]),
     ],
     prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
 };

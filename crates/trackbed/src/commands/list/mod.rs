@@ -173,7 +173,11 @@ fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -
 fn workloads() -> Table {
     let mut table = table(["workload", "what it sends", "metrics that rank cells"]);
     for workload in trackbed_workloads::registry() {
-        let ranking: Vec<String> = workload.ranking.iter().map(ToString::to_string).collect();
+        let ranking = workload.ranking.iter().map(|(key, metrics)| match *key {
+            "" => metrics.join(", "),
+            key => format!("{} (with {key})", metrics.join(", ")),
+        });
+        let ranking: Vec<String> = ranking.collect();
         table.row([workload.name, workload.summary, &ranking.join("; else ")]);
     }
     table
