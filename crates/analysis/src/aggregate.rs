@@ -180,10 +180,7 @@ fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
         groups.into_iter().map(|(_, group)| group).collect()
     };
     let groups = of_same(conditions);
-    match groups.iter().any(|group| group.len() > 1) {
-        true => groups,
-        false => of_same(&[PART.to_owned()]),
-    }
+    if groups.iter().any(|group| group.len() > 1) { groups } else { of_same(&[PART.to_owned()]) }
 }
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is missing.

@@ -127,10 +127,7 @@ impl Reader {
             |at: usize| data.get(at..at + 2).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]));
         let word = |at: usize| (u32::from(half(at)) << 16) | u32::from(half(at + 2));
         let is_tcp = packet.protocol() == protocol::TCP && data.len() >= TCP_HEADER;
-        let header = match is_tcp {
-            true => usize::from(data[12] >> 4) * 4,
-            false => UDP_HEADER,
-        };
+        let header = if is_tcp { usize::from(data[12] >> 4) * 4 } else { UDP_HEADER };
         let ends = [(packet.source(), half(0)), (packet.destination(), half(2))];
         let (flow, from) = self.flow(ends);
         let tcp = is_tcp.then(|| {

@@ -25,10 +25,7 @@ pub(crate) fn course(cell: &Cell, seed: &Seed, lead: Duration) -> Course {
     if cell.environment.is_still() {
         return Course::default().reconnecting(reconnect);
     }
-    let begin = match cell.endpoint.handshake.begins_warm() {
-        false => Time::ZERO,
-        true => Time::ZERO + lead,
-    };
+    let begin = if cell.endpoint.handshake.begins_warm() { Time::ZERO + lead } else { Time::ZERO };
     Course::new(begin, cell.environment.timeline(seed)).reconnecting(reconnect)
 }
 

@@ -44,10 +44,7 @@ pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> 
         .map(|deviation| deviation * deviation)
         .sum();
     let variance = count / (count - 1.0) * squares / (all * all);
-    let counted = match variance > 0.0 {
-        true => (share * (1.0 - share) / variance).min(all),
-        false => all,
-    };
+    let counted = if variance > 0.0 { (share * (1.0 - share) / variance).min(all) } else { all };
     counted * known_share(all, count)
 }
 

@@ -130,10 +130,7 @@ impl Pivot {
     fn straightened(&self, h: f64) -> f64 {
         let k = self.skewness;
         let h = h - k / 6.0;
-        match k.abs() > SYMMETRIC {
-            true => 3.0 / k * (libm::cbrt(1.0 + k * h) - 1.0),
-            false => h,
-        }
+        if k.abs() > SYMMETRIC { 3.0 / k * (libm::cbrt(1.0 + k * h) - 1.0) } else { h }
     }
 }
 

@@ -219,10 +219,7 @@ impl Runs {
         let (mut low, mut high) = (0, values.len() - 1);
         while low < high {
             let middle = (low + high) / 2;
-            match up_to(values[middle]) > rank {
-                true => high = middle,
-                false => low = middle + 1,
-            }
+            if up_to(values[middle]) > rank { high = middle } else { low = middle + 1 }
         }
         values[low]
     }

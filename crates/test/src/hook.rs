@@ -165,10 +165,7 @@ pub(crate) type Hook = Box<dyn FnMut(&mut Packet) + Send>;
 
 /// The link `inner` behind hooks, which see a packet one after the other.
 pub(crate) fn hooked(hooks: Vec<Hook>, inner: Box<dyn Link>) -> Box<dyn Link> {
-    match hooks.is_empty() {
-        true => inner,
-        false => Box::new(Hooked { hooks, sent: 0, inner }),
-    }
+    if hooks.is_empty() { inner } else { Box::new(Hooked { hooks, sent: 0, inner }) }
 }
 
 struct Hooked {

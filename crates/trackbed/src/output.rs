@@ -152,8 +152,5 @@ pub fn command_line() -> String {
 /// A path quoted for a shell, and prefixed so that no program takes it for an option.
 pub fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();
-    match text.starts_with('-') {
-        true => shell::word(&format!("./{text}")),
-        false => shell::word(&text),
-    }
+    if text.starts_with('-') { shell::word(&format!("./{text}")) } else { shell::word(&text) }
 }

@@ -206,18 +206,12 @@ impl Packet {
 
     /// The source address.
     pub fn source(&self) -> IpAddr {
-        match self.is_ipv4() {
-            true => self.ipv4_at(12).into(),
-            false => self.ipv6_at(8).into(),
-        }
+        if self.is_ipv4() { self.ipv4_at(12).into() } else { self.ipv6_at(8).into() }
     }
 
     /// The destination address.
     pub fn destination(&self) -> IpAddr {
-        match self.is_ipv4() {
-            true => self.ipv4_at(16).into(),
-            false => self.ipv6_at(24).into(),
-        }
+        if self.is_ipv4() { self.ipv4_at(16).into() } else { self.ipv6_at(24).into() }
     }
 
     /// The number of the transport protocol, see [`protocol`].
@@ -347,10 +341,7 @@ fn lengths(data: &[u8]) -> Result<(usize, usize), PacketError> {
         4 | 6 => return Err(PacketError::Truncated),
         _ => return Err(PacketError::BadHeader),
     };
-    match header < 20 || length < header {
-        true => Err(PacketError::BadHeader),
-        false => Ok((header, length)),
-    }
+    if header < 20 || length < header { Err(PacketError::BadHeader) } else { Ok((header, length)) }
 }
 
 fn check_ipv4(header: &[u8]) -> Result<(), PacketError> {

@@ -41,10 +41,7 @@ impl NameServers {
 fn servers(text: &str) -> Vec<SocketAddr> {
     let named = text.lines().filter_map(|line| address(line.strip_prefix("nameserver")?.trim()));
     let named: Vec<SocketAddr> = named.take(SERVERS_MAX).collect();
-    match named.is_empty() {
-        true => vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT)],
-        false => named,
-    }
+    if named.is_empty() { vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT)] } else { named }
 }
 
 /// An address, possibly with an interface (`fe80::1%eth0`).

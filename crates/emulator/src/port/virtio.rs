@@ -34,10 +34,7 @@ pub(super) fn write(packet: &Packet, link: usize) -> VirtioHeader {
     if offload == Offload::default() {
         return VirtioHeader::default();
     }
-    let tcp = match packet.source().is_ipv4() {
-        true => VirtioHeader::TCP4,
-        false => VirtioHeader::TCP6,
-    };
+    let tcp = if packet.source().is_ipv4() { VirtioHeader::TCP4 } else { VirtioHeader::TCP6 };
     VirtioHeader {
         flags: if offload.checksum { VirtioHeader::NEEDS_CHECKSUM } else { 0 },
         kind: match offload.segmentation {

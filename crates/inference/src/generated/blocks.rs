@@ -25,10 +25,7 @@ impl Graph {
     pub(super) fn c3k2(&mut self, x: &Tensor, out: usize, inner: usize, deep: bool) -> Tensor {
         let t = self.conv(x, 2 * inner, 1, 1);
         let (first, second) = self.halves(&t);
-        let third = match deep {
-            true => self.c3k(&second),
-            false => self.bottleneck(&second, inner / 2),
-        };
+        let third = if deep { self.c3k(&second) } else { self.bottleneck(&second, inner / 2) };
         let all = self.concatenate(&[&first, &second, &third]);
         self.conv(&all, out, 1, 1)
     }

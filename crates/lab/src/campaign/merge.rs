@@ -47,10 +47,7 @@ impl Sources {
             }
             all.push(recorded);
         }
-        match all.is_empty() {
-            true => Err(MergeError::Nothing),
-            false => Ok(Sources(all)),
-        }
+        if all.is_empty() { Err(MergeError::Nothing) } else { Ok(Sources(all)) }
     }
 
     /// Merges them into the run directory at `out`, which may already contain results of these

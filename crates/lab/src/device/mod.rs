@@ -83,10 +83,7 @@ impl Device {
 
     /// The same dialer, whose exchanges take the device's time.
     pub fn charge(&self, dialer: Rc<dyn Dialer>) -> Rc<dyn Dialer> {
-        match self.state().message.is_zero() {
-            true => dialer,
-            false => Charged::new(dialer, self.clone()),
-        }
+        if self.state().message.is_zero() { dialer } else { Charged::new(dialer, self.clone()) }
     }
 
     /// Frames and usage until `now`, as events in order of time.
@@ -213,10 +210,7 @@ impl State {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        match self.done.is_empty() {
-            true => self.host.next_wake(),
-            false => Some(self.now),
-        }
+        if self.done.is_empty() { self.host.next_wake() } else { Some(self.now) }
     }
 }
 

@@ -68,10 +68,7 @@ pub fn account(records: &[Record]) -> Option<Account> {
         }
     }
     for latency in gather(records).values().filter_map(|message| message.latency()) {
-        match latency <= deadline {
-            true => account.in_time += 1,
-            false => account.late += 1,
-        }
+        if latency <= deadline { account.in_time += 1 } else { account.late += 1 }
     }
     Some(account)
 }

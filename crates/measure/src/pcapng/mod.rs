@@ -170,10 +170,7 @@ impl<W: Write> PcapngWriter<W> {
     /// A Decryption Secrets Block (section 4.7) with the new lines of the key log.
     fn write_new_secrets(&mut self) -> io::Result<()> {
         let lines = self.keys.as_mut().map(KeyLogCursor::take_new).unwrap_or_default();
-        match lines.is_empty() {
-            true => Ok(()),
-            false => self.sink.write_all(&secrets(&lines)),
-        }
+        if lines.is_empty() { Ok(()) } else { self.sink.write_all(&secrets(&lines)) }
     }
 
     fn state(&mut self, tap: TapId) -> io::Result<&mut TapState> {

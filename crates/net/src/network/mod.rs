@@ -356,10 +356,7 @@ impl Network {
         let refused = (!fits).then(|| packet.clone());
         self.with_link(id, |link, far| {
             far.note(at, Point::Entered, &packet);
-            match fits {
-                true => link.push(at, packet, far),
-                false => far.drop(at, packet, DropReason::TooBig),
-            }
+            if fits { link.push(at, packet, far) } else { far.drop(at, packet, DropReason::TooBig) }
         });
         if let Some(packet) = refused {
             self.refuse(at, id, &packet, mtu);

@@ -114,10 +114,7 @@ impl Pieces {
             return;
         }
         self.len += piece.len();
-        match in_front {
-            true => self.held.push_front(piece),
-            false => self.held.push_back(piece),
-        }
+        if in_front { self.held.push_front(piece) } else { self.held.push_back(piece) }
     }
 
     fn take(&mut self, size: usize) -> Bytes {

@@ -74,10 +74,7 @@ impl Protocol for Coap {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        match self.is_encrypted {
-            false => over_coap(),
-            true => [security(), over_coap(), cookie()].concat(),
-        }
+        if self.is_encrypted { [security(), over_coap(), cookie()].concat() } else { over_coap() }
     }
 
     /// One more for the cookie of DTLS (RFC 6347 section 4.2.1), which a server of DTLS 1.3 requests

@@ -116,10 +116,7 @@ impl Table {
         let mut rides: Vec<u32> = range.sightings.iter().map(|sighting| sighting.ride).collect();
         rides.dedup();
         let seen = rides.iter().filter(|ride| **ride + latest > all).count();
-        match rides.is_empty() || latest == 0 {
-            true => 1.0,
-            false => seen as f64 / f64::from(latest),
-        }
+        if rides.is_empty() || latest == 0 { 1.0 } else { seen as f64 / f64::from(latest) }
     }
 
     /// The number of rides since the last handover in a range.

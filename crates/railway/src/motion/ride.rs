@@ -88,10 +88,7 @@ impl Ride {
 
     /// The speed at `at`, in metres per second; zero at the end of the track.
     pub fn speed_m_s(&self, at: Time) -> f64 {
-        match self.speed.distance_m(at) < self.way_m() {
-            true => self.speed.speed_m_s(at),
-            false => 0.0,
-        }
+        if self.speed.distance_m(at) < self.way_m() { self.speed.speed_m_s(at) } else { 0.0 }
     }
 
     /// When the train reaches the end of the track; `None` if it never does.

@@ -213,10 +213,7 @@ impl<'a> Terminal<'a> {
             return self.fail(report, command, end);
         }
         let until = command + gap;
-        let hold = match self.railway.forwarding {
-            true => Service::Held,
-            false => Service::Lost,
-        };
+        let hold = if self.railway.forwarding { Service::Held } else { Service::Lost };
         self.effect(command, until, &LinkDirection::BOTH, EffectKind::Service(hold));
         if self.railway.forwarding && !forwarding.is_zero() {
             // Packets through the source take an additional hop over X2, until the last of them.

@@ -29,8 +29,5 @@ pub(crate) async fn resolve(
     machine.closed(hears).await?;
     let found = found.lock().unwrap_or_else(PoisonError::into_inner).take();
     let addresses = found.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
-    match addresses.is_empty() {
-        true => Err(io::ErrorKind::NotFound.into()),
-        false => Ok(addresses),
-    }
+    if addresses.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(addresses) }
 }

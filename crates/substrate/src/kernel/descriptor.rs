@@ -13,10 +13,7 @@ pub(super) fn open(
     kind: SocketType,
     protocol: Option<Protocol>,
 ) -> io::Result<OwnedFd> {
-    let family = match address.is_ipv4() {
-        true => AddressFamily::INET,
-        false => AddressFamily::INET6,
-    };
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = net::socket_with(family, kind, FLAGS, protocol)?;
     if !address.is_ipv4() {
         sockopt::set_ipv6_v6only(&socket, true)?;

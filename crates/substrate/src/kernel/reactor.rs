@@ -27,10 +27,7 @@ impl Reactor for KernelReactor<'_> {
             let now = self.read_clock();
             self.check(now)?;
             let due = |now| deadline.is_some_and(|deadline| deadline <= now);
-            let timeout = match due(now) {
-                true => Duration::ZERO,
-                false => LOOK_AT_LEAST_EVERY,
-            };
+            let timeout = if due(now) { Duration::ZERO } else { LOOK_AT_LEAST_EVERY };
             let waited = self.with_world(|world| {
                 if deadline.is_none() && !world.is_awaiting() {
                     return Err(StallReason::NothingLeft);
@@ -98,10 +95,7 @@ impl KernelReactor<'_> {
         if self.cancel.is_cancelled() {
             return Err(StallReason::Cancelled);
         }
-        match now >= self.time_limit {
-            true => Err(StallReason::TimeLimit),
-            false => Ok(()),
-        }
+        if now >= self.time_limit { Err(StallReason::TimeLimit) } else { Ok(()) }
     }
 
     fn with_world<R>(&self, action: impl FnOnce(&mut World) -> R) -> R {

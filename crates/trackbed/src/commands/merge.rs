@@ -68,10 +68,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let (runs, asked) = (merged.runs, merged.asked);
     tell(format_args!("{runs} of {asked} runs exist; results: {word}"));
     let failed = merged.document.cells.iter().any(|cell| cell.failed > 0);
-    Ok(match runs < asked || failed {
-        true => Ending::CheckFailed,
-        false => Ending::Success,
-    })
+    Ok(if runs < asked || failed { Ending::CheckFailed } else { Ending::Success })
 }
 
 /// The directories to merge, all on this machine.

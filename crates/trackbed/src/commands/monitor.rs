@@ -52,10 +52,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let _monitor = Monitor::start(arguments.interval, &roles, take)?;
     let mut count = 0;
     while let Ok(Some(reading)) = inbox.recv() {
-        let line = match arguments.json {
-            true => serde_json::to_string(&reading)?,
-            false => line(&reading),
-        };
+        let line = if arguments.json { serde_json::to_string(&reading)? } else { line(&reading) };
         output::stream(&format!("{line}\n"))?;
         count += 1;
         if arguments.count.is_some_and(|wanted| count >= wanted.get()) {

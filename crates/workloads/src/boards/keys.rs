@@ -27,10 +27,7 @@ impl KeyCosts {
         let mut built = 0;
         let has_table = self.tables.get(key, || built = costs.build).is_some();
         self.tables_max = self.tables_max.max(self.tables.tables());
-        match has_table {
-            true => costs.signature + built,
-            false => self.costs.signature,
-        }
+        if has_table { costs.signature + built } else { self.costs.signature }
     }
 
     pub(crate) fn tables_bytes(&self) -> u64 {

@@ -85,10 +85,7 @@ impl Client {
             }
             self.in_flight.set(self.in_flight.get() + 1);
             let delivery = Rc::clone(&self).deliver(message);
-            match self.plan.is_closed {
-                true => delivery.await,
-                false => deliveries.push(spawn(delivery)),
-            }
+            if self.plan.is_closed { delivery.await } else { deliveries.push(spawn(delivery)) }
         }
         tasks::join(deliveries).await;
         let phone = self.phone.number;

@@ -125,10 +125,7 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
             "cam" => Kind::Cam,
             _ => Kind::Bsm,
         },
-        pace: match arguments.need("triggered") {
-            true => Pace::Triggered,
-            false => Pace::Every(rate),
-        },
+        pace: if arguments.need("triggered") { Pace::Triggered } else { Pace::Every(rate) },
         jitter,
         certificate_every: time(arguments, "certificate-every", Duration::from_secs(3_600))?,
         forged: arguments.need("forged"),

@@ -45,10 +45,7 @@ impl Track {
         handshake: Handshake,
     ) -> Vec<Record> {
         let prepared = prepare("streaming", settings).unwrap();
-        let begin = match handshake.begins_warm() {
-            false => Time::ZERO,
-            true => Time::from_millis(100_000),
-        };
+        let begin = if handshake.begins_warm() { Time::from_millis(100_000) } else { Time::ZERO };
         let timeline = format!("at,change,value\n{}", self.changes).parse().unwrap();
         let course = Course::new(begin, Arc::new(timeline));
         let seed = Seed::of_run(1, 0);

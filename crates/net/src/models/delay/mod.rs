@@ -149,10 +149,7 @@ const OVERTAKING: Parameter = Parameter::with_default(
 );
 
 fn delay_with_order(law: impl DelayLaw + 'static, arguments: &Arguments) -> Delay {
-    match arguments.need("overtaking") {
-        true => Delay::new(law).with_overtaking(),
-        false => Delay::new(law),
-    }
+    if arguments.need("overtaking") { Delay::new(law).with_overtaking() } else { Delay::new(law) }
 }
 
 /// `span` times a factor that is not negative, to the nearest nanosecond; at most 584 years.

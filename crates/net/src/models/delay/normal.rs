@@ -42,9 +42,6 @@ impl DelayLaw for Normal {
     fn draw(&self, _now: Time, rng: &mut Rng) -> Duration {
         let offset = rng.normal();
         let span = scaled(self.deviation, offset.abs());
-        match offset < 0.0 {
-            true => self.mean.saturating_sub(span),
-            false => self.mean.saturating_add(span),
-        }
+        if offset < 0.0 { self.mean.saturating_sub(span) } else { self.mean.saturating_add(span) }
     }
 }

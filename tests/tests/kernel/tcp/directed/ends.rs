@@ -107,10 +107,7 @@ fn data_flows_into_a_half_closed_connection() {
     where_possible!();
     for engine_closes_first in [true, false] {
         let mut setup = sending(setup("half-close"), 100_000, 1_000_000);
-        let (closed, open) = match engine_closes_first {
-            true => (UP, DOWN),
-            false => (DOWN, UP),
-        };
+        let (closed, open) = if engine_closes_first { (UP, DOWN) } else { (DOWN, UP) };
         if !engine_closes_first {
             std::mem::swap(&mut setup.engine.script.send, &mut setup.kernel.script.send);
         }
