@@ -222,8 +222,7 @@ fn plot(pair: &Pair<'_>) -> Option<Plot> {
         if line.len() > 1 {
             marks.push(Mark::Line(look, line));
         }
-        let line = Key::curve(look, name).marks[..1].to_vec();
-        keys.push(Key { marks: line, text: name.to_owned() });
+        keys.push(Key::curve(look, false, name));
     }
     keys.push(Key::dot(Look::INK, Fill::Full, "lost"));
     let place = pair.place().into_iter().flatten().flatten();

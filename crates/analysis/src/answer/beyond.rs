@@ -4,7 +4,7 @@
 use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{CellResult, Difference, Verdict};
 
-use super::sentence::Sentence;
+use super::sentence::{Sentence, shortened};
 use super::{scale, unit};
 use crate::number::Decimals;
 
@@ -16,11 +16,7 @@ impl<'a> Sentence<'a> {
         let ranking = if declared.is_empty() { vec![self.compared] } else { declared };
         let values: Option<Vec<String>> = ranking.iter().map(|one| self.equal(one)).collect();
         let names: Vec<String> = self.members.iter().map(|cell| self.name(cell)).collect();
-        let names = match names.as_slice() {
-            [] | [_] => return None,
-            [first, second] => format!("{first}; {second}"),
-            [first, rest @ ..] => format!("{first}; {} others", rest.len()),
-        };
+        let names = shortened(&names).filter(|_| names.len() > 1)?;
         Some(format!(
             "All equal{}: {names}: {}; differences below {} do not count.",
             self.place(),

@@ -167,13 +167,7 @@ impl<'a> Sentence<'a> {
     /// `No significant difference: HTTP/3, 0-RTT.`
     fn list(&self, title: &str, differences: &[&Difference]) -> Option<String> {
         let names: Vec<String> = differences.iter().map(|one| self.name_of(one)).collect();
-        let list = match names.as_slice() {
-            [] => return None,
-            [only] => only.clone(),
-            [first, second] => format!("{first}; {second}"),
-            [first, rest @ ..] => format!("{first}; {} others", rest.len()),
-        };
-        Some(format!("{title}: {list}."))
+        shortened(&names).map(|list| format!("{title}: {list}."))
     }
 
     /// How far the tails of those are apart that are level in the middle: `Tails: p99 261.0 ms (QUIC) to 461.2 ms
@@ -361,6 +355,16 @@ impl<'a> Sentence<'a> {
     fn level_cells(&self) -> impl Iterator<Item = &'a CellResult> {
         let level = self.level.iter().chain(&self.near);
         level.filter_map(|one| self.cell(one)).chain([self.best])
+    }
+}
+
+/// `QUIC; 3 others`; `None` without names.
+pub(super) fn shortened(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [only] => Some(only.clone()),
+        [first, second] => Some(format!("{first}; {second}")),
+        [first, rest @ ..] => Some(format!("{first}; {} others", rest.len())),
     }
 }
 

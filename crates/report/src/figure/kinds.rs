@@ -96,7 +96,7 @@ pub(super) fn ecdf(subject: &Subject<'_>, samples: &BTreeMap<u32, Vec<f64>>) -> 
     let panels = panels.collect();
     let marks = "Empirical distribution functions: the share of all samples of all runs up to each value. \
                  Markers only tell the curves apart.";
-    (curves.plot(panels), marks.to_owned())
+    (curves.plot(panels, true), marks.to_owned())
 }
 
 pub(super) fn line(subject: &Subject<'_>) -> Result<(Plot, String), FigureError> {
@@ -134,7 +134,7 @@ pub(super) fn line(subject: &Subject<'_>) -> Result<(Plot, String), FigureError>
         Panel { title: group.title, x: Axis::new(x_name.clone(), Scale::Data), y, marks }
     });
     let panels = panels.collect();
-    let mut plot = curves.plot(panels);
+    let mut plot = curves.plot(panels, true);
     let [statistic, interval] = statistic(subject);
     let (has_intervals, note) = intervals(&plot, interval);
     let key = || Key::interval(Look::INK, true, "95 % confidence interval");
@@ -217,10 +217,12 @@ impl Curves {
         }))
     }
 
-    /// A plot with these curves in its legend.
-    pub fn plot(&self, panels: Vec<Panel>) -> Plot {
-        let keys = self.0.iter().enumerate();
-        let keys = keys.map(|(number, (_, name))| Key::curve(Look::series(number), name)).collect();
+    /// A plot with these curves in its legend, with their markers or without.
+    pub fn plot(&self, panels: Vec<Panel>, is_marked: bool) -> Plot {
+        let key = |(number, (_, name)): (usize, &(_, String))| {
+            Key::curve(Look::series(number), is_marked, name)
+        };
+        let keys = self.0.iter().enumerate().map(key).collect();
         Plot { keys, panels, is_shared: true, aspect: 0.62, panel_width_min: 15.0 }
     }
 }

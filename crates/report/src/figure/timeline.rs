@@ -78,12 +78,11 @@ impl Course {
                 });
             }
         }
-        let mut plot = curves.plot(panels);
+        let mut plot = curves.plot(panels, false);
         if plot.keys.is_empty() {
             let known = "throughput_mbps".to_owned();
             return Err(FigureError::NoCourse { metric: metric.to_owned(), known });
         }
-        plot.keys.iter_mut().for_each(|key| key.marks.truncate(1));
         let areas = kinds.iter().map(|kind| Key::area(look(kind), Fill::Light, kind));
         plot.keys.extend(areas);
         let marks = "One run of each cell, the median one by the metric that ranks cells: examples, no averages.";

@@ -21,12 +21,8 @@ fn plot(table: &Table, operators: &[String]) -> Result<Plot, HandoverError> {
     let panels = operators.iter().map(|operator| panel(table, operator));
     let panels: Vec<Panel> = panels.collect::<Result<_, _>>()?;
     let band = |number, fill, text| Key::area(Look::series(number), fill, text);
-    let power = Key {
-        marks: vec![Mark::Line(Look::INK, vec![[0.0, 0.5], [1.0, 0.5]])],
-        text: "received power".to_owned(),
-    };
     let keys = vec![
-        power,
+        Key::curve(Look::INK, false, "received power"),
         band(0, Fill::Full, "expected handover, forward"),
         band(1, Fill::Full, "backward"),
         Key::area(Look::INK, Fill::Light, "too rare, ignored"),

@@ -30,9 +30,8 @@ pub(crate) fn plot(chart: &Chart) -> Plot {
     let (mut keys, mut marks) = (Vec::new(), Vec::new());
     for (number, curve) in chart.curves.iter().enumerate() {
         let look = Look::series(number);
-        let key = Key::curve(look, &curve.name);
         let is_marked = curve.points.len() <= POINTS_MAX;
-        keys.push(if is_marked { key } else { Key { marks: key.marks[..1].to_vec(), ..key } });
+        keys.push(Key::curve(look, is_marked, &curve.name));
         add(curve, look, is_marked, place, &mut marks);
     }
     if marks.iter().any(|mark| matches!(mark, Mark::Whisker(..))) {

@@ -106,18 +106,15 @@ pub(super) fn scales(panels: &[Panel]) -> Option<[Scaled; 2]> {
             match mark {
                 Mark::Line(_, points) => points.clone(),
                 Mark::Dot(_, at, _) => vec![*at],
-                Mark::Area(_, one, other, _) => vec![*one, *other],
-                Mark::Whisker(..) | Mark::Rule(_) => Vec::new(),
+                Mark::Area(_, one, other, _) | Mark::Whisker(_, one, other) => vec![*one, *other],
+                Mark::Rule(_) => Vec::new(),
             }
         };
-        let ends = |mark: &Mark| match mark {
-            Mark::Whisker(_, one, other) => vec![*one, *other],
-            _ => Vec::new(),
+        let along = |is_end: bool| -> Vec<f64> {
+            let wanted = marks().filter(|mark| matches!(mark, Mark::Whisker(..)) == is_end);
+            wanted.flat_map(points).map(|point| point[number]).collect()
         };
-        let along = |of: &dyn Fn(&Mark) -> Vec<Point>| -> Vec<f64> {
-            marks().flat_map(of).map(|point| point[number]).collect()
-        };
-        Scaled::new(&axis.scale, &along(&points), &along(&ends))
+        Scaled::new(&axis.scale, &along(false), &along(true))
     }))
 }
 

@@ -118,7 +118,10 @@ impl Sheet<'_> {
         };
         let height = match rows.is_empty() {
             true => ((column - left - right) * aspect).clamp(7.0 * size, 24.0 * size),
-            false => rows.len() as f64 * row_height(&rows) * size,
+            false => {
+                let most = rows.iter().map(Vec::len).max().unwrap_or(1).max(1);
+                rows.len() as f64 * (most as f64 * LINE + 0.45) * size
+            }
         };
         let titles = font.wrapped(&panel.title, (column - left) / size);
         Frame { titles, rows, scales, y_ticks, left, right, height }
@@ -316,11 +319,6 @@ fn thinned(points: impl Iterator<Item = Point>) -> Vec<Point> {
         }
     }
     kept
-}
-
-/// The height of each row of a panel, in font sizes.
-fn row_height(rows: &[Vec<String>]) -> f64 {
-    rows.iter().map(Vec::len).max().unwrap_or(1).max(1) as f64 * LINE + 0.45
 }
 
 fn stroke(look: Look, width: f64) -> Paint {

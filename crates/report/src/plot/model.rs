@@ -51,10 +51,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A line with its marker.
-    pub fn curve(look: Look, text: &str) -> Key {
-        let line = Mark::Line(look, vec![[0.0, 0.5], [1.0, 0.5]]);
-        Key { marks: vec![line, Mark::Dot(look, [0.5, 0.5], Fill::Full)], text: text.to_owned() }
+    /// A line, with its marker or without.
+    pub fn curve(look: Look, is_marked: bool, text: &str) -> Key {
+        let mut marks = vec![Mark::Line(look, vec![[0.0, 0.5], [1.0, 0.5]])];
+        marks.extend(is_marked.then_some(Mark::Dot(look, [0.5, 0.5], Fill::Full)));
+        Key { marks, text: text.to_owned() }
     }
 
     /// An interval, upright in its plot or not.

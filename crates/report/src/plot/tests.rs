@@ -43,7 +43,8 @@ fn texts_stay_on_the_paper_and_apart() {
     let name = "QUIC completes ten messages sooner than HTTP/2 over a new connection";
     let rows = Scale::Names(vec![name.to_owned(), "b".to_owned()]);
     let look = Look::default();
-    let keys = vec![Key::curve(look, &name.repeat(2)), Key::interval(look, false, "95 % interval")];
+    let keys =
+        vec![Key::curve(look, true, &name.repeat(2)), Key::interval(look, false, "95 % interval")];
     let few = vec![Mark::Dot(look, [1.0, 0.0], Fill::Full)];
     let wide = panel(Scale::Zero, vec![Mark::Dot(look, [1.0, 123_456.0], Fill::Full)]);
     let plots = [
@@ -87,7 +88,7 @@ fn text_is_as_wide_as_in_helvetica() {
 fn a_pdf_has_its_font_and_no_type_3() {
     let dots = (0..8).map(|n| Mark::Dot(Look::series(n), [n as f64 / 2.0, 1.0], Fill::Full));
     let panels = vec![panel(Scale::Ends(0.0, 2.0), dots.collect())];
-    let keys = vec![Key::curve(Look::series(9), "RTT (µs), median ± 95 % \u{1f600}")];
+    let keys = vec![Key::curve(Look::series(9), true, "RTT (µs), median ± 95 % \u{1f600}")];
     let scene = drawn(&Plot { keys, panels, aspect: 0.5, panel_width_min: 1.0, ..Plot::default() });
     let pdf = scene.pdf(&Font::bundled()).unwrap();
     let text = String::from_utf8_lossy(&pdf);
