@@ -6,6 +6,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::written_unit;
+
 /// The smallest difference that matters: of a share, so many percentage points; of a time, the larger of both;
 /// of anything else, the percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,31 +65,11 @@ pub struct FactorKind {
 impl FactorKind {
     /// What the name of a factor suggests, in directories of earlier versions.
     pub fn named(name: &str) -> FactorKind {
-        let split = name.rsplit_once('_').and_then(|(title, end)| {
-            let (_, unit) = UNITS.iter().find(|(short, _)| *short == end)?;
-            Some((title, *unit))
-        });
+        let split =
+            name.rsplit_once('_').and_then(|(title, end)| Some((title, written_unit(end)?)));
         let (title, unit) = split.unwrap_or((name, ""));
         let kind = if title.ends_with("loss") && unit.is_empty() { "share" } else { "number" };
         let title = title.replace(['_', '-'], " ");
         FactorKind { title, kind: kind.to_owned(), unit: unit.to_owned() }
     }
 }
-
-/// Suffixes of factor names, and how the units are written.
-const UNITS: [(&str, &str); 14] = [
-    ("ns", "ns"),
-    ("us", "µs"),
-    ("ms", "ms"),
-    ("s", "s"),
-    ("bytes", "B"),
-    ("mbps", "Mbit/s"),
-    ("kbps", "kbit/s"),
-    ("bps", "bit/s"),
-    ("hz", "1/s"),
-    ("percent", "%"),
-    ("m", "m"),
-    ("kmh", "km/h"),
-    ("mps", "m/s"),
-    ("dbm", "dBm"),
-];

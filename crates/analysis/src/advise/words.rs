@@ -1,6 +1,6 @@
 //! Verdicts as sentences.
 
-use trackbed_measure::metrics::split_unit;
+use trackbed_measure::metrics::{split_unit, written_unit};
 use trackbed_stats::{Estimate, Statistic};
 
 use crate::advise::judge::{Doubt, Judgement, Verdict};
@@ -117,15 +117,8 @@ fn estimate(estimate: &Estimate, metric: &str) -> String {
 fn with_unit(value: f64, metric: &str) -> String {
     let number = short(value);
     match split_unit(metric).1 {
-        "percent" => format!("{number} %"),
-        "mbps" => format!("{number} Mbit/s"),
-        "bytes" => format!("{number} B"),
         "hz" => format!("{number} /s"),
-        "mhz" => format!("{number} MHz"),
-        "watts" => format!("{number} W"),
-        "celsius" => format!("{number} C"),
-        "ms" => format!("{number} ms"),
-        _ => number,
+        unit => written_unit(unit).map_or(number.clone(), |unit| format!("{number} {unit}")),
     }
 }
 

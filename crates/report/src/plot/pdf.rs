@@ -10,15 +10,15 @@ use super::font::{Embedded, Font, FontError};
 use super::scene::{Colour, Item, Paint, Scene, Text};
 
 // Numbers of the objects.
-const CATALOG: i32 = 1;
-const PAGES: i32 = 2;
-const PAGE: i32 = 3;
-const CONTENT: i32 = 4;
-const FONT: i32 = 5;
-const CID_FONT: i32 = 6;
-const DESCRIPTOR: i32 = 7;
-const FILE: i32 = 8;
-const UNICODE: i32 = 9;
+const CATALOG: Ref = Ref::new(1);
+const PAGES: Ref = Ref::new(2);
+const PAGE: Ref = Ref::new(3);
+const CONTENT: Ref = Ref::new(4);
+const FONT: Ref = Ref::new(5);
+const CID_FONT: Ref = Ref::new(6);
+const DESCRIPTOR: Ref = Ref::new(7);
+const FILE: Ref = Ref::new(8);
+const UNICODE: Ref = Ref::new(9);
 
 impl Scene {
     /// As PDF. The font is embedded by its outlines (Type 0), which publishers accept; Type 3 they do not.
@@ -32,14 +32,14 @@ impl Scene {
         });
         let embedded = font.embedded(texts).map_err(|why| FontError::NoFont(why.to_string()))?;
         let mut pdf = Pdf::new();
-        pdf.catalog(id(CATALOG)).pages(id(PAGES));
-        pdf.pages(id(PAGES)).kids([id(PAGE)]).count(1);
-        let mut page = pdf.page(id(PAGE));
+        pdf.catalog(CATALOG).pages(PAGES);
+        pdf.pages(PAGES).kids([PAGE]).count(1);
+        let mut page = pdf.page(PAGE);
         page.media_box(Rect::new(0.0, 0.0, self.width as f32, self.height as f32));
-        page.parent(id(PAGES)).contents(id(CONTENT));
-        page.resources().fonts().pair(NAME, id(FONT));
+        page.parent(PAGES).contents(CONTENT);
+        page.resources().fonts().pair(NAME, FONT);
         page.finish();
-        pdf.stream(id(CONTENT), &self.content(&embedded));
+        pdf.stream(CONTENT, &self.content(&embedded));
         write_font(font, &embedded, &mut pdf);
         Ok(pdf.finish())
     }
@@ -127,13 +127,13 @@ fn write_font(font: &Font, embedded: &Embedded, pdf: &mut Pdf) {
     let name = format!("TRACKB+{}", letters.collect::<String>());
     let name = Name(name.as_bytes());
     let info = SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
-    let mut whole = pdf.type0_font(id(FONT));
+    let mut whole = pdf.type0_font(FONT);
     whole.base_font(name).encoding_predefined(Name(b"Identity-H"));
-    whole.descendant_font(id(CID_FONT)).to_unicode(id(UNICODE));
+    whole.descendant_font(CID_FONT).to_unicode(UNICODE);
     whole.finish();
-    let mut cid = pdf.cid_font(id(CID_FONT));
+    let mut cid = pdf.cid_font(CID_FONT);
     cid.subtype(if is_cff { CidFontType::Type0 } else { CidFontType::Type2 });
-    cid.base_font(name).system_info(info).font_descriptor(id(DESCRIPTOR));
+    cid.base_font(name).system_info(info).font_descriptor(DESCRIPTOR);
     if !is_cff {
         cid.cid_to_gid_map_predefined(Name(b"Identity"));
     }
@@ -146,7 +146,7 @@ fn write_font(font: &Font, embedded: &Embedded, pdf: &mut Pdf) {
     let scale = 1e3 / f32::from(face.units_per_em());
     let scaled = |value: i16| f32::from(value) * scale;
     let bounds = face.global_bounding_box();
-    let mut descriptor = pdf.font_descriptor(id(DESCRIPTOR));
+    let mut descriptor = pdf.font_descriptor(DESCRIPTOR);
     descriptor.name(name).flags(FontFlags::NON_SYMBOLIC).italic_angle(0.0).stem_v(80.0);
     descriptor.bbox(Rect::new(
         scaled(bounds.x_min),
@@ -157,23 +157,19 @@ fn write_font(font: &Font, embedded: &Embedded, pdf: &mut Pdf) {
     descriptor.ascent(scaled(face.ascender())).descent(scaled(face.descender()));
     descriptor.cap_height(scaled(face.capital_height().unwrap_or(face.ascender())));
     if is_cff {
-        descriptor.font_file3(id(FILE))
+        descriptor.font_file3(FILE)
     } else {
-        descriptor.font_file2(id(FILE))
+        descriptor.font_file2(FILE)
     };
     descriptor.finish();
-    let mut file = pdf.stream(id(FILE), &embedded.data);
+    let mut file = pdf.stream(FILE, &embedded.data);
     if is_cff {
         file.pair(Name(b"Subtype"), Name(b"OpenType"));
     }
     file.finish();
     let mut unicode = UnicodeCmap::new(Name(b"Custom"), info);
     embedded.glyphs.iter().for_each(|(character, (glyph, _))| unicode.pair(*glyph, *character));
-    pdf.cmap(id(UNICODE), &unicode.finish());
-}
-
-fn id(number: i32) -> Ref {
-    Ref::new(number)
+    pdf.cmap(UNICODE, &unicode.finish());
 }
 
 /// The font's name on the page.
