@@ -6,8 +6,6 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::written_unit;
-
 /// The smallest difference that matters: of a share, so many percentage points; of a time, the larger of both;
 /// of anything else, the percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,3 +71,28 @@ impl FactorKind {
         FactorKind { title, kind: kind.to_owned(), unit: unit.to_owned() }
     }
 }
+
+/// A unit as people write it, by the end of a name.
+pub fn written_unit(end: &str) -> Option<&'static str> {
+    UNITS.iter().find(|(short, _)| *short == end).map(|(_, written)| *written)
+}
+
+const UNITS: [(&str, &str); 17] = [
+    ("ns", "ns"),
+    ("us", "µs"),
+    ("ms", "ms"),
+    ("s", "s"),
+    ("bytes", "B"),
+    ("mbps", "Mbit/s"),
+    ("kbps", "kbit/s"),
+    ("bps", "bit/s"),
+    ("hz", "1/s"),
+    ("mhz", "MHz"),
+    ("percent", "%"),
+    ("celsius", "°C"),
+    ("watts", "W"),
+    ("m", "m"),
+    ("kmh", "km/h"),
+    ("mps", "m/s"),
+    ("dbm", "dBm"),
+];

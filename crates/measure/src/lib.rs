@@ -4,7 +4,7 @@
 
 pub mod agreement;
 pub mod contrast;
-mod factors;
+pub mod factors;
 pub mod keylog;
 pub mod lists;
 pub mod metrics;

@@ -49,7 +49,7 @@ fn measure_all() -> Result<(), Box<dyn Error>> {
 
     let begin = Instant::now();
     let settings = Settings { driver, program, ..Settings::default() };
-    // SAFETY: whoever runs this names a driver and a program that fit.
+    // SAFETY: the user names a driver and a program that fit.
     let mut gpu = unsafe { Gpu::open_with(Verifier::new().into_backend(), &settings) }?;
     let (device, opened) = (gpu.name().replace(['"', '\\'], ""), begin.elapsed().as_millis());
     println!("{{\"device\": \"{device}\", \"version\": \"{}\", \"open_ms\": {opened},", VERSION);

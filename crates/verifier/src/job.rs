@@ -2,7 +2,7 @@
 
 use crate::arithmetic::{FieldElement, ORDER, OrderElement, U256};
 use crate::arithmetic::{add_wide, from_be_bytes, is_less, is_zero};
-use crate::curve::{Affine, Jacobian, Table};
+use crate::curve::Jacobian;
 use crate::{Digest, Signature};
 
 /// The scalars of a signature (FIPS 186-5 section 6.4.2 steps 3 and 4).
@@ -22,16 +22,6 @@ pub(crate) enum Outcome {
     Mismatch,
     /// Its formulae do not hold for these points: complete ones are needed.
     Undecided,
-}
-
-/// What differs between the backends on the processor.
-pub(crate) trait Lanes: Send {
-    /// Replaces `outcomes` with those of signatures by keys with tables in this backend's form, all
-    /// with the same windows.
-    fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>);
-
-    /// Replaces `outcomes` with those of signatures by keys without tables.
-    fn verify_plain(&mut self, jobs: &[(Scalars, &Affine)], outcomes: &mut Vec<Outcome>);
 }
 
 /// The scalars of all signatures in order, with one inversion; none where r or s is out of range.

@@ -46,6 +46,7 @@ mod ifma;
 mod item;
 mod job;
 mod key;
+mod lanes;
 pub mod others;
 mod path;
 mod places;

@@ -1,6 +1,7 @@
 //! Verdicts as sentences.
 
-use trackbed_measure::metrics::{split_unit, written_unit};
+use trackbed_measure::factors::written_unit;
+use trackbed_measure::metrics::split_unit;
 use trackbed_stats::{Estimate, Statistic};
 
 use crate::advise::judge::{Doubt, Judgement, Verdict};

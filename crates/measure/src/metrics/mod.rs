@@ -177,31 +177,6 @@ pub fn split_unit(metric: &str) -> (&str, &str) {
     metric.rsplit_once('_').unwrap_or((metric, ""))
 }
 
-/// A unit as people write it, by the end of a name.
-pub fn written_unit(end: &str) -> Option<&'static str> {
-    UNITS.iter().find(|(short, _)| *short == end).map(|(_, written)| *written)
-}
-
-const UNITS: [(&str, &str); 17] = [
-    ("ns", "ns"),
-    ("us", "µs"),
-    ("ms", "ms"),
-    ("s", "s"),
-    ("bytes", "B"),
-    ("mbps", "Mbit/s"),
-    ("kbps", "kbit/s"),
-    ("bps", "bit/s"),
-    ("hz", "1/s"),
-    ("mhz", "MHz"),
-    ("percent", "%"),
-    ("celsius", "°C"),
-    ("watts", "W"),
-    ("m", "m"),
-    ("kmh", "km/h"),
-    ("mps", "m/s"),
-    ("dbm", "dBm"),
-];
-
 /// A span in milliseconds.
 fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3

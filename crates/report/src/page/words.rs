@@ -1,6 +1,7 @@
 //! Display names of metrics and values.
 
-use trackbed_measure::metrics::{self, split_unit, written_unit};
+use trackbed_measure::factors::written_unit;
+use trackbed_measure::metrics::{self, split_unit};
 
 /// A metric's display name and unit: `handover goodput` and `Mbit/s`.
 pub(crate) fn name_and_unit(metric: &str) -> (String, &'static str) {

@@ -12,7 +12,7 @@ mod tables;
 mod vector;
 
 use crate::curve::{Affine, Table, Windows};
-use crate::job::{self, Outcome, Scalars};
+use crate::job::{Outcome, Scalars};
 
 /// The processor has AVX-512 IFMA.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl Lanes {
     }
 }
 
-impl job::Lanes for Lanes {
+impl crate::lanes::Lanes for Lanes {
     fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>) {
         let Ifma(()) = self.ifma;
         // SAFETY: the `Ifma` proves that the processor has the instructions.

@@ -4,7 +4,8 @@ mod generic;
 mod tables;
 
 use crate::curve::{Affine, Table};
-use crate::job::{Lanes, Outcome, Scalars};
+use crate::job::{Outcome, Scalars};
+use crate::lanes::Lanes;
 
 pub(crate) use generic::verify;
 
