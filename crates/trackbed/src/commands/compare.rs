@@ -90,13 +90,16 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 /// Parses a percentage.
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
-    let share = number.map(|number| number / 100.0).filter(|share| (0.0..=10.0).contains(share));
+    let share = share(text).filter(|share| (0.0..=10.0).contains(share));
     share.ok_or_else(|| "write a percentage, for example 3%".to_owned())
 }
 
 fn confidence(text: &str) -> Result<f64, String> {
-    let percent = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
-    let share = percent.map(|it| it / 100.0).filter(|share| (0.5..1.0).contains(share));
+    let share = share(text).filter(|share| (0.5..1.0).contains(share));
     share.ok_or_else(|| "write a percentage from 50% to below 100%, for example 95%".to_owned())
+}
+
+fn share(text: &str) -> Option<f64> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+    number.map(|percent| percent / 100.0)
 }

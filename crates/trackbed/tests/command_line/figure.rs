@@ -34,10 +34,13 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
     for (words, why) in [
         ("missing -o x.pdf", "this is not a run directory"),
         ("lost -o x.pdf", "there is nothing to draw: no run has a result"),
-        ("out --metric plt_ms -o x.pdf", "no run has values of the metric \"plt_ms\""),
+        (
+            "out --metric plt_ms -o x.pdf",
+            "\"plt_ms\"; give one of these with --metric: age_of_information_ms,",
+        ),
         ("out --kind line -o x.pdf", "use --kind bar, box or ecdf"),
         ("out --kind pie -o x.pdf", "box, ecdf, line, bar, timeline"),
-        ("out --kind timeline --metric plt_ms -o x.pdf", "throughput_mbps, rtt_ms"),
+        ("out --kind timeline --metric plt_ms -o x.pdf", "with --metric: throughput_mbps, rtt_ms"),
         ("out --width 88 -o x.pdf", "for example 88mm"),
         (
             "out --width 20mm --font-size 20pt -o x.pdf",
