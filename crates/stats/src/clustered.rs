@@ -5,8 +5,8 @@ use crate::bisection::bisect;
 use crate::sample::quantile_of_sorted;
 use crate::{Interval, Sample, beta, student};
 
-/// The 95 % confidence interval of the quantile at `p` of values from at least two runs, each in
-/// ascending order; `pooled` has all values.
+/// The confidence interval of the quantile at `p` of values from at least two runs, each in
+/// ascending order; `pooled` has all values, and `tail` is the probability of error of each end.
 ///
 /// The variation of the share of values below the quantile from run to run determines the effective
 /// number of independent values, reduced further because few runs measure it poorly. For this
@@ -16,19 +16,19 @@ use crate::{Interval, Sample, beta, student};
 /// to quantiles as by R. S. Woodruff ("Confidence intervals for medians and other position
 /// measures", J. Amer. Statist. Assoc. 47, 1952). For n independent values in n runs it is the
 /// exact interval.
-pub(crate) fn interval(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> Interval {
-    let independent = independent_values(runs, pooled, p);
+pub(crate) fn interval(runs: &[Vec<f64>], pooled: &Sample, p: f64, tail: f64) -> Interval {
+    let independent = independent_values(runs, pooled, p, tail);
     let values = pooled.sorted();
     let scale = values.len() as f64 / independent;
-    let low = rank(independent, p, TAIL).map(|rank| values[(rank * scale) as usize]);
+    let low = rank(independent, p, tail).map(|rank| values[(rank * scale) as usize]);
     // By symmetry: the quantile at 1 - p of the mirrored values.
-    let from_above = rank(independent, 1.0 - p, TAIL).map(|rank| (rank * scale) as usize);
+    let from_above = rank(independent, 1.0 - p, tail).map(|rank| (rank * scale) as usize);
     let high = from_above.map(|rank| values[values.len() - 1 - rank]);
     Interval { low, high }
 }
 
 /// The effective number of independent values for the quantile at `p`.
-pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> f64 {
+pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64, tail: f64) -> f64 {
     let quantile = quantile_of_sorted(pooled.sorted(), p);
     // Values equal to it count half, so that ties within one run show.
     let below = |run: &Vec<f64>| {
@@ -45,12 +45,12 @@ pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> 
         .sum();
     let variance = count / (count - 1.0) * squares / (all * all);
     let counted = if variance > 0.0 { (share * (1.0 - share) / variance).min(all) } else { all };
-    counted * known_share(all, count)
+    counted * known_share(all, count, tail)
 }
 
 /// What is left of the number of independent values because so few runs show how they vary.
-pub(crate) fn known_share(all: f64, runs: f64) -> f64 {
-    let [presumed, known] = [all, runs].map(|n| student::upper_point(TAIL, n - 1.0));
+pub(crate) fn known_share(all: f64, runs: f64, tail: f64) -> f64 {
+    let [presumed, known] = [all, runs].map(|n| student::upper_point(tail, n - 1.0));
     (presumed / known) * (presumed / known)
 }
 
@@ -65,15 +65,13 @@ fn rank(n: f64, p: f64, tail: f64) -> Option<f64> {
     Some(bisect([0.0, n], STEPS, |k| above(k) > tail)[0])
 }
 
-const TAIL: f64 = 0.025;
-
 /// Enough for all digits of a rank.
 const STEPS: u32 = 50;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::binomial;
+    use crate::{TAIL, binomial};
 
     /// For whole numbers the ranks are those of exact sums.
     #[test]
@@ -96,7 +94,7 @@ mod tests {
     fn copies_do_not_count() {
         let runs: Vec<Vec<f64>> = (0..30).map(|k| vec![f64::from(k); 100]).collect();
         let pooled = Sample::new(&runs.concat()).unwrap();
-        let found = independent_values(&runs, &pooled, 0.5);
+        let found = independent_values(&runs, &pooled, 0.5, TAIL);
         assert!((found - 29.0 * (1.96076_f64 / 2.04523).powi(2)).abs() < 1e-2, "{found}");
     }
 
@@ -106,7 +104,7 @@ mod tests {
     fn like_runs_count_as_their_values() {
         let runs: Vec<Vec<f64>> = vec![(0..100).map(f64::from).collect(); 20];
         let pooled = Sample::new(&runs.concat()).unwrap();
-        let found = independent_values(&runs, &pooled, 0.5);
+        let found = independent_values(&runs, &pooled, 0.5, TAIL);
         assert!((found - 2_000.0 * (1.96115_f64 / 2.09302).powi(2)).abs() < 0.5, "{found}");
     }
 }

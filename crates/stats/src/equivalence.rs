@@ -101,16 +101,16 @@ fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
 /// The confidence of the interval of [`equivalence`] for one look: its two one-sided tests are at 5 %.
 pub const CONFIDENCE: f64 = 0.9;
 
-/// The confidence for the interval of look `number`, from 0 on, if there are looks after `n` pairs, after
-/// half as many again, and so on ([`pairs_at`]), until there is a verdict.
+/// The permitted one-sided error of look `number`, from 0 on, if there are looks after `n` runs or pairs,
+/// after half as many again, and so on ([`pairs_at`]), until there is a verdict.
 ///
 /// Each look is another opportunity to err, so each spends a part of the 5 % (K. K. G. Lan and D. L.
 /// DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70, 1983): a one-sided error of
 /// 1.8 % at the first and four fifths of that before at each following one. Their sum is 9 %; since the
 /// looks share most of their pairs, the probability that any look errs is below 5 % for any number of looks.
 /// The tests simulate it.
-pub fn look_confidence(number: u32) -> f64 {
-    1.0 - 2.0 * 0.018 * 0.8_f64.powi(number.min(100) as i32)
+pub fn look_error(number: u32) -> f64 {
+    0.018 * 0.8_f64.powi(number.min(100) as i32)
 }
 
 /// The number of pairs at look `number`, if there are `first` at look 0.

@@ -33,7 +33,7 @@ pub use compare::{
     RegressionVerdict, RelativeDifference, Terms, compare_paired, compare_unpaired, paired,
 };
 pub use equivalence::{
-    CONFIDENCE, Equivalence, EquivalenceVerdict, equivalence, look_confidence, pairs_at,
+    CONFIDENCE, Equivalence, EquivalenceVerdict, equivalence, look_error, pairs_at,
 };
 pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
 pub use homogeneity::alike;
@@ -42,7 +42,8 @@ pub use outliers::outliers;
 pub use pivot::mean_interval;
 pub use power::{POWER, Planned};
 pub use runs::{
-    Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
+    Estimate, Interval, Runs, Statistic, TAIL, order_statistics, samples_to_bound,
+    scaled_difference,
 };
 pub use sample::Sample;
-pub use stopping::{Criterion, Decision, Looks, Precision, Stopping};
+pub use stopping::{Criterion, Looks, Precision};

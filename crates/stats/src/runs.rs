@@ -3,7 +3,7 @@
 use crate::bootstrap::{DEFAULT_RESAMPLES, acceleration, bca, jackknife_influence};
 use crate::pivot::{interval_of_mean, largest, without_rounding};
 use crate::sample::{check_range, mean};
-use crate::{Bootstrap, MIN_PAIRS, Sample, StatsError, binomial, clustered, student};
+use crate::{Bootstrap, MIN_PAIRS, Sample, StatsError, binomial, clustered, normal, student};
 
 /// At least one run with at least one value each, every value finite and within
 /// [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE).
@@ -34,8 +34,10 @@ pub enum Statistic {
 pub struct Estimate {
     /// The value of the statistic.
     pub value: f64,
-    /// Its 95 % confidence interval.
+    /// Its confidence interval.
     pub interval: Interval,
+    /// The probability of error of each end of the interval: [`TAIL`] for 95 %.
+    pub tail: f64,
     /// The number of runs behind it.
     pub runs: usize,
     /// The number of values in all.
@@ -63,14 +65,22 @@ impl Estimate {
     /// # Errors
     /// [`StatsError::BadProbability`] if `p` is not strictly between 0 and 1.
     pub fn runs_to_bound(&self, p: f64) -> Result<usize, StatsError> {
-        let needed = samples_to_bound(p)? as f64;
+        let needed = samples_to_bound(p, self.tail)? as f64;
         let per_run = self.samples as f64 / self.runs as f64;
-        let known = |runs: usize| clustered::known_share(per_run * runs as f64, runs as f64);
+        let known =
+            |runs: usize| clustered::known_share(per_run * runs as f64, runs as f64, self.tail);
         // What the correlation within runs leaves of each sample.
         let share = self.independent / self.samples as f64 / known(self.runs);
         let first = ((needed / (share * per_run)) as usize).max(self.runs);
         let is_enough = |runs: &usize| share * per_run * *runs as f64 * known(*runs) >= needed;
         Ok((first..first.saturating_mul(2)).find(is_enough).unwrap_or(first))
+    }
+
+    /// The number of runs from which the interval of the quantile at `p` probably lies on one side of a bound, if a
+    /// `share` of the values of further runs is below the bound, too.
+    pub fn runs_to_exclude(&self, p: f64, share: f64) -> f64 {
+        let deviation = (share - p) / normal::quantile(1.0 - self.tail);
+        self.runs as f64 * p * (1.0 - p) / (self.independent * deviation * deviation)
     }
 }
 
@@ -102,6 +112,14 @@ impl Runs {
         Ok(Runs { runs: runs.iter().map(sorted).collect(), pooled })
     }
 
+    /// The share of all values below `bound`; those equal to it count half.
+    pub fn share_below(&self, bound: f64) -> f64 {
+        let values = self.pooled.sorted();
+        let [less, not_more] =
+            [values.partition_point(|x| *x < bound), values.partition_point(|x| *x <= bound)];
+        (less + not_more) as f64 / (2 * values.len()) as f64
+    }
+
     /// The number of runs, at least 1.
     #[allow(clippy::len_without_is_empty, reason = "there is at least one run")]
     pub fn len(&self) -> usize {
@@ -122,29 +140,39 @@ impl Runs {
     /// # Errors
     /// [`StatsError::BadProbability`] if a quantile's is not strictly between 0 and 1.
     pub fn estimate(&self, statistic: Statistic) -> Result<Estimate, StatsError> {
+        self.estimate_at(statistic, TAIL)
+    }
+
+    /// As [`Runs::estimate`], with an interval of which each end errs with probability `tail`, above 0 and below a half.
+    ///
+    /// # Errors
+    /// As [`Runs::estimate`].
+    pub fn estimate_at(&self, statistic: Statistic, tail: f64) -> Result<Estimate, StatsError> {
         let all: Vec<usize> = (0..self.runs.len()).collect();
         let value = self.of(statistic, &all)?;
         let interval = match statistic {
-            Statistic::Mean => Interval::of(interval_of_mean(&Sample::new(&self.means())?, 0.95)),
+            Statistic::Mean => {
+                Interval::of(interval_of_mean(&Sample::new(&self.means())?, 1.0 - 2.0 * tail))
+            }
             Statistic::Min | Statistic::Max => Interval::of([value; 2]),
-            Statistic::Quantile(p) => self.quantile_interval(p),
+            Statistic::Quantile(p) => self.quantile_interval(p, tail),
         };
         let (runs, samples) = (self.runs.len(), self.pooled.len());
         let independent = match statistic {
             Statistic::Mean => runs as f64,
             Statistic::Quantile(p) if runs > 1 && runs < samples => {
-                clustered::independent_values(&self.runs, &self.pooled, p)
+                clustered::independent_values(&self.runs, &self.pooled, p, tail)
             }
             Statistic::Quantile(_) | Statistic::Min | Statistic::Max => samples as f64,
         };
-        Ok(Estimate { value, interval, runs, samples, independent })
+        Ok(Estimate { value, interval, tail, runs, samples, independent })
     }
 
-    fn quantile_interval(&self, p: f64) -> Interval {
+    fn quantile_interval(&self, p: f64, tail: f64) -> Interval {
         match self.runs.len() {
             1 => Interval::default(),
-            runs if runs == self.pooled.len() => order_statistics_of(&self.pooled, p),
-            _ => clustered::interval(&self.runs, &self.pooled, p),
+            runs if runs == self.pooled.len() => order_statistics_of(&self.pooled, p, tail),
+            _ => clustered::interval(&self.runs, &self.pooled, p, tail),
         }
     }
 
@@ -270,7 +298,7 @@ pub fn scaled_difference(
         Statistic::Quantile(p) => quantile_difference([&cell, &against], p, factor, value),
     };
     let independent = if statistic == Statistic::Mean { runs } else { samples } as f64;
-    Ok(Estimate { value, interval, runs, samples, independent })
+    Ok(Estimate { value, interval, tail: TAIL, runs, samples, independent })
 }
 
 /// The interval of the difference of two quantiles, by resampling pairs of runs.
@@ -290,13 +318,14 @@ fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> In
         side.runs.iter().map(|run| run.partition_point(|x| *x <= quantile)).collect::<Vec<_>>()
     });
     let unlike = below[0].iter().zip(&below[1]).filter(|(x, y)| x != y).count();
-    let have_intervals = || sides.iter().all(|side| side.quantile_interval(p).closed().is_some());
+    let have_intervals =
+        || sides.iter().all(|side| side.quantile_interval(p, TAIL).closed().is_some());
     let scale = largest(cell.pooled.sorted()).max(factor * largest(against.pooled.sorted()));
     let cancels = without_rounding(high - low, scale) == 0.0;
     if !cancels && unlike < MIN_PAIRS && !have_intervals() {
         return Interval::default();
     }
-    let [x, y] = sides.map(|side| order_statistics_of(&side.pooled, p));
+    let [x, y] = sides.map(|side| order_statistics_of(&side.pooled, p, TAIL));
     Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
 }
 
@@ -310,31 +339,32 @@ fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> In
 /// [`StatsError::BadProbability`] if `p` is not strictly between 0 and 1.
 pub fn order_statistics(sample: &Sample, p: f64) -> Result<Interval, StatsError> {
     match p > 0.0 && p < 1.0 {
-        true => Ok(order_statistics_of(sample, p)),
+        true => Ok(order_statistics_of(sample, p, TAIL)),
         false => Err(StatsError::BadProbability(p)),
     }
 }
 
-fn order_statistics_of(sample: &Sample, p: f64) -> Interval {
+fn order_statistics_of(sample: &Sample, p: f64, tail: f64) -> Interval {
     let values = sample.sorted();
-    let (below, above) = binomial::central(values.len(), p, TAIL);
+    let (below, above) = binomial::central(values.len(), p, tail);
     Interval { low: below.map(|index| values[index]), high: above.map(|index| values[index]) }
 }
 
 /// The number of independent values from which the interval of the quantile at `p` has an upper
-/// end, or for `p` below a half a lower one; see [`order_statistics`].
+/// end, or for `p` below a half a lower one, that errs with probability `tail`; see
+/// [`order_statistics`].
 ///
 /// # Errors
 /// [`StatsError::BadProbability`] if `p` is not strictly between 0 and 1.
-pub fn samples_to_bound(p: f64) -> Result<usize, StatsError> {
+pub fn samples_to_bound(p: f64, tail: f64) -> Result<usize, StatsError> {
     if !(p > 0.0 && p < 1.0) {
         return Err(StatsError::BadProbability(p));
     }
-    Ok((libm::log(TAIL) / libm::log(p.max(1.0 - p))).ceil() as usize)
+    Ok((libm::log(tail) / libm::log(p.max(1.0 - p))).ceil() as usize)
 }
 
-/// Error probability of each end.
-const TAIL: f64 = 0.025;
+/// The probability of error of each end of a 95 % interval.
+pub const TAIL: f64 = 0.025;
 
 /// Maximum steps of a search for one interval: about half a second.
 const STEPS_MAX: usize = 50_000_000;

@@ -14,14 +14,8 @@ use crate::{Runs, Statistic, StatsError};
 pub struct Looks {
     runs_min: usize,
     runs_max: usize,
-}
-
-/// Decides for one cell when it has enough runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopping {
-    looks: Looks,
-    /// The last look that was not successful.
-    passed: usize,
+    /// Each look comes after this part more than the one before.
+    part: usize,
 }
 
 /// A precision goal.
@@ -42,26 +36,6 @@ pub enum Precision {
     Absolute(f64),
 }
 
-/// Whether a cell has enough runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Continue until this number of runs is complete, then ask again.
-    Continue {
-        /// The number of runs at the next look.
-        until: usize,
-    },
-    /// Every criterion was met after this number of runs; later ones must be left out.
-    Reached {
-        /// The number of runs that count.
-        runs: usize,
-    },
-    /// The limit was reached without meeting all criteria.
-    Exhausted {
-        /// The number of runs that count: the limit.
-        runs: usize,
-    },
-}
-
 impl Looks {
     /// Looks from `runs_min` complete runs on, each after a quarter more than the one before, up to
     /// `runs_max`.
@@ -71,21 +45,22 @@ impl Looks {
     /// `runs_max`. 30 is a good start: with fewer, skewed values stop too early too often.
     pub fn new(runs_min: usize, runs_max: usize) -> Result<Looks, StatsError> {
         match runs_min >= crate::MIN_PAIRS && runs_min <= runs_max {
-            true => Ok(Looks { runs_min, runs_max }),
+            true => Ok(Looks { runs_min, runs_max, part: GROWTH_PART }),
             false => Err(StatsError::BadSchedule { runs_min, runs_max }),
         }
     }
 
-    /// The first look after more than `runs` complete runs; `None` once the limit is reached.
-    pub fn after(&self, runs: usize) -> Option<usize> {
-        self.counts().find(|count| *count > runs)
+    /// The same limits, with looks each after half as many more, for
+    /// [`look_error`](crate::look_error).
+    pub fn by_halves(self) -> Looks {
+        Looks { part: 2, ..self }
     }
 
     /// All looks, in ascending order; the last is the limit.
     pub fn counts(&self) -> impl Iterator<Item = usize> {
-        let last = self.runs_max;
+        let Looks { runs_max: last, part, .. } = *self;
         let next = move |count: &usize| {
-            (*count < last).then(|| count.saturating_add(count.div_ceil(GROWTH_PART)).min(last))
+            (*count < last).then(|| count.saturating_add(count.div_ceil(part)).min(last))
         };
         std::iter::successors(Some(self.runs_min), next)
     }
@@ -93,15 +68,21 @@ impl Looks {
 
 impl Criterion {
     /// Whether these runs are enough, by the intervals of [`Runs::estimate`]. An interval with an
-    /// open end is never narrow enough; one of zero width always is. Runs without values do not
-    /// count; with fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) others the answer is no.
+    /// open end is never narrow enough; one of zero width always is. With fewer than
+    /// [`MIN_PAIRS`](crate::MIN_PAIRS) runs that have values the answer is no.
     ///
     /// # Errors
     /// [`StatsError::BadTarget`], [`StatsError::OutOfRange`] for a value that is not finite,
     /// [`StatsError::BadProbability`] for the quantile.
-    pub fn is_met(&self, runs: &[Option<&[f64]>]) -> Result<bool, StatsError> {
-        self.check()?;
-        let found = match Runs::new(runs.iter().flatten().copied()) {
+    pub fn is_met<'a>(
+        &self,
+        runs: impl IntoIterator<Item = &'a [f64]>,
+    ) -> Result<bool, StatsError> {
+        let (Precision::Relative(target) | Precision::Absolute(target)) = self.precision;
+        if !(target > 0.0 && target <= crate::MAX_MAGNITUDE) {
+            return Err(StatsError::BadTarget(target));
+        }
+        let found = match Runs::new(runs) {
             Ok(runs) if runs.len() >= crate::MIN_PAIRS => runs.estimate(self.statistic)?,
             Ok(_) | Err(StatsError::Empty) => return Ok(false),
             Err(error) => return Err(error),
@@ -112,62 +93,6 @@ impl Criterion {
             Precision::Relative(share) => share * found.value.abs(),
         };
         Ok(0.5 * (high - low) <= half_width_max)
-    }
-
-    fn check(&self) -> Result<(), StatsError> {
-        let (Precision::Relative(target) | Precision::Absolute(target)) = self.precision;
-        match target > 0.0 && target <= crate::MAX_MAGNITUDE {
-            true => Ok(()),
-            false => Err(StatsError::BadTarget(target)),
-        }
-    }
-}
-
-impl Stopping {
-    /// No look has been taken yet.
-    pub fn new(looks: Looks) -> Stopping {
-        Stopping { looks, passed: 0 }
-    }
-
-    /// Whether the complete runs are enough: whether at some look all `criteria` are met. Each
-    /// criterion comes with the values of its metric: entry k is run k, or `None` if it failed. All
-    /// lists have one entry per complete run, from the first on. Without criteria the first look is
-    /// enough.
-    ///
-    /// The answer depends only on the values: asking late, with more runs than the next look needs,
-    /// gives the same answer as asking in time. Criteria and earlier runs must stay the same from
-    /// one call to the next, because looks are not repeated.
-    ///
-    /// # Errors
-    /// As [`Criterion::is_met`], and [`StatsError::LengthMismatch`] if lists differ in length.
-    pub fn decide(
-        &mut self,
-        criteria: &[(Criterion, &[Option<&[f64]>])],
-    ) -> Result<Decision, StatsError> {
-        let Some((_, first)) = criteria.first() else {
-            return Ok(Decision::Reached { runs: self.looks.runs_min });
-        };
-        let complete = first.len();
-        for (criterion, runs) in criteria {
-            criterion.check()?;
-            if runs.len() != complete {
-                return Err(StatsError::LengthMismatch { first: complete, second: runs.len() });
-            }
-        }
-        while let Some(count) = self.looks.after(self.passed) {
-            if count > complete {
-                return Ok(Decision::Continue { until: count });
-            }
-            let mut met = true;
-            for (criterion, runs) in criteria {
-                met = met && criterion.is_met(&runs[..count])?;
-            }
-            if met {
-                return Ok(Decision::Reached { runs: count });
-            }
-            self.passed = count;
-        }
-        Ok(Decision::Exhausted { runs: self.looks.runs_max })
     }
 }
 

@@ -66,9 +66,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
     /// Run each cell until the 95 % confidence interval of a metric is at most PRECISION to either side:
-    /// [mean | median | pNN] METRIC PRECISION, for example "completion_ms 2%" or "p95 rtt_ms 0.5".
-    /// Starts with --runs; exits with status 1 if a cell does not reach the precision
-    #[arg(long, value_name = "PRECISION", conflicts_with = "shard")]
+    /// [mean | median | pNN] METRIC PRECISION, for example "completion_ms 2%" or "p95 rtt_ms 0.5"; or until
+    /// it is decided whether it meets a need (see `trackbed advise`): "p99 rtt < 30 ms decided". Starts with
+    /// --runs; exits with status 1 if a cell does not reach the goal
+    #[arg(long, value_name = "GOAL", conflicts_with = "shard")]
     pub until: Option<Until>,
     /// The study whose statements may need more runs than the scenario's.
     #[arg(skip)]

@@ -1,6 +1,7 @@
 //! The complete answer: every cell's verdict with reasons, and which cells are preferable.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use trackbed_stats::Runs;
 use crate::advise::baseline::Baseline;
 use crate::advise::cells::Cells;
 use crate::advise::front::{Cost, front};
-use crate::advise::judge::{Judgement, Verdict, judge};
+use crate::advise::judge::{Doubt, Judgement, Verdict, judge};
 use crate::advise::need::{Bound, Comparison, Names, Need, NeedError, Relation};
 use crate::advise::{conditions, words};
 use crate::number::plural;
@@ -224,7 +225,7 @@ impl Asked<'_> {
             scenario: self.cells.document.scenario.clone(),
             substrate: self.cells.document.substrate.clone(),
             model: self.cells.document.model.clone(),
-            needs: needs.iter().map(|need| in_words(need, false)).collect(),
+            needs: needs.iter().map(Need::to_string).collect(),
             objectives: objectives.iter().map(|(_, objective)| objective.clone()).collect(),
             cells,
             baselines: baselines.into_iter().map(|cell| cell as u32).collect(),
@@ -268,7 +269,11 @@ impl Asked<'_> {
     fn cell(&self, cell: usize, on_front: bool) -> CellAdvice {
         let result = self.cells.get(cell);
         let mut findings = Vec::new();
-        let (mut verdict, margin) = self.weigh(&self.needs, cell, &mut findings);
+        let (mut verdict, margin) = self.needs.weigh(&mut |comparison| {
+            let judgement = judge(comparison, &self.cells, cell, &self.baseline);
+            findings.push(self.finding(comparison, &judgement));
+            (judgement.verdict, margin(comparison, &judgement))
+        });
         let name = self.cells.name(cell);
         let decisive = findings.iter().filter(|finding| finding.verdict == verdict);
         let why: Vec<&str> = decisive.map(|finding| finding.words.as_str()).collect();
@@ -297,39 +302,6 @@ impl Asked<'_> {
         }
     }
 
-    /// The verdict on a need in a cell, and its margin; adds each finding to `findings`.
-    fn weigh(
-        &self,
-        need: &Need,
-        cell: usize,
-        findings: &mut Vec<Finding>,
-    ) -> (Verdict, Option<f64>) {
-        let each = |parts: &[Need], findings: &mut Vec<Finding>| -> Vec<(Verdict, Option<f64>)> {
-            parts.iter().map(|part| self.weigh(part, cell, findings)).collect()
-        };
-        match need {
-            Need::Compare(comparison) => {
-                let judgement = judge(comparison, &self.cells, cell, &self.baseline);
-                let margin = margin(comparison, &judgement);
-                findings.push(self.finding(comparison, &judgement));
-                (judgement.verdict, margin)
-            }
-            // The worst part decides.
-            Need::All(parts) => {
-                let parts = each(parts, findings);
-                let verdict = parts.iter().map(|(verdict, _)| *verdict).max();
-                let least = parts.iter().filter_map(|(_, margin)| *margin).min_by(f64::total_cmp);
-                (verdict.unwrap_or(Verdict::CannotTell), least)
-            }
-            Need::Any(parts) => {
-                let parts = each(parts, findings);
-                let verdict = parts.iter().map(|(verdict, _)| *verdict).min();
-                let most = parts.iter().filter_map(|(_, margin)| *margin).max_by(f64::total_cmp);
-                (verdict.unwrap_or(Verdict::CannotTell), most)
-            }
-        }
-    }
-
     fn finding(&self, comparison: &Comparison, judgement: &Judgement) -> Finding {
         let baseline = judgement.baseline.map(|(cell, _)| cell);
         let name = baseline.map(|cell| self.cells.name(cell)).unwrap_or_default();
@@ -346,7 +318,7 @@ impl Asked<'_> {
             measured,
             bound: judgement.bound,
             baseline: baseline.map(|cell| cell as u32),
-            more_runs: judgement.more_runs(),
+            more_runs: judgement.doubt.as_ref().and_then(Doubt::more_runs),
             words: words::finding(comparison, judgement, &name),
         }
     }
@@ -365,16 +337,16 @@ fn margin(comparison: &Comparison, judgement: &Judgement) -> Option<f64> {
     Some(if scale == 0.0 { 0.0 } else { inside / scale })
 }
 
-/// A need as it was understood.
-fn in_words(need: &Need, nested: bool) -> String {
-    let join = |parts: &[Need], word: &str| {
-        let parts: Vec<String> = parts.iter().map(|part| in_words(part, true)).collect();
+/// As it was understood; the alternate form is that of a part of another need.
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (parts, word) = match self {
+            Need::Compare(comparison) => return f.write_str(&words::comparison(comparison)),
+            Need::All(parts) => (parts, " and "),
+            Need::Any(parts) => (parts, " or "),
+        };
+        let parts: Vec<String> = parts.iter().map(|part| format!("{part:#}")).collect();
         let joined = parts.join(word);
-        if nested { format!("({joined})") } else { joined }
-    };
-    match need {
-        Need::Compare(comparison) => words::comparison(comparison),
-        Need::All(parts) => join(parts, " and "),
-        Need::Any(parts) => join(parts, " or "),
+        if f.alternate() { write!(f, "({joined})") } else { f.write_str(&joined) }
     }
 }

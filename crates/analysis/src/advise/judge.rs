@@ -1,16 +1,19 @@
 //! Judges a comparison by what was measured.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::Display;
 use trackbed_measure::metrics;
 use trackbed_stats::{
-    Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, samples_to_bound, scaled_difference,
+    Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, TAIL, samples_to_bound,
+    scaled_difference,
 };
 
 use crate::advise::baseline::Baseline;
 use crate::advise::cells::Cells;
-use crate::advise::need::{Bound, Comparison, Relation};
+use crate::advise::need::{Bound, Comparison, Need, Relation};
 
 /// The verdict of runs on a need.
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -39,17 +42,6 @@ pub(crate) struct Judgement {
     pub(crate) doubt: Option<Doubt>,
 }
 
-impl Judgement {
-    /// Approximate number of further runs that might decide it.
-    pub(crate) fn more_runs(&self) -> Option<u64> {
-        match self.doubt {
-            Some(Doubt::FewRuns { more } | Doubt::OpenEnd { more, .. }) => Some(more),
-            Some(Doubt::Straddles { more }) => more,
-            Some(Doubt::NotMeasured | Doubt::NoBaseline) | None => None,
-        }
-    }
-}
-
 /// Why there is no verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Doubt {
@@ -71,6 +63,68 @@ pub(crate) enum Doubt {
     },
 }
 
+impl Doubt {
+    /// Approximate number of further runs that might decide it.
+    pub(crate) fn more_runs(&self) -> Option<u64> {
+        match self {
+            Doubt::FewRuns { more } | Doubt::OpenEnd { more, .. } => Some(*more),
+            Doubt::Straddles { more } => *more,
+            Doubt::NotMeasured | Doubt::NoBaseline => None,
+        }
+    }
+}
+
+impl Need {
+    /// The verdict of the runs of one cell, and for each comparison that further runs might decide about how many, if
+    /// that can be estimated. Failed runs are left out; each end of an interval errs with probability `tail`. A
+    /// comparison with a baseline is undecided.
+    pub fn judge<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a BTreeMap<String, Vec<f64>>> + Clone,
+        tail: f64,
+    ) -> (Verdict, Vec<Option<u64>>) {
+        let mut more = Vec::new();
+        let (verdict, _) = self.weigh(&mut |comparison| {
+            let samples = runs.clone().filter_map(|run| run.get(&comparison.metric));
+            let measured = measure(comparison, samples.map(Vec::as_slice), tail);
+            let found = match (measured, comparison.bound) {
+                (Some((estimate, needed)), Bound::Value(bound)) => {
+                    decide(comparison, &estimate, bound, needed)
+                }
+                _ => (Verdict::CannotTell, None),
+            };
+            more.extend(found.1.as_ref().map(Doubt::more_runs));
+            (found.0, None)
+        });
+        (verdict, more)
+    }
+
+    /// The verdict on it and its margin, from those of its comparisons.
+    pub(crate) fn weigh(&self, of: &mut dyn FnMut(&Comparison) -> Weight) -> Weight {
+        let mut each = |parts: &[Need]| -> (Vec<Verdict>, Vec<Option<f64>>) {
+            parts.iter().map(|part| part.weigh(of)).unzip()
+        };
+        let (verdict, margin) = match self {
+            Need::Compare(comparison) => return of(comparison),
+            // The worst part decides.
+            Need::All(parts) => {
+                let (verdicts, margins) = each(parts);
+                let least = margins.into_iter().flatten().min_by(f64::total_cmp);
+                (verdicts.into_iter().max(), least)
+            }
+            Need::Any(parts) => {
+                let (verdicts, margins) = each(parts);
+                let most = margins.into_iter().flatten().max_by(f64::total_cmp);
+                (verdicts.into_iter().min(), most)
+            }
+        };
+        (verdict.unwrap_or(Verdict::CannotTell), margin)
+    }
+}
+
+/// A verdict, and how far inside the bound the value is.
+pub(crate) type Weight = (Verdict, Option<f64>);
+
 /// Judges `comparison` for cell `cell`.
 pub(crate) fn judge(
     comparison: &Comparison,
@@ -79,13 +133,11 @@ pub(crate) fn judge(
     baseline: &Baseline,
 ) -> Judgement {
     let own = cells.values(cell, &comparison.metric);
-    let runs = Runs::new(own.iter().flatten().copied());
-    let measured = runs.and_then(|runs| runs.estimate(comparison.statistic)).ok();
-    let Some(estimate) = measured.map(|estimate| within_range(estimate, &comparison.metric)) else {
+    let Some((estimate, needed)) = measure(comparison, own.iter().flatten().copied(), TAIL) else {
         return in_doubt(None, Doubt::NotMeasured);
     };
     let decided = |of: Estimate, against: f64, bound: f64, baseline: Option<(usize, f64)>| {
-        let (verdict, doubt) = decide(comparison, &of, against);
+        let (verdict, doubt) = decide(comparison, &of, against, needed);
         Judgement { verdict, measured: Some(estimate), bound: Some(bound), baseline, doubt }
     };
     match comparison.bound {
@@ -106,12 +158,25 @@ pub(crate) fn judge(
     }
 }
 
-/// Limits the interval to the metric's range, as in tables of results.
-fn within_range(estimate: Estimate, metric: &str) -> Estimate {
-    let [least, most] = metrics::range(metric);
+/// The statistic of the samples of runs, if there are any, and of a quantile how many runs probably tell it from the
+/// bound. The interval is limited to the metric's range, as in tables of results.
+fn measure<'a>(
+    comparison: &Comparison,
+    runs: impl Iterator<Item = &'a [f64]>,
+    tail: f64,
+) -> Option<(Estimate, Option<f64>)> {
+    let runs = Runs::new(runs).ok()?;
+    let estimate = runs.estimate_at(comparison.statistic, tail).ok()?;
+    let needed = match (comparison.statistic, comparison.bound) {
+        (Statistic::Quantile(p), Bound::Value(bound)) => {
+            Some(estimate.runs_to_exclude(p, runs.share_below(bound)))
+        }
+        _ => None,
+    };
+    let [least, most] = metrics::range(&comparison.metric);
     let Interval { low, high } = estimate.interval;
     let [low, high] = [low, high].map(|end| end.map(|end| end.clamp(least, most)));
-    Estimate { interval: Interval { low, high }, ..estimate }
+    Some((Estimate { interval: Interval { low, high }, ..estimate }, needed))
 }
 
 fn in_doubt(measured: Option<Estimate>, doubt: Doubt) -> Judgement {
@@ -131,7 +196,12 @@ fn against_baseline(
     Ok((difference, value))
 }
 
-fn decide(comparison: &Comparison, estimate: &Estimate, bound: f64) -> (Verdict, Option<Doubt>) {
+fn decide(
+    comparison: &Comparison,
+    estimate: &Estimate,
+    bound: f64,
+    needed: Option<f64>,
+) -> (Verdict, Option<Doubt>) {
     let Interval { low, high } = estimate.interval;
     let below = |end: Option<f64>| end.is_some_and(|end| end < bound);
     let above = |end: Option<f64>| end.is_some_and(|end| end > bound);
@@ -150,26 +220,28 @@ fn decide(comparison: &Comparison, estimate: &Estimate, bound: f64) -> (Verdict,
     match (meets, fails) {
         (true, _) => (Verdict::Meets, None),
         (_, true) => (Verdict::Fails, None),
-        _ => (Verdict::CannotTell, Some(doubt(comparison, estimate, bound))),
+        _ => (Verdict::CannotTell, Some(doubt(comparison, estimate, bound, needed))),
     }
 }
 
-/// Why the interval does not decide. Its width shrinks with the square root of the number of runs;
-/// this estimates how many would move its nearer end to the bound, if the estimate stays the same.
-fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64) -> Doubt {
+/// Why the interval does not decide. If it is not known how many runs are `needed`: the width shrinks with the square root
+/// of the number; this estimates how many would move the nearer end to the bound, if the estimate stays the same.
+fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64, needed: Option<f64>) -> Doubt {
     let distance = (bound - estimate.value).abs();
     let end = if bound > estimate.value { estimate.interval.high } else { estimate.interval.low };
     let runs = estimate.runs as f64;
     let Some(end) = end else {
         let (needed, enough) = match comparison.statistic {
-            Statistic::Quantile(p) => (samples_to_bound(p), estimate.runs_to_bound(p)),
+            Statistic::Quantile(p) => {
+                (samples_to_bound(p, estimate.tail), estimate.runs_to_bound(p))
+            }
             _ => (Ok(estimate.runs), Ok(estimate.runs)),
         };
         let more = enough.unwrap_or(usize::MAX).saturating_sub(estimate.runs).max(1) as u64;
         let independent = estimate.independent as u64;
         return Doubt::OpenEnd { independent, needed: needed.unwrap_or(usize::MAX) as u64, more };
     };
-    let needed = runs * ((end - estimate.value) / distance).powi(2);
+    let needed = needed.unwrap_or(runs * ((end - estimate.value) / distance).powi(2));
     let more = (needed - runs).ceil().max(1.0);
     // The cast saturates; advising a million further runs is useless.
     let settles = distance > 0.0 && more <= RUNS_MAX && comparison.relation != Relation::Equal;

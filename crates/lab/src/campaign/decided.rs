@@ -6,7 +6,7 @@ use trackbed_archive::{About, DirectoryError, Refresh, Results, RunDirectory, Un
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use trackbed_measure::results::RunResult;
 use trackbed_scenario::Plan;
-use trackbed_stats::{MIN_PAIRS, look_confidence, pairs_at};
+use trackbed_stats::{MIN_PAIRS, look_error, pairs_at};
 
 use super::computed::Computed;
 use super::keeping::{Keeping, Progress};
@@ -232,7 +232,7 @@ impl Deciding {
         };
         let [emulated, virtually] = sides;
         let runs = [of(virtually)?, of(emulated)?];
-        let how = (metrics.as_slice(), look_confidence(cell.looks));
+        let how = (metrics.as_slice(), 1.0 - 2.0 * look_error(cell.looks));
         let Keeping { backend, execution, .. } = &virtually.keeping;
         let on = (*backend, execution);
         cell.found = cell.computed.compare((emulated.plan, number), runs, how, on);

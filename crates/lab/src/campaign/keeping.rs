@@ -35,6 +35,9 @@ pub trait Progress {
 
     /// The results so far were summarised.
     fn summed_up(&mut self, document: &Document, directory: &Path);
+
+    /// Something to tell the user meanwhile.
+    fn note(&mut self, text: &str);
 }
 
 impl Keeping<'_> {

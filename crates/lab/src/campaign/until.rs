@@ -1,38 +1,47 @@
-//! Campaigns that continue until results are precise enough.
+//! Campaigns that continue until results are precise enough, or a need is decided.
 
 use std::fmt;
 use std::str::FromStr;
 
+use trackbed_analysis::advise::{Bound, Comparison, Names, Need, Verdict};
 use trackbed_measure::metrics;
-use trackbed_stats::{
-    Criterion, Decision, Looks, MAX_MAGNITUDE, Precision, Statistic, StatsError, Stopping,
-};
+use trackbed_measure::results::RunResult;
+use trackbed_stats::{Criterion, Looks, MAX_MAGNITUDE, Precision, Statistic, look_error};
 
 use trackbed_archive::{About, DirectoryError, Refresh, Results, RunDirectory, Units};
 use trackbed_scenario::{Override, Plan, RUNS_MAX};
 
 use super::keeping::{Keeping, Progress};
 
-/// A precision goal: in every cell, the 95 % confidence interval of a metric's statistic must not
-/// extend farther than this to either side.
+/// A goal that every cell must reach.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Until {
-    metric: String,
-    statistic: Statistic,
-    precision: Precision,
+pub enum Until {
+    /// The 95 % confidence interval of a metric's statistic extends no farther than this to either side.
+    Precise {
+        /// The metric.
+        metric: String,
+        /// The statistic and the permitted width.
+        criterion: Criterion,
+    },
+    /// Whether the cell meets this need is known.
+    Decided(Need),
 }
 
 /// In the notation in which it is parsed.
 impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.statistic {
+        let (metric, Criterion { statistic, precision }) = match self {
+            Until::Precise { metric, criterion } => (metric, criterion),
+            Until::Decided(need) => return write!(f, "{need} {DECIDED}"),
+        };
+        match statistic {
             Statistic::Mean => f.write_str("mean")?,
             Statistic::Quantile(p) => write!(f, "p{}", (p * 1e10).round() / 1e8)?,
             Statistic::Min => f.write_str("min")?,
             Statistic::Max => f.write_str("max")?,
         }
-        write!(f, " {} ", self.metric)?;
-        match self.precision {
+        write!(f, " {metric} ")?;
+        match precision {
             // As it was written: dividing by a hundred and back is not exact in binary.
             Precision::Relative(share) => write!(f, "{}%", (share * 1e10).round() / 1e8),
             Precision::Absolute(width) => write!(f, "{width}"),
@@ -44,60 +53,66 @@ impl FromStr for Until {
     type Err = String;
 
     /// Parses `[mean | median | pNN] METRIC PRECISION`, with the precision in percent of the
-    /// statistic or in the metric's unit.
+    /// statistic or in the metric's unit; or `NEED decided`.
     fn from_str(text: &str) -> Result<Until, String> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let (statistic, metric, precision) = match words[..] {
-            [metric, precision] => ("mean", metric, precision),
-            [statistic, metric, precision] => (statistic, metric, precision),
-            _ => return Err(format!("\"{text}\" {HELP}")),
-        };
-        if metrics::find(metric).is_none() {
-            return Err(format!(
-                "unknown metric {metric}; `trackbed list metrics` shows all metrics"
-            ));
+        let help = || format!("\"{text}\" {HELP}");
+        let (goal, last) = text.trim().rsplit_once(char::is_whitespace).ok_or_else(help)?;
+        let names = Names::new(metrics::registry().iter().map(|metric| metric.name), [""; 0]);
+        if last == DECIDED {
+            let need = Need::parse(goal, &names).map_err(|why| format!("\n{why}"))?;
+            let can_be_decided = |comparison: &&Comparison| {
+                has_interval(comparison.statistic) && matches!(comparison.bound, Bound::Value(_))
+            };
+            return match need.comparisons().iter().all(can_be_decided) {
+                true => Ok(Until::Decided(need)),
+                false => Err("write needs that compare means or percentiles with numbers; more runs do not \
+                              decide about a minimum or maximum, and a baseline is for `trackbed advise`"
+                    .to_owned()),
+            };
         }
-        let quantile = || {
-            let percent = statistic.strip_prefix('p')?.parse::<f64>().ok()?;
-            let share = percent / 100.0;
-            (share > 0.0 && share < 1.0).then_some(Statistic::Quantile(share))
-        };
-        let statistic = match statistic {
-            "mean" => Some(Statistic::Mean),
-            "median" => Some(Statistic::Quantile(0.5)),
-            _ => quantile(),
-        };
+        if goal.contains(['<', '>', '=']) {
+            return Err(help());
+        }
+        let (statistic, metric) = Need::quantity(goal, &names)
+            .map_err(|why| format!("{}; \"{text}\" {HELP}", why.message()))?;
         // Check the number after the division, as the statistics will use it.
         let number = |text: &str, unit: f64| {
             let number = text.parse::<f64>().ok().map(|number| number / unit);
             number.filter(|number| *number > 0.0 && *number <= MAX_MAGNITUDE)
         };
-        let precision = match precision.strip_suffix('%') {
+        let precision = match last.strip_suffix('%') {
             Some(percent) => number(percent, 100.0).map(Precision::Relative),
-            None => number(precision, 1.0).map(Precision::Absolute),
+            None => number(last, 1.0).map(Precision::Absolute),
         };
-        match (statistic, precision) {
-            (Some(statistic), Some(precision)) => {
-                Ok(Until { metric: metric.to_owned(), statistic, precision })
-            }
-            _ => Err(format!("\"{text}\" {HELP}")),
-        }
+        let precision = precision.filter(|_| has_interval(statistic)).ok_or_else(help)?;
+        Ok(Until::Precise { metric, criterion: Criterion { statistic, precision } })
     }
 }
 
-const HELP: &str =
-    "is not a precision; write for example \"completion_ms 2%\" or \"p95 rtt_ms 0.5\"";
+fn has_interval(statistic: Statistic) -> bool {
+    let Statistic::Quantile(p) = statistic else { return statistic == Statistic::Mean };
+    p > 0.0 && p < 1.0
+}
+
+const DECIDED: &str = "decided";
+
+const HELP: &str = "is not a goal; write for example \"completion_ms 2%\", \"p95 rtt_ms 0.5\" or \
+                    \"p99 rtt < 30 ms decided\"";
 
 /// The number of runs that each cell needs, as far as is known.
 #[derive(Debug)]
 pub struct Rounds {
     until: Until,
+    looks: Looks,
+    /// Looks so far. All open cells have as many runs.
+    passed: usize,
+    /// How many runs the first look expects each cell to need that it leaves open.
+    expected: Vec<u32>,
     cells: Vec<Cell>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cell {
-    stopping: Stopping,
     runs: u32,
     state: State,
 }
@@ -106,6 +121,8 @@ struct Cell {
 enum State {
     Open,
     Reached,
+    /// It is known that the need is not met.
+    Missed,
     Exhausted,
 }
 
@@ -123,11 +140,12 @@ impl Rounds {
                 "this may take {runs_max} runs of {cells} cells; at most {RUNS_MAX} runs fit one plan"
             ));
         }
-        let cell = |_| Cell { stopping: Stopping::new(looks), runs: runs_min, state: State::Open };
-        Ok(Rounds { until, cells: plan.cells.iter().map(cell).collect() })
+        let looks = if let Until::Decided(_) = until { looks.by_halves() } else { looks };
+        let cells = vec![Cell { runs: runs_min, state: State::Open }; cells];
+        Ok(Rounds { until, looks, passed: 0, expected: Vec::new(), cells })
     }
 
-    /// Executes missing runs until every cell is precise enough; returns false if it was stopped
+    /// Executes missing runs until every cell has reached the goal; returns false if it was stopped
     /// before. The directory, `plan` and `about` always have the number of runs known to be needed,
     /// so they stay usable however the process ends.
     ///
@@ -158,7 +176,11 @@ impl Rounds {
             if done < missing.len() {
                 break false;
             }
-            if !self.look(directory)? {
+            let goes_on = self.look(directory)?;
+            if let (1, Some(outlook)) = (self.passed, self.outlook()) {
+                progress.note(&outlook);
+            }
+            if !goes_on {
                 break true;
             }
         };
@@ -176,33 +198,45 @@ impl Rounds {
     /// # Errors
     /// If they cannot be read.
     fn look(&mut self, results: &dyn Results) -> Result<bool, DirectoryError> {
-        let Until { metric, statistic, precision } = &self.until;
-        let criterion = Criterion { statistic: *statistic, precision: *precision };
+        let next = self.looks.counts().nth(self.passed + 1);
         let open = |(_, cell): &(u32, &mut Cell)| cell.state == State::Open;
         for (index, cell) in (0..).zip(&mut self.cells).filter(open) {
             let there = results.of(index)?;
-            let mut runs: Vec<Option<&[f64]>> = vec![None; cell.runs as usize];
-            for run in there.iter().filter(|run| !run.is_invalid()) {
-                let samples = run.outcome.samples().and_then(|samples| samples.get(metric));
-                if let Some(place) = runs.get_mut(run.run as usize) {
-                    *place = samples.map(Vec::as_slice);
-                }
-            }
-            if runs.iter().all(Option::is_none) {
-                // If the metric is not measured, more runs do not help.
-                cell.state = State::Exhausted;
-                continue;
-            }
-            match cell.stopping.decide(&[(criterion, &runs)]) {
-                Ok(Decision::Continue { until }) => cell.runs = until as u32,
-                Ok(Decision::Reached { .. }) => cell.state = State::Reached,
-                Ok(Decision::Exhausted { .. }) | Err(StatsError::OutOfRange { .. }) => {
+            let counts = |run: &&RunResult| !run.is_invalid() && run.run < cell.runs;
+            let runs: Vec<&RunResult> = there.iter().filter(counts).collect();
+            cell.state = match &self.until {
+                Until::Precise { metric, criterion } => measure(metric, *criterion, &runs),
+                Until::Decided(need) => judge(need, self.passed, &runs),
+            };
+            if cell.state == State::Open {
+                let Some(next) = next else {
                     cell.state = State::Exhausted;
+                    continue;
+                };
+                cell.runs = next as u32;
+                if let (Until::Decided(need), 0) = (&self.until, self.passed) {
+                    self.expected.push(expect(need, &self.looks, &runs));
                 }
-                Err(why) => unreachable!("the criterion was read, and the lists are one: {why}"),
             }
         }
+        self.passed += 1;
         Ok(self.cells.iter().any(|cell| cell.state == State::Open))
+    }
+
+    /// After the first look at a need: how many runs will probably decide it.
+    fn outlook(&self) -> Option<String> {
+        let (expected, most) = (&self.expected, self.looks.counts().last()?);
+        let words = |runs: &u32| match *runs {
+            u32::MAX => format!("more than {most}"),
+            runs => runs.to_string(),
+        };
+        let [low, high] = [expected.iter().min()?, expected.iter().max()?].map(words);
+        let needed = if low == high { low } else { format!("{low} to {high}") };
+        let (first, until, all) = (self.looks.counts().next()?, &self.until, self.cells.len());
+        let decided = all - expected.len();
+        Some(format!(
+            "{first} runs per cell: {until} in {decided} of {all}; the others will probably need {needed} runs"
+        ))
     }
 
     fn len(&self) -> u64 {
@@ -213,9 +247,10 @@ impl Rounds {
         self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0)
     }
 
-    /// The cells that reached the maximum number of runs without being precise enough.
+    /// The cells that did not reach the goal.
     pub fn short_of(&self) -> Vec<u32> {
-        let short = (0..).zip(&self.cells).filter(|(_, cell)| cell.state != State::Reached);
+        let is_short = |cell: &Cell| !matches!(cell.state, State::Reached | State::Missed);
+        let short = (0..).zip(&self.cells).filter(|(_, cell)| is_short(cell));
         short.map(|(index, _)| index).collect()
     }
 
@@ -225,13 +260,66 @@ impl Rounds {
         let most = self.most_runs();
         let runs = if least == most { format!("{most}") } else { format!("{least} to {most}") };
         let short: Vec<String> = self.short_of().iter().map(u32::to_string).collect();
-        let (until, reached) = (&self.until, self.cells.len() - short.len());
+        let count = |state| self.cells.iter().filter(|cell| cell.state == state).count();
+        let (all, met, missed) = (self.cells.len(), count(State::Reached), count(State::Missed));
+        let until = &self.until;
+        let (goal, rest) = match until {
+            Until::Precise { .. } => {
+                (format!("{until} reached by {met} of {all}"), "not reached by")
+            }
+            Until::Decided(need) => {
+                (format!("{need} met by {met} of {all}, not met by {missed}"), "undecided:")
+            }
+        };
         let rest = match short.as_slice() {
             [] => String::new(),
-            short => format!("; not reached by cell {}", short.join(", ")),
+            short => format!("; {rest} cell {}", short.join(", ")),
         };
-        format!("{runs} runs per cell: {until} reached by {reached} of {}{rest}", self.cells.len())
+        format!("{runs} runs per cell: {goal}{rest}")
     }
+}
+
+/// Whether these runs are precise enough.
+fn measure(metric: &str, criterion: Criterion, runs: &[&RunResult]) -> State {
+    let samples = runs.iter().filter_map(|run| run.outcome.samples()?.get(metric));
+    // If the metric is not measured, more runs do not help.
+    let is_measured = samples.clone().next().is_some();
+    match criterion.is_met(samples.map(Vec::as_slice)) {
+        Ok(true) => State::Reached,
+        Ok(false) if is_measured => State::Open,
+        _ => State::Exhausted,
+    }
+}
+
+/// The permitted error of each end of an interval at this look. As at the end of a 95 % interval, it is 2.5 % over all
+/// looks, a half of what `look_error` permits.
+fn tail(look: usize) -> f64 {
+    look_error(look as u32) / 2.0
+}
+
+/// Whether these runs decide about the need, at this look.
+fn judge(need: &Need, look: usize, runs: &[&RunResult]) -> State {
+    let samples = runs.iter().filter_map(|run| run.outcome.samples());
+    let all_succeeded = samples.clone().count() == runs.len();
+    match need.judge(samples, tail(look)) {
+        (Verdict::Fails, _) => State::Missed,
+        (Verdict::Meets, _) if all_succeeded => State::Reached,
+        // The runs that succeeded are a selection, and nothing is measured later that was not by now.
+        (Verdict::Meets, _) => State::Exhausted,
+        (Verdict::CannotTell, more) if more.is_empty() => State::Exhausted,
+        (Verdict::CannotTell, _) => State::Open,
+    }
+}
+
+/// The runs of the look that will probably decide about the need; `u32::MAX` for none.
+fn expect(need: &Need, looks: &Looks, runs: &[&RunResult]) -> u32 {
+    let samples = runs.iter().filter_map(|run| run.outcome.samples());
+    let decides = |(look, count): &(usize, usize)| {
+        let (_, more) = need.judge(samples.clone(), tail(*look));
+        let is_enough = |more: u64| (runs.len() as u64).saturating_add(more) <= *count as u64;
+        more.into_iter().all(|more| more.is_some_and(is_enough))
+    };
+    looks.counts().enumerate().skip(1).find(decides).map_or(u32::MAX, |(_, count)| count as u32)
 }
 
 /// What `asked` describes, with another number of runs.
@@ -242,81 +330,4 @@ pub(super) fn with_runs(asked: &About, runs: u32) -> About {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use trackbed_measure::results::{Outcome, RunResult};
-
-    use super::*;
-    use crate::testing::built_in;
-
-    #[test]
-    fn precisions_are_read_and_written() {
-        for (text, written) in [
-            ("completion_ms 2%", "mean completion_ms 2%"),
-            ("median rtt_ms 0.5", "p50 rtt_ms 0.5"),
-            ("p99 rtt_ms 10%", "p99 rtt_ms 10%"),
-            ("p99.9 rtt_ms 0.0001%", "p99.9 rtt_ms 0.0001%"),
-        ] {
-            assert_eq!(text.parse::<Until>().unwrap().to_string(), written);
-        }
-        for text in [
-            "",
-            "completion_ms",
-            "completion_ms 0%",
-            "p0 rtt_ms 1%",
-            "p100 rtt_ms 1%",
-            "completion_ms -1%",
-            "completion_ms x",
-            "completion_ms 1e300",
-            "completion_ms 1e-323%",
-            "p1e-323 rtt_ms 1%",
-            "p99.999999999999999999 rtt_ms 1%",
-            "best rtt_ms 1%",
-            "a b c d",
-        ] {
-            assert!(text.parse::<Until>().unwrap_err().contains("for example"), "{text}");
-        }
-        assert!("speed 2%".parse::<Until>().unwrap_err().contains("list metrics"));
-    }
-
-    /// Cell 0 is constant, cell 1 varies, cell 2 lacks the metric.
-    #[test]
-    fn each_cell_gets_the_runs_that_it_needs() {
-        let plan = built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
-        assert_eq!(plan.cells.len(), 3);
-        let result = |cell: u32, run: u32| {
-            let value = if cell == 1 { 100.0 + f64::from(run % 2) } else { 7.0 };
-            let name = if cell == 2 { "rtt_ms" } else { "completion_ms" };
-            let outcome = Outcome::Samples(BTreeMap::from([(name.to_owned(), vec![value])]));
-            RunResult { cell, run, outcome, certificate: None }
-        };
-        let until = "completion_ms 0.1".parse::<Until>().unwrap();
-        let mut rounds = Rounds::new(&plan, until.clone(), 30, 1_000).unwrap();
-        let mut looks = 0;
-        loop {
-            let wanted = (0..3).flat_map(|cell| (0..1_000).map(move |run| (cell, run)));
-            let wanted = wanted.filter(|(cell, run)| rounds.wants(*cell, *run));
-            let results: Vec<RunResult> = wanted.map(|(cell, run)| result(cell, run)).collect();
-            assert_eq!(results.len() as u64, rounds.len());
-            looks += 1;
-            if !rounds.look(&results).unwrap() {
-                break;
-            }
-        }
-        // Half the width, 1.96 times 0.5 over the root of n, is below 0.1 from 97 runs on.
-        assert!((97..=130).contains(&rounds.most_runs()), "{}", rounds.most_runs());
-        assert!((4..12).contains(&looks), "{looks}");
-        assert_eq!((rounds.cells[0].runs, rounds.short_of()), (30, vec![2]));
-        assert!(rounds.summary().ends_with("reached by 2 of 3; not reached by cell 2"));
-
-        let mut short = Rounds::new(&plan, until, 30, 40).unwrap();
-        let all = |runs: u32| (0..runs).flat_map(|run| (0..3).map(move |cell| result(cell, run)));
-        while short.look(&all(40).collect::<Vec<_>>()).unwrap() {}
-        assert_eq!(short.short_of(), [1, 2]);
-        let begun = |least, most| Rounds::new(&plan, "rtt_ms 1%".parse().unwrap(), least, most);
-        assert!(begun(3, 40).is_err());
-        assert!(begun(30, 3_333_333).is_ok());
-        assert!(begun(30, 3_333_334).unwrap_err().contains("at most 10000000 runs fit one plan"));
-    }
-}
+mod tests;

@@ -1,8 +1,6 @@
 //! When the stopping rule stops, and how good its means and intervals are.
 
-use trackbed_stats::{
-    Criterion, Decision, Looks, Precision, Sample, Statistic, Stopping, mean_interval,
-};
+use trackbed_stats::{Criterion, Looks, Precision, Sample, Statistic, mean_interval};
 
 use crate::sources::{EXPONENTIAL, LOG_NORMAL, NORMAL, Source, percent, rng};
 
@@ -26,20 +24,14 @@ fn cell(source: &Source, target: f64, runs_min: usize, trials: u32) -> String {
         Criterion { statistic: Statistic::Mean, precision: Precision::Relative(target) };
     let (mut runs, mut sum, mut covered) = (0, 0.0, 0);
     for _ in 0..trials {
-        let mut stopping = Stopping::new(looks);
         let mut values = Vec::new();
-        let stopped = loop {
-            let complete: Vec<Option<&[f64]>> = values.chunks(1).map(Some).collect();
-            match stopping.decide(&[(criterion, &complete)]).unwrap() {
-                Decision::Continue { until } => {
-                    values.extend(source.values(&mut rng, until - values.len()));
-                }
-                Decision::Reached { runs } | Decision::Exhausted { runs } => break runs,
-            }
-        };
+        let stop = looks.counts().find(|count| {
+            values.extend(source.values(&mut rng, count - values.len()));
+            criterion.is_met(values.chunks(1)).unwrap()
+        });
+        runs += stop.expect("the limit is out of reach");
         let sample = Sample::new(&values).unwrap();
         let [low, high] = mean_interval(&sample, 0.95).unwrap();
-        runs += stopped;
         sum += sample.mean();
         covered += u32::from(low <= source.mean && source.mean <= high);
     }

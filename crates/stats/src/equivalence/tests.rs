@@ -131,7 +131,7 @@ fn campaign(rng: &mut Rng, shared: f64, skew: f64) -> EquivalenceVerdict {
             first.push(Some(100.0 * value()));
             second.push(Some(100.0 * (1.0 + margin) * value()));
         }
-        let found = equivalence(&first, &second, margin, look_confidence(look)).unwrap();
+        let found = equivalence(&first, &second, margin, 1.0 - 2.0 * look_error(look)).unwrap();
         if found.verdict != EquivalenceVerdict::Undecided {
             return found.verdict;
         }

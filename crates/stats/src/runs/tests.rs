@@ -161,8 +161,8 @@ fn one_run_says_nothing_about_runs_and_none_is_refused() {
 
 #[test]
 fn it_takes_368_values_to_bound_the_99th_percentile() {
-    assert_eq!([0.5, 0.95, 0.99].map(|p| samples_to_bound(p).unwrap()), [6, 72, 368]);
-    assert_eq!(samples_to_bound(0.05).unwrap(), 72);
+    assert_eq!([0.5, 0.95, 0.99].map(|p| samples_to_bound(p, TAIL).unwrap()), [6, 72, 368]);
+    assert_eq!(samples_to_bound(0.05, TAIL).unwrap(), 72);
 }
 
 /// 540 equal-shaped samples in 6 runs count as 540 x (1.9643 / 2.5706)^2 = 315, in 7 runs of 90 as 630 x
@@ -178,4 +178,17 @@ fn runs_that_bound_a_quantile_are_counted_exactly() {
     let single: Vec<Vec<f64>> = (0..20).map(|k| vec![f64::from(k)]).collect();
     let found = runs(&single).estimate(Statistic::Quantile(0.99)).unwrap();
     assert_eq!(found.runs_to_bound(0.99), Ok(368));
+}
+
+/// Of 40 values 95 % are below 0.94, so 0.9 x 0.1 x (1.96 / 0.05)^2 = 138 tell the 90 % quantile from it. The exact
+/// interval, which shrinks in steps, begins to end below it between 110 and 155 values.
+#[test]
+fn runs_that_tell_a_quantile_from_a_bound_are_those_of_order_statistics() {
+    let of = |n: u32| runs(&(0..n).map(|k| vec![f64::from(k) / f64::from(n)]).collect::<Vec<_>>());
+    let found = of(40).estimate(Statistic::Quantile(0.9)).unwrap();
+    let needed = found.runs_to_exclude(0.9, of(40).share_below(0.94));
+    assert!((137.0..140.0).contains(&needed), "{needed}");
+    let end = |n| of(n).estimate(Statistic::Quantile(0.9)).unwrap().interval.high;
+    let excludes = |n: &u32| end(*n).is_some_and(|high| high < 0.95);
+    assert!((40..110).filter(excludes).count() == 0 && (155..200).all(|n| excludes(&n)));
 }

@@ -18,6 +18,7 @@ Examples:
   trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
   trackbed run my.toml --out results --json > results.json
   trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
+  trackbed run my.toml --until 'p99 rtt < 30 ms decided'
   trackbed run my.toml --runs 1000 --out big --shard 1/2     half of it (see trackbed merge)
   trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
   trackbed run vru --quick --substrate emulated --set protocol=http2 --set server=trackbed,nginx

@@ -155,8 +155,13 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
     let short = run("mean completion_ms 0.5%", "--runs-max 40 --out short");
     assert_eq!(short.status, 1, "{}", short.stdout);
     assert!(short.stderr.contains("not reached by cell 1"), "{}", short.stderr);
+    let stderr = run("completion < 9 s decided", "--out need").stderr;
+    assert!(
+        stderr.contains("30 runs per cell: mean completion < 9000 ms met by 2 of 2"),
+        "{stderr}"
+    );
     for (precision, more, why) in [
-        ("speed 2%", "", "list metrics"),
+        ("speed 2%", "", "unknown metric"),
         ("completion_ms", "", "for example"),
         ("completion_ms 2%", "--shard 1/2", "--shard"),
         ("completion_ms 2%", "--runs-max 10", "--runs-max"),

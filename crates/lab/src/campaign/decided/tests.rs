@@ -82,6 +82,8 @@ impl Progress for Seconds {
     }
 
     fn summed_up(&mut self, _: &Document, _: &Path) {}
+
+    fn note(&mut self, _: &str) {}
 }
 
 fn about(plan: &Plan, substrate: &str) -> About {

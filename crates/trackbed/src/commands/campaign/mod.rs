@@ -38,7 +38,7 @@ pub struct Finished {
     pub directory: RunDirectory,
     /// Ctrl-C ended it early.
     pub interrupted: bool,
-    /// Every cell reached the precision of `--until`.
+    /// Every cell reached the goal of `--until`.
     pub is_precise: bool,
     /// These are the runs of one shard of several.
     pub is_share: bool,

@@ -21,7 +21,7 @@ pub fn rounds(plan: &Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds
 }
 
 impl Campaign {
-    /// Executes runs until every cell reaches the precision.
+    /// Executes runs until every cell reaches the goal.
     pub(super) fn run_until(
         mut self,
         mut rounds: Rounds,

@@ -8,7 +8,7 @@ use trackbed_lab::campaign::keeping::Progress;
 use trackbed_measure::results::Document;
 use trackbed_report::summary;
 
-use crate::output::shell_word;
+use crate::output::{shell_word, tell};
 use crate::progress::{self, Stopwatch, Watch};
 
 /// The progress bar, and with `--watch` the results so far.
@@ -38,6 +38,10 @@ impl Progress for View {
         if let Some(watch) = &mut self.watch {
             watch.show(&self.bar, now, &so_far(document, directory));
         }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.bar.suspend(|| tell(text));
     }
 }
 
