@@ -26,7 +26,7 @@ fn boards_of_virtual_time_have_names_of_their_own() {
     let scratch = Scratch::new();
     let part = "run v2x --quick --part threads --set workload.workers=1,16";
     let text = scratch.succeed(part).stdout;
-    let expected = "Highest signature rate so far: xeon-ifma, workers 16 (extrapolated): mean ";
+    let expected = "Highest signature rate: xeon-ifma, workers 16 (extrapolated): mean ";
     assert!(text.contains(expected), "{text}");
     scratch.refuse(
         &format!("{part} --set workload.board=here --out b"),
