@@ -26,7 +26,7 @@ impl<'a> Sentence<'a> {
     }
 
     /// The values of a metric in which no cell of the group differs from the best one by what matters.
-    fn equal(&self, compared: &Compared) -> Option<String> {
+    pub(super) fn equal(&self, compared: &Compared) -> Option<String> {
         let least = compared.least_useful(compared.of(self.best)?, self.useful);
         let is_within = |one: &&Difference| {
             let ends = one.headline().ci95;

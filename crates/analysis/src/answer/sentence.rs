@@ -173,9 +173,15 @@ impl<'a> Sentence<'a> {
     /// How far the tails of those are apart that are level in the middle: `Tails: p99 261.0 ms (QUIC) to 461.2 ms
     /// (HTTP/2).`
     fn tails(&self) -> Option<String> {
+        let others = self.section.declared().into_iter();
+        let others = others.filter(|one| *one != self.compared && self.equal(one).is_some());
+        std::iter::once(self.compared).chain(others).find_map(|one| self.tails_of(one))
+    }
+
+    fn tails_of(&self, compared: &Compared) -> Option<String> {
         let tail = |cell: &'a CellResult| {
-            let summary = cell.metrics.get(self.compared.name)?;
-            let (name, value) = summary.tail().filter(|_| self.compared.by_median())?;
+            let summary = cell.metrics.get(compared.name)?;
+            let (name, value) = summary.tail().filter(|_| compared.by_median())?;
             Some((name, value, cell))
         };
         let tails: Vec<(&str, f64, &CellResult)> = self.level_cells().filter_map(tail).collect();
@@ -183,7 +189,7 @@ impl<'a> Sentence<'a> {
             |a: &&(&str, f64, &CellResult), b: &&(&str, f64, &CellResult)| a.1.total_cmp(&b.1);
         let (least, most) = (tails.iter().min_by(by_value)?, tails.iter().max_by(by_value)?);
         let is_told = least.0 == most.0 && most.1 > TAILS_FROM * least.1;
-        let unit = unit(self.compared);
+        let unit = unit(compared);
         let end = |(_, value, cell): &(&str, f64, &CellResult)| {
             format!("{} {unit} ({})", digits(*value), self.name(cell))
         };

@@ -259,6 +259,23 @@ fn what_differs_by_less_than_matters_is_equal() {
     assert!(found(1.1)[0].starts_with("Fastest: QUIC"), "{:?}", found(1.1));
 }
 
+/// No deadline is missed and medians are alike, but not the 99th percentiles.
+#[test]
+fn cells_with_other_tails_are_not_equal() {
+    let of = |name, tail| {
+        let metrics = [("deadline_miss_ratio", 0.0), ("rtt_ms", 80.0)];
+        let mut cell = ranked(name, &["deadline_miss_ratio", "rtt_ms"], &metrics);
+        cell.metrics.get_mut("rtt_ms").unwrap().p95 = tail;
+        cell
+    };
+    let differences = [exact("deadline_miss_ratio", 1, 0, 0.0), exact("rtt_ms", 1, 0, 0.1)];
+    let found = texts(&[of("quic", 261.0), of("http2", 380.0)], &differences);
+    assert!(found[0].contains("Tails: p95 261.0 ms (QUIC) to 380.0 ms (HTTP/2)."), "{found:?}");
+    assert!(!found[0].contains("All equal"), "{found:?}");
+    let found = texts(&[of("quic", 261.0), of("http2", 262.0)], &differences);
+    assert!(found[0].starts_with("All equal: QUIC; HTTP/2: missed deadlines"), "{found:?}");
+}
+
 /// As `crowd` over QUIC: 66 % of the bytes are probes, and messages wait.
 #[test]
 fn what_was_not_chosen_is_named_with_its_share() {
