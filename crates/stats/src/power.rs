@@ -8,8 +8,7 @@ use crate::{MIN_PAIRS, Sample, StatsError, binomial, normal, student};
 pub struct Planned {
     /// The true difference that it is to find, in the values' unit; above zero.
     pub difference: f64,
-    /// Whether it is of medians ([`paired_median`](crate::paired_median)) or means
-    /// ([`compare_paired`](crate::compare_paired)).
+    /// Whether [`compare_paired`](crate::compare_paired) compares medians, or else means.
     pub by_median: bool,
     /// The two-sided probability of error: 5 % over the number of comparisons, if there are several.
     pub error: f64,
