@@ -9,9 +9,9 @@ use crate::{crates, root};
 
 /// All Rust of the workspace outside `third_party`: code, tests, comments and empty lines. The code
 /// for signed V2X messages, which replaced 24,000 vendored lines, raised it by 200, signatures on GPUs by
-/// 1,500, and by 5,600 what makes answers hold: one policy of significance, rankings that workloads
+/// 1,500, and by 5,700 what makes answers hold: one policy of significance, rankings that workloads
 /// declare, figures for papers, packs, methods, and results of tests.
-const LINES_MAX: usize = 207_800;
+const LINES_MAX: usize = 207_900;
 
 /// All Rust in `third_party`.
 const VENDORED_LINES_MAX: usize = 74_000;
