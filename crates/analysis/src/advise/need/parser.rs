@@ -129,8 +129,18 @@ impl<'a> Parser<'a> {
     }
 
     fn metric(&self, name: &str, place: (usize, usize)) -> Result<String, NeedError> {
+        // `FPS loss` is a loss against the baseline.
+        let of_loss =
+            name.to_lowercase().strip_suffix("_loss").map(|base| self.names.resolve(base));
         let message = match self.names.resolve(name) {
             Resolved::One(metric) => return Ok(metric),
+            Resolved::None(_)
+                if let Some(Resolved::One(base) | Resolved::Unmeasured(base)) = of_loss =>
+            {
+                format!(
+                    "unknown metric {name:?}; for a loss of 3 % write \"{base} >= 0.97 baseline\""
+                )
+            }
             Resolved::Several(several) => {
                 format!(
                     "{name} is ambiguous: it could be {}; write one of them in full",

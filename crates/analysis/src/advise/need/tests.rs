@@ -129,6 +129,7 @@ fn errors_point_at_the_place() {
         ("fps > 0 baseline", "      ^", "above 0"),
         ("ärger $ 5", "      ^", "'$' has no meaning"),
         ("äöü < 5", "^^^", "unknown metric"),
+        ("FPS loss < 3 %", "^^^^^^^^", "for a loss of 3 % write \"fps >= 0.97 baseline\""),
     ] {
         let error = Need::parse(text, &names()).unwrap_err();
         let shown = error.to_string();
