@@ -86,7 +86,7 @@ def test_the_figure_shows_medians_and_intervals(results: trackbed.Results) -> No
     for summary in summaries:
         assert summary["p50_ci95"] in bars and [summary["min"], summary["max"]] in bars
     file = io.BytesIO()
-    axes.figure.savefig(file, format="pdf")
+    axes.figure.savefig(file, format="pdf")  # type: ignore[union-attr]
     assert b"/CIDFontType2" in file.getvalue() and b"/Type3" not in file.getvalue()
     with pytest.raises(trackbed.TrackbedError, match=r"no cell has the metric speed; there are .*rtt_ms"):
         results.plot("speed")

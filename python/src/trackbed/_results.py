@@ -18,6 +18,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 # The version of run.json that this package reads.
 SCHEMA = 1
 
+QUANTILE_INTERVALS = ("p50_ci95", "p95_ci95", "p99_ci95")
+
 
 def load(directory: PathLike) -> Results:
     """Read the run directory that `trackbed run --out DIRECTORY` wrote.
@@ -83,7 +85,10 @@ class Results:
         for number, cell in enumerate(self.document["cells"]):
             counts = {"failed": cell["failed"], "invalid": cell.get("invalid", 0)}
             for metric, summary in cell["metrics"].items():
-                rows.append({**self._names(number), "metric": metric, **_split(summary), **counts})
+                # Few samples give no interval of a quantile; its columns are there all the same.
+                intervals = {name: summary.get(name) for name in QUANTILE_INTERVALS}
+                row = {**self._names(number), "metric": metric, **_split(summary), **counts}
+                rows.append({**row, **_split(intervals)})
         return _frame(rows)
 
     @property
