@@ -145,7 +145,7 @@ mod tests {
         let names = ["sent_count", "in_time_count", "late_count", "lost_count"];
         let samples = names.iter().zip(counts).map(|(name, n)| ((*name).to_owned(), vec![n]));
         let outcome = Outcome::Samples(samples.collect::<BTreeMap<_, _>>());
-        RunResult { cell: 0, run: number, outcome, certificate: None }
+        RunResult { cell: 0, run: number, outcome, certificate: None, answered: None }
     }
 
     #[test]

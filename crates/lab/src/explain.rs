@@ -65,10 +65,10 @@ fn virtually(
 ) -> io::Result<Captured> {
     let watcher = Watcher::begin(&directory.join(VIRTUAL), (command, VIRTUAL))?;
     let runner = Runner::new(Cancel::new()).with_computing(computing);
-    let outcome = runner
+    let (outcome, answered) = runner
         .simulate(&plan.cells[cell as usize], (plan.seed, run), Some(&watcher))
-        .unwrap_or_else(|why| Outcome::Failed(why.to_string()));
-    watcher.finish(RunResult { cell, run, outcome, certificate: None })
+        .unwrap_or_else(|why| (Outcome::Failed(why.to_string()), None));
+    watcher.finish(RunResult { cell, run, outcome, certificate: None, answered })
 }
 
 /// Captures a run, and keeps what its packets contain.

@@ -44,7 +44,7 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     let cell = &plan.cells[replay.cell as usize];
     let capture = Capture::begin(directory, (&replay.comment, VIRTUAL))?;
     let runner = Runner::new(Cancel::new());
-    let outcome = runner
+    let (outcome, _) = runner
         .simulate(cell, (plan.seed, replay.run), Some(&capture))
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;

@@ -8,6 +8,7 @@ use trackbed_analysis::computing::Computing;
 use trackbed_connection::Error;
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
+use trackbed_measure::answered::Answered;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason, LinkId, Network, NodeId, Tap};
@@ -61,7 +62,7 @@ impl Runner {
     /// # Errors
     /// [`RunError::Cancelled`]. Any other failure of a run is its outcome.
     pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
-        self.simulate(cell, (root, run), None)
+        self.simulate(cell, (root, run), None).map(|(outcome, _)| outcome)
     }
 
     /// The events of the same run, oldest first, whatever its outcome.
@@ -72,22 +73,22 @@ impl Runner {
         self.record(cell, (root, run), None)
     }
 
-    /// The outcome of a run observed by `onlooker`, which also receives the events.
+    /// What is measured in a run observed by `onlooker`, which also receives the events.
     pub(crate) fn simulate(
         &self,
         cell: &Cell,
         unit: (u64, u32),
         onlooker: Option<&dyn Onlooker>,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<Measured, RunError> {
         match self.record(cell, unit, onlooker) {
             Ok(records) => {
                 if let Some(onlooker) = onlooker {
                     onlooker.keep(&records);
                 }
-                Ok(outcome(&records))
+                Ok(measured(&records))
             }
             Err(Unfinished::Run(error @ RunError::Cancelled { .. })) => Err(error),
-            Err(error) => Ok(Outcome::Failed(error.to_string())),
+            Err(error) => Ok((Outcome::Failed(error.to_string()), None)),
         }
     }
 
@@ -260,17 +261,20 @@ fn link_event(name: String, counters: &Counters, undecided: u64) -> Event {
     }
 }
 
-/// The outcome of a run's events: the samples of every metric, or why the run does not count.
-pub(crate) fn outcome(records: &[Record]) -> Outcome {
+/// The samples of every metric, or why the run does not count; and which messages were answered.
+pub(crate) type Measured = (Outcome, Option<Answered>);
+
+/// What is measured by a run's events.
+pub(crate) fn measured(records: &[Record]) -> Measured {
     if let Err(reason) = metrics::outcome(records) {
-        return Outcome::Failed(reason);
+        return (Outcome::Failed(reason), None);
     }
     let samples = metrics::registry()
         .iter()
         .map(|metric| (metric.name.to_owned(), (metric.compute)(records)));
     let samples: BTreeMap<String, Vec<f64>> =
         samples.filter(|(_, values)| !values.is_empty()).collect();
-    Outcome::Samples(samples)
+    (Outcome::Samples(samples), Answered::of(records))
 }
 
 /// How long links may finish after a run: longer than full queues and long delays last, short for one that

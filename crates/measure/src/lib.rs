@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agreement;
+pub mod answered;
 pub mod contrast;
 pub mod factors;
 pub mod keylog;

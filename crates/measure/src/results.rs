@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::answered::Answered;
 use crate::lists::distinct;
 
 pub use crate::factors::{FactorKind, UsefulDifference};
@@ -35,9 +36,22 @@ pub struct RunResult {
     /// Whether the machine was fast enough; only for runs in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+    /// Which message each sample of `rtt_ms` is of; earlier versions did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Answered>,
 }
 
 impl RunResult {
+    /// The same run, as measured twice.
+    pub fn agrees(&self, other: &RunResult) -> bool {
+        let of =
+            |run: &RunResult| (run.cell, run.run, run.outcome.clone(), run.certificate.clone());
+        of(self) == of(other)
+            && (self.answered == other.answered
+                || self.answered.is_none()
+                || other.answered.is_none())
+    }
+
     /// Whether the machine was too slow, so that the run measured the machine and not the protocols.
     pub fn is_invalid(&self) -> bool {
         self.certificate.as_ref().is_some_and(|c| c.verdict == Reliability::Invalid)

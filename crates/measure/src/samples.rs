@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::answered::{Answered, Message};
 use crate::results::{CellResult, RunResult, factor_names};
 
 /// `text` as a cell that no spreadsheet program mistakes for a formula: after an apostrophe if it
@@ -14,8 +15,31 @@ pub fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes samples: the cell and its factors, the run, the metric, the sample's number in that run,
-/// and the value.
+/// A sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// The metric.
+    pub metric: &'a str,
+    /// The sample's number in the run, from 0.
+    pub index: usize,
+    /// The value, in the metric's unit.
+    pub value: f64,
+    /// Of a round trip: its message.
+    pub message: Option<Message>,
+}
+
+/// The samples of a run; a failed run has none.
+pub fn of(run: &RunResult) -> impl Iterator<Item = Sample<'_>> {
+    run.outcome.samples().into_iter().flatten().flat_map(move |(metric, values)| {
+        let answered = run.answered.iter().filter(move |_| metric == "rtt_ms");
+        let mut messages = answered.flat_map(Answered::iter);
+        let sample =
+            move |(index, &value)| Sample { metric, index, value, message: messages.next() };
+        values.iter().enumerate().map(sample)
+    })
+}
+
+/// Writes samples: the cell and its factors, the run, the metric, the sample and its message.
 #[derive(Debug)]
 pub struct Writer<W: io::Write> {
     csv: csv::Writer<W>,
@@ -33,7 +57,9 @@ impl<W: io::Write> Writer<W> {
         let names = factor_names(cells);
         let mut heading = vec![Cow::Borrowed("cell")];
         heading.extend(names.iter().map(|name| cell(name)));
-        heading.extend(["run", "metric", "sample", "value"].map(Cow::Borrowed));
+        heading.extend(
+            ["run", "metric", "sample", "value", "phone", "message", "due_ms"].map(Cow::Borrowed),
+        );
         csv.write_record(heading.iter().map(|name| &**name))?;
         let text = |of: &CellResult, name: &String| cell(&of.factor_text(name)).into_owned();
         let texts = |of: &CellResult| names.iter().map(|name| text(of, name)).collect();
@@ -46,17 +72,20 @@ impl<W: io::Write> Writer<W> {
     /// # Errors
     /// If the sink does.
     pub fn write(&mut self, run: &RunResult) -> io::Result<()> {
-        let Some(samples) = run.outcome.samples() else { return Ok(()) };
         let Some(factors) = self.factors.get(run.cell as usize) else { return Ok(()) };
-        let (number, run) = (run.cell.to_string(), run.run.to_string());
-        for (metric, values) in samples {
-            let metric = cell(metric);
-            for (index, value) in values.iter().enumerate() {
-                self.csv.write_field(&number)?;
-                factors.iter().try_for_each(|factor| self.csv.write_field(factor))?;
-                let (index, value) = (index.to_string(), value.to_string());
-                self.csv.write_record([run.as_str(), &metric, &index, &value])?;
-            }
+        let (number, text) = (run.cell.to_string(), run.run.to_string());
+        for Sample { metric, index, value, message } in of(run) {
+            self.csv.write_field(&number)?;
+            factors.iter().try_for_each(|factor| self.csv.write_field(factor))?;
+            let (index, value) = (index.to_string(), value.to_string());
+            self.csv.write_field(&text)?;
+            self.csv.write_field(&*cell(metric))?;
+            self.csv.write_field(index)?;
+            self.csv.write_field(value)?;
+            let [phone, number, due] = message.map_or_else(Default::default, |it| {
+                [it.phone.to_string(), it.number.to_string(), it.due_ms.to_string()]
+            });
+            self.csv.write_record([phone, number, due])?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use std::io;
 
 use serde_json::{Value, json};
 use trackbed_measure::results::{Document, Outcome, RunResult, factor_names};
+use trackbed_measure::samples;
 
 use sink::{Column, Kind, Sink};
 
@@ -109,16 +110,16 @@ impl<'a> Exporter<'a> {
     }
 
     fn samples(&mut self, run: &RunResult) -> io::Result<()> {
-        let Some(samples) = run.outcome.samples() else { return Ok(()) };
         let head = self.head(run.cell);
-        for (metric, values) in samples {
-            for (index, value) in values.iter().enumerate() {
-                let mut row = head.clone();
-                row.extend([json!(run.run), json!(metric), json!(index), json!(value)]);
-                self.sink.row(row)?;
-            }
-        }
-        Ok(())
+        samples::of(run).try_for_each(|sample| {
+            let mut row = head.clone();
+            row.extend([json!(run.run), json!(sample.metric)]);
+            row.extend([json!(sample.index), json!(sample.value)]);
+            let message = sample.message;
+            row.extend([json!(message.map(|it| it.phone)), json!(message.map(|it| it.number))]);
+            row.push(json!(message.map(|it| it.due_ms)));
+            self.sink.row(row)
+        })
     }
 
     fn row_of_run(&mut self, run: &RunResult) -> io::Result<()> {
@@ -210,11 +211,14 @@ fn kind_of(document: &Document, name: &str) -> Kind {
 }
 
 const CELL: [(&str, Kind); 1] = [("cell", Kind::Whole)];
-const SAMPLE_COLUMNS: [(&str, Kind); 4] = [
+const SAMPLE_COLUMNS: [(&str, Kind); 7] = [
     ("run", Kind::Whole),
     ("metric", Kind::Text),
     ("sample", Kind::Whole),
     ("value", Kind::Number),
+    ("phone", Kind::Whole),
+    ("message", Kind::Whole),
+    ("due_ms", Kind::Number),
 ];
 const RUN_COLUMNS: [(&str, Kind); 3] =
     [("run", Kind::Whole), ("outcome", Kind::Text), ("reason", Kind::Text)];

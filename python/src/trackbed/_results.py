@@ -109,9 +109,12 @@ class Results:
     @property
     def samples(self) -> pd.DataFrame:
         """A row for each sample of each run."""
-        path, columns = self.directory / "samples.csv", ["cell", "run", "metric", "sample", "value"]
+        path = self.directory / "samples.csv"
+        columns = ["cell", "run", "metric", "sample", "value", "phone", "message", "due_ms"]
         try:
-            samples: pd.DataFrame = package("pandas").read_csv(path, usecols=columns)[columns]
+            # Earlier versions wrote no messages.
+            table = package("pandas").read_csv(path, usecols=lambda name: name in columns)
+            samples: pd.DataFrame = table.reindex(columns=columns)
         except (OSError, ValueError) as why:
             raise TrackbedError(f"{path} cannot be read ({why})") from None
         # The document has the factors with their types; a CSV does not.

@@ -27,11 +27,23 @@ fn plan(sweep: bool, runs: u32) -> Plan {
 
 fn run(cell: u32, run: u32, metrics: &[(&str, &[f64])]) -> RunResult {
     let samples = metrics.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec()));
-    RunResult { cell, run, outcome: Outcome::Samples(samples.collect()), certificate: None }
+    RunResult {
+        cell,
+        run,
+        outcome: Outcome::Samples(samples.collect()),
+        certificate: None,
+        answered: None,
+    }
 }
 
 fn failed(cell: u32, run: u32, reason: &str) -> RunResult {
-    RunResult { cell, run, outcome: Outcome::Failed(reason.to_owned()), certificate: None }
+    RunResult {
+        cell,
+        run,
+        outcome: Outcome::Failed(reason.to_owned()),
+        certificate: None,
+        answered: None,
+    }
 }
 
 /// One completion time for each run of each cell.

@@ -34,7 +34,7 @@ impl Results {
         self.cells.push(CellResult { factors, ..CellResult::default() });
         for run in 0..count {
             let outcome = Outcome::Samples(named(&of(run)));
-            self.runs.push(RunResult { cell, run, outcome, certificate: None });
+            self.runs.push(RunResult { cell, run, outcome, certificate: None, answered: None });
         }
         self
     }

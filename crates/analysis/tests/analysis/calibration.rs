@@ -21,7 +21,7 @@ fn run(cell: u32, packets: u64, samples: &[(&str, Vec<f64>)]) -> RunResult {
     let samples = samples.iter().map(|(name, values)| ((*name).to_owned(), values.clone()));
     let certificate = Certificate { packets, ..Certificate::default() };
     let outcome = Outcome::Samples(samples.collect::<BTreeMap<_, _>>());
-    RunResult { cell, run: 0, outcome, certificate: Some(certificate) }
+    RunResult { cell, run: 0, outcome, certificate: Some(certificate), answered: None }
 }
 
 /// A run whose client took 5 ms to start, 30 us per message, 4 us per packet and `byte_picos`

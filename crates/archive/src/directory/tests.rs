@@ -42,7 +42,7 @@ fn about(plan: &str) -> About {
 fn result(cell: u32, run: u32) -> RunResult {
     // Values that need all their digits.
     let samples = BTreeMap::from([("rtt_ms".to_owned(), vec![0.1 + 0.2, 1.0 / 3.0])]);
-    RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None }
+    RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None, answered: None }
 }
 
 fn failed(cell: u32, run: u32) -> RunResult {

@@ -167,7 +167,7 @@ fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {
         for other in others.into_iter().map(|other| all[other]) {
             let ours = other.runs.of(cell)?;
             let ours: HashMap<u32, &RunResult> = ours.iter().map(|run| (run.run, run)).collect();
-            let differs = |run: &&RunResult| ours.get(&run.run).is_some_and(|our| our != run);
+            let differs = |run: &&RunResult| ours.get(&run.run).is_some_and(|our| !our.agrees(run));
             if let Some(run) = theirs.iter().find(differs) {
                 return Err(MergeError::Contradiction {
                     paths: [other.path.clone(), source.path.clone()],

@@ -48,7 +48,7 @@ pub fn run(
     parallel(units.iter(), jobs, &execution.cancel, execute, |(cell, run), result| {
         finished(result.unwrap_or_else(|error| {
             let outcome = Outcome::Failed(error.to_string());
-            RunResult { cell, run, outcome, certificate: None }
+            RunResult { cell, run, outcome, certificate: None, answered: None }
         }));
     });
 }

@@ -23,7 +23,7 @@ use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
 use crate::beside::{self, Beside};
-use crate::run::{Onlooker, link_events, outcome};
+use crate::run::{Onlooker, link_events, measured};
 use crate::scene::Scene;
 use crate::{environment, machine, models};
 pub use captures::{CapturedRuns, Captures};
@@ -72,10 +72,17 @@ impl Emulated {
             Ok((records, certificate)) => {
                 let planned = &plan.cells[cell as usize];
                 let certificate = Some(certified(&certificate, &records, planned));
-                let outcome = programs::judge(planned, &records, outcome(&records));
-                RunResult { cell, run, outcome, certificate }
+                let (outcome, answered) = measured(&records);
+                let outcome = programs::judge(planned, &records, outcome);
+                RunResult { cell, run, outcome, certificate, answered }
             }
-            Err(why) => RunResult { cell, run, outcome: Outcome::Failed(why), certificate: None },
+            Err(why) => RunResult {
+                cell,
+                run,
+                outcome: Outcome::Failed(why),
+                certificate: None,
+                answered: None,
+            },
         }
     }
 

@@ -30,7 +30,7 @@ use trackbed_substrate::kernel::{Execution, Origin};
 use crate::backend::Backend;
 use crate::beside::{self, Beside, Roles};
 use crate::ends::Clients;
-use crate::run::outcome;
+use crate::run::measured;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
 use crate::wiring::Phones;
@@ -170,8 +170,9 @@ impl Backend for Live {
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
         let recorded = self.record(plan, cell, run);
-        let outcome = recorded.map_or_else(Outcome::Failed, |records| outcome(&records));
-        Ok(RunResult { cell, run, outcome, certificate: None })
+        let failed = |why| (Outcome::Failed(why), None);
+        let (outcome, answered) = recorded.map_or_else(failed, |records| measured(&records));
+        Ok(RunResult { cell, run, outcome, certificate: None, answered })
     }
 }
 

@@ -7,20 +7,20 @@ use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
 /// A phone and its message.
-pub(super) type MessageId = (u32, u32);
+pub(crate) type MessageId = (u32, u32);
 
 /// The intended time of a message, and the time of its answer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// Zero only if the message was given up before it could be sent.
-    pub(super) intended: Time,
-    pub(super) bytes: u64,
-    pub(super) answer: Option<Answer>,
+    pub(crate) intended: Time,
+    pub(crate) bytes: u64,
+    pub(crate) answer: Option<Answer>,
 }
 
 impl Message {
     /// From the intended time to the answer, if that accepts the message.
-    pub(super) fn latency(&self) -> Option<Duration> {
+    pub(crate) fn latency(&self) -> Option<Duration> {
         let accepted = self.answer.filter(|answer| TAKEN.contains(&answer.status));
         accepted.map(|answer| answer.at - self.intended)
     }
@@ -28,14 +28,14 @@ impl Message {
 
 /// The first answer to a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
-    pub(super) at: Time,
-    pub(super) status: u16,
+pub(crate) struct Answer {
+    pub(crate) at: Time,
+    pub(crate) status: u16,
 }
 
 /// Every message that was sent or given up, by phone and number. A message that was sent again, on
 /// another connection, counts from its first sending.
-pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
+pub(crate) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
     let mut messages: BTreeMap<MessageId, Message> = BTreeMap::new();
     for record in records {
         match record.event {
@@ -58,4 +58,4 @@ pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
 }
 
 /// Statuses of accepted messages.
-pub(super) const TAKEN: std::ops::RangeInclusive<u16> = 200..=299;
+pub(crate) const TAKEN: std::ops::RangeInclusive<u16> = 200..=299;

@@ -23,7 +23,7 @@ mod latency;
 mod link;
 mod load;
 mod loading;
-mod messages;
+pub(crate) mod messages;
 mod outcome;
 mod page;
 mod playing;

@@ -90,7 +90,7 @@ mod tests {
     fn run(number: u32, completion_ms: f64) -> RunResult {
         let samples = [("completion_ms".to_owned(), vec![completion_ms])];
         let outcome = Outcome::Samples(samples.into());
-        RunResult { cell: 3, run: number, outcome, certificate: None }
+        RunResult { cell: 3, run: number, outcome, certificate: None, answered: None }
     }
 
     #[test]

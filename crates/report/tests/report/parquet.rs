@@ -45,7 +45,7 @@ fn document() -> Document {
 
 fn run(cell: u32, run: u32, values: Vec<f64>) -> RunResult {
     let samples = BTreeMap::from([("rtt_ms".to_owned(), values)]);
-    RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None }
+    RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None, answered: None }
 }
 
 fn runs() -> Vec<RunResult> {
@@ -53,7 +53,7 @@ fn runs() -> Vec<RunResult> {
     vec![
         run(0, 0, vec![0.1 + 0.2, 1.0 / 3.0]),
         run(1, 0, vec![5e-324, -7.0]),
-        RunResult { cell: 1, run: 1, outcome: failed, certificate: None },
+        RunResult { cell: 1, run: 1, outcome: failed, certificate: None, answered: None },
     ]
 }
 

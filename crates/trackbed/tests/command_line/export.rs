@@ -25,6 +25,19 @@ fn samples_are_those_of_the_directory_in_either_format() {
     let first = samples.iter().find(|row| row["metric"] == "completion_ms" && row["cell"] == 1);
     let first = first.unwrap();
     assert_eq!((&first["protocol"], &first["loss"]), (&"quic".into(), &0.03.into()));
+    // A closed loop: the next message is due when the answer to the last has come.
+    let trips = samples.iter().filter(|row| row["metric"] == "rtt_ms" && row["run"] == 0);
+    let trips: Vec<[f64; 4]> = trips
+        .filter(|row| row["cell"] == 0)
+        .map(|row| ["phone", "message", "due_ms", "value"].map(|name| row[name].as_f64().unwrap()))
+        .collect();
+    assert!(trips.len() > 1);
+    for (number, pair) in trips.windows(2).enumerate() {
+        let [[_, _, due, value], [phone, message, next, _]] = [pair[0], pair[1]];
+        assert_eq!((phone, message), (0.0, number as f64 + 1.0));
+        assert!((next - due - value).abs() < 1e-6);
+    }
+    assert_eq!((&first["phone"], &first["due_ms"]), (&Value::Null, &Value::Null));
     scratch.succeed("export out --format ndjson --out samples.ndjson");
     assert_eq!(lines(&scratch.read("samples.ndjson")), samples);
 }

@@ -44,7 +44,7 @@ fn figures_stand_beside_ours_and_guidance_is_derived_from_ours() {
         };
         let samples = samples.map(|(name, value)| (name.to_owned(), spread(value)));
         let outcome = Outcome::Samples(BTreeMap::from(samples));
-        RunResult { cell: index, run: number, outcome, certificate: None }
+        RunResult { cell: index, run: number, outcome, certificate: None, answered: None }
     };
     let cells = document_of_nothing(&plan).cells;
     let runs = (0..8).flat_map(|number| (0..).zip(&cells).map(move |cell| run(cell, number)));

@@ -62,7 +62,13 @@ impl Backend for Invented {
         let samples = samples.map(|(name, value)| (name.to_owned(), vec![value]));
         let certificate = (!self.computing.is_zero())
             .then(|| Certificate { packets: 100, ..Certificate::default() });
-        Ok(RunResult { cell, run, outcome: Outcome::Samples(samples.into()), certificate })
+        Ok(RunResult {
+            cell,
+            run,
+            outcome: Outcome::Samples(samples.into()),
+            certificate,
+            answered: None,
+        })
     }
 }
 

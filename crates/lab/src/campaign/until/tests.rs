@@ -65,7 +65,7 @@ fn a_need_is_decided_at_the_look_that_theory_names() {
                 (0, true) => Outcome::Failed("lost".to_owned()),
                 _ => Outcome::Samples(BTreeMap::from([(name.to_owned(), values)])),
             };
-            RunResult { cell, run, outcome, certificate: None }
+            RunResult { cell, run, outcome, certificate: None, answered: None }
         };
         let all = (0..3).flat_map(|cell| (0..limit).map(move |run| result(cell, run)));
         let all = all.collect::<Vec<_>>();
@@ -91,7 +91,7 @@ fn each_cell_gets_the_runs_that_it_needs() {
         let value = if cell == 1 { 100.0 + f64::from(run % 2) } else { 7.0 };
         let name = if cell == 2 { "rtt_ms" } else { "completion_ms" };
         let outcome = Outcome::Samples(BTreeMap::from([(name.to_owned(), vec![value])]));
-        RunResult { cell, run, outcome, certificate: None }
+        RunResult { cell, run, outcome, certificate: None, answered: None }
     };
     let until = "completion_ms 0.1".parse::<Until>().unwrap();
     let mut rounds = Rounds::new(&plan, until.clone(), 30, 1_000).unwrap();
