@@ -48,7 +48,7 @@ impl Font {
     }
 
     /// The glyph of a character; of one that the font lacks, a question mark's.
-    fn glyph(face: &Face<'_>, character: char) -> GlyphId {
+    pub(super) fn glyph(face: &Face<'_>, character: char) -> GlyphId {
         let glyph = face.glyph_index(character).or_else(|| face.glyph_index('?'));
         glyph.unwrap_or_default()
     }

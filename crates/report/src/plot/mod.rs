@@ -1,4 +1,4 @@
-//! Pictures on paper: panels of marks, drawn as SVG or PDF. Figures, studies' pictures, handover tables
+//! Pictures on paper: panels of marks, drawn as SVG, PDF or PNG. Figures, studies' pictures, handover tables
 //! and diverging runs all describe a [`Plot`]; nothing else draws.
 
 mod axis;
@@ -6,6 +6,7 @@ mod font;
 mod layout;
 mod model;
 mod pdf;
+mod png;
 mod scene;
 
 pub use font::{Font, FontError};

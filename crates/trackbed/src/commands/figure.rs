@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Use FONT, a TrueType or OpenType file or the name of an installed family [default: a font like Arial]
     #[arg(long, value_name = "FONT")]
     pub font: Option<String>,
-    /// Write the figure to FILE, as PDF or SVG by its ending
+    /// Write the figure to FILE, as PDF, SVG or PNG (600 dpi) by its ending
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -71,15 +71,9 @@ pub enum KindArgument {
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let Arguments { width, font_size, out, .. } = arguments;
     let ending = out.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
-    let is_pdf = match ending.as_deref() {
-        Some("pdf") => true,
-        Some("svg") => false,
-        Some("png") => bail!(
-            "figures are vectors, which print sharply at any size: write -o {}, and where only pixels will do \
-             convert it: pdftoppm -r 600 -png -singlefile FILE.pdf FILE",
-            out.with_extension("pdf").display()
-        ),
-        _ => bail!("{}: give the file the ending .pdf or .svg", out.display()),
+    let ending = ending.filter(|ending| ["pdf", "svg", "png"].contains(&ending.as_str()));
+    let Some(ending) = ending else {
+        bail!("{}: give the file the ending .pdf, .svg or .png", out.display());
     };
     if width / font_size < LETTERS_MIN {
         bail!(
@@ -91,7 +85,11 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let font = arguments.font.as_deref().map_or_else(|| Ok(Font::bundled()), font)?;
     let Figure { plot, caption } = figure(arguments)?;
     let scene = plot.on(Paper { width: *width, size: *font_size, font: &font });
-    let bytes = if is_pdf { scene.pdf(&font)? } else { scene.svg(&font).into_bytes() };
+    let bytes = match ending.as_str() {
+        "pdf" => scene.pdf(&font)?,
+        "png" => scene.png(&font)?,
+        _ => scene.svg(&font).into_bytes(),
+    };
     write_file(out, |file| file.write_all(&bytes).with_context(|| no_place(out)))?;
     let height = scene.height() / POINTS_PER_MM;
     let width = width / POINTS_PER_MM;

@@ -4,12 +4,12 @@ use super::scenario;
 
 /// What the help offers is drawn, and the same again gives the same file.
 #[test]
-fn every_kind_is_drawn_in_both_formats() {
+fn every_kind_is_drawn_in_every_format() {
     let scratch = scenario();
     let axes = "--set protocol=quic,tcp --set link.loss=0,1%,3%";
     scratch.succeed(&format!("run a.toml {axes} --runs 6 --out out"));
     for kind in ["box", "ecdf", "line", "bar", "timeline"] {
-        for ending in ["pdf", "svg"] {
+        for ending in ["pdf", "svg", "png"] {
             let file = format!("{kind}.{ending}");
             let words = format!("figure out --kind {kind} --width 88mm -o {file}");
             let caption = scratch.succeed(&words).stdout;
@@ -18,9 +18,12 @@ fn every_kind_is_drawn_in_both_formats() {
             scratch.succeed(&words);
             assert!(first == std::fs::read(scratch.path(&file)).unwrap(), "{file}");
             let text = String::from_utf8_lossy(&first);
-            // 88 mm are 249.45 points.
-            let starts = if ending == "pdf" { "%PDF-1.7" } else { "<svg " };
-            let size = if ending == "pdf" { "/MediaBox [0 0 249.4" } else { "width=\"88.0mm\"" };
+            // 88 mm are 249.45 points, and 2,079 pixels.
+            let (starts, size) = match ending {
+                "pdf" => ("%PDF-1.7", "/MediaBox [0 0 249.4"),
+                "svg" => ("<svg ", "width=\"88.0mm\""),
+                _ => ("\u{fffd}PNG", "IHDR\0\0\u{8}\u{1f}"),
+            };
             assert!(text.starts_with(starts) && text.contains(size), "{file}");
         }
     }
@@ -48,8 +51,11 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
         ),
         ("out --font a.toml -o x.pdf", "no TrueType or OpenType font"),
         ("out --font Nowhere -o x.pdf", "give the path of a .ttf or .otf file"),
-        ("out -o x.png", "pdftoppm"),
-        ("out -o x", "give the file the ending .pdf or .svg"),
+        (
+            "out --width 990mm --font-size 150pt --kind ecdf -o x.png",
+            "pixels are too many for a PNG",
+        ),
+        ("out -o x", "give the file the ending .pdf, .svg or .png"),
         ("out -o out/run.json", "give the file the ending"),
     ] {
         scratch.refuse(&format!("figure {words}"), &[why]);

@@ -1,0 +1,154 @@
+//! A picture as pixels, for programs that read nothing else.
+
+use std::io;
+
+use tiny_skia::{
+    Color, FillRule, Paint as Ink, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
+};
+use ttf_parser::OutlineBuilder;
+
+use super::font::Font;
+use super::scene::{Colour, Item, Paint, Scene, Text};
+
+/// Pixels of a point: 600 dpi, which journals ask of pictures with lines.
+const PER_POINT: f32 = 600.0 / 72.0;
+const PER_METRE: u32 = 23_622;
+
+/// A quarter of a gigabyte: a page of a newspaper.
+const PIXELS_MAX: u64 = 1 << 26;
+
+impl Scene {
+    /// As PNG, 600 pixels an inch.
+    ///
+    /// # Errors
+    /// If there are more than [`PIXELS_MAX`] pixels.
+    pub fn png(&self, font: &Font) -> io::Result<Vec<u8>> {
+        let pixels = |points: f64| (points as f32 * PER_POINT).round() as u32;
+        let (width, height) = (pixels(self.width), pixels(self.height));
+        let fits = u64::from(width) * u64::from(height) <= PIXELS_MAX;
+        let canvas = if fits { Pixmap::new(width, height) } else { None };
+        let mut canvas = canvas.ok_or_else(|| {
+            let why = format!("{width} x {height} pixels are too many for a PNG");
+            io::Error::other(why + "; make the figure smaller, or make a PDF or an SVG of it")
+        })?;
+        canvas.fill(Color::WHITE);
+        for item in &self.items {
+            match item {
+                Item::Path { points, is_closed, paint } => {
+                    let mut path = PathBuilder::new();
+                    for (number, [x, y]) in points.iter().enumerate() {
+                        match number {
+                            0 => path.move_to(*x as f32, *y as f32),
+                            _ => path.line_to(*x as f32, *y as f32),
+                        }
+                    }
+                    if *is_closed {
+                        path.close();
+                    }
+                    show(path.finish(), paint, &mut canvas);
+                }
+                Item::Disc { at: [x, y], radius, paint } => {
+                    let disc = PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32);
+                    show(disc, paint, &mut canvas);
+                }
+                Item::Text(text) => self.show_glyphs(text, font, &mut canvas),
+            }
+        }
+        Ok(encode(&canvas)?)
+    }
+
+    fn show_glyphs(&self, text: &Text, font: &Font, canvas: &mut Pixmap) {
+        let face = font.face();
+        let scale = (self.size / f64::from(face.units_per_em())) as f32;
+        let mut along = (-font.width(&text.text) * self.size * text.anchor) as f32;
+        let [x, y] = text.at.map(|value| value as f32);
+        for character in text.text.chars() {
+            let glyph = Font::glyph(&face, character);
+            // Letters rise against the axis of rows; upright ones rise to the left.
+            let place = match text.is_upright {
+                true => Transform::from_row(0.0, -scale, -scale, 0.0, x, y - along),
+                false => Transform::from_row(scale, 0.0, 0.0, -scale, x + along, y),
+            };
+            let mut outline = Outline(PathBuilder::new());
+            face.outline_glyph(glyph, &mut outline);
+            if let Some(path) = outline.0.finish().and_then(|path| path.transform(place)) {
+                fill(&path, [0; 3], canvas);
+            }
+            along += f32::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale;
+        }
+    }
+}
+
+fn encode(canvas: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, canvas.width(), canvas.height());
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_pixel_dims(Some(png::PixelDimensions {
+        xppu: PER_METRE,
+        yppu: PER_METRE,
+        unit: png::Unit::Meter,
+    }));
+    // The ground is white, so no pixel is transparent.
+    let opaque = canvas.data().chunks_exact(4).flat_map(|pixel| pixel[..3].to_vec());
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&opaque.collect::<Vec<u8>>())?;
+    writer.finish()?;
+    Ok(file)
+}
+
+/// Fills and outlines a path, unless it is empty.
+fn show(path: Option<Path>, paint: &Paint, canvas: &mut Pixmap) {
+    let Some(path) = path else { return };
+    if let Some(colour) = paint.fill {
+        fill(&path, colour, canvas);
+    }
+    if let Some((colour, width)) = paint.stroke {
+        let lengths = paint.dash.iter().map(|length| *length as f32).collect();
+        let dash = StrokeDash::new(lengths, 0.0);
+        let stroke = Stroke {
+            width: width as f32,
+            dash,
+            line_join: tiny_skia::LineJoin::Round,
+            ..Stroke::default()
+        };
+        canvas.stroke_path(&path, &ink(colour), &stroke, SCALED, None);
+    }
+}
+
+fn fill(path: &Path, colour: Colour, canvas: &mut Pixmap) {
+    canvas.fill_path(path, &ink(colour), FillRule::Winding, SCALED, None);
+}
+
+const SCALED: Transform =
+    Transform { sx: PER_POINT, kx: 0.0, ky: 0.0, sy: PER_POINT, tx: 0.0, ty: 0.0 };
+
+fn ink([red, green, blue]: Colour) -> Ink<'static> {
+    let mut ink = Ink::default();
+    ink.set_color_rgba8(red, green, blue, 255);
+    ink
+}
+
+/// Draws the outline of a glyph.
+struct Outline(PathBuilder);
+
+impl OutlineBuilder for Outline {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.0.move_to(x, y);
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        self.0.line_to(x, y);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        self.0.quad_to(x1, y1, x, y);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        self.0.cubic_to(x1, y1, x2, y2, x, y);
+    }
+
+    fn close(&mut self) {
+        self.0.close();
+    }
+}
