@@ -8,6 +8,7 @@ mod migration;
 mod pages;
 mod presets;
 mod scenarios;
+mod single_losses;
 mod slow_start;
 mod swarm;
 mod telemetry;

@@ -1575,6 +1575,27 @@ impl Connection {
                 };
             }
 
+            if needs_loss_probe && transmit.datagram_remaining_mut() == 0 {
+                if self.path_data(path_id).probe_datagrams == 0 {
+                    // The datagrams of this timeout went to other spaces.
+                    self.spaces[space_id].for_path(path_id).loss_probes = 0;
+                    continue;
+                }
+                let others_probe = SpaceId::iter().any(|other| {
+                    let pns = self.spaces[other].path_space(path_id);
+                    other != space_id && pns.is_some_and(|pns| pns.loss_probes > 0)
+                });
+                if let Some(pn) = last_packet_number
+                    && others_probe
+                {
+                    // The next datagram is shared again.
+                    return PollPathSpaceStatus::WrotePacket {
+                        last_packet_number: pn,
+                        pad_datagram,
+                    };
+                }
+            }
+
             // We want to send on this space, check congestion control if we can. But only
             // if we will need to start a new datagram. If we are coalescing into an already
             // started datagram we do not need to check congestion control again.
@@ -1607,21 +1628,7 @@ impl Connection {
                 }
 
                 if needs_loss_probe {
-                    // Ensure we have something to send for a tail-loss probe.
-                    let request_immediate_ack =
-                        space_id == SpaceId::Data && self.peer_supports_ack_frequency();
-                    if self.ranking.is_some() && !scheduling_info.may_send_data {
-                        self.spaces[space_id].for_path(path_id).pending_ping = true;
-                    } else {
-                        self.spaces[space_id].queue_tail_loss_probe(
-                            path_id,
-                            request_immediate_ack,
-                            &self.streams,
-                        );
-                    }
-
-                    self.spaces[space_id].for_path(path_id).loss_probes -= 1; // needs_loss_probe ensures loss_probes > 0
-
+                    self.path_data_mut(path_id).probe_datagrams -= 1;
                     // Clamp the datagram to at most the minimum MTU to ensure that loss
                     // probes can get through and enable recovery even if the path MTU
                     // has shrank unexpectedly.
@@ -1636,6 +1643,25 @@ impl Connection {
 
                 // We started a new datagram, we decide later if it needs padding.
                 pad_datagram = PadDatagram::No;
+            }
+
+            if needs_loss_probe {
+                // Ensure we have something to send for a tail-loss probe, in a datagram of its
+                // own or coalesced with the probe of a lower space.
+                let request_immediate_ack =
+                    space_id == SpaceId::Data && self.peer_supports_ack_frequency();
+                if self.ranking.is_some() && !scheduling_info.may_send_data {
+                    self.spaces[space_id].for_path(path_id).pending_ping = true;
+                } else {
+                    self.spaces[space_id].queue_tail_loss_probe(
+                        path_id,
+                        space_id,
+                        request_immediate_ack,
+                        &mut self.streams,
+                    );
+                }
+
+                self.spaces[space_id].for_path(path_id).loss_probes -= 1; // needs_loss_probe ensures loss_probes > 0
             }
 
             // If coalescing another packet into the existing datagram, there should
@@ -1964,7 +1990,8 @@ impl Connection {
                 max_packet_size,
                 connection_close_pending,
             );
-            if !can_send.is_empty() {
+            let probes = self.spaces[space_id].for_path(PathId::ZERO).loss_probes;
+            if !can_send.is_empty() || probes > 0 {
                 return true;
             }
             match space_id.next() {
@@ -3317,9 +3344,21 @@ impl Connection {
         if space == SpaceId::Data {
             self.give_up_flight(now, path_id);
         }
-        let pns = self.spaces[space].for_path(path_id);
-        pns.loss_probes = pns.loss_probes.saturating_add(count);
+        // The peer may have keys for only one of the spaces, so others with data in flight are
+        // probed along, in the same datagrams where they have room (RFC 9002 section 6.2.4).
+        let others = SpaceId::iter().filter(|other| {
+            let pns = self.spaces[*other].path_space(path_id);
+            *other != space
+                && pns.is_some_and(|pns| pns.has_in_flight())
+                && (self.crypto_state.has_keys(other.encryption_level())
+                    || *other == SpaceId::Data
+                        && self.crypto_state.has_keys(EncryptionLevel::ZeroRtt))
+        });
+        for probed in others.chain([space]).collect::<Vec<_>>() {
+            self.spaces[probed].for_path(path_id).loss_probes = count;
+        }
         let path_data = self.path_data_mut(path_id);
+        path_data.probe_datagrams = count;
         path_data.pto_count = path_data.pto_count.saturating_add(1);
         self.set_loss_detection_timer(now, path_id);
     }
@@ -3637,20 +3676,8 @@ impl Connection {
         let path = self.path(path_id)?;
         let pto_count = path.pto_count;
 
-        // Cap the maximum interval between two tail-loss probes.
-        let max_interval = if path.rtt.get() > SLOW_RTT_THRESHOLD {
-            // For slow links we want to increase the interval beyond 2s.
-            (path.rtt.get() * 3) / 2
-        } else if let Some(idle) = path.idle_timeout.or(self.idle_timeout)
-            && idle <= MIN_IDLE_FOR_FAST_PTO
-        {
-            // If the idle timeout is relatively low, cap at 1s so we get plenty of retries
-            // before the idle timeout fires.
-            MAX_PTO_FAST_INTERVAL
-        } else {
-            // Otherwise cap to 2s.
-            MAX_PTO_INTERVAL
-        };
+        // RFC 9002 section 6.2.1: each timeout doubles the next, without a limit.
+        let backoff = 2u32.pow(pto_count.min(MAX_BACKOFF_EXPONENT));
 
         if path_id == PathId::ZERO
             && path.in_flight.ack_eliciting == 0
@@ -3666,10 +3693,7 @@ impl Connection {
                 _ => SpaceId::Initial,
             };
 
-            let backoff = 2u32.pow(path.pto_count.min(MAX_BACKOFF_EXPONENT));
-            let duration = path.rtt.pto_base() * backoff;
-            let duration = duration.min(max_interval);
-            return Some((now + duration, space));
+            return Some((now + path.rtt.pto_base() * backoff, space));
         }
 
         let mut result = None;
@@ -3689,32 +3713,24 @@ impl Connection {
                 continue;
             }
 
-            // Compute the PTO duration for this space, we want to cap the maximum interval
-            // between two tail-loss probes so to not do a simple exponential backoff but
-            // rather iterate through the probes to compute the capped increment for an
-            // exponential backoff at each step.
-            let duration = {
-                let max_ack_delay = if space == SpaceId::Data {
-                    self.ack_frequency.max_ack_delay_for_pto()
-                } else {
-                    Duration::ZERO
-                };
-                let pto_base = path.rtt.pto_base() + max_ack_delay;
-                let mut duration = pto_base;
-                for i in 1..=pto_count {
-                    let exponential_duration = pto_base * 2u32.pow(i.min(MAX_BACKOFF_EXPONENT));
-                    let max_duration = duration + max_interval;
-                    duration = exponential_duration.min(max_duration);
-                }
-                duration
+            let max_ack_delay = if space == SpaceId::Data {
+                self.ack_frequency.max_ack_delay_for_pto()
+            } else {
+                Duration::ZERO
             };
+            let duration = (path.rtt.pto_base() + max_ack_delay) * backoff;
 
             let Some(last_ack_eliciting) = pns.time_of_last_ack_eliciting_packet else {
                 continue;
             };
             // Base the deadline on when the last probe was sent, so the PTO
-            // doesn't fire before the response has had time to arrive.
-            let pto = last_ack_eliciting + duration;
+            // doesn't fire before the response has had time to arrive. One that is
+            // due is sent now.
+            let last = match pns.loss_probes {
+                0 => last_ack_eliciting,
+                _ => now.max(last_ack_eliciting),
+            };
+            let pto = last + duration;
             if result.is_none_or(|(earliest_pto, _)| pto < earliest_pto) {
                 if path.anti_amplification_blocked(1) {
                     // Nothing would be able to be sent.
@@ -4227,6 +4243,8 @@ impl Connection {
         for (_, packet) in sent_packets.into_iter() {
             path.data.remove_in_flight(&packet);
         }
+        // RFC 9002 section 6.2.2: the timers are reset, and with them the backoff.
+        path.data.pto_count = 0;
 
         self.set_loss_detection_timer(now, PathId::ZERO)
     }
@@ -7635,26 +7653,8 @@ fn get_max_ack_delay(params: &TransportParameters) -> Duration {
 /// Prevents overflow and improves behavior in extreme circumstances.
 const MAX_BACKOFF_EXPONENT: u32 = 16;
 
-/// The max interval between successive tail-loss probes.
-///
-/// This is the "normal" value we use.
+/// The max interval between successive path challenges.
 const MAX_PTO_INTERVAL: Duration = Duration::from_secs(2);
-
-/// The idle time, below which we use the shorter [`MAX_PTO_FAST_INTERVAL`].
-const MIN_IDLE_FOR_FAST_PTO: Duration = Duration::from_secs(25);
-
-/// The max interval between successive tail-loss probes with short idle times.
-///
-/// If the path or connection idle time is less than [`MIN_IDLE_FOR_FAST_PTO`] then we use
-/// this value to ensure we have plenty of retransmits before we reach the idle time.
-const MAX_PTO_FAST_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The RTT threshold above which we cap the PTO interval to 1.5 * smoothed_rtt
-///
-/// This is RTT time above which 1.5 * RTT > [`MAX_PTO_INTERVAL`], for these links we want
-/// to extend the interval between tail-loss probes to not fill the entire pipe with them.
-const SLOW_RTT_THRESHOLD: Duration =
-    Duration::from_millis((MAX_PTO_INTERVAL.as_millis() as u64 * 2) / 3);
 
 /// Minimal remaining size to allow packet coalescing, excluding cryptographic tag
 ///

@@ -241,6 +241,8 @@ pub(super) struct PathData {
     ///
     /// [`LossDetection`]: super::timer::PathTimer::LossDetection
     pub(super) pto_count: u32,
+    /// How many datagrams the last probe timeout may still send, over all spaces.
+    pub(super) probe_datagrams: u32,
 
     //
     // Per-path idle & keep alive
@@ -340,6 +342,7 @@ impl PathData {
             status: Default::default(),
             first_packet: None,
             pto_count: 0,
+            probe_datagrams: 0,
             idle_timeout: config.default_path_max_idle_timeout,
             keep_alive: config.default_path_keep_alive_interval,
             permit_idle_reset: true,
@@ -388,6 +391,7 @@ impl PathData {
             status: prev.status.clone(),
             first_packet: None,
             pto_count: 0,
+            probe_datagrams: 0,
             idle_timeout: prev.idle_timeout,
             keep_alive: prev.keep_alive,
             permit_idle_reset: true,

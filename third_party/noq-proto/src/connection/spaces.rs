@@ -101,9 +101,12 @@ impl PacketSpace {
     pub(super) fn queue_tail_loss_probe(
         &mut self,
         path_id: PathId,
+        space_id: SpaceId,
         request_immediate_ack: bool,
-        streams: &StreamsState,
+        streams: &mut StreamsState,
     ) {
+        let has_stream_data =
+            |streams: &StreamsState| space_id == SpaceId::Data && streams.can_send_stream_data();
         if request_immediate_ack {
             // The probe should be ACKed without delay (should only be used in the Data space and
             // when the peer supports the acknowledgement frequency extension)
@@ -111,7 +114,7 @@ impl PacketSpace {
         }
 
         // We prefer to send new data to make most efficient use of bandwidth.
-        if !self.pending.is_empty(streams) {
+        if !self.pending.is_empty(streams) || has_stream_data(streams) {
             // There's real data to send here, no need to make something up
             return;
         }
@@ -122,10 +125,13 @@ impl PacketSpace {
             .values_mut()
             .flat_map(|s| s.sent_packets.values_mut())
         {
-            if !packet.retransmits.is_empty(streams) {
-                // Remove retransmitted data from the old packet so we don't end up retransmitting
-                // it *again* even if the copy we're sending now gets acknowledged.
-                self.pending |= mem::take(&mut packet.retransmits);
+            // Remove retransmitted data from the old packet so we don't end up retransmitting
+            // it *again* even if the copy we're sending now gets acknowledged.
+            self.pending |= mem::take(&mut packet.retransmits);
+            for frame in mem::take(&mut packet.stream_frames) {
+                streams.retransmit(frame);
+            }
+            if !self.pending.is_empty(streams) || has_stream_data(streams) {
                 return;
             }
         }
