@@ -170,11 +170,14 @@ fn quic() -> Vec<Parameter> {
          % with reno";
     const PACKET_SIZE: &str = "QUIC: a fixed datagram size, 1200 B to 65527 B, without path MTU \
                                discovery; 0 B: with discovery, the default";
+    const REORDERING: &str = "QUIC: a packet is lost when one sent so many later is acknowledged (RFC 9002 \
+                              section 6.1.1); 0: as many as came between yet, also in time, as RACK";
     vec![
         initial_window(),
         Parameter::optional("beta", Kind::Share, BETA),
         Parameter::optional("hystart", Kind::Flag, HYSTART),
         Parameter::optional("packet-size", Kind::Size, PACKET_SIZE),
+        Parameter::with_default("reordering-threshold", Kind::Count { min: 0 }, "3", REORDERING),
     ]
 }
 

@@ -74,3 +74,23 @@ fn a_lost_message_is_repeated_at_its_timeout() {
         assert!(repeated >= 5, "every message was lost once: {costs:?}");
     }
 }
+
+/// A quarter of the packets overtaken by 400 others: the fixed threshold takes them for lost, the adaptive one
+/// learns, as RACK over TCP does.
+#[test]
+fn reordering_is_no_loss_to_a_threshold_that_adapts() {
+    let completion = |protocol: &str, threshold: u32| {
+        let text = format!(
+            "name = \"a\"\nruns = 1\nprotocol = \"{protocol}\"\ncongestion = \"cubic\"\nwindow = \"16 MiB\"\n\
+             reordering-threshold = {threshold}\n[link]\ndelay = \"5 ms\"\nrate = \"1 Gbit/s\"\nqueue = \"4 MB\"\n\
+             reordering = {{ reordering = {{ reordering = \"25 %\", hold = \"5 ms\" }} }}\n\
+             [workload]\nkind = \"bulk\"\nsize = \"10 MB\"\n"
+        );
+        let plan = scenario::load(&Source::Text { name: "a.toml".to_owned(), text }, &[]).unwrap();
+        run(&plan, 1)[0].outcome.samples().unwrap()["completion_ms"][0]
+    };
+    let [fixed, adaptive] = [3, 0].map(|threshold| completion("quic", threshold));
+    assert!(adaptive < fixed / 5.0, "{fixed} and {adaptive} ms");
+    // Ten round trips for 10 MB from ten packets on, the time on the wire, and what learning costs.
+    assert!(adaptive < 500.0, "{adaptive} ms");
+}

@@ -16,6 +16,7 @@ use super::congestion::Controllers;
 use super::probing::Leave;
 use super::scheduling::Blocked;
 use super::several::Several;
+use super::tuning::Tuning;
 use crate::config::{STREAMS_MAX, TransportParameters};
 use crate::observer::{Observer, Side};
 use crate::tls::{Randomness, hex};
@@ -39,7 +40,7 @@ impl Settings {
         several: Option<Several>,
     ) -> Result<Settings> {
         let controllers = Controllers::of(protocol, parameters)?;
-        let transport = transport(protocol, parameters, controllers.tuning.datagram)?;
+        let transport = transport(protocol, parameters, &controllers.tuning)?;
         Ok(Settings { transport, controllers, several })
     }
 
@@ -58,12 +59,11 @@ impl Settings {
     }
 }
 
-/// The shared settings for either side; `datagram` is the size of every full datagram, `None` to look
-/// for the path's.
+/// The shared settings for either side.
 fn transport(
     protocol: &'static str,
     parameters: &TransportParameters,
-    datagram: Option<u16>,
+    tuning: &Tuning,
 ) -> Result<TransportConfig> {
     let too_long = "the idle timeout is too long: use at most a few hours";
     let idle = IdleTimeout::try_from(parameters.idle_timeout.unwrap_or(IDLE_TIMEOUT))
@@ -78,8 +78,9 @@ fn transport(
         .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
         // RFC 9002 section 6.2.2.
         .initial_rtt(Duration::from_millis(333))
+        .packet_threshold(tuning.reordering_threshold.try_into().unwrap_or(u32::MAX))
         .datagram_receive_buffer_size(None);
-    if let Some(datagram) = datagram {
+    if let Some(datagram) = tuning.datagram {
         transport.initial_mtu(datagram).min_mtu(datagram).mtu_discovery_config(None);
     }
     if let Some(observer) = &parameters.observer {

@@ -10,6 +10,8 @@ pub(crate) struct Tuning {
     /// The share of the window kept after a loss.
     pub(super) beta: Option<f64>,
     pub(super) hystart: bool,
+    /// 0 adapts.
+    pub(super) reordering_threshold: u64,
     /// The size of every full datagram; `None` to look for the path's.
     pub(super) datagram: Option<u16>,
 }
@@ -21,6 +23,7 @@ impl Tuning {
             initial_datagrams: arguments.get("initial-window"),
             beta: arguments.get::<Ratio>("beta").map(Ratio::as_f64),
             hystart: arguments.get("hystart").unwrap_or_default(),
+            reordering_threshold: arguments.get("reordering-threshold").unwrap_or(3),
             datagram: datagram.and_then(|size| size.as_bytes().try_into().ok()),
         }
     }

@@ -176,6 +176,9 @@ impl TransportConfig {
 
     /// Maximum reordering in packet number space before FACK style loss detection considers a
     /// packet lost. Should not be less than 3, per RFC5681.
+    ///
+    /// 0 is 3 at first, and adapts: where a packet comes late, this and the time threshold grow to
+    /// what it would have taken, the latter to two round trips at most (as RACK, RFC 8985).
     pub fn packet_threshold(&mut self, value: u32) -> &mut Self {
         self.packet_threshold = value;
         self

@@ -3040,7 +3040,7 @@ impl Connection {
             }
         };
 
-        if self.detect_spurious_loss(&ack, space, path) {
+        if self.detect_spurious_loss(now, &ack, space, path) {
             self.path_stats.get_mut(path).spurious_congestion_events += 1;
             self.path_data_mut(path)
                 .congestion
@@ -3176,7 +3176,14 @@ impl Connection {
         Ok(())
     }
 
-    fn detect_spurious_loss(&mut self, ack: &frame::Ack, space: SpaceId, path: PathId) -> bool {
+    fn detect_spurious_loss(
+        &mut self,
+        now: Instant,
+        ack: &frame::Ack,
+        space: SpaceId,
+        path: PathId,
+    ) -> bool {
+        let mut reordering = self.path_data(path).reordering;
         let lost_packets = &mut self.spaces[space].for_path(path).lost_packets;
 
         if lost_packets.is_empty() {
@@ -3186,7 +3193,12 @@ impl Connection {
         for range in ack.iter() {
             let spurious_losses: Vec<u64> = lost_packets
                 .iter_range(range.clone())
-                .map(|(pn, _info)| pn)
+                .map(|(pn, info)| {
+                    let late = now.saturating_duration_since(info.time_sent);
+                    reordering.0 = reordering.0.max(ack.largest.saturating_sub(pn) + 1);
+                    reordering.1 = reordering.1.max(late);
+                    pn
+                })
                 .collect();
 
             for pn in spurious_losses {
@@ -3198,7 +3210,9 @@ impl Connection {
         // then we have raised a spurious congestion event in the past.
         // We cannot conclude when there are remaining packets,
         // but future ACK frames might indicate a spurious loss detection.
-        lost_packets.is_empty()
+        let is_spurious = lost_packets.is_empty();
+        self.path_data_mut(path).reordering = reordering;
+        is_spurious
     }
 
     /// Drain lost packets that we reasonably think will never arrive
@@ -3402,12 +3416,19 @@ impl Connection {
             .mul_f32(self.config.time_threshold)
             .max(TIMER_GRANULARITY);
         let first_packet_after_rtt_sample = path.first_packet_after_rtt_sample;
+        let (packet_threshold, loss_delay) = match self.config.packet_threshold {
+            0 => {
+                let (packets, time) = path.reordering;
+                let most = 2 * path.rtt.conservative();
+                (packets, loss_delay.max((time + TIMER_GRANULARITY).min(most)))
+            }
+            packets => (u64::from(packets), loss_delay),
+        };
 
         let largest_acked_packet_pn = self.spaces[pn_space]
             .for_path(path_id)
             .largest_acked_packet_pn
             .expect("detect_lost_packets only to be called if path received at least one ACK");
-        let packet_threshold = self.config.packet_threshold as u64;
 
         // InPersistentCongestion: Determine if all packets in the time period before the newest
         // lost packet, including the edges, are marked lost. PTO computation must always

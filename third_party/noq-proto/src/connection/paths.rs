@@ -243,6 +243,8 @@ pub(super) struct PathData {
     pub(super) pto_count: u32,
     /// How many datagrams the last probe timeout may still send, over all spaces.
     pub(super) probe_datagrams: u32,
+    /// The most reordering yet, in packets and in time since they were sent.
+    pub(super) reordering: (u64, Duration),
 
     //
     // Per-path idle & keep alive
@@ -343,6 +345,7 @@ impl PathData {
             first_packet: None,
             pto_count: 0,
             probe_datagrams: 0,
+            reordering: (3, Duration::ZERO),
             idle_timeout: config.default_path_max_idle_timeout,
             keep_alive: config.default_path_keep_alive_interval,
             permit_idle_reset: true,
@@ -392,6 +395,7 @@ impl PathData {
             first_packet: None,
             pto_count: 0,
             probe_datagrams: 0,
+            reordering: (3, Duration::ZERO),
             idle_timeout: prev.idle_timeout,
             keep_alive: prev.keep_alive,
             permit_idle_reset: true,

@@ -925,13 +925,15 @@ pub(super) struct Dedup {
     window: Window,
     /// Lowest packet number higher than all yet authenticated.
     next: u64,
+    /// What was missing when it left the window. It may still come where packets overtake others.
+    missing: ArrayRangeSet,
 }
 
 impl Dedup {
     /// Construct an empty window positioned at the start.
     #[cfg(test)]
     pub(super) fn new() -> Self {
-        Self { window: 0, next: 0 }
+        Self::default()
     }
 
     /// Highest packet number authenticated.
@@ -945,6 +947,7 @@ impl Dedup {
     pub(super) fn insert(&mut self, packet: u64) -> bool {
         if let Some(diff) = packet.checked_sub(self.next) {
             // Right of window
+            self.note_missing(packet);
             self.window = ((self.window << 1) | 1)
                 .checked_shl(cmp::min(diff, u64::from(u32::MAX)) as u32)
                 .unwrap_or(0);
@@ -964,7 +967,24 @@ impl Dedup {
             }
         } else {
             // Left of window
-            true
+            !self.missing.remove(packet..packet + 1)
+        }
+    }
+
+    /// Notes what leaves the window, not having come, when `highest` becomes the highest number.
+    fn note_missing(&mut self, highest: u64) {
+        let first = self.next.saturating_sub(WINDOW_SIZE);
+        let left = (highest + 1).saturating_sub(WINDOW_SIZE);
+        for packet in first..left.min(self.next.saturating_sub(1)) {
+            if self.window & 1 << (self.highest() - packet - 1) == 0 {
+                self.missing.insert_one(packet);
+            }
+        }
+        if left > self.next {
+            self.missing.insert(self.next..left);
+        }
+        while self.missing.range_count() > MISSING_RANGES_MAX {
+            self.missing.pop_min();
         }
     }
 
@@ -1038,6 +1058,9 @@ type Window = u128;
 
 /// Number of packets tracked by `Dedup`.
 const WINDOW_SIZE: u64 = 1 + size_of::<Window>() as u64 * 8;
+
+/// Beyond this many gaps left of the window, what is missing in the lowest one counts as received.
+const MISSING_RANGES_MAX: usize = 256;
 /// Indicates which data is available for sending
 ///
 /// This applies to a particular space ID that was queried and all refers to on-path data.
