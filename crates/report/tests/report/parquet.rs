@@ -124,6 +124,9 @@ fn columns_have_the_type_of_what_they_hold() {
         ("metric", Physical::BYTE_ARRAY),
         ("sample", Physical::INT64),
         ("value", Physical::DOUBLE),
+        ("phone", Physical::INT64),
+        ("message", Physical::INT64),
+        ("due_ms", Physical::DOUBLE),
     ];
     assert_eq!(types, expected);
     let about = file.key_value_metadata().unwrap();
@@ -153,7 +156,10 @@ fn many_rows_are_several_groups() {
             "0",
             "rtt_ms",
             "99999",
-            "33333"
+            "33333",
+            "",
+            "",
+            ""
         ]
     );
 }
