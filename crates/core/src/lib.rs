@@ -7,6 +7,7 @@ mod named;
 pub mod packet;
 pub mod parameter;
 pub mod seed;
+pub mod text;
 pub mod time;
 pub mod units;
 

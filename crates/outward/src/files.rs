@@ -1,12 +1,14 @@
 //! Files in a folder whose contents are untrusted. Files are never written through a symbolic link to another
 //! place, and reading does not block on a pipe.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
 use rustix::fs::OFlags;
 use tempfile::{Builder, NamedTempFile};
 
@@ -36,6 +38,39 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
 pub fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    bounded(bytes, limit)
+}
+
+/// What gzip compressed, if `bytes` begin as it does, else `bytes`; at most `limit` bytes.
+///
+/// # Errors
+/// If it is damaged, or longer.
+pub fn decompressed(bytes: Cow<'_, [u8]>, limit: u64) -> io::Result<Cow<'_, [u8]>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    let mut decoder = MultiGzDecoder::new(&*bytes).take(limit.saturating_add(1));
+    let damaged = |why| io::Error::other(format!("it is not valid gzip: {why}"));
+    decoder.read_to_end(&mut plain).map_err(damaged)?;
+    bounded(plain, limit).map(Cow::Owned)
+}
+
+/// The text of the file at `path`, decompressed, at most `limit` bytes, without a byte order mark.
+///
+/// # Errors
+/// As [`read_bounded`] and [`decompressed`], and if it is not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let text = decompressed(read_bounded(path, limit)?.into(), limit)?.into_owned();
+    let text = String::from_utf8(text);
+    let mut text = text.map_err(|_| io::Error::other("it is not UTF-8; save it as UTF-8"))?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..3);
+    }
+    Ok(text)
+}
+
+fn bounded(bytes: Vec<u8>, limit: u64) -> io::Result<Vec<u8>> {
     match bytes.len() as u64 > limit {
         true => Err(io::Error::other(format!("it is larger than {} MB", limit / 1_000_000))),
         false => Ok(bytes),
@@ -247,5 +282,12 @@ mod tests {
             (read_bounded(&path, 3).unwrap(), read_bounded(&path, 2).is_err()),
             (b"abc".to_vec(), true)
         );
+        // Of `gzip -n`: the text "abc", and its first half.
+        let gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\x03KLJ\x06\0\xc2A$5\x03\0\0\0";
+        fs::write(&path, gzip).unwrap();
+        assert_eq!(read_text(&path, 99).unwrap(), "abc");
+        let why = decompressed((&gzip[..]).into(), 2).unwrap_err().to_string();
+        assert!(why.contains("larger"), "{why}");
+        assert!(decompressed((&gzip[..12]).into(), 99).unwrap_err().to_string().contains("gzip"));
     }
 }

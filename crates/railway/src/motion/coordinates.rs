@@ -1,6 +1,6 @@
 //! Geographic coordinates.
 
-use crate::motion::error::MotionError;
+use crate::motion::MotionError;
 
 /// The mean radius of the Earth in metres (IUGG), as a sphere. Distances are wrong by at most 0.5 %, and by
 /// less than a metre between neighbouring points of a track.

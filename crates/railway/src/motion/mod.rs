@@ -22,19 +22,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 mod coordinates;
-mod error;
 mod gps;
 mod log;
 pub mod quantity;
 mod ride;
 mod speed;
-pub mod table;
 mod track;
 
 pub use coordinates::{Coordinates, EARTH_RADIUS_M};
-pub use error::MotionError;
 pub use gps::{Fix, GpsModel, GpsReceiver};
 pub use log::{DriveLog, LogFormat, NmeaReader, Sample};
 pub use ride::{Direction, Ride};
 pub use speed::SpeedProfile;
 pub use track::{Projection, Track};
+pub use trackbed_core::text::TextError as MotionError;

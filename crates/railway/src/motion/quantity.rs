@@ -1,6 +1,6 @@
 //! Parses lengths and speeds with units.
 
-use crate::motion::error::MotionError;
+use crate::motion::MotionError;
 
 /// Parses a length such as `1340 m` or `1.34 km` to metres.
 ///

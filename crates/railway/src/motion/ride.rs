@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use trackbed_core::{Time, named};
 
+use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
-use crate::motion::error::MotionError;
 use crate::motion::speed::SpeedProfile;
 use crate::motion::track::Track;
 

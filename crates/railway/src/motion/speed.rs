@@ -2,9 +2,9 @@
 
 use trackbed_core::Time;
 
-use crate::motion::error::MotionError;
+use crate::motion::MotionError;
 use crate::motion::quantity;
-use crate::motion::table::Table;
+use trackbed_core::text::Table;
 
 /// A speed that changes linearly between given times, and is constant before the first and after the last one.
 #[derive(Clone, Debug, PartialEq)]

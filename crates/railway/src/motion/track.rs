@@ -1,8 +1,8 @@
 //! The line along which a train runs.
 
+use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
-use crate::motion::error::MotionError;
-use crate::motion::log::{DriveLog, LogFormat};
+use crate::motion::log::DriveLog;
 
 /// A line on the ground through two or more points.
 ///
@@ -58,14 +58,23 @@ impl Track {
         Ok(track)
     }
 
-    /// Reads a track from the text of a file: the positions of a GPX track or route, of a table
-    /// with `latitude` and `longitude` ([`DriveLog`]), or of NMEA sentences.
+    /// The track of a log. Where positions have times, those nearer to the last point than their error add
+    /// nothing: the errors of a standing receiver are no way.
     ///
     /// # Errors
-    /// If the text does not have this format, or its positions are not a valid track.
-    pub fn parse(format: LogFormat, text: &str) -> Result<Track, MotionError> {
-        let log = DriveLog::parse(format, text)?;
-        Track::through(log.samples.iter().map(|sample| sample.coordinates))
+    /// If its positions are not a valid track.
+    pub fn of_log(log: &DriveLog) -> Result<Track, MotionError> {
+        let mut points: Vec<Coordinates> = Vec::new();
+        for (index, sample) in log.samples.iter().enumerate() {
+            let ahead = &log.samples[index..log.samples.len().min(index + AHEAD)];
+            let is_away = |last: &Coordinates| {
+                ahead.iter().all(|next| last.plane_distance_m(next.coordinates) > ERROR_M)
+            };
+            if sample.seconds.is_none() || points.last().is_none_or(is_away) {
+                points.push(sample.coordinates);
+            }
+        }
+        Track::through(points)
     }
 
     /// Its length in metres.
@@ -164,3 +173,7 @@ fn length(length_m: f64) -> Result<f64, MotionError> {
 }
 
 const LENGTH_MAX_M: f64 = 1e7;
+/// The error of a receiver's position on a train.
+const ERROR_M: f64 = 20.0;
+/// The number of positions that must be away from the last point: one may be by its error.
+const AHEAD: usize = 5;

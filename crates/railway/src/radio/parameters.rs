@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::motion::quantity::{self, parse_length_m};
-use crate::motion::{GpsModel, LogFormat, MotionError, SpeedProfile, Track};
+use crate::motion::{DriveLog, GpsModel, MotionError, SpeedProfile, Track};
 use trackbed_core::units::parse_duration;
 use trackbed_core::{Arguments, Bitrate, Parameter, Ratio, Seed, parameters};
 
@@ -66,9 +66,9 @@ impl Railway {
 
 fn track(arguments: &Arguments) -> Result<Track, RadioError> {
     match arguments.get::<Arc<str>>("track") {
-        Some(text) => {
-            Track::parse(LogFormat::of_text(&text), &text).map_err(RadioError::of("track"))
-        }
+        Some(text) => DriveLog::parse(&text, &[])
+            .and_then(|log| Track::of_log(&log))
+            .map_err(RadioError::of("track")),
         None => Track::straight(length(arguments, "length")?).map_err(RadioError::of("length")),
     }
 }

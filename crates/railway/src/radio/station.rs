@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::motion::table::Table;
 use crate::motion::{Coordinates, MotionError, Track};
 use trackbed_core::Bitrate;
+use trackbed_core::text::Table;
 
 /// A base station with one cell.
 #[derive(Clone, Debug, PartialEq)]

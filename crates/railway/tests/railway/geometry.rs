@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trackbed_core::Time;
-use trackbed_railway::motion::{Coordinates, Direction, LogFormat, Ride, SpeedProfile, Track};
+use trackbed_railway::motion::{Coordinates, Direction, DriveLog, Ride, SpeedProfile, Track};
 
 use crate::straight_from;
 
@@ -136,10 +136,11 @@ fn a_ride_goes_either_way_and_stops_at_the_end() {
 #[test]
 fn tracks_are_read_from_positions() {
     let text = "longitude,latitude,remark\n8.0,50.0,a\n8.0,50.01,b\n";
-    let track = Track::parse(LogFormat::Csv, text).unwrap();
+    let read = |text| DriveLog::parse(text, &[]).and_then(|log| Track::of_log(&log));
+    let track = read(text).unwrap();
     close(track.length_m(), at(50.0, 8.0).distance_m(at(50.01, 8.0)), 1e-3);
     let standing = "latitude,longitude\n50,8\n50,8\n";
-    let error = Track::parse(LogFormat::Csv, standing).unwrap_err().to_string();
+    let error = read(standing).unwrap_err().to_string();
     assert!(error.contains("two different points"), "{error}");
     for length in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(Track::straight(length).unwrap_err().to_string().contains("10,000 km"));

@@ -6,7 +6,7 @@ use trackbed_core::Seed;
 use trackbed_railway::handover::{
     Learner, LogSettings, Lookup, RideRecord, Settings, Table, observe,
 };
-use trackbed_railway::motion::{Direction, DriveLog, LogFormat, Track};
+use trackbed_railway::motion::{Direction, DriveLog, Track};
 
 fn learner(settings: Settings) -> Learner {
     Learner::new(Arc::new(Track::straight(10_000.0).unwrap()), settings).unwrap()
@@ -242,7 +242,7 @@ fn drive() -> String {
 #[test]
 fn logs_of_real_drives_are_cut_into_rides_where_cells_change() {
     let track = Track::straight(10_000.0).unwrap();
-    let log = DriveLog::parse(LogFormat::Csv, &drive()).unwrap();
+    let log = DriveLog::parse(&drive(), &[]).unwrap();
     let error = observe(&log, &track, &LogSettings::default()).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("without an operator"), "{error}");
     let settings = LogSettings { operator: Some("K".to_owned()), ..LogSettings::default() };
@@ -263,7 +263,7 @@ fn logs_of_real_drives_are_cut_into_rides_where_cells_change() {
 fn logs_that_say_nothing_are_refused() {
     let track = Track::straight(10_000.0).unwrap();
     let refused = |text: &str, part: &str| {
-        let log = DriveLog::parse(LogFormat::Csv, text).unwrap();
+        let log = DriveLog::parse(text, &[]).unwrap();
         let error = observe(&log, &track, &LogSettings::default()).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
@@ -282,7 +282,7 @@ fn changes_of_cells_within_holes_are_left_out() {
         let cell = if chainage < 3_000 { 1 } else { 2 };
         text += &format!("{},{},{cell}\n", place.latitude_deg(), place.longitude_deg());
     }
-    let log = DriveLog::parse(LogFormat::Csv, &text).unwrap();
+    let log = DriveLog::parse(&text, &[]).unwrap();
     let observed = observe(&log, &track, &LogSettings::default()).unwrap();
     assert_eq!((observed.rides.len(), observed.unplaced), (1, 1));
     assert_eq!(observed.rides[0].handovers(), 0);

@@ -1,9 +1,7 @@
 //! Logs of drives from third-party tools.
 
-use std::path::Path;
-
 use trackbed_core::Seed;
-use trackbed_railway::motion::{DriveLog, LogFormat, NmeaReader, Sample, Track};
+use trackbed_railway::motion::{Coordinates, DriveLog, NmeaReader, Sample, Track};
 
 fn close(left: f64, right: f64) {
     assert!((left - right).abs() < 1e-6, "{left} is not {right}");
@@ -18,15 +16,15 @@ fn tables_may_have_any_columns_in_any_order() {
     let text = "\u{feff}speed_km_h,lat,lon,time,cell:A,cell:B,rsrp:A,note\n\
                 # a comment\n\
                 180,50.0,8.0,2026-05-01T08:00:00.5Z,101,7,-93.5,x\n\
-                ,50.1,8.1,12.25,,,,\n";
-    let log = DriveLog::parse(LogFormat::Csv, text).unwrap();
+                ,50.1,8.1,1900000012.25,,,,\n";
+    let log = DriveLog::parse(text, &[]).unwrap();
     let [first, second] = &log.samples[..] else { panic!("{log:?}") };
     close(first.speed_m_s.unwrap(), 50.0);
     assert_eq!(first.cells, [pair("A", "101"), pair("B", "7")]);
     assert_eq!(first.rsrp_dbm, [("A".to_owned(), -93.5)]);
     // 56 years from 1970 with 14 leap days, and 120 days of 2026.
     assert_eq!(first.seconds, Some(((56 * 365 + 14 + 120) * 86_400 + 8 * 3_600) as f64 + 0.5));
-    assert_eq!((second.line, second.seconds), (4, Some(12.25)));
+    assert_eq!((second.line, second.seconds), (4, Some(1_900_000_012.25)));
     assert!(second.cells.is_empty() && second.speed_m_s.is_none());
 }
 
@@ -36,12 +34,12 @@ fn mistakes_in_tables_are_told_with_their_line() {
         ("lat,longitude\n1,2\n91,0\n", ["line 3", "latitude 91"]),
         ("lat,lon\nx,0\n", ["line 2", "\"x\" in column lat"]),
         ("lat,lon\ninf,0\n", ["line 2", "\"inf\" in column lat"]),
-        ("lat,lon,time\n1,2,noon\n", ["line 2", "\"noon\" is not a valid time"]),
+        ("lat,lon,time\r\n1,2,1\r\n\r\n1,2,noon\r\n", ["line 4", "\"noon\" is not a valid time"]),
         ("lat,lon,rsrp\n1,2,strong\n", ["line 2", "not a valid RSRP"]),
         ("latitude,x\n1,2\n", ["line 1", "longitude or lon"]),
-        ("lat,lon\n", ["no position", "format"]),
+        ("lat,lon\n", ["no position", "with latitude"]),
     ] {
-        let error = DriveLog::parse(LogFormat::Csv, text).unwrap_err().to_string();
+        let error = DriveLog::parse(text, &[]).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
 }
@@ -61,7 +59,7 @@ const GPX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 #[test]
 fn gpx_tracks_tell_places_times_and_cells() {
-    let log = DriveLog::parse(LogFormat::Gpx, GPX).unwrap();
+    let log = DriveLog::parse(GPX, &[]).unwrap();
     let [first, second] = &log.samples[..] else { panic!("{log:?}") };
     assert_eq!((first.line, second.line), (5, 9));
     close(first.coordinates.latitude_deg(), 50.0);
@@ -70,7 +68,7 @@ fn gpx_tracks_tell_places_times_and_cells() {
     assert_eq!(first.rsrp_dbm, [("A".to_owned(), -93.0)]);
     assert!(first.seconds.is_some() && second.seconds.is_none());
     let route = GPX.replace("trkpt", "rtept").replace("trkseg", "rte");
-    assert_eq!(DriveLog::parse(LogFormat::Gpx, &route).unwrap().samples.len(), 2);
+    assert_eq!(DriveLog::parse(&route, &[]).unwrap().samples.len(), 2);
 }
 
 #[test]
@@ -85,11 +83,11 @@ fn mistakes_in_gpx_are_told_with_their_line() {
         (" </trkseg></trk>\n</gpx>\n", "", ["line 10", "ends within an element"]),
     ] {
         assert!(GPX.contains(from), "{from}");
-        let error = DriveLog::parse(LogFormat::Gpx, &GPX.replacen(from, to, 1)).unwrap_err();
+        let error = DriveLog::parse(&GPX.replacen(from, to, 1), &[]).unwrap_err();
         let error = error.to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
-    assert!(DriveLog::parse(LogFormat::Gpx, "time,lat\n").is_err());
+    assert!(DriveLog::parse("time,lat\n", &[]).is_err());
 }
 
 /// The RMC and GGA sentences that most descriptions of NMEA 0183 show: 48 degrees 7.038 minutes
@@ -102,7 +100,7 @@ $GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47
 $GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A
 $GPGSV,2,1,08,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45*75
 ";
-    let log = DriveLog::parse(LogFormat::Nmea, text).unwrap();
+    let log = DriveLog::parse(text, &[]).unwrap();
     assert_eq!((log.samples.len(), log.damaged), (1, 0));
     let Sample { line, coordinates, seconds, cells, rsrp_dbm, .. } = &log.samples[0];
     assert_eq!(*line, 2);
@@ -112,7 +110,7 @@ $GPGSV,2,1,08,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45*75
     assert_eq!(*cells, [pair("A", "101")]);
     assert_eq!(*rsrp_dbm, [("A".to_owned(), -95.5)]);
     let alone = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A";
-    let speed = DriveLog::parse(LogFormat::Nmea, alone).unwrap().samples[0].speed_m_s.unwrap();
+    let speed = DriveLog::parse(alone, &[]).unwrap().samples[0].speed_m_s.unwrap();
     assert!((speed - 22.4 * 0.514_444).abs() < 1e-4, "{speed}");
 }
 
@@ -136,29 +134,118 @@ fn damaged_sentences_are_told_and_passed_over() {
     // Status V: the receiver has no fix.
     let without = "$GPRMC,123520,V,,,,,,,230394,,*39";
     assert!(reader.read(without).unwrap().is_none());
-    let log = DriveLog::parse(LogFormat::Nmea, &format!("{}\r\n{good}\r\n", &good[7..])).unwrap();
+    let log = DriveLog::parse(&format!("{}\r\n{good}\r\n", &good[7..]), &[]).unwrap();
     assert_eq!((log.samples.len(), log.damaged), (1, 1));
-    assert!(DriveLog::parse(LogFormat::Nmea, "nothing\nat all\n").is_err());
+    assert!(DriveLog::parse("nothing\nat all\n", &[]).is_err());
 }
 
+fn sentence(time: &str, east: &str) -> String {
+    let body = format!("GPRMC,{time},A,0000.000,N,{east},E,022.4,084.4,230394,003.1,W");
+    format!("${body}*{:02X}", body.bytes().fold(0, |sum, byte| sum ^ byte))
+}
+
+/// Two receivers, of which the second is late.
 #[test]
 fn the_clock_goes_on_past_midnight() {
-    let sentence = |time: &str| {
-        let body = format!("GPRMC,{time},A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W");
-        let sum = body.bytes().fold(0, |sum, byte| sum ^ byte);
-        format!("${body}*{sum:02X}")
-    };
     let mut reader = NmeaReader::new();
-    let mut seconds = |time: &str| reader.read(&sentence(time)).unwrap().unwrap().seconds.unwrap();
-    assert_eq!(seconds("235959"), 86_399.0);
-    assert_eq!(seconds("000001"), 86_401.0);
+    let mut seconds =
+        |time: &str| reader.read(&sentence(time, "00000.000")).unwrap().unwrap().seconds.unwrap();
+    let times = ["235959", "000000", "235959.5", "000001", "000000.5"].map(&mut seconds);
+    assert_eq!(times, [86_399.0, 86_400.0, 86_399.5, 86_401.0, 86_400.5]);
 }
 
+/// A degree of the equator is 111,195 m. Each log has positions at 0, 0.01 and 0.02 degrees in ten seconds
+/// each, and what loggers, spreadsheets and receivers add to them.
 #[test]
-fn the_name_of_a_file_tells_its_format() {
-    assert_eq!(LogFormat::of_file(Path::new("a/drive.GPX")), Ok(LogFormat::Gpx));
-    assert_eq!(LogFormat::of_file(Path::new("ride.log")), Ok(LogFormat::Nmea));
-    assert!(LogFormat::of_file(Path::new("ride.kml")).unwrap_err().to_string().contains(".gpx"));
+fn logs_as_people_have_them_are_read() {
+    let (a, b, c) = ("00000.000", "00000.600", "00001.200");
+    let nmea = |before: &str, after: &str| {
+        let line = |time, east| format!("{before}{}{after}\r\n", sentence(time, east));
+        [line("080000", a), line("080010", b), line("080020", c)].concat()
+    };
+    let gpx = |points: [&str; 4]| {
+        let point = |p: &str| {
+            let (east, time) = p.split_once(' ').unwrap();
+            format!("<trkpt lat=\"0\" lon=\"{east}\"><time>{time}</time></trkpt>")
+        };
+        format!(
+            "<?xml version=\"1.0\"?>\n<gpx><trk><trkseg>{}</trkseg></trk></gpx>",
+            points.map(point).concat()
+        )
+    };
+    let t = |seconds: u32| format!("2026-05-01T08:00:{seconds:02}Z");
+    let (t0, t5, t10, t20) = (t(0), t(5), t(10), t(20));
+    let at = |east: &str, time: &str| format!("{east} {time}");
+    let [p0, p10, p20] = [at("0", &t0), at("0.01", &t10), at("0.02", &t20)];
+    let (far, null) = (at("0.5", &t5), at("0.0101", &t10));
+    // The text, and how many of its lines have no position, are damaged, and are not reached.
+    for (text, skipped) in [
+        ("lat;lon;time\n0;0;0\n0;0,01;10\n0;0,02;20\n".to_owned(), [0, 0, 0]),
+        ("LAT\tLong\tTimeStamp\n0\t0\t0\n0\t0.01\t10\n\n0\t0.02\t20\n".to_owned(), [0; 3]),
+        (
+            "lat,lon,time\r\n0,0,0\r\n,,5\r\n-,NaN,6\r\n0,.01,10\r\n0,.02,20\r\n".to_owned(),
+            [2, 0, 0],
+        ),
+        (
+            "Timestamp,Longitude,Latitude\n2026.05.01_08.00.00,0,0\n2026.05.01_08.00.10,0.01,0\n\
+          2026.05.01_08.00.20,0.02,0"
+                .to_owned(),
+            [0; 3],
+        ),
+        (
+            "time,lat,lon\n1700000000000,0,0\n1700000020000,0,0.02\n1700000010000,0,0.01"
+                .to_owned(),
+            [0; 3],
+        ),
+        ("# a phone\nlat,lon,time\n51,7,0\n0,0,1\n0,0.01,10\n0,0.02,20\n".to_owned(), [0, 0, 1]),
+        (nmea("", ""), [0; 3]),
+        (nmea("\\s:r1,c:1777622400*5C\\", ""), [0; 3]),
+        (nmea("2026-05-01 08:00:00.123 [gps] ", ",1777622400000"), [0; 3]),
+        (format!("# GNSS\n$GPRMC,08\n{}", nmea("NMEA,", ",1777622400000")), [0, 1, 0]),
+        (gpx([&p0, &far, &p10, &p20]), [0, 0, 1]),
+        (gpx([&at("0", ""), &at("0.005", ""), &at("0.01", ""), &at("0.02", "")]), [0; 3]),
+        (gpx([&p0, &p10, &null, &p20]), [0; 3]),
+        (gpx([&p0, &p20, &p10, &null]), [0; 3]),
+    ] {
+        let log = DriveLog::parse(&text, &[]).unwrap_or_else(|why| panic!("{why}: {text}"));
+        assert_eq!([log.without_position, log.damaged, log.unreachable], skipped, "{text}");
+        let length_m = Track::of_log(&log).unwrap().length_m();
+        assert!((length_m - 2_223.9).abs() < 1.0, "{length_m} m: {text}");
+    }
+}
+
+/// A minute at 80 m/s, two minutes in a station, and another minute, with the errors of a phone.
+#[test]
+fn a_stop_is_no_way() {
+    let mut rng = Seed::of_run(1, 0).stream("errors");
+    let mut text = "latitude,longitude,time\n".to_owned();
+    for second in 0..240 {
+        let along_m = 80.0 * f64::from(second.min(60).max(second - 120));
+        let place = Coordinates::new(48.0, 9.0).unwrap();
+        let place = place.shifted_m(along_m + 6.0 * rng.normal(), 6.0 * rng.normal());
+        text += &format!("{},{},{second}\n", place.latitude_deg(), place.longitude_deg());
+    }
+    let log = DriveLog::parse(&text, &[]).unwrap();
+    let length_m = Track::of_log(&log).unwrap().length_m();
+    assert!((length_m / 9_520.0 - 1.0).abs() < 0.01, "{length_m}");
+}
+
+/// Android's largest number means that the power is unknown; columns may be named.
+#[test]
+fn columns_have_the_names_of_many_tools() {
+    let columns = [("cell:A".to_owned(), "eNB".to_owned()), ("rsrp:A".to_owned(), "ss".to_owned())];
+    for (text, columns) in [
+        ("Latitude,Longitude,Cell_ID,RSRP_dBm\n1,2,7,2147483647\n1,2.1,8,-95\n", &columns[..0]),
+        ("lat;lng;ENB;SS\n1;2;7;-\n1;2,1;8;-95,0\n", &columns[..]),
+    ] {
+        let [first, second] = &DriveLog::parse(text, columns).unwrap().samples[..] else {
+            panic!()
+        };
+        assert!(first.rsrp_dbm.is_empty() && second.rsrp_dbm[0].1 == -95.0, "{second:?}");
+        assert_eq!((first.cells[0].1.as_str(), second.cells[0].1.as_str()), ("7", "8"));
+    }
+    let why = DriveLog::parse("lat,lon\n1,2\n", &columns).unwrap_err().to_string();
+    assert!(why.contains("line 1: the heading \"lat,lon\" has no eNB"), "{why}");
 }
 
 /// For any bytes, a log is read or refused, never a panic; positions that are read are valid.
@@ -168,7 +255,7 @@ fn damaged_text_never_panics() {
     let sentence = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\n";
     let nmea = format!("{sentence}$PTRKC,A,101,-95.5*39\n{sentence}");
     let mut rng = Seed::of_run(2, 0).stream("damage");
-    for (format, text) in [(LogFormat::Csv, csv), (LogFormat::Gpx, GPX), (LogFormat::Nmea, &nmea)] {
+    for text in [csv, GPX, &nmea] {
         let mut read = 0;
         for _ in 0..3_000 {
             let mut bytes = text.as_bytes().to_vec();
@@ -182,15 +269,15 @@ fn damaged_text_never_panics() {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            let Ok(log) = DriveLog::parse(format, &text) else { continue };
+            let Ok(log) = DriveLog::parse(&text, &[]) else { continue };
             read += 1;
+            let _ = Track::of_log(&log);
             for sample in log.samples {
                 assert!(sample.coordinates.latitude_deg().abs() <= 90.0);
                 assert!(sample.seconds.is_none_or(f64::is_finite));
             }
-            let _ = Track::parse(format, &text);
         }
-        assert!(read > 100, "{format:?}: {read}");
+        assert!(read > 100, "{text}: {read}");
     }
 }
 
@@ -199,7 +286,7 @@ fn damaged_text_never_panics() {
 fn a_long_gpx_file_takes_as_long_as_its_length_says() {
     let point = "<trkpt lat=\"50.0\" lon=\"8.0\">\n<time>2026-05-01T08:00:00Z</time>\n</trkpt>\n";
     let text = format!("<gpx><trk><trkseg>\n{}</trkseg></trk></gpx>", point.repeat(50_000));
-    let log = DriveLog::parse(LogFormat::Gpx, &text).unwrap();
+    let log = DriveLog::parse(&text, &[]).unwrap();
     let last = log.samples.last().unwrap();
     assert_eq!((log.samples.len(), last.line), (50_000, 149_999));
 }

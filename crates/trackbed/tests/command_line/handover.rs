@@ -94,7 +94,7 @@ fn tables_grow_by_merging_and_old_ranges_age_out() {
 #[test]
 fn logs_of_real_drives_become_a_table() {
     let scratch = Scratch::new();
-    let mut csv = "latitude,longitude,cell:A,cell\n".to_owned();
+    let mut csv = "latitude,longitude,eNB,cell\n".to_owned();
     let mut gpx = "<gpx version=\"1.1\"><trk><trkseg>\n".to_owned();
     for step in 0..100 {
         // A degree of the equator is 111,195 m; a step is 44.5 m.
@@ -108,8 +108,9 @@ fn logs_of_real_drives_become_a_table() {
     }
     scratch.write("drive.csv", &csv);
     scratch.write("drive.gpx", &format!("{gpx}</trkseg></trk></gpx>\n"));
-    let words =
-        "handover build --log drive.csv --log drive.gpx --operator K --margin 0m -o t.geojson";
+    scratch.write("named.csv", &csv.replacen("eNB", "cell:A", 1));
+    let words = "handover build --log drive.csv --log drive.gpx --operator K --column cell:A=eNB \
+                 --margin 0m -o t.geojson";
     scratch.trackbed(words).says(0, &["drive.csv: 1 rides, 1 handovers\n"]);
     let found = ranges(&scratch, "t.geojson");
     let [(operator, direction, from, until, rides)] = &found[..] else { panic!("{found:?}") };
@@ -117,8 +118,7 @@ fn logs_of_real_drives_become_a_table() {
     // From the last position with the old cell to the first with the new one: steps 49 and 50.
     assert!((from - 49.0 * 44.478).abs() < 0.5 && (until - 50.0 * 44.478).abs() < 0.5, "{found:?}");
     scratch
-        .refuse("handover build --log drive.csv", &["drive.csv", "line 2", "without an operator"]);
-    scratch.refuse("handover build --log drive.kml", &["drive.kml", ".gpx"]);
+        .refuse("handover build --log named.csv", &["named.csv", "line 2", "without an operator"]);
     scratch.refuse("handover build --log none.csv", &["cannot read none.csv"]);
     scratch.write("bad.gpx", &gpx);
     scratch.refuse("handover build --log bad.gpx", &["bad.gpx", "line 102", "within an element"]);

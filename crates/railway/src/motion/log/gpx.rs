@@ -3,9 +3,11 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::sample::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
+use trackbed_core::text::{decimal, known};
+
+use super::sample::{DriveLog, Sample, parse_rsrp, parse_time};
+use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
-use crate::motion::error::MotionError;
 
 pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
     let mut reader = Reader::from_str(text);
@@ -31,7 +33,7 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
         return Err(MotionError::new(why).in_line(points.line(text.len() as u64)));
     }
     let samples = if points.track.is_empty() { points.route } else { points.track };
-    Ok(DriveLog { samples, damaged: 0 })
+    Ok(DriveLog { samples, ..DriveLog::default() })
 }
 
 #[derive(Default)]
@@ -70,25 +72,21 @@ impl Points<'_> {
     fn close(&mut self, name: &str, at: u64) -> Result<(), MotionError> {
         self.depth = self.depth.saturating_sub(1);
         let (content, line) = (std::mem::take(&mut self.content), self.line(at));
-        let refuse = |what: &str, example: &str| {
-            let why = format!("\"{content}\" is not a valid {what}; write it as {example}");
-            MotionError::new(why).in_line(line)
-        };
         let operator = &self.operator;
         let Some(sample) = &mut self.inside else { return Ok(()) };
-        match name {
-            "time" => {
-                let seconds = parse_rfc3339(&content);
-                sample.seconds =
-                    Some(seconds.ok_or_else(|| refuse("time", "2026-05-01T08:00:00Z"))?);
+        match (name, known(&content)) {
+            ("trkpt" | "rtept", _) => self.finish(name),
+            ("time", Some(text)) => {
+                let why = || format!("\"{text}\" is not a valid time; write 2026-05-01T08:00:00Z");
+                let seconds = parse_time(text).ok_or_else(|| MotionError::new(why()).in_line(line));
+                sample.seconds = Some(seconds?);
             }
-            "speed" => sample.speed_m_s = content.trim().parse().ok().filter(|s: &f64| *s >= 0.0),
-            "cell" if !content.is_empty() => sample.cells.push((operator.clone(), content)),
-            "rsrp" => {
-                let power = parse_rsrp(&content).ok_or_else(|| refuse("RSRP", "-93.5 (dBm)"))?;
+            ("speed", Some(text)) => sample.speed_m_s = decimal(text).filter(|s| *s >= 0.0),
+            ("cell", Some(cell)) => sample.cells.push((operator.clone(), cell.to_owned())),
+            ("rsrp", Some(text)) => {
+                let power = parse_rsrp(text).map_err(|why| why.in_line(line))?;
                 sample.rsrp_dbm.push((operator.clone(), power));
             }
-            "trkpt" | "rtept" => self.finish(name),
             _ => {}
         }
         Ok(())

@@ -2,12 +2,13 @@
 
 mod gpx;
 mod nmea;
+mod reach;
 mod sample;
 mod table;
 
-use std::path::Path;
+use trackbed_core::text::lines;
 
-use crate::motion::error::MotionError;
+use crate::motion::MotionError;
 
 pub use nmea::NmeaReader;
 pub use sample::{DriveLog, Sample};
@@ -15,9 +16,9 @@ pub use sample::{DriveLog, Sample};
 /// The formats of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// A table of comma-separated values: `latitude` and `longitude` in degrees; if known
-    /// `time` (seconds, or RFC 3339), `speed_m_s` or `speed_km_h`, and for each operator
-    /// `cell:NAME` and `rsrp:NAME` (`cell` and `rsrp` where there is one operator).
+    /// A table with a heading: `latitude` and `longitude` in degrees; if known `time` (seconds, or
+    /// RFC 3339), `speed_m_s` or `speed_km_h`, and for each operator `cell:NAME` and `rsrp:NAME` (`cell`
+    /// and `rsrp` where there is one operator). Lines without a position are skipped.
     Csv,
     /// GPX 1.0 or 1.1: the points of tracks, or of routes if there are none. A point's
     /// `extensions` may hold elements `cell` and `rsrp`, with an attribute `operator` each.
@@ -28,48 +29,51 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    /// The format by the extension of a file's name: `.csv`, `.gpx`, `.nmea` or `.log`.
-    ///
-    /// # Errors
-    /// If the extension is another one.
-    pub fn of_file(path: &Path) -> Result<LogFormat, MotionError> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        match ending.as_deref() {
-            Some("csv") => Ok(LogFormat::Csv),
-            Some("gpx") => Ok(LogFormat::Gpx),
-            Some("nmea" | "log") => Ok(LogFormat::Nmea),
-            _ => Err(MotionError::new("unknown file extension; use .csv, .gpx, .nmea or .log")),
-        }
-    }
-
-    /// The format by the first character of a text: GPX with `<`, NMEA with `$`, anything else is a table.
+    /// The format of a text: GPX begins with `<`, NMEA has sentences such as `$GPRMC` in its first lines,
+    /// anything else is a table.
     pub fn of_text(text: &str) -> LogFormat {
-        match text.trim_start_matches('\u{feff}').trim_start().chars().next() {
-            Some('<') => LogFormat::Gpx,
-            Some('$') => LogFormat::Nmea,
-            _ => LogFormat::Csv,
+        match lines(text).take(FIRST_LINES).find(|(_, line)| line.contains("$G")) {
+            _ if lines(text).next().is_some_and(|(_, line)| line.starts_with('<')) => {
+                LogFormat::Gpx
+            }
+            Some(_) => LogFormat::Nmea,
+            None => LogFormat::Csv,
         }
     }
 }
 
+const FIRST_LINES: usize = 100;
+
 impl DriveLog {
-    /// Parses a log.
+    /// Parses a log. `columns` are pairs of a name and the heading of the column of a table that has it.
     ///
     /// # Errors
     /// If the text does not have this format, or has no position; the message names the line.
-    pub fn parse(format: LogFormat, text: &str) -> Result<DriveLog, MotionError> {
-        let log = match format {
-            LogFormat::Csv => table::parse(text)?,
+    pub fn parse(text: &str, columns: &[(String, String)]) -> Result<DriveLog, MotionError> {
+        let mut log = match LogFormat::of_text(text) {
+            LogFormat::Csv => table::parse(text, columns)?,
             LogFormat::Gpx => gpx::parse(text)?,
             LogFormat::Nmea => nmea::parse(text),
         };
+        log.drop_unreachable();
         match log.samples.is_empty() {
             false => Ok(log),
-            true if log.damaged > 0 => Err(MotionError::new(format!(
-                "no position found, and {} damaged lines; is it the right format?",
-                log.damaged
-            ))),
-            true => Err(MotionError::new("no position found; is it the right format?")),
+            true => Err(MotionError::new(format!("no position found{}; {FORMATS}", log.skipped()))),
         }
     }
+
+    /// What was not read, in words that follow others; empty if nothing was skipped.
+    pub fn skipped(&self) -> String {
+        [
+            (self.without_position, "lines without a position skipped"),
+            (self.damaged, "damaged lines skipped"),
+            (self.unreachable, "positions that no train reaches ignored"),
+        ]
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!(", {count} {what}"))
+        .collect()
+    }
 }
+
+const FORMATS: &str = "give a log as GPX, NMEA sentences, or a table with latitude and longitude";

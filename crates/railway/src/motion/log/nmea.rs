@@ -3,14 +3,16 @@
 use nmea::ParseResult;
 use nmea::sentences::FixType;
 use nmea::sentences::rmc::RmcStatusOfFix;
+use trackbed_core::text::lines;
 
 use super::sample::{DriveLog, Sample, parse_rsrp};
+use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
-use crate::motion::error::MotionError;
 
 pub(super) fn parse(text: &str) -> DriveLog {
     let (mut reader, mut log) = (NmeaReader::new(), DriveLog::default());
-    for line in text.lines() {
+    for (number, line) in lines(text) {
+        reader.line = number - 1;
         match reader.read(line) {
             Ok(Some(sample)) => log.samples.push(sample),
             Ok(None) => {}
@@ -26,7 +28,7 @@ pub struct NmeaReader {
     line: u64,
     /// The time of day of the last position, in seconds, and the days before it.
     last: Option<f64>,
-    days: u32,
+    days: i32,
     /// The cells of the last sentences.
     cells: Vec<(String, String)>,
     rsrp_dbm: Vec<(String, f64)>,
@@ -38,14 +40,17 @@ impl NmeaReader {
         NmeaReader::default()
     }
 
-    /// Reads the next line. The first of several sentences with the same time gives a position; sentences of
+    /// Reads the next line; what a logger wrote before and after the sentence does not matter. The first of several sentences with the same time gives a position; sentences of
     /// other kinds or without a fix, and empty lines, give none.
     ///
     /// # Errors
     /// If the line is not a sentence, or its checksum is wrong. Readers of a live receiver can continue.
     pub fn read(&mut self, line: &str) -> Result<Option<Sample>, MotionError> {
         self.line += 1;
-        let line = line.trim();
+        let start = line.find('$').unwrap_or(0);
+        let line = line[start..].trim();
+        let end = line.find('*').map_or(line.len(), |star| star + 3);
+        let line = line.get(..end).unwrap_or(line);
         if line.is_empty() {
             return Ok(None);
         }
@@ -90,8 +95,10 @@ impl NmeaReader {
             f64::from(time.num_seconds_from_midnight()) + f64::from(time.nanosecond()) / 1e9;
         match self.last.replace(of_day) {
             Some(last) if last == of_day => return None,
-            // A receiver may repeat a time, but does not go back by half a day.
+            // A receiver may repeat a time, but does not go back by half a day. The second of two
+            // receivers may be still before midnight.
             Some(last) if of_day < last - HALF_DAY_S => self.days += 1,
+            Some(last) if of_day > last + HALF_DAY_S => self.days -= 1,
             _ => {}
         }
         Some(of_day + f64::from(self.days) * 2.0 * HALF_DAY_S)
@@ -101,7 +108,7 @@ impl NmeaReader {
         let mut fields = fields.split(',').map(str::trim);
         let operator = fields.next().unwrap_or_default().to_owned();
         let cell = fields.next().unwrap_or_default();
-        let power = fields.next().and_then(parse_rsrp);
+        let power = fields.next().and_then(|text| parse_rsrp(text).ok());
         self.cells.retain(|(name, _)| *name != operator);
         self.rsrp_dbm.retain(|(name, _)| *name != operator);
         self.rsrp_dbm.extend(power.map(|power| (operator.clone(), power)));

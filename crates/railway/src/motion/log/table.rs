@@ -1,20 +1,28 @@
-//! Logs as tables of comma-separated values.
+//! Logs as tables.
 
-use super::sample::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
+use super::sample::{DriveLog, Sample, parse_rsrp, parse_time};
+use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
-use crate::motion::error::MotionError;
-use crate::motion::table::{Column, Row, Table};
+use trackbed_core::text::{Column, Row, Table, decimal};
 
-pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
-    let table = Table::parse(text)?;
+/// Parses a table, after its columns were renamed.
+pub(super) fn parse(text: &str, columns: &[(String, String)]) -> Result<DriveLog, MotionError> {
+    let mut table = Table::parse(text)?;
+    table.rename(columns)?;
     let latitude = table.need(&["latitude", "lat"])?;
-    let longitude = table.need(&["longitude", "lon"])?;
-    let time = table.column(&["time", "time_s"]);
+    let longitude = table.need(&["longitude", "lon", "lng", "long"])?;
+    let time = table.column(&["time", "time_s", "timestamp"]);
     let speed = table.column(&["speed_m_s"]).map(|column| (column, 1.0));
     let speed = speed.or(table.column(&["speed_km_h"]).map(|column| (column, 1.0 / 3.6)));
-    let (cells, powers) = (of_operators(&table, "cell"), of_operators(&table, "rsrp"));
+    let cells = of_operators(&table, "cell", &["cell", "cell_id", "cellid"]);
+    let powers = of_operators(&table, "rsrp", &["rsrp", "rsrp_dbm"]);
     let mut log = DriveLog::default();
     for row in table.rows() {
+        // As in a tunnel.
+        if row.text(latitude).or(row.text(longitude)).is_none() {
+            log.without_position += 1;
+            continue;
+        }
         let place = Coordinates::new(row.number(latitude)?, row.number(longitude)?);
         let mut sample = Sample::at(row.line(), place.map_err(|why| why.in_line(row.line()))?);
         if let Some(text) = time.and_then(|column| row.text(column)) {
@@ -28,11 +36,7 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
         sample.cells = cells.iter().filter_map(cell).collect();
         for (column, name) in &powers {
             let Some(text) = row.text(*column) else { continue };
-            let power = parse_rsrp(text).ok_or_else(|| {
-                let why =
-                    format!("\"{text}\" is not a valid RSRP; write dBm such as -93.5, or nothing");
-                MotionError::new(why).in_line(row.line())
-            })?;
+            let power = parse_rsrp(text).map_err(|why| why.in_line(row.line()))?;
             sample.rsrp_dbm.push((name.clone(), power));
         }
         log.samples.push(sample);
@@ -40,16 +44,18 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
     Ok(log)
 }
 
-/// The columns `what:OPERATOR`, and the plain column `what`, whose operator has no name.
-fn of_operators(table: &Table, what: &str) -> Vec<(Column, String)> {
+/// The columns `what:OPERATOR`, and the first column with one of the `plain` names, whose operator has no
+/// name.
+fn of_operators(table: &Table, what: &str, plain: &[&str]) -> Vec<(Column, String)> {
     let named = table.columns_after(&format!("{what}:")).into_iter();
     let named = named.map(|(column, operator)| (column, operator.trim().to_owned()));
-    table.column(&[what]).map(|column| (column, String::new())).into_iter().chain(named).collect()
+    table.column(plain).map(|column| (column, String::new())).into_iter().chain(named).collect()
 }
 
 fn seconds(row: &Row<'_>, text: &str) -> Result<f64, MotionError> {
-    let number = text.parse().ok().filter(|seconds: &f64| seconds.is_finite());
-    number.or_else(|| parse_rfc3339(text)).ok_or_else(|| {
+    // No number of seconds since 1970 has twelve digits, that of milliseconds has.
+    let number = decimal(text).map(|number| if number < 1e11 { number } else { number / 1e3 });
+    number.or_else(|| parse_time(text)).ok_or_else(|| {
         let why = format!(
             "\"{text}\" is not a valid time; write seconds such as 12.5, or 2026-05-01T08:00:00Z"
         );

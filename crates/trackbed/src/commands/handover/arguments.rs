@@ -41,11 +41,14 @@ An error for an unknown or invalid setting names the valid ones. The landscape d
 shadows are; the seed decides what differs from ride to ride.
 
 With --log, a handover is a position whose serving cell differs from that of the previous position.
-Log formats:
-  .csv          latitude, longitude; time, speed_m_s if known; cell:NAME and rsrp:NAME by operator
-  .gpx          points with extensions <cell operator=\"NAME\">17</cell>, <rsrp operator=\"NAME\">-93</rsrp>
-  .nmea, .log   RMC and GGA sentences, and $PTRKC,NAME,CELL,RSRP*hh before them
-Where a log reverses direction, a new ride begins. Without --track, the first log is the track.
+Log formats, also compressed with gzip:
+  table  latitude (lat), longitude (lon, lng, long); if known time (time_s, timestamp: seconds or a date),
+         speed_m_s or speed_km_h, cell:NAME and rsrp:NAME by operator, or cell (cell_id, cellid) and rsrp
+         (rsrp_dbm) of one; separated by commas, semicolons or tabs. Other headings: --column.
+  GPX    points with extensions <cell operator=\"NAME\">17</cell>, <rsrp operator=\"NAME\">-93</rsrp>
+  NMEA   RMC and GGA sentences, and $PTRKC,NAME,CELL,RSRP*hh before them
+Where a log reverses direction, a new ride begins. Without --track, the first log is the track. Positions
+without coordinates, and those that no train reaches (540 km/h), are skipped and counted.
 
 A table is GeoJSON, which any map tool can show. Its schema is docs/handover-table.schema.json.";
 
@@ -103,6 +106,9 @@ pub struct BuildArguments {
     /// Learn from the log of a real drive in FILE; may be given several times, oldest first
     #[arg(long = "log", value_name = "FILE")]
     pub logs: Vec<PathBuf>,
+    /// Read the column with this HEADING as NAME, for example rsrp:A=NR_ssRsrp; may be given several times
+    #[arg(long = "column", value_name = "NAME=HEADING", value_parser = column, requires = "logs")]
+    pub columns: Vec<(String, String)>,
     /// Assign the cells of logs without an operator's name to the operator NAME
     #[arg(long, value_name = "NAME", requires = "logs")]
     pub operator: Option<String>,
@@ -176,4 +182,9 @@ impl Directions {
 
 fn length(text: &str) -> Result<f64, String> {
     parse_length_m(text).map_err(|why| why.to_string())
+}
+
+fn column(text: &str) -> Result<(String, String), String> {
+    let (name, heading) = text.split_once('=').ok_or("no \"=\"; write NAME=HEADING")?;
+    Ok((name.trim().to_owned(), heading.trim().to_owned()))
 }

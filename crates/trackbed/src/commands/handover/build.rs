@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
-use trackbed_outward::files::create;
+use trackbed_outward::files::{create, read_text};
 use trackbed_railway::handover::{Learner, LogSettings, Settings, Table, observe};
-use trackbed_railway::motion::{Direction, DriveLog, LogFormat, Track};
+use trackbed_railway::motion::{Direction, DriveLog, Track};
 use trackbed_railway::preliminary;
 use trackbed_railway::radio::{PARAMETERS, Railway, signal_to_text, timelines_to_text};
 
@@ -109,7 +109,7 @@ fn value(key: &str, text: &str) -> anyhow::Result<Value> {
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    read_text(path, LOG_BYTES_MAX).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Writes the timelines of each ride in a text format that can be read back.
@@ -135,11 +135,19 @@ fn keep_timelines(
 }
 
 fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<Table> {
-    let track = arguments.track.as_ref().unwrap_or(&arguments.logs[0]);
     let named = |path: &Path| path.display().to_string();
-    let format = LogFormat::of_file(track).with_context(|| named(track))?;
-    let track = Track::parse(format, &read(track)?).with_context(|| named(track))?;
-    let track = Arc::new(track);
+    let parsed = |path: &Path| {
+        DriveLog::parse(&read(path)?, &arguments.columns).with_context(|| named(path))
+    };
+    let track = match &arguments.track {
+        Some(path) => {
+            let log = parsed(path)?;
+            tell(format_args!("{}: {} positions{}", named(path), log.samples.len(), log.skipped()));
+            (path, log)
+        }
+        None => (&arguments.logs[0], parsed(&arguments.logs[0])?),
+    };
+    let track = Arc::new(Track::of_log(&track.1).with_context(|| named(track.0))?);
     let reading = LogSettings {
         operator: arguments.operator.clone(),
         corridor_m: arguments.corridor,
@@ -147,8 +155,7 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
     };
     let mut learner = Learner::new(Arc::clone(&track), settings)?;
     for path in &arguments.logs {
-        let format = LogFormat::of_file(path).with_context(|| named(path))?;
-        let log = DriveLog::parse(format, &read(path)?).with_context(|| named(path))?;
+        let log = parsed(path)?;
         let observed = observe(&log, &track, &reading).with_context(|| named(path))?;
         observed.rides.iter().for_each(|ride| learner.ride(ride));
         let handovers: usize = observed.rides.iter().map(|ride| ride.handovers()).sum();
@@ -157,13 +164,15 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
         for (count, what) in [
             (observed.beside_track, "positions beside the track ignored"),
             (observed.unplaced, "handovers in gaps of the log ignored"),
-            (usize::try_from(log.damaged).unwrap_or(usize::MAX), "damaged lines skipped"),
         ] {
             if count > 0 {
                 said.push_str(&format!(", {count} {what}"));
             }
         }
-        tell(said);
+        tell(said + &log.skipped());
     }
     Ok(learner.table())
 }
+
+/// Months of a drive at one position a second.
+const LOG_BYTES_MAX: u64 = 1_000_000_000;

@@ -1,0 +1,43 @@
+//! Text files as tools and people write them.
+
+mod table;
+
+pub use table::{Column, Row, Table, decimal};
+
+/// Why a text is invalid, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct TextError {
+    line: Option<u64>,
+    message: String,
+}
+
+impl TextError {
+    /// An error with this message, which names the problem and a remedy.
+    pub fn new(message: impl Into<String>) -> TextError {
+        TextError { line: None, message: message.into() }
+    }
+
+    /// The error with its line in the text, counted from 1, unless it already has one.
+    #[must_use]
+    pub fn in_line(mut self, line: u64) -> TextError {
+        self.line.get_or_insert(line);
+        self
+    }
+}
+
+/// The lines with content, trimmed and numbered as an editor does, after any byte order mark. Empty lines
+/// have none, nor have comments, which begin with `#`.
+pub fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    let lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The text of a value, unless it is one that means "unavailable".
+pub fn known(text: &str) -> Option<&str> {
+    // The last two are Android's largest numbers of 32 and 64 bits.
+    let unknown =
+        ["", "-", "--", "na", "n/a", "nan", "null", "none", "2147483647", "9223372036854775807"];
+    let text = text.trim();
+    (!unknown.iter().any(|none| text.eq_ignore_ascii_case(none))).then_some(text)
+}
