@@ -21,7 +21,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     example: &[("flushes", "10 s, 10 KiB\n26 s, 10 KiB\n")],
     read: |arguments| {
         let text: Arc<str> = arguments.need("flushes");
-        Ok(Arc::new(Flush::new(parse_rows(&text, "10 s, 10 KiB", str::parse)?)?))
+        Ok(Arc::new(Flush::new(parse_rows(&text, "10 s, 10 KiB", None, str::parse)?)?))
     },
 };
 

@@ -24,7 +24,7 @@ pub use loss::Loss;
 pub use outage::Outage;
 pub use pause::Pause;
 pub use rate::Rate;
-pub use rate_timetable::RateTimetable;
+pub use rate_timetable::{RateTimetable, parse_rates};
 pub use rate_trace::{RateTrace, Trace};
 pub use reordering::Reordering;
 pub use spells::Spells;

@@ -18,7 +18,9 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
         "rates": File, required =>
             "a file with one line per change: the time, a comma and the rate from then on, as in \
              \"5 s, 10 Mbit/s\"; the first time is 0, and the last rate holds until the end; at \
-             0 bit/s packets wait; lines that begin with # are comments";
+             0 bit/s packets wait; lines that begin with # are comments. Or a table with a heading \
+             such as time_s,rate_Mbit/s: times are seconds, milliseconds or since 1970, and count \
+             from the first line; where the rate is unknown, the last one holds";
     },
     has_queue: true,
     example: &[("rates", "0 s, 50 Mbit/s\n5 s, 10 Mbit/s\n"), ("queue_packets", "100")],
@@ -27,8 +29,16 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
 
 fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
     let text: Arc<str> = arguments.need("rates");
-    let rows = parse_rows(&text, "5 s, 10 Mbit/s", str::parse)?;
-    Ok(Arc::new(RateTimetable::of(rows, QueueEntry::model(arguments)?)?))
+    Ok(Arc::new(RateTimetable::of(parse_rates(&text)?, QueueEntry::model(arguments)?)?))
+}
+
+/// Reads the rows of a timetable of rates: a time, a comma and a rate on each line, or a table with units in its
+/// heading.
+///
+/// # Errors
+/// If a line is not such a row; the message names it.
+pub fn parse_rates(text: &str) -> Result<Vec<(Time, Bitrate)>, SpecError> {
+    parse_rows(text, "5 s, 10 Mbit/s", None, str::parse)
 }
 
 /// Sends as [`Rate`] does, at a rate that changes at given times, also for the rest of the packet

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_core::text::lines;
 use trackbed_core::{Arguments, Packet, Rng, Time, parameters};
 
 use crate::link::{Change, Link, Outlet, Waiting};
@@ -16,7 +17,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     parameters: parameters! {
         "trace": File, required =>
             "a file with one time per line, in milliseconds, at which 1,500 bytes can be sent; it \
-             repeats after the last line";
+             repeats after the last line; empty lines and those that begin with # are skipped";
     },
     has_queue: true,
     example: &[("trace", "1\n2\n2\n5\n"), ("queue_packets", "100")],
@@ -70,12 +71,10 @@ impl Trace {
     /// If a line is not such a number, there is none, or all are zero; the message names the line.
     pub fn parse(text: &str) -> Result<Trace, SpecError> {
         let mut millis: Vec<u64> = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let refuse = |why: &str| {
-                let number = index + 1;
-                Err(SpecError::new(format!("line {number} of the rate trace {why}")))
-            };
-            let Ok(time) = line.trim().parse::<u64>() else {
+        for (number, line) in lines(text) {
+            let refuse =
+                |why: &str| Err(SpecError::new(format!("line {number} of the rate trace {why}")));
+            let Ok(time) = line.parse::<u64>() else {
                 return refuse("is not a whole number of milliseconds, such as \"17\"");
             };
             if time > MILLIS_MAX {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use trackbed_core::text::{Column, Table, TextError, decimal, lines};
 use trackbed_core::units::{QuantityError, parse_duration};
 use trackbed_core::{Bitrate, ByteSize, Packet, Time};
 
@@ -73,26 +74,78 @@ impl Link for Scheduled {
     }
 }
 
-/// Reads lines of a time and a value with a comma between them, such as `5 s, 10 Mbit/s`. Empty
-/// lines and lines that begin with `#` are skipped.
+/// Reads lines of a time and a value with a comma or a semicolon between them, such as `5 s, 10 Mbit/s`, or,
+/// if numbers may be without a `unit`, with a space. A table with a heading may have numbers alone, if the
+/// heading of the value has their unit.
 pub(super) fn parse_rows<T>(
     text: &str,
     example: &str,
+    unit: Option<&str>,
     parse: impl Fn(&str) -> Result<T, QuantityError>,
 ) -> Result<Vec<(Time, T)>, SpecError> {
-    let refuse = |line: usize, why: &dyn fmt::Display| {
-        SpecError::new(format!("line {line}: {why}; expected a line such as \"{example}\""))
+    let is_row = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    let is_heading = |line: &str| !line.split([',', ';', '\t']).map(str::trim).any(is_row);
+    if lines(text).next().is_some_and(|(_, first)| is_heading(first)) {
+        return parse_table(text, parse).map_err(|why| SpecError::new(why.to_string()));
+    }
+    let row = |(number, line): (u64, &str)| {
+        let refuse = |why: &dyn fmt::Display| {
+            let expected = format!("expected a line such as \"{example}\"");
+            SpecError::new(format!("line {number}: {why}; {expected}"))
+        };
+        let spaced = || unit.and(line.split_once(char::is_whitespace));
+        let pair = line.split_once([',', ';']).or_else(spaced);
+        let (at, value) = pair.ok_or_else(|| refuse(&"not a time and a value"))?;
+        let whole = |text: &str| match unit.filter(|_| decimal(text.trim()).is_some()) {
+            Some(unit) => format!("{text} {unit}"),
+            None => text.to_owned(),
+        };
+        let at = parse_duration(&whole(at)).map_err(|why| refuse(&why))?;
+        let value = parse(&whole(value)).map_err(|why| refuse(&why))?;
+        Ok((Time::ZERO + at, value))
     };
-    let lines = (1..).zip(text.lines().map(str::trim));
-    let mut rows = Vec::new();
-    for (line, text) in lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#')) {
-        let pair = text.split_once(',');
-        let (at, value) = pair.ok_or_else(|| refuse(line, &"not a time and a value"))?;
-        let at = parse_duration(at).map_err(|why| refuse(line, &why))?;
-        let value = parse(value).map_err(|why| refuse(line, &why))?;
-        rows.push((Time::ZERO + at, value));
+    lines(text).map(row).collect()
+}
+
+/// Reads a table with a column of times, in seconds unless its heading has another unit, and one with a unit
+/// of the values. Its first line is the start; where the value is unknown, the last one holds.
+fn parse_table<T>(
+    text: &str,
+    parse: impl Fn(&str) -> Result<T, QuantityError>,
+) -> Result<Vec<(Time, T)>, TextError> {
+    let table = Table::parse(text)?;
+    let columns = table.columns_after("");
+    let is_time = |(_, title): &&(Column, &str)| title.to_lowercase().starts_with("time");
+    let (time, title) = columns.iter().find(is_time).unwrap_or(&columns[0]);
+    let second =
+        unit_in(title, parse_duration).and_then(|unit| parse_duration(&format!("1{unit}")).ok());
+    let second = second.map_or(1.0, |unit| unit.as_secs_f64());
+    let values = columns.iter().filter(|(column, _)| column != time);
+    let value =
+        values.filter_map(|(column, title)| Some((*column, unit_in(title, &parse)?))).next();
+    let (value, unit) = value.ok_or_else(|| {
+        let advice = "write the unit into the heading of the values, such as time_s,rate_Mbit/s";
+        TextError::new(format!("no column has a unit in its heading; {advice}")).in_line(1)
+    })?;
+    let (mut rows, mut start) = (Vec::new(), None);
+    for row in table.rows().filter(|row| row.text(value).is_some()) {
+        let (at, number) = (row.number(*time)?, row.number(value)?);
+        // No number of seconds since 1970 has twelve digits, that of milliseconds has.
+        let at = if at < 1e11 { at * second } else { at / 1e3 };
+        let since = at - *start.get_or_insert(at);
+        // A computed number may have more decimals than its unit.
+        let rounded = [9, 6, 3, 0].map(|places| parse(&format!("{number:.places$}{unit}")));
+        let read = rounded.into_iter().reduce(Result::or).expect("four of them");
+        let read = read.map_err(|why| TextError::new(why.to_string()).in_line(row.line()))?;
+        rows.push((Time::from_micros((since * 1e6).round() as u64), read));
     }
     Ok(rows)
+}
+
+/// The last word of a heading that is a unit.
+fn unit_in<T>(title: &str, parse: impl Fn(&str) -> Result<T, QuantityError>) -> Option<String> {
+    let words = title.rsplit(|c: char| !(c.is_alphanumeric() || "/%".contains(c)));
+    words.map(|word| format!(" {word}")).find(|unit| parse(&format!("1{unit}")).is_ok())
 }
 
 /// Refuses rows whose times do not rise, and, where one row must hold from the start on, those

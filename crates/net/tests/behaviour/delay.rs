@@ -101,14 +101,14 @@ fn a_timetable_counts_from_the_time_of_setting_out() {
 
 #[test]
 fn a_trace_file_is_a_timetable_in_milliseconds() {
-    let law = parse_delay_trace("# time delay\n0 10\n\n250.5\t12.125\n").unwrap();
+    let law = parse_delay_trace("\u{feff}# time delay\r\n0 10\r\n\r\n250.5\t12.125\r\n").unwrap();
     let rows = [(0, 10_000), (250_500, 12_125)];
     let rows = rows.map(|(from, delay)| (Time::from_micros(from), us(delay)));
     assert_eq!(law, Timetable::new(rows).unwrap());
     for (text, part) in [
-        ("", "at least one"),
-        ("5 10\n", "line 1"),
-        ("0 10\n0 11\n", "line 2 of the delay trace is not later"),
+        ("", "give one, from 0 s on"),
+        ("5 10\n", "start it at 0 s"),
+        ("0 10\n0 11\n", "in order of time"),
         ("0 10\n5\n", "line 2"),
         ("0 10\n5 6 7\n", "line 2"),
         ("0 -10\n", "line 1"),

@@ -76,7 +76,7 @@ fn errors_name_the_line_and_the_remedy() {
     for (text, part) in [
         ("", "empty"),
         ("0\n0\n", "make it last longer"),
-        ("1\n\n2\n", "line 2"),
+        ("1\n\n2.5\n", "line 3"),
         ("1\nx\n", "line 2 of the rate trace is not a whole number"),
         ("1\n-2\n", "line 2"),
         ("5\n3\n", "line 2 of the rate trace is earlier"),
@@ -86,5 +86,6 @@ fn errors_name_the_line_and_the_remedy() {
         let error = Trace::parse(text).unwrap_err().to_string();
         assert!(error.contains(part), "{text:?}: {error}");
     }
-    assert!(Trace::parse("1\r\n2\r\n").is_ok());
+    let plain = Trace::parse("1\n2\n").unwrap();
+    assert_eq!(Trace::parse("\u{feff}# my 5G drive\r\n1\r\n\r\n 2\r\n").unwrap(), plain);
 }

@@ -3,7 +3,7 @@
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
 use trackbed_net::models::loss::LossTimetable;
 use trackbed_net::models::{
-    Delay, Flush, Loss, Pause, Rate, RateTimetable, RateTrace, Spells, Trace,
+    Delay, Flush, Loss, Pause, Rate, RateTimetable, RateTrace, Spells, Trace, parse_rates,
 };
 use trackbed_net::queue::{Codel, DropTail};
 use trackbed_net::{Change, DropReason, LinkSpec, Point};
@@ -173,4 +173,30 @@ fn a_loss_that_is_set_takes_the_place_of_the_timetable() {
     assert!(driver.link.change(Time::ZERO, &Change::Loss(Ratio::ZERO)));
     driver.push(at(7), packet(0, 1500));
     assert_eq!(numbers(&driver.seen, Point::Delivered), [0]);
+}
+
+/// Measurements of a drive: epochs, milliseconds, gaps, decimals beyond a bit, headings of several tools.
+#[test]
+fn a_table_of_rates_has_its_units_in_its_heading() {
+    let rows = [(0, 12_500_000), (500, 0), (2_000, 7_250_123)];
+    let rows = rows.map(|(ms, bps)| (at(ms), Bitrate::from_bps(bps)));
+    for text in [
+        "# a phone\n0 s, 12.5 Mbit/s\r\n\r\n500 ms, 0 bit/s\r\n2 s, 7250123 bit/s",
+        "\u{feff}time, Mbit/s\r\n0, 12.5\r\n0.5, 0\r\n1,\r\n2, 7.2501234567\r\n",
+        "Timestamp;cell;DL throughput (kbps)\n1700000000,5;7;12500\n1700000001;8;0\n\
+         1700000002;8;-\n1700000002,5;8;7250,1234\n",
+        "rate_mbps\ttime_ms\n12.5\t100\n0\t600\nNaN\t1600\n7.250123\t2100\n",
+        "time,bit/s\n1700000000100,12500000\n1700000000600,0\n1700000002100,7250123.4\n",
+    ] {
+        assert_eq!(parse_rates(text).unwrap(), rows, "{text}");
+    }
+    for (text, part) in [
+        ("time,rate\n0,1\n", "line 1: no column has a unit in its heading"),
+        ("time,Mbit/s\n0,1\n\nx,2\n", "line 4: \"x\" in column time is not a number"),
+        ("time,Mbit/s\r\n0,1\r\n1,-2\r\n", "line 3: \"-2"),
+        ("0,1\n", "line 1: \"0\" has no unit"),
+    ] {
+        let error = parse_rates(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{text:?}: {error}");
+    }
 }

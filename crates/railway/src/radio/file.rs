@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use trackbed_core::Time;
+use trackbed_core::text::lines;
 use trackbed_core::units::{format_duration, parse_duration};
 
 use crate::radio::error::RadioError;
@@ -92,11 +93,10 @@ pub fn signal_to_text(timelines: &[RadioTimeline]) -> String {
 /// # Errors
 /// If a line is invalid, or the lines are not in order of time; the message names the line.
 pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError> {
-    let refuse = |line: usize, why: String| {
+    let refuse = |line: u64, why: String| {
         Err(RadioError::new("radio timeline", format!("line {line}: {why}")))
     };
-    let lines = (1..).zip(text.lines().map(str::trim));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let mut lines = lines(text);
     match lines.next() {
         Some((_, HEADING)) => {}
         Some((number, line)) => {

@@ -13,6 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use trackbed_core::text::lines;
 use trackbed_core::units::{format_duration, parse_duration};
 
 use crate::environment::timeline::{Change, Moment, Timeline};
@@ -36,8 +37,7 @@ impl FromStr for Timeline {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Timeline, String> {
-        let lines = (1u32..).zip(text.lines().map(str::trim));
-        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let mut lines = lines(text);
         match lines.next() {
             Some((_, HEADING)) => {}
             Some((number, line)) => {
@@ -49,7 +49,7 @@ impl FromStr for Timeline {
                 return Err(format!("the timeline is empty; write {HEADING} and changes below it"));
             }
         }
-        let mut places: Vec<(u32, Moment)> = Vec::new();
+        let mut places: Vec<(u64, Moment)> = Vec::new();
         for (number, line) in lines {
             let moment = moment(line).map_err(|why| format!("line {number}: {why}"))?;
             if let Some((_, before)) = places.last().filter(|(_, before)| before.at > moment.at) {

@@ -7,6 +7,7 @@ use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Rng, Time};
 
 use super::{DelayLaw, OVERTAKING, delay_with_order};
+use crate::models::schedule::check_rows;
 use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
@@ -46,26 +47,7 @@ impl Timetable {
     /// before.
     pub fn new(rows: impl IntoIterator<Item = (Time, Duration)>) -> Result<Timetable, SpecError> {
         let rows: Arc<[(Time, Duration)]> = rows.into_iter().collect();
-        match rows.first() {
-            None => {
-                return Err(SpecError::new(
-                    "the list of delays is empty; give at least one, from 0 s on",
-                ));
-            }
-            Some((Time::ZERO, _)) => {}
-            Some((first, _)) => {
-                return Err(SpecError::new(format!(
-                    "the first delay starts at {first}; start it at 0 s"
-                )));
-            }
-        }
-        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-            return Err(SpecError::new(format!(
-                "the delay from {} on is listed after the one from {} on; give them in order of \
-                 time",
-                pair[1].0, pair[0].0
-            )));
-        }
+        check_rows(&rows, "delay", true)?;
         let least = rows.iter().map(|(_, delay)| *delay).min().unwrap_or_default();
         Ok(Timetable { rows, least })
     }

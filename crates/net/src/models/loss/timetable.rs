@@ -22,7 +22,7 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     example: &[("losses", "0 s, 1 %\n5 s, 30 %\n7 s, 1 %\n")],
     read: |arguments| {
         let text: Arc<str> = arguments.need("losses");
-        let rows = parse_rows(&text, "5 s, 30 %", str::parse)?;
+        let rows = parse_rows(&text, "5 s, 30 %", None, str::parse)?;
         Ok(Arc::new(Loss::new(LossTimetable::new(rows)?)))
     },
 };

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, bail};
 use rustix::fs::inotify;
 use trackbed_core::Time;
+use trackbed_core::text::lines;
 use trackbed_core::units::parse_duration;
 use trackbed_emulator::Remote;
 use trackbed_net::{Change, Direction, Duplex, End, LinkId, Network, NetworkBuilder};
@@ -205,12 +206,11 @@ fn apply(setting: &Setting, remote: &Remote, link: LinkId) {
 fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the settings in {}", path.display()))?;
-    let line = |(number, line): (usize, &str)| {
-        let place = || format!("{}, line {}", path.display(), number + 1);
+    let setting = |(number, line): (u64, &str)| {
+        let place = || format!("{}, line {number}", path.display());
         line.split('#').next().unwrap_or_default().trim().parse().with_context(place)
     };
-    let says = |(_, line): &(usize, &str)| !line.split('#').next().unwrap_or("").trim().is_empty();
-    text.lines().enumerate().filter(says).map(line).collect()
+    lines(&text).map(setting).collect()
 }
 
 /// Reads the file again whenever it is written or replaced.
