@@ -1,6 +1,14 @@
-//! The parts of an archive that are read: HAR 1.2 and, with an underscore, Chrome's additions.
+//! The parts of an archive that are read: HAR 1.2 and, with an underscore, additions of the tools that write it.
+//! They differ from tool to tool and version to version, so their form is never a reason to refuse a file.
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// The value if it is of the expected form.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+    Ok(T::deserialize(Value::deserialize(from)?).ok())
+}
 
 #[derive(Deserialize)]
 pub(super) struct Archive {
@@ -27,18 +35,19 @@ pub(super) struct Entry {
     pub time: Option<f64>,
     pub request: Request,
     pub response: Response,
-    #[serde(default)]
-    pub timings: Timings,
-    #[serde(rename = "_initiator")]
+    pub timings: Option<Timings>,
+    #[serde(rename = "_initiator", default, deserialize_with = "lenient")]
     pub initiator: Option<Initiator>,
-    #[serde(rename = "_resourceType")]
+    #[serde(rename = "_resourceType", default, deserialize_with = "lenient")]
     pub resource_type: Option<String>,
-    #[serde(rename = "_priority")]
+    #[serde(rename = "_priority", default, deserialize_with = "lenient")]
     pub priority: Option<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Request {
+    /// CONNECT has no object.
+    pub method: Option<String>,
     pub url: String,
 }
 
@@ -46,23 +55,22 @@ pub(super) struct Request {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Response {
     /// 0 where there was none.
-    pub status: i64,
+    pub status: Option<f64>,
     #[serde(rename = "redirectURL")]
     pub redirect_url: Option<String>,
     /// -1 if unknown.
-    pub body_size: Option<i64>,
-    #[serde(default)]
-    pub content: Content,
-    #[serde(rename = "_transferSize")]
-    pub transfer_size: Option<i64>,
+    pub body_size: Option<f64>,
+    pub content: Option<Content>,
+    #[serde(rename = "_transferSize", default, deserialize_with = "lenient")]
+    pub transfer_size: Option<f64>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
-    pub size: Option<i64>,
+    pub size: Option<f64>,
     /// Bytes saved by compression.
-    pub compression: Option<i64>,
+    pub compression: Option<f64>,
     pub mime_type: Option<String>,
 }
 
@@ -77,15 +85,20 @@ pub(super) struct Timings {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Initiator {
-    url: Option<String>,
-    stack: Option<Stack>,
+#[serde(untagged)]
+pub(super) enum Initiator {
+    /// As WebPageTest and sitespeed.io write it.
+    Url(String),
+    Chrome {
+        url: Option<String>,
+        stack: Option<Stack>,
+    },
 }
 
 /// The script's call stack at the request.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Stack {
+pub(super) struct Stack {
     #[serde(default)]
     call_frames: Vec<CallFrame>,
     /// What scheduled it, for example a timer.
@@ -93,7 +106,7 @@ struct Stack {
 }
 
 #[derive(Deserialize)]
-struct CallFrame {
+pub(super) struct CallFrame {
     url: Option<String>,
 }
 
@@ -101,10 +114,13 @@ impl Initiator {
     /// The URL of the object that led to the request.
     pub fn url(&self) -> Option<&str> {
         let said = |url: &Option<String>| url.as_ref().is_some_and(|url| !url.is_empty());
-        if said(&self.url) {
-            return self.url.as_deref();
-        }
-        let mut stack = self.stack.as_ref();
+        let mut stack = match self {
+            Initiator::Url(url) => {
+                return Some(url).filter(|url| !url.is_empty()).map(String::as_str);
+            }
+            Initiator::Chrome { url, .. } if said(url) => return url.as_deref(),
+            Initiator::Chrome { stack, .. } => stack.as_ref(),
+        };
         while let Some(Stack { call_frames, parent }) = stack {
             if let Some(frame) = call_frames.iter().find(|frame| said(&frame.url)) {
                 return frame.url.as_deref();

@@ -7,7 +7,7 @@
 //! *Sizes* are the transferred ones: `response.bodySize`; if a browser does not give it, Chrome's
 //! `_transferSize`, which includes headers; for an object from a cache, the size of its content.
 //!
-//! *Dependencies* are Chrome's `_initiator`, or a redirect; without either, an object is found in
+//! *Dependencies* are redirects, or `_initiator`; without either, an object is found in
 //! the one that ended last before it began. One that began while the document that led to it was
 //! arriving is found at that place in it, in proportion to the time.
 
@@ -30,15 +30,13 @@ pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
         let advice = format!("{}: {why}", file.display());
         WorkloadError::new("har", advice)
     };
-    let text = files::read_bounded(file, FILE_BYTES_MAX)
+    let text = files::read_text(file, FILE_BYTES_MAX)
         .map_err(|why| refuse(format!("cannot be read: {why}; give the path of a .har file")))?;
     parse(&text).map_err(refuse)
 }
 
-fn parse(text: &[u8]) -> Result<Page, String> {
-    // Some browsers start the file with a byte order mark.
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let archive: Archive = serde_json::from_slice(text)
+fn parse(text: &str) -> Result<Page, String> {
+    let archive: Archive = serde_json::from_str(text)
         .map_err(|why| format!("is not an HTTP archive: {why}; export one from a browser"))?;
     let recorded = Recorded::all(archive)?;
     let objects = (0..recorded.len()).map(|index| object(&recorded, index));
@@ -91,8 +89,8 @@ impl Recorded {
         })?;
         let span =
             |value: Option<f64>| value.filter(|ms| ms.is_finite() && *ms > 0.0).unwrap_or(0.0);
-        let timings = &entry.timings;
-        let before = [timings.blocked, timings.dns, timings.connect, timings.send, timings.wait];
+        let before = entry.timings.as_ref();
+        let before = before.map_or([None; 5], |t| [t.blocked, t.dns, t.connect, t.send, t.wait]);
         let end = begin + span(entry.time);
         let first_byte = (begin + before.into_iter().map(span).sum::<f64>()).min(end);
         Ok(Recorded { begin, first_byte, end, number, entry })
@@ -123,7 +121,16 @@ fn name(number: usize, url: &str) -> String {
 fn is_transfer(entry: &Entry) -> bool {
     let url = entry.request.url.as_str();
     let web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
-    web && (200..=599).contains(&entry.response.status)
+    let is_tunnel = entry.request.method.as_deref() == Some("CONNECT");
+    web && !is_tunnel && (200.0..600.0).contains(&status(entry))
+}
+
+fn status(entry: &Entry) -> f64 {
+    entry.response.status.unwrap_or(0.0)
+}
+
+fn is_redirect(entry: &Entry) -> bool {
+    (300.0..400.0).contains(&status(entry))
 }
 
 fn object(all: &[Recorded], index: usize) -> Result<Object, String> {
@@ -145,18 +152,20 @@ fn object(all: &[Recorded], index: usize) -> Result<Object, String> {
 /// The transferred bytes of the response's body.
 fn bytes(recorded: &Recorded) -> Result<u64, String> {
     let response = &recorded.entry.response;
-    let content = &response.content;
-    let content = content.size.map(|size| size - content.compression.unwrap_or(0));
-    let content = content.filter(|size| *size >= 0);
+    let content = response.content.as_ref();
+    let content = content.and_then(|it| Some(it.size? - it.compression.unwrap_or(0.0)));
+    // Answers with these states have no body.
+    let is_empty = is_redirect(&recorded.entry) || status(&recorded.entry) == 204.0;
+    let content = content.filter(|size| *size >= 0.0).or(is_empty.then_some(0.0));
     let known = match (response.body_size, response.transfer_size) {
-        (Some(body @ 1..), _) => Some(body),
+        (Some(body), _) if body > 0.0 => Some(body),
         // Only headers were transferred.
-        (Some(0), Some(1..)) => Some(0),
-        (Some(0), _) => content.or(Some(0)),
-        (_, Some(transferred @ 1..)) => Some(transferred),
+        (Some(0.0), Some(transferred)) if transferred > 0.0 => Some(0.0),
+        (Some(0.0), _) => content.or(Some(0.0)),
+        (_, Some(transferred)) if transferred > 0.0 => Some(transferred),
         _ => content,
     };
-    let size = known.and_then(|size| u64::try_from(size).ok()).ok_or_else(|| {
+    let size = known.map(|size| size as u64).ok_or_else(|| {
         format!(
             "{}: neither response.bodySize nor response.content.size gives its length; export the \
              archive with contents, or remove the entry",
@@ -174,7 +183,8 @@ fn bytes(recorded: &Recorded) -> Result<u64, String> {
 
 fn kind(entry: &Entry) -> Kind {
     let chrome = entry.resource_type.as_deref().unwrap_or("");
-    let mime = entry.response.content.mime_type.as_deref().unwrap_or("");
+    let content = entry.response.content.as_ref();
+    let mime = content.and_then(|content| content.mime_type.as_deref()).unwrap_or("");
     let mime = mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match (chrome, mime.as_str()) {
         ("document", _) => Kind::Html,
@@ -211,13 +221,17 @@ fn found(all: &[Recorded], index: usize) -> Option<Found> {
             false => Some(Found { by, at: None }),
         };
     }
-    match ended_before(all, index) {
-        Some(by) => Some(Found { by, at: None }),
-        None if index > 0 && kind(&all[0].entry) == Kind::Html => {
-            while_it_arrived(recorded, 0, &all[0])
-        }
-        None => None,
-    }
+    let ended = |redirects| {
+        let by = ended_before(all, index, redirects)?;
+        Some(Found { by, at: None })
+    };
+    let is_document =
+        |other: &Recorded| !is_redirect(&other.entry) && kind(&other.entry) == Kind::Html;
+    let document = || {
+        let by = all[..index].iter().position(is_document)?;
+        while_it_arrived(recorded, by, &all[by])
+    };
+    ended(false).or_else(document).or_else(|| ended(true))
 }
 
 /// The place in the document `parent` of an object that began before the document had ended. One
@@ -229,17 +243,52 @@ fn while_it_arrived(recorded: &Recorded, by: usize, parent: &Recorded) -> Option
     (since >= 0.0 && span > 0.0).then_some(Found { by, at: Some(at) })
 }
 
-/// The response that redirected to this object.
+/// The response that redirected to this object: the last one before it, unless the same address was requested
+/// in between.
 fn redirect(all: &[Recorded], index: usize) -> Option<usize> {
-    let target = all[index].url();
-    all[..index].iter().rposition(|earlier| {
-        let response = &earlier.entry.response;
-        let to = response.redirect_url.as_deref().unwrap_or("");
-        (300..=399).contains(&response.status) && !to.is_empty() && target.ends_with(to)
-    })
+    let target = resolved("", all[index].url());
+    for (place, earlier) in all[..index].iter().enumerate().rev() {
+        let to = earlier.entry.response.redirect_url.as_deref().unwrap_or("");
+        if is_redirect(&earlier.entry) && !to.is_empty() && resolved(earlier.url(), to) == target {
+            return Some(place);
+        }
+        if resolved("", earlier.url()) == target {
+            return None;
+        }
+    }
+    None
 }
 
-/// The object that Chrome names as initiator: the last one of that URL that began before it or, if
+/// The address `to`, which may be relative to `base` (RFC 3986, section 5.2), without its scheme, since browsers
+/// change HTTP to HTTPS, and without fragment.
+fn resolved(base: &str, to: &str) -> String {
+    let without_scheme = |url: &str| url.split_once("//").map_or("", |(_, rest)| rest).to_owned();
+    let to = to.split('#').next().unwrap_or("");
+    let base = without_scheme(base.split(['?', '#']).next().unwrap_or(""));
+    let host = base.split('/').next().unwrap_or("");
+    let is_absolute =
+        to.starts_with("//") || to.split(['/', '?']).next().unwrap_or("").ends_with(':');
+    let full = match to.chars().next() {
+        _ if is_absolute => without_scheme(to),
+        Some('/') => format!("{host}{to}"),
+        None | Some('?') => format!("{base}{to}"),
+        Some(_) => format!("{}/{to}", base.rsplit_once('/').map_or(host, |(folder, _)| folder)),
+    };
+    let (path, query) = full.split_at(full.find('?').unwrap_or(full.len()));
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        match step {
+            "." => {}
+            // The first one is the host.
+            ".." => steps.truncate(steps.len().saturating_sub(1).max(1)),
+            _ => steps.push(step),
+        }
+    }
+    let slash = if steps.len() == 1 { "/" } else { "" };
+    format!("{}{slash}{query}", steps.join("/"))
+}
+
+/// The object that the archive names as initiator: the last one of that URL that began before it or, if
 /// there is none, one that began later.
 fn initiator(all: &[Recorded], index: usize) -> Option<usize> {
     let initiator = all[index].entry.initiator.as_ref()?;
@@ -248,8 +297,12 @@ fn initiator(all: &[Recorded], index: usize) -> Option<usize> {
     (0..index).rev().find(named).or_else(|| (index..all.len()).find(named))
 }
 
-fn ended_before(all: &[Recorded], index: usize) -> Option<usize> {
-    let ended = (0..index).filter(|other| all[*other].end <= all[index].begin);
+/// The response that ended last before this object was requested. What is no redirect leads to more than its
+/// target.
+fn ended_before(all: &[Recorded], index: usize, redirects: bool) -> Option<usize> {
+    let ended = (0..index).filter(|other| {
+        all[*other].end <= all[index].begin && is_redirect(&all[*other].entry) == redirects
+    });
     ended.max_by(|a, b| all[*a].end.total_cmp(&all[*b].end))
 }
 
