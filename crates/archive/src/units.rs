@@ -115,14 +115,16 @@ impl FromStr for Shard {
 
     /// Parses `I/N`, with I from 1 to N.
     fn from_str(text: &str) -> Result<Shard, String> {
-        let shard = || {
+        let numbers = || {
             let (index, count) = text.split_once('/')?;
-            let index = index.trim().parse::<u32>().ok()?.checked_sub(1)?;
-            Shard::new(index, count.trim().parse().ok()?)
+            Some((index.trim().parse::<u32>().ok()?, count.trim().parse::<u32>().ok()?))
         };
-        let help =
-            "write the share and the number of shares, for example 3/8 for the third of eight";
-        shard().ok_or_else(|| help.to_owned())
+        let (index, count) = numbers().filter(|(_, count)| *count > 0).ok_or(
+            "write the share and the number of shares, for example 3/8 for the third of eight",
+        )?;
+        let shard =
+            index.checked_sub(1).and_then(|index| Shard::new(index, NonZeroU32::new(count)?));
+        shard.ok_or_else(|| format!("there is no share {index} of {count}: write 1 to {count}"))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use trackbed_connection::{CipherSuite, Handshake, TlsVersion};
 use trackbed_core::parameter::{Arguments, FromValue, Kind, Parameter};
 use trackbed_core::{ByteSize, Ratio};
-use trackbed_substrate::Multipath;
+use trackbed_substrate::{BUFFER_SIZES, Multipath};
 
 use crate::config::{
     CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
@@ -197,8 +197,10 @@ fn rto_min() -> Parameter {
 pub fn tcp() -> Vec<Parameter> {
     const ECN: &str = "TCP: request ECN (explicit congestion notification); default: accept it when the peer \
          requests it";
-    const SEND_BUFFER: &str = "TCP: the size of the send buffer; default: the stack's";
-    const RECEIVE_BUFFER: &str = "TCP: the size of the receive buffer; default: the stack's";
+    const SEND_BUFFER: &str =
+        "TCP: the size of the send buffer, 2304 B to 1 GiB; default: the stack's";
+    const RECEIVE_BUFFER: &str =
+        "TCP: the size of the receive buffer, 2304 B to 1 GiB; default: the stack's";
     const KEEPALIVE: &str = "TCP: the idle time before keepalive probes; default: no probes";
     const MSS: &str = "TCP: the maximum segment size, options included, 536 B to 65495 B; default: from the \
          link's MTU";
@@ -259,8 +261,13 @@ impl TransportParameters {
         let tcp = &mut transport.tcp;
         set(arguments, "hystart", &mut tcp.hystart);
         tcp.ecn = arguments.get("ecn");
-        tcp.send_buffer = bytes(arguments, "send-buffer");
-        tcp.receive_buffer = bytes(arguments, "receive-buffer");
+        let buffer = |name| Ok(bytes_in(arguments, name, BUFFER_SIZES)?.map(|size| size as usize));
+        tcp.send_buffer = buffer("send-buffer")?;
+        tcp.receive_buffer = buffer("receive-buffer")?;
+        let is_zero = |name: &&&str| arguments.get(name) == Some(Duration::ZERO);
+        if let Some(name) = ["keepalive", "idle-timeout"].iter().find(is_zero) {
+            return refuse(name, "no connection would last: write a time above 0 ms");
+        }
         tcp.keepalive = arguments.get("keepalive");
         tcp.initial_window = arguments.get("initial-window").map(small);
         tcp.mss = bytes_in(arguments, "mss", MSS_MIN..=MSS_MAX)?;

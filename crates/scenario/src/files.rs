@@ -60,13 +60,15 @@ impl Files {
         self.inputs.into_values().collect()
     }
 
-    /// The value as link models take it: for a file, its contents.
+    /// The value as link models take it: for a file, its contents, decompressed.
     pub fn with_contents(&mut self, value: &Value) -> Result<Value, String> {
         let Value::File(path) = value else { return Ok(value.clone()) };
         let contents = self.contents(path)?;
-        let text = std::str::from_utf8(&contents);
+        let plain = files::decompressed((&*contents).into(), FILE_BYTES_MAX);
+        let plain = plain.map_err(|why| format!("cannot read {}: {why}", path.display()))?;
+        let text = std::str::from_utf8(&plain);
         let text = text.map_err(|_| format!("{} is not valid UTF-8", path.display()))?;
-        Ok(Value::Contents(text.into()))
+        Ok(Value::Contents(text.trim_start_matches('\u{feff}').into()))
     }
 
     /// The value in canonical form: for a file the digest of its contents, for a folder the digest

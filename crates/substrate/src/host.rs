@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 
 use futures_core::future::BoxFuture;
 use trackbed_core::packet::ip_header_len;
@@ -122,19 +123,16 @@ pub(crate) fn no_common_version(host: &str, remote: SocketAddr) -> io::Error {
 
 /// Checks the size of a TCP buffer in bytes, and returns it.
 pub(crate) fn buffer_size(size: usize) -> io::Result<u32> {
-    let fitting = u32::try_from(size).ok().filter(|size| (BUFFER_MIN..=BUFFER_MAX).contains(size));
+    let fitting = u32::try_from(size).ok().filter(|size| BUFFER_SIZES.contains(size));
     fitting.ok_or_else(|| {
-        invalid(format!(
-            "a TCP buffer cannot have {size} bytes; choose {BUFFER_MIN} to {BUFFER_MAX}"
-        ))
+        let (least, most) = (BUFFER_SIZES.start(), BUFFER_SIZES.end());
+        invalid(format!("a TCP buffer cannot have {size} bytes; choose {least} to {most}"))
     })
 }
 
-/// The minimum that Linux grants (`SOCK_MIN_RCVBUF`).
-const BUFFER_MIN: u32 = 2_304;
-
-/// The largest window that scaling can express (RFC 7323 section 2.3).
-const BUFFER_MAX: u32 = 1 << 30;
+/// The sizes of TCP's buffers in bytes: from the minimum that Linux grants (`SOCK_MIN_RCVBUF`) to the largest
+/// window that scaling can express (RFC 7323 section 2.3).
+pub const BUFFER_SIZES: RangeInclusive<u32> = 2_304..=1 << 30;
 
 pub(crate) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
     io::Error::new(

@@ -24,7 +24,7 @@ pub use executor::{
     StallReason, Task, Timer, before, sleep, sleep_until, spawn, spawn_named, yield_now,
 };
 pub use guests::{GuestCount, Guests, Standing};
-pub use host::Host;
+pub use host::{BUFFER_SIZES, Host};
 pub use run::{Cancel, RunError};
 pub use simulated::is_simulating;
 pub use socket::{

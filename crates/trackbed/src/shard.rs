@@ -18,11 +18,14 @@ impl FromStr for ShardArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ShardArgument, String> {
-        let of = |count: &str| count.trim().parse().map_err(|_| HELP.to_owned());
+        let of = |count: &str| count.trim().parse().map_err(|_| format!("write {AUTO}"));
         match text.split_once('/') {
             None if text == "auto" => Ok(ShardArgument::Auto(None)),
             Some(("auto", count)) => Ok(ShardArgument::Auto(Some(of(count)?))),
-            _ => text.parse().map(ShardArgument::Given).map_err(|_| HELP.to_owned()),
+            _ => text
+                .parse()
+                .map(ShardArgument::Given)
+                .map_err(|why: String| format!("{why}; or {AUTO}")),
         }
     }
 }
@@ -60,6 +63,10 @@ impl ShardArgument {
                     "this is number {index} of a Kubernetes job, which does not tell the number of \
                      shards; write --shard auto/N"
                 ),
+                (Some(index), Some(count)) => format!(
+                    "index {index} of the Kubernetes job is not below {count}, the number of shards; \
+                     write completions: {count}"
+                ),
                 _ if number("SLURM_ARRAY_TASK_ID").is_some() => {
                     "Slurm does not tell which shard this task is; write it out, for example --shard \
                      \"$SLURM_ARRAY_TASK_ID/8\" in an array from 1 to 8"
@@ -75,8 +82,7 @@ impl ShardArgument {
     }
 }
 
-const HELP: &str = "write the shard and the number of shards, for example 3/8 for the third of eight, or \
-                    auto in a Slurm array, or auto/8 in a Kubernetes job";
+const AUTO: &str = "auto in a Slurm array, or auto/8 in a Kubernetes job";
 
 #[cfg(test)]
 mod tests {
@@ -119,8 +125,14 @@ mod tests {
         let why = resolve("auto", &[("JOB_COMPLETION_INDEX", "7")]).unwrap_err();
         assert!(why.contains("number 7") && why.contains("auto/N"), "{why}");
         assert!(resolve("auto", &[]).unwrap_err().contains("--shard 3/8"));
-        for text in ["", "0/8", "auto/0", "auto/x", "automatic", "9/8", "3"] {
-            assert!(resolve(text, &[]).unwrap_err().contains("3/8"), "{text}");
+        assert!(
+            resolve("auto/8", &[("JOB_COMPLETION_INDEX", "8")]).unwrap_err().contains("below 8")
+        );
+        for text in ["", "auto/0", "auto/x", "automatic", "3", "3/0"] {
+            assert!(resolve(text, &[]).unwrap_err().contains("auto/8"), "{text}");
+        }
+        for text in ["0/8", "9/8"] {
+            assert!(resolve(text, &[]).unwrap_err().contains("of 8: write 1 to 8"), "{text}");
         }
     }
 }

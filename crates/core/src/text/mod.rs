@@ -33,6 +33,25 @@ pub fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
+/// As [`lines`], below the first one, which must be `heading`.
+///
+/// # Errors
+/// If it is not; the message names the line.
+pub fn lines_below<'a>(
+    text: &'a str,
+    heading: &str,
+) -> Result<impl Iterator<Item = (u64, &'a str)>, TextError> {
+    let mut lines = lines(text);
+    match lines.next() {
+        Some((_, line)) if line == heading => Ok(lines),
+        found => {
+            let (number, line) = found.unwrap_or((1, ""));
+            let why = format!("\"{line}\" is not the heading; write {heading} and lines below it");
+            Err(TextError::new(why).in_line(number))
+        }
+    }
+}
+
 /// The text of a value, unless it is one that means "unavailable".
 pub fn known(text: &str) -> Option<&str> {
     // The last two are Android's largest numbers of 32 and 64 bits.

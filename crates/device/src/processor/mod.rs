@@ -9,38 +9,25 @@
 //! round-trip times and frame rates, not how fast a certain device is.
 use std::ops::RangeInclusive;
 
+use trackbed_core::text::{TextError, lines_below};
+
 pub mod competitor;
 pub mod costs;
 pub mod durations;
 pub mod host;
 pub mod sharing;
 
-/// Why a text is not a table of costs, or not a measurement of durations.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
-pub struct TextError {
-    /// From 1 on.
-    pub line: usize,
-    /// What is wrong, and the remedy.
-    pub why: String,
+fn error(line: u64, why: impl Into<String>) -> TextError {
+    TextError::new(why).in_line(line)
 }
 
-fn error(line: usize, why: impl Into<String>) -> TextError {
-    TextError { line, why: why.into() }
-}
-
-/// The words of each line after the first one, which must be `magic`, with the line's number; empty
-/// lines and those that begin with `#` are left out.
-fn lines<'a>(
+/// The words of each line after the first one, which must be `magic`, with the line's number.
+fn words<'a>(
     text: &'a str,
     magic: &str,
-) -> Result<impl Iterator<Item = (usize, Vec<&'a str>)>, TextError> {
-    let mut lines = (1_usize..).zip(text.lines());
-    if lines.next().is_none_or(|(_, first)| first.trim_end() != magic) {
-        return Err(error(1, format!("the first line must be \"{magic}\"")));
-    }
-    let lines = lines.map(|(line, text)| (line, text.split_whitespace().collect::<Vec<_>>()));
-    Ok(lines.filter(|(_, words)| words.first().is_some_and(|first| !first.starts_with('#'))))
+) -> Result<impl Iterator<Item = (u64, Vec<&'a str>)>, TextError> {
+    let lines = lines_below(text, magic)?;
+    Ok(lines.map(|(line, text)| (line, text.split_whitespace().collect())))
 }
 
 /// A number in `range`; `what` it is, for the error.

@@ -34,20 +34,14 @@ impl Model for Corruption {
     }
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        Box::new(Gated { gate: CorruptionGate { model: *self, rng: PacketRng::new(rng) }, inner })
+        Box::new(Gated { gate: (*self, PacketRng::new(rng)), inner })
     }
 }
 
-#[derive(Debug)]
-struct CorruptionGate {
-    model: Corruption,
-    rng: PacketRng,
-}
-
-impl Gate for CorruptionGate {
+impl Gate for (Corruption, PacketRng) {
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
-        let rng = self.rng.of(packet.len());
-        let (hit, bit) = (rng.chance(self.model.probability), rng.next_u64());
+        let rng = self.1.of(packet.len());
+        let (hit, bit) = (rng.chance(self.0.probability), rng.next_u64());
         if !hit {
             return inner.push(now, packet, out);
         }

@@ -34,19 +34,13 @@ impl Model for Duplication {
     }
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        Box::new(Gated { gate: DuplicationGate { model: *self, rng: PacketRng::new(rng) }, inner })
+        Box::new(Gated { gate: (*self, PacketRng::new(rng)), inner })
     }
 }
 
-#[derive(Debug)]
-struct DuplicationGate {
-    model: Duplication,
-    rng: PacketRng,
-}
-
-impl Gate for DuplicationGate {
+impl Gate for (Duplication, PacketRng) {
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
-        if !self.rng.of(packet.len()).chance(self.model.probability) {
+        if !self.1.of(packet.len()).chance(self.0.probability) {
             return inner.push(now, packet, out);
         }
         inner.push(now, packet.clone(), out);

@@ -124,43 +124,15 @@ fn values_of_another_kind_are_refused() {
 /// error that names the model; it never panics.
 #[test]
 fn nonsense_is_refused_and_extremes_are_survived() {
-    let values = [
-        "",
-        " ",
-        ":",
-        ",",
-        "::",
-        "0",
-        "1",
-        "-1",
-        "1e999",
-        "nan",
-        "inf",
-        "true",
-        "0 s",
-        "1 ns",
-        "0 %",
-        "100 %",
-        "18446744073709551615",
-        "18446744073709551615 ns",
-        "18446744073709551615 B",
-        "18446744073709551615 bit/s",
-        "0 s: 18446744073709551615 ns",
-        "0 s: 0 s",
-        "1 s: 0 s",
-        "\u{0}",
-        "0 18446744073709.551615",
-        "18446744073709551615\n",
-        "0\n1",
-        "codel",
-        "drop-tail",
-        "µ",
-    ];
+    let values = "| |:|,|::|0|1|-1|1e999|nan|inf|true|0 s|1 ns|0 %|100 %|0 s: 0 s|1 s: 0 s|\u{0}|0\n1|\
+                  18446744073709551615|18446744073709551615 ns|18446744073709551615 B|\
+                  18446744073709551615 bit/s|0 s: 18446744073709551615 ns|codel|drop-tail|µ|\
+                  0 18446744073709.551615|18446744073709551615\n|time,Mbit/s\n1e300,1|t,s\n0,1e99";
     let mut accepted = 0;
     for entry in MODELS {
         let queue = QUEUES.iter().flat_map(|queue| queue.parameters).chain([&SELECTOR]);
         for parameter in entry.parameters.iter().chain(queue.filter(|_| entry.has_queue)) {
-            for value in values {
+            for value in values.split('|') {
                 let others = entry.example.iter().filter(|(name, _)| *name != parameter.name);
                 let given: Vec<_> = others.copied().chain([(parameter.name, value)]).collect();
                 let Some(given) = self::given(entry, &given) else { continue };

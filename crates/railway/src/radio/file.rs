@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_core::text::lines;
+use trackbed_core::text::lines_below;
 use trackbed_core::units::{format_duration, parse_duration};
 
 use crate::radio::error::RadioError;
@@ -96,14 +96,7 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
     let refuse = |line: u64, why: String| {
         Err(RadioError::new("radio timeline", format!("line {line}: {why}")))
     };
-    let mut lines = lines(text);
-    match lines.next() {
-        Some((_, HEADING)) => {}
-        Some((number, line)) => {
-            return refuse(number, format!("\"{line}\" is not the heading; write {HEADING}"));
-        }
-        None => return refuse(1, format!("an empty timeline; write {HEADING} and lines below it")),
-    }
+    let lines = lines_below(text, HEADING).map_err(RadioError::of("radio timeline"))?;
     let mut timelines: Vec<RadioTimeline> = Vec::new();
     let mut last = Time::ZERO;
     for (number, line) in lines {

@@ -9,7 +9,7 @@ use trackbed_railway::handover::{Learner, RideRecord, SCHEMA, Settings, Table};
 use trackbed_railway::motion::{Coordinates, Direction};
 
 /// A table of two operators, both directions, with signal.
-fn table() -> Table {
+pub fn table() -> Table {
     let track = crate::straight_from(Coordinates::new(36.6, 127.3).unwrap(), 0.6, 0.8, 6);
     let mut learner = Learner::new(Arc::new(track), Settings::default()).unwrap();
     let mut rng = Seed::of_run(1, 0).stream("test");
@@ -164,27 +164,6 @@ fn text_that_is_no_json_is_refused_with_its_line() {
         let error = Table::parse(&damaged).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
-}
-
-/// With any byte changed, a table is read or refused, never a panic; tables that are read are consistent.
-#[test]
-fn damaged_bytes_never_panic() {
-    let text = table().to_text();
-    let mut rng = Seed::of_run(9, 0).stream("damage");
-    let mut read = 0;
-    for _ in 0..2_000 {
-        let mut bytes = text.clone().into_bytes();
-        for _ in 0..=rng.below(3) {
-            let at = rng.below(bytes.len() as u64) as usize;
-            bytes[at] = b"0123456789-.eE{}[]\",: "[rng.below(22) as usize];
-        }
-        let Ok(damaged) = String::from_utf8(bytes) else { continue };
-        if let Ok(table) = Table::parse(&damaged) {
-            read += 1;
-            assert!(Table::parse(&table.to_text()).is_ok());
-        }
-    }
-    assert!(read > 100, "{read}");
 }
 
 #[test]

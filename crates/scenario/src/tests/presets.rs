@@ -77,9 +77,11 @@ fn a_controller_without_parameters_takes_none() {
 
 /// SCTP and TCP share the name of a key; SCTP's bounds do not apply to TCP.
 #[test]
-fn the_least_timeout_of_tcp_has_no_bounds_of_sctp() {
+fn options_of_tcp_have_their_own_bounds() {
     let tcp = scenario("").replace("quic", "tcp");
     assert!(plan_with(&tcp, &["rto-min=2s"]).is_ok());
+    let words = "receive-buffer must be 2304 B to 1073741824 B, not 2 kB";
+    expect_words(&tcp, &["receive-buffer=2kB"], &[words]);
     let sctp = scenario("").replace("quic", "sctp");
     expect_words(&sctp, &["rto-min=2s"], &["between `rto-min` and `rto-max`"]);
 }
@@ -92,6 +94,7 @@ fn what_does_not_fit_is_refused_with_what_does() {
         ("preset.coap=lksctp", "[preset] takes http3, mpquic, mptcp, quic, sctp, tcp"),
         ("preset.sctp=lksctp", "no protocol of this scenario has a use for it"),
         ("beta=1", "above 0 % and below 100 %"),
+        ("idle-timeout=0s", "no connection would last: write a time above 0 ms"),
         ("packet-size=1100B", "packet-size must be 1200 B to 65527 B, not 1100 B"),
     ] {
         expect_words(&scenario(""), &[setting], &[words, setting]);

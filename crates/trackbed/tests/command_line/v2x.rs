@@ -15,6 +15,42 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     let digits: Vec<String> = cam.iter().map(|byte| format!("{byte:02x}")).collect();
     scratch.write("cam.hex", &digits.join(" "));
     let shown = scratch.succeed("v2x decode cam.oer").json();
+    // Over Ethernet, with a tag of a VLAN as a short message with a checksum behind it, and another packet.
+    let frames = [
+        [&[0; 12], &[0x89, 0x47, 0x12, 0, 0x50, 1][..], &cam].concat(),
+        [
+            &[0; 12],
+            &[0x81, 0, 0, 3, 0x88, 0xdc, 0x0b, 1, 15, 1, 0, 0, 36, 0x81, 0x97][..],
+            &cam,
+            &[9; 4],
+        ]
+        .concat(),
+        [&[0; 12], &[8, 6][..], &[0; 28]].concat(),
+    ];
+    let word = |number: usize| (number as u32).to_le_bytes();
+    let header = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1].map(word).concat();
+    let packet = |frame: &Vec<u8>| {
+        let len = frame.len();
+        [[0, 0, len, len].map(word).concat(), frame.clone()].concat()
+    };
+    let next_generation = |frame: &Vec<u8>| {
+        let (len, padding) = (frame.len(), vec![0; frame.len().next_multiple_of(4) - frame.len()]);
+        let total = 32 + len + padding.len();
+        let head = [6, total, 0, 0, 0, len, len].map(word).concat();
+        [&head[..], frame, &padding, &word(total)].concat()
+    };
+    let sections = [0x0a0d_0d0a, 28, 0x1a2b_3c4d, 1, usize::MAX, usize::MAX, 28, 1, 20, 1, 0, 20];
+    let sections = sections.map(word).concat();
+    scratch.write("a.pcap", &[header, frames.each_ref().map(packet).concat()].concat());
+    scratch
+        .write("b.pcapng", &[sections, frames.each_ref().map(next_generation).concat()].concat());
+    for name in ["a.pcap", "b.pcapng"] {
+        let ended = scratch.succeed(&format!("v2x decode {name}"));
+        assert!(ended.stderr.contains("2 signed messages, 1 other packets"), "{}", ended.stderr);
+        let found = ended.json();
+        assert_eq!([&found[0]["data"], &found[1]["data"]], [&shown["data"]; 2], "{name}");
+        assert_eq!([&found[0]["packet"], &found[1]["packet"]], [1, 2], "{name}");
+    }
     assert_eq!(scratch.succeed("v2x decode cam.hex").json(), shown);
     assert_eq!(shown["psid"], 36);
     assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
@@ -38,6 +74,8 @@ fn boards_of_virtual_time_have_names_of_their_own() {
 fn what_is_no_message_is_refused() {
     let scratch = Scratch::new();
     scratch.write("text", "a text");
+    scratch.write("base64", "A4EAQAOAeCBQAoAAVAEAFADKgxo/PTlw");
+    scratch.refuse("v2x decode base64", &["base64 -d FILE | trackbed v2x decode -"]);
     scratch.refuse("v2x decode text", &["text is not a signed message or certificate"]);
     scratch.refuse("v2x decode nothing", &["cannot read nothing"]);
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use trackbed_core::text::lines;
+use trackbed_core::text::lines_below;
 use trackbed_core::units::{format_duration, parse_duration};
 
 use crate::environment::timeline::{Change, Moment, Timeline};
@@ -37,18 +37,7 @@ impl FromStr for Timeline {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Timeline, String> {
-        let mut lines = lines(text);
-        match lines.next() {
-            Some((_, HEADING)) => {}
-            Some((number, line)) => {
-                return Err(format!(
-                    "line {number}: \"{line}\" is not the heading; write {HEADING}"
-                ));
-            }
-            None => {
-                return Err(format!("the timeline is empty; write {HEADING} and changes below it"));
-            }
-        }
+        let lines = lines_below(text, HEADING).map_err(|why| why.to_string())?;
         let mut places: Vec<(u64, Moment)> = Vec::new();
         for (number, line) in lines {
             let moment = moment(line).map_err(|why| format!("line {number}: {why}"))?;

@@ -80,7 +80,7 @@ fn a_bad_table_is_refused_with_its_line_and_a_remedy() {
         let why = environment(&[("timeline", text)]).unwrap_err();
         assert_eq!((why.parameter, why.advice.as_str()), ("timeline", message));
     };
-    refused("", "the timeline is empty; write at,change,value and changes below it");
+    refused("", "line 1: \"\" is not the heading; write at,change,value and lines below it");
     let message = "line 1: \"0 s,delay,1 ms\" is not the heading; write at,change,value";
     refused("0 s,delay,1 ms", message);
     for (lines, message) in [

@@ -22,9 +22,9 @@ impl DriveLog {
                 None => series.push(vec![index]),
             }
             if series.len() > SERIES_MAX {
-                series.sort_by_key(|series| std::cmp::Reverse(series.len()));
                 // The last one has only begun.
-                series.remove(SERIES_MAX - 1);
+                let shortest = (0..SERIES_MAX).min_by_key(|at| series[*at].len());
+                series.remove(shortest.unwrap_or(0));
             }
         }
         let longest = series.into_iter().max_by_key(Vec::len).unwrap_or_default();

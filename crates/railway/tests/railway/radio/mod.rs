@@ -21,6 +21,6 @@ fn try_railway(pairs: &[(&str, &str)]) -> Result<Railway, RadioError> {
     Railway::read(&Arguments::read(PARAMETERS, &given).unwrap())
 }
 
-fn railway(pairs: &[(&str, &str)]) -> Railway {
+pub fn railway(pairs: &[(&str, &str)]) -> Railway {
     try_railway(pairs).unwrap()
 }

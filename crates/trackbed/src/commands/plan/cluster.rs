@@ -58,6 +58,11 @@ pub fn slurm(job: &Job) -> String {
          set -euo pipefail\n",
         wrap = shell::word(&merge),
     );
+    if *shards > 1_000 {
+        text.push_str(
+            "# By default Slurm takes up to 1,000 tasks: see MaxArraySize in `scontrol show config`.\n",
+        );
+    }
     // Not auto: for a single resubmitted task, Slurm reports an array of one.
     let _ = writeln!(
         text,
@@ -249,7 +254,13 @@ mod tests {
             script.starts_with("#!/bin/bash\n#SBATCH --job-name=trackbed-my-sweep\n"),
             "{script}"
         );
-        assert!(script.contains("\n#SBATCH --array=1-8\n"), "{script}");
+        assert!(
+            script.contains("\n#SBATCH --array=1-8\n") && !script.contains("MaxArraySize"),
+            "{script}"
+        );
+        assert!(
+            slurm(&Job { shards: 1_001, ..job() }).contains("\n# By default Slurm takes up to")
+        );
         let command = "exec trackbed run '/home/me/my sweep.toml' --runs 100 --set \
                        'link.delay={ uniform = 1 }' --out /scratch/me --shard \
                        \"$SLURM_ARRAY_TASK_ID/8\" --jobs \"${SLURM_CPUS_PER_TASK:-2}\"\n";
