@@ -1,8 +1,7 @@
 //! The link models, a file each.
 
-pub(crate) mod corruption;
+pub(crate) mod alteration;
 pub mod delay;
-pub(crate) mod duplication;
 pub(crate) mod flush;
 mod gate;
 pub mod loss;
@@ -16,9 +15,8 @@ pub(crate) mod reordering;
 mod schedule;
 mod spells;
 
-pub use corruption::Corruption;
+pub use alteration::{Corruption, Duplication};
 pub use delay::Delay;
-pub use duplication::Duplication;
 pub use flush::Flush;
 pub use loss::Loss;
 pub use outage::Outage;

@@ -176,16 +176,3 @@ fn unhex(bytes: &[u8]) -> Vec<u8> {
         _ => bytes.to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hexadecimal_input_is_decoded_and_binary_input_unchanged() {
-        assert_eq!(unhex(b"0x03, 0x81\n0A"), [3, 0x81, 10]);
-        assert_eq!(unhex(b"03:81:0a"), [3, 0x81, 10]);
-        assert_eq!(unhex(&[3, 0x81]), [3, 0x81]);
-        assert_eq!(unhex(b"038"), b"038");
-    }
-}

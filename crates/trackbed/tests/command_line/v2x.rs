@@ -13,7 +13,7 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     let cam = fs::read(cam).unwrap();
     scratch.write("cam.oer", &cam);
     let digits: Vec<String> = cam.iter().map(|byte| format!("{byte:02x}")).collect();
-    scratch.write("cam.hex", &digits.join(" "));
+    scratch.write("cam.hex", &format!("0x{}\n{}", digits[..99].join(":"), digits[99..].join(" ")));
     let shown = scratch.succeed("v2x decode cam.oer").json();
     // Over Ethernet, with a tag of a VLAN as a short message with a checksum behind it, and another packet.
     let frames = [

@@ -1,10 +1,8 @@
-//! Delay: every packet is delayed. Each delay law has its own file.
+//! Delay: every packet is delayed. Each random delay law has its own file.
 
-pub(crate) mod fixed;
 pub(crate) mod normal;
 pub(crate) mod pareto;
 pub(crate) mod timetable;
-pub(crate) mod trace;
 pub(crate) mod uniform;
 
 use std::fmt;
@@ -12,19 +10,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Packet, Rng, Time};
+use trackbed_core::{Packet, Rng, Time, parameters};
 
 use super::packet_rng::PacketRng;
 use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet, Waiting};
-use crate::spec::{Model, Stage};
+use crate::spec::{Model, ModelEntry, Stage};
 
-pub use fixed::Fixed;
 pub use normal::Normal;
 pub use pareto::Pareto;
-pub use timetable::Timetable;
-pub use trace::parse_delay_trace;
+pub use timetable::{Timetable, parse_delay_trace};
 pub use uniform::Uniform;
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "delay",
+    summary: "the same delay for every packet",
+    parameters: parameters! { "delay": Time, required => "the one-way delay of a packet"; },
+    has_queue: false,
+    example: &[("delay", "10 ms")],
+    read: |arguments| Ok(Arc::new(Delay::fixed(arguments.need("delay")))),
+};
 
 /// Delays every packet by a time from a law.
 #[derive(Clone, Debug)]
@@ -48,6 +53,24 @@ impl Delay {
     /// The same delay, but packets may overtake one another.
     pub fn with_overtaking(self) -> Delay {
         Delay { keep_order: false, ..self }
+    }
+}
+
+/// The same delay for every packet: propagation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fixed(pub Duration);
+
+impl DelayLaw for Fixed {
+    fn draw(&self, _now: Time, _rng: &mut Rng) -> Duration {
+        self.0
+    }
+
+    fn least(&self) -> Duration {
+        self.0
+    }
+
+    fn is_the_same_at_once(&self) -> bool {
+        true
     }
 }
 

@@ -1,13 +1,13 @@
-//! A delay that changes at given times.
+//! A delay that changes at given times, in a scenario or in a file.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Rng, Time};
+use trackbed_core::{Rng, Time, units};
 
 use super::{DelayLaw, OVERTAKING, delay_with_order};
-use crate::models::schedule::check_rows;
+use crate::models::schedule::{check_rows, parse_rows};
 use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
@@ -31,6 +31,27 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     },
 };
 
+pub(crate) static TRACE_ENTRY: ModelEntry = ModelEntry {
+    name: "delay-trace",
+    summary: "a delay that follows a trace file",
+    parameters: &[
+        Parameter::required(
+            "trace",
+            Kind::File,
+            "a file with one line per change: the time since the start and the delay from then on, \
+             both in milliseconds, decimals allowed; the first time is 0, and the last delay holds \
+             until the end; lines that begin with # are comments",
+        ),
+        OVERTAKING,
+    ],
+    has_queue: false,
+    example: &[("trace", "0 10\n250.5 12.125\n")],
+    read: |arguments| {
+        let text: Arc<str> = arguments.need("trace");
+        Ok(Arc::new(delay_with_order(parse_delay_trace(&text)?, arguments)))
+    },
+};
+
 /// A delay that changes at given times. The time at which a packet is sent decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timetable {
@@ -51,6 +72,15 @@ impl Timetable {
         let least = rows.iter().map(|(_, delay)| *delay).min().unwrap_or_default();
         Ok(Timetable { rows, least })
     }
+}
+
+/// Reads a trace of delays: on each line the time since the start and the delay from then on, both in
+/// milliseconds with at most six decimals.
+///
+/// # Errors
+/// If a line is not two such numbers, or the times do not begin at zero and rise.
+pub fn parse_delay_trace(text: &str) -> Result<Timetable, SpecError> {
+    Timetable::new(parse_rows(text, "250.5 12", Some("ms"), units::parse_duration)?)
 }
 
 impl DelayLaw for Timetable {

@@ -1,6 +1,5 @@
-//! Loss: some packets do not arrive. Each loss law has its own file.
+//! Loss: some packets do not arrive. Each loss law but the independent one has its own file.
 
-pub(crate) mod bernoulli;
 pub(crate) mod gilbert_elliott;
 pub(crate) mod list;
 pub(crate) mod periodic;
@@ -10,17 +9,28 @@ pub(crate) mod timetable;
 use std::fmt;
 use std::sync::Arc;
 
-use trackbed_core::{Packet, Ratio, Rng, Time};
+use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
 use super::gate::{Gate, Gated};
 use crate::link::{Change, DropReason, Link, Outlet};
-use crate::spec::{Model, SpecError, Stage};
+use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub use gilbert_elliott::GilbertElliott;
 pub use list::Listed;
 pub use periodic::Periodic;
 pub use sojourn::Sojourn;
 pub use timetable::LossTimetable;
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "loss",
+    summary: "loses each packet with the same probability, independently of the others",
+    parameters: parameters! {
+        "loss": Share, required => "the probability that a packet is lost";
+    },
+    has_queue: false,
+    example: &[("loss", "0.3 %")],
+    read: |arguments| Ok(Arc::new(Loss::bernoulli(arguments.need("loss")))),
+};
 
 /// Loses the packets that a law chooses. In the default order it comes after queue and rate: a lost
 /// packet has been sent.

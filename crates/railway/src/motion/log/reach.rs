@@ -14,7 +14,11 @@ impl DriveLog {
         let mut series: Vec<Vec<usize>> = Vec::new();
         for (index, sample) in samples.iter().enumerate() {
             let follows = |series: &&mut Vec<usize>| {
-                series.last().is_some_and(|last| reaches(&samples[*last], sample))
+                let place = samples[series[series.len() - 1]].coordinates;
+                let stays = |at: &&usize| samples[**at].coordinates == place;
+                // Loggers repeat an old position until they get another one.
+                let first = series.iter().rev().take(REPEATED_MAX).take_while(stays).last();
+                first.is_some_and(|first| reaches(&samples[*first], sample))
             };
             let longest = series.iter_mut().filter(follows).max_by_key(|series| series.len());
             match longest {
@@ -48,5 +52,7 @@ const SPEED_MAX_M_S: f64 = 150.0;
 const ERROR_MAX_M: f64 = 100.0;
 /// Between two positions without times; longer than any tunnel.
 const GAP_MAX_M: f64 = 100_000.0;
+/// A position is repeated at most this often.
+const REPEATED_MAX: usize = 60;
 /// Bounds the time for a log of nonsense.
 const SERIES_MAX: usize = 8;

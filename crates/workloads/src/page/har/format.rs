@@ -61,11 +61,19 @@ pub(super) struct Response {
     /// -1 if unknown.
     pub body_size: Option<f64>,
     pub content: Option<Content>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub headers: Option<Vec<Header>>,
     #[serde(rename = "_transferSize", default, deserialize_with = "lenient")]
     pub transfer_size: Option<f64>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
+pub(super) struct Header {
+    pub name: String,
+    pub value: String,
+}
+
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
     pub size: Option<f64>,

@@ -5,7 +5,8 @@
 //! Redirects, headers, cookies and server times are not reproduced.
 //!
 //! *Sizes* are the transferred ones: `response.bodySize`; if a browser does not give it, Chrome's
-//! `_transferSize`, which includes headers; for an object from a cache, the size of its content.
+//! `_transferSize`, which includes headers; for an object from a cache, the size of its content;
+//! else the length in its headers.
 //!
 //! *Dependencies* are redirects, or `_initiator`; without either, an object is found in
 //! the one that ended last before it began. One that began while the document that led to it was
@@ -156,7 +157,10 @@ fn bytes(recorded: &Recorded) -> Result<u64, String> {
     let content = content.and_then(|it| Some(it.size? - it.compression.unwrap_or(0.0)));
     // Answers with these states have no body.
     let is_empty = is_redirect(&recorded.entry) || status(&recorded.entry) == 204.0;
-    let content = content.filter(|size| *size >= 0.0).or(is_empty.then_some(0.0));
+    let mut headers = response.headers.iter().flatten();
+    let length = headers.find(|header| header.name.eq_ignore_ascii_case("content-length"));
+    let length = || if is_empty { Some(0.0) } else { length?.value.trim().parse().ok() };
+    let content = content.filter(|size| *size >= 0.0).or_else(length);
     let known = match (response.body_size, response.transfer_size) {
         (Some(body), _) if body > 0.0 => Some(body),
         // Only headers were transferred.

@@ -238,6 +238,9 @@ fn sizes_are_those_that_were_transferred() {
     assert_eq!(size(sized(json!(-1), json!(null), content.clone())), 300);
     assert_eq!(size(sized(json!(0), json!(0), json!({ "size": 900 }))), 900, "from a cache");
     assert_eq!(size(sized(json!(0), json!(0), json!({}))), 0);
+    let header = json!([{ "name": "Content-Length", "value": "70" }]);
+    let firefox = sized(json!(-1), json!(null), json!({ "size": -1 }));
+    assert_eq!(size(with(firefox, "/response/headers", header)), 70);
     let unknown = refused(&[sized(json!(-1), json!(-1), json!({ "size": -1 }))]);
     assert!(unknown.contains("entry 1 (https://example.test/): neither response.bodySize"));
     assert!(unknown.contains("export the archive with contents"), "{unknown}");

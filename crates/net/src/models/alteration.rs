@@ -1,4 +1,4 @@
-//! Damage: some packets arrive with a flipped bit.
+//! Damage and copies: some packets arrive with a flipped bit, some twice.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::packet_rng::PacketRng;
 use crate::link::{Alteration, Link, Outlet};
 use crate::spec::{Model, ModelEntry, Stage};
 
-pub(crate) static ENTRY: ModelEntry = ModelEntry {
+pub(crate) static CORRUPTION: ModelEntry = ModelEntry {
     name: "corruption",
     summary: "flips one bit after the IP header in some packets, so that a checksum fails",
     parameters: parameters! {
@@ -48,5 +48,45 @@ impl Gate for (Corruption, PacketRng) {
         let damaged = packet.with_flipped_bit(bit);
         out.altered(now, &damaged, Alteration::Corrupted);
         inner.push(now, damaged, out);
+    }
+}
+
+pub(crate) static DUPLICATION: ModelEntry = ModelEntry {
+    name: "duplication",
+    summary: "sends a copy right after some packets",
+    parameters: parameters! {
+        "duplication": Share, required => "the share of packets that are duplicated";
+    },
+    has_queue: false,
+    example: &[("duplication", "0.1 %")],
+    read: |arguments| Ok(Arc::new(Duplication { probability: arguments.need("duplication") })),
+};
+
+/// Sends a copy right after a packet, with the same probability for each. A copy is not copied
+/// again; the inner models treat it as a separate packet. Draws once for each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duplication {
+    /// The probability that a packet is followed by a copy.
+    pub probability: Ratio,
+}
+
+impl Model for Duplication {
+    fn stage(&self) -> Stage {
+        Stage::Duplication
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(Gated { gate: (*self, PacketRng::new(rng)), inner })
+    }
+}
+
+impl Gate for (Duplication, PacketRng) {
+    fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
+        if !self.1.of(packet.len()).chance(self.0.probability) {
+            return inner.push(now, packet, out);
+        }
+        inner.push(now, packet.clone(), out);
+        out.altered(now, &packet, Alteration::Duplicated);
+        inner.push(now, packet, out);
     }
 }
