@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
-use super::gate::{Gate, Gated};
-use super::packet_rng::PacketRng;
+use super::gate::{Gate, Gated, PacketRng};
 use crate::link::{Alteration, Link, Outlet};
 use crate::spec::{Model, ModelEntry, Stage};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trackbed_core::{Packet, Rng, Time, parameters};
 
-use super::spells::Spells;
+use super::outage::Spells;
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
-use super::packet_rng::PacketRng;
+use super::gate::PacketRng;
 use crate::in_flight::InFlight;
 use crate::link::{Alteration, Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};

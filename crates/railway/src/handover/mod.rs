@@ -38,7 +38,6 @@ mod learner;
 mod log;
 mod lookup;
 mod signal;
-mod store;
 mod table;
 
 pub use document::SCHEMA;

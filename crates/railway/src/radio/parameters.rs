@@ -10,8 +10,8 @@ use trackbed_core::{Arguments, Bitrate, Parameter, Ratio, Seed, parameters};
 
 use crate::radio::error::RadioError;
 use crate::radio::event::EventA3;
-use crate::radio::path_loss::PathLoss;
 use crate::radio::profile::Profile;
+use crate::radio::propagation::PathLoss;
 use crate::radio::propagation::Propagation;
 use crate::radio::railway::{Measurement, Railway};
 use crate::radio::shadowing::{Landscape, Shadowing};

@@ -1,9 +1,8 @@
-//! Delay: every packet is delayed. Each random delay law has its own file.
+//! Delay: every packet is delayed. Each kind of law has its own file.
 
-pub(crate) mod normal;
 pub(crate) mod pareto;
+pub(crate) mod random;
 pub(crate) mod timetable;
-pub(crate) mod uniform;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,15 +11,14 @@ use std::time::Duration;
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{Packet, Rng, Time, parameters};
 
-use super::packet_rng::PacketRng;
+use super::gate::PacketRng;
 use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};
 
-pub use normal::Normal;
 pub use pareto::Pareto;
+pub use random::{Normal, Uniform};
 pub use timetable::{Timetable, parse_delay_trace};
-pub use uniform::Uniform;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay",

@@ -1,6 +1,7 @@
-//! Loss of chosen packets.
+//! Loss of packets by their number: chosen ones, or every n-th.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use trackbed_core::{Rng, Time, parameters};
@@ -8,7 +9,7 @@ use trackbed_core::{Rng, Time, parameters};
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
 use crate::spec::ModelEntry;
 
-pub(crate) static ENTRY: ModelEntry = ModelEntry {
+pub(crate) static LISTED: ModelEntry = ModelEntry {
     name: "loss-list",
     summary: "loses the packets with the given numbers",
     parameters: parameters! {
@@ -61,5 +62,45 @@ impl LossProcess for Process {
             self.passed += 1;
         }
         self.packets.get(self.passed) == Some(&self.number)
+    }
+}
+
+pub(crate) static PERIODIC: ModelEntry = ModelEntry {
+    name: "loss-periodic",
+    summary: "loses every n-th packet",
+    parameters: parameters! {
+        "every": Count { min: 0 }, required => "n: packets n, 2n, 3n, ... are lost";
+    },
+    has_queue: false,
+    example: &[("every", "100")],
+    read: |arguments| match NonZeroU64::new(arguments.need("every")) {
+        Some(every) => Ok(Arc::new(Loss::new(Periodic { every }))),
+        None => Err(no_packet_zero("every")),
+    },
+};
+
+/// Loses packets number `every`, `2 * every` and so on, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Periodic {
+    /// One packet in this many is lost.
+    pub every: NonZeroU64,
+}
+
+impl LossLaw for Periodic {
+    fn begin(&self, _rng: Rng) -> Box<dyn LossProcess> {
+        Box::new(PeriodicProcess { every: self.every, number: 0 })
+    }
+}
+
+#[derive(Debug)]
+struct PeriodicProcess {
+    every: NonZeroU64,
+    number: u64,
+}
+
+impl LossProcess for PeriodicProcess {
+    fn loses_next(&mut self, _now: Time, _size: usize) -> bool {
+        self.number += 1;
+        self.number % self.every == 0
     }
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod gilbert_elliott;
 pub(crate) mod list;
-pub(crate) mod periodic;
 pub(crate) mod sojourn;
 pub(crate) mod timetable;
 
@@ -16,8 +15,7 @@ use crate::link::{Change, DropReason, Link, Outlet};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub use gilbert_elliott::GilbertElliott;
-pub use list::Listed;
-pub use periodic::Periodic;
+pub use list::{Listed, Periodic};
 pub use sojourn::Sojourn;
 pub use timetable::LossTimetable;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess};
-use crate::models::packet_rng::PacketRng;
+use crate::models::gate::PacketRng;
 use crate::models::schedule::{check_rows, parse_rows};
 use crate::spec::{ModelEntry, SpecError};
 
