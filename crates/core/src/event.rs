@@ -1,7 +1,5 @@
 //! The events of a run, with their time. Every metric is computed from them.
 
-mod load;
-mod playback;
 mod verification;
 
 use std::cell::RefCell;
@@ -11,8 +9,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
-pub use load::{Load, RoleLoad};
-pub use playback::Playback;
 pub use verification::{Judgement, UnitAccount, Verification};
 
 /// Something that happened in a run.
@@ -253,4 +249,68 @@ impl EventLog {
     pub fn take(&self) -> Vec<Record> {
         self.0.take()
     }
+}
+
+/// A reading of the used resources. What the machine does not report is `None`.
+///
+/// Shares are in thousandths of a percent of one core: 400,000 is four full cores.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    /// The start of the span that shares are averaged over; it ends with the reading.
+    pub since: Time,
+    /// The processes of the clients.
+    pub client: RoleLoad,
+    /// Those of the server, if it is on this machine.
+    pub server: RoleLoad,
+    /// Those of the inference, if there is one.
+    pub inference: RoleLoad,
+    /// Processor time of the whole machine.
+    pub machine_millipercent: Option<u64>,
+    /// The machine's memory in bytes.
+    pub memory_total_bytes: Option<u64>,
+    /// The busiest graphics processor, in thousandths of a percent of its time.
+    pub gpu_millipercent: Option<u64>,
+    /// The highest temperature, in thousandths of a degree Celsius.
+    pub temperature_millicelsius: Option<i64>,
+    /// The highest power, in milliwatts. Supplies may overlap, so it is not a sum.
+    pub power_milliwatts: Option<u64>,
+}
+
+/// The resources used by the processes of a role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleLoad {
+    /// Processor time.
+    pub millipercent: Option<u64>,
+    /// Memory in bytes at the time of the reading.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A step of a player, which requests one piece of media after the other, a second each.
+///
+/// `piece` numbers the requests from 0 on, including those after seeks back; `second` is a place in
+/// the media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the texts describe the fields")]
+pub enum Playback {
+    /// A piece was requested; again under the same number if its connection was lost.
+    Requested {
+        piece: u32,
+        /// The second of the media.
+        second: u32,
+        /// Its resolution, as lines of a picture: 720, 1080 or 1440.
+        lines: u32,
+    },
+    /// The last byte of the piece has arrived.
+    Loaded { piece: u32, bytes: u64 },
+    /// The viewer left before the piece had arrived.
+    Abandoned { piece: u32 },
+    /// Playback starts, for the first time or again.
+    Playing,
+    /// The buffer ran empty during playback.
+    Stalled,
+    /// The viewer jumped; the buffer was discarded.
+    Sought { second: u32 },
+    /// The session is over.
+    Ended { played: Duration },
 }

@@ -17,7 +17,7 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::delay::ENTRY,
     &models::delay::random::UNIFORM,
     &models::delay::random::NORMAL,
-    &models::delay::pareto::ENTRY,
+    &models::delay::random::PARETO,
     &models::delay::timetable::ENTRY,
     &models::delay::timetable::TRACE_ENTRY,
     &models::loss::ENTRY,

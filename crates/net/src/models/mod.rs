@@ -1,4 +1,4 @@
-//! The link models, a file each.
+//! The link models.
 
 pub(crate) mod alteration;
 pub mod delay;

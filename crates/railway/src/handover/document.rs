@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::motion::{Coordinates, Direction, Track};
 use serde::{Deserialize, Serialize};
 
-use crate::handover::error::HandoverError;
+use crate::handover::HandoverError;
 use crate::handover::signal::Signal;
 use crate::handover::table::{OperatorRanges, Range, Table};
 

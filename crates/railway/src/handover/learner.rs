@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::motion::{Direction, Track};
 
-use crate::handover::error::HandoverError;
+use crate::handover::HandoverError;
 use crate::handover::signal::Signal;
 use crate::handover::table::{OperatorRanges, Range, Sighting, Table};
 

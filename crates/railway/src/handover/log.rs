@@ -2,7 +2,7 @@
 
 use crate::motion::{Direction, DriveLog, Sample, Track};
 
-use crate::handover::error::HandoverError;
+use crate::handover::HandoverError;
 use crate::handover::learner::RideRecord;
 
 /// How logs are read.

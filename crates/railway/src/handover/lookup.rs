@@ -2,7 +2,7 @@
 
 use crate::motion::Direction;
 
-use crate::handover::error::HandoverError;
+use crate::handover::HandoverError;
 use crate::handover::table::{Range, Table};
 
 /// The ranges of one operator in one direction, for look-ups every few milliseconds.

@@ -11,7 +11,7 @@ use trackbed_outward::files::Fresh;
 
 use crate::motion::{Direction, Track};
 
-use crate::handover::error::HandoverError;
+use crate::handover::HandoverError;
 use crate::handover::signal::Signal;
 
 /// Where along a track handovers are expected. A table is always consistent: ranges are on the track, and the

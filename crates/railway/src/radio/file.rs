@@ -18,7 +18,7 @@ use trackbed_core::Time;
 use trackbed_core::text::lines_below;
 use trackbed_core::units::{format_duration, parse_duration};
 
-use crate::radio::error::RadioError;
+use crate::radio::RadioError;
 use crate::radio::timeline::{
     Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, Service, What,
 };

@@ -30,7 +30,6 @@
 //! ```
 mod drive;
 mod effects;
-mod error;
 mod event;
 mod file;
 mod parameters;
@@ -41,7 +40,6 @@ mod shadowing;
 mod station;
 mod timeline;
 
-pub use error::RadioError;
 pub use event::{EventA3, Layer3Filter};
 pub use file::{signal_to_text, timelines_from_text, timelines_to_text};
 pub use parameters::PARAMETERS;
@@ -53,3 +51,24 @@ pub use station::{Operator, Station};
 pub use timeline::{
     Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, Service, SignalSample, What,
 };
+
+/// Why values or text are invalid, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {advice}")]
+pub struct RadioError {
+    /// The invalid parameter, or the name of the text.
+    pub place: &'static str,
+    /// The problem, and what to write instead.
+    pub advice: String,
+}
+
+impl RadioError {
+    pub(crate) fn new(place: &'static str, advice: impl Into<String>) -> RadioError {
+        RadioError { place, advice: advice.into() }
+    }
+
+    /// For [`Result::map_err`].
+    pub(crate) fn of(place: &'static str) -> impl Fn(crate::motion::MotionError) -> RadioError {
+        move |why| RadioError::new(place, why.to_string())
+    }
+}

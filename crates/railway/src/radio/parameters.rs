@@ -8,7 +8,7 @@ use crate::motion::{DriveLog, GpsModel, MotionError, SpeedProfile, Track};
 use trackbed_core::units::parse_duration;
 use trackbed_core::{Arguments, Bitrate, Parameter, Ratio, Seed, parameters};
 
-use crate::radio::error::RadioError;
+use crate::radio::RadioError;
 use crate::radio::event::EventA3;
 use crate::radio::profile::Profile;
 use crate::radio::propagation::PathLoss;
@@ -229,8 +229,8 @@ pub const PARAMETERS: &[Parameter] = parameters! {
     "profile": Choice(&["ns3", "3gpp", "hsr-measured"]) = "3gpp" =>
         "the interruption by handovers, with the matching path loss, power and shadows";
     "track": File, optional =>
-        "the track: a GPX file, a table of latitude and longitude, or NMEA sentences; default: a \
-         straight track of `length`";
+        "the track: a GPX file, a table with columns latitude and longitude, or NMEA sentences; \
+         default: a straight track of `length`";
     "length": Text = "20 km" => "the length of a straight track";
     "speed": Text = "300 km/h" => "the speed of the train";
     "speed-profile": File, optional =>

@@ -12,21 +12,24 @@ mod har;
 mod loader;
 mod manifest;
 mod model;
-mod service;
 
+use std::collections::BTreeMap;
+use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::Service;
+use trackbed_connection::{Request, Response, Service};
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
+use crate::answers::nothing_at;
 use crate::arguments::{few, positive};
 use crate::contract::{PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use content::Content;
+use model::Page;
 
 pub(crate) static ENTRY: Workload = Workload {
     name: "page",
@@ -39,7 +42,7 @@ pub(crate) static ENTRY: Workload = Workload {
 };
 
 struct Plan {
-    page: Arc<model::Page>,
+    page: Arc<Page>,
     phones: u32,
     /// The maximum connections of a phone; `None`: depends on the protocol.
     connections: Option<usize>,
@@ -65,7 +68,7 @@ impl Plan {
     }
 }
 
-fn page(arguments: &Arguments, base: &Path) -> Result<model::Page, WorkloadError> {
+fn page(arguments: &Arguments, base: &Path) -> Result<Page, WorkloadError> {
     match (arguments.get::<PathBuf>("manifest"), arguments.get::<PathBuf>("har")) {
         (Some(_), Some(_)) => {
             let advice = "the manifest describes the page; remove `har` or `manifest`";
@@ -87,7 +90,7 @@ impl Prepared for Arc<Plan> {
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(service::service(Arc::clone(&self.page))))
+        Rc::new(WithWarmUp(service(Arc::clone(&self.page))))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
@@ -125,7 +128,7 @@ const PARAMETERS: &[Parameter] = parameters! {
          472 kB with html, css, js and five images";
     "har": File, optional =>
         "page recorded by a browser (HAR 1.2): its objects with their transferred sizes, all from \
-         one server; dependencies from Chrome's _initiator, else guessed from the times";
+         one server; dependencies from redirects and _initiator, else guessed from the times";
     "connections": Count { min: 1 }, optional =>
         "connections per phone; default: 6 if a connection carries one exchange at a time, as with \
          http1, else 1";
@@ -143,3 +146,17 @@ const PARAMETERS: &[Parameter] = parameters! {
 
 const PHONES_MAX: u32 = 1_000;
 const CONNECTIONS_MAX: u32 = 256;
+
+/// Answers a request for an object, `/` being the document, any other with 404. Ignores queries.
+fn service(page: Arc<Page>) -> impl Service {
+    let paths = page.objects().iter().map(|object| object.path.clone());
+    let places: BTreeMap<String, usize> =
+        [("/".to_owned(), 0)].into_iter().chain(paths.zip(0..)).collect();
+    move |request: Request| {
+        let path = request.path.split('?').next().unwrap_or_default();
+        ready(match places.get(path) {
+            Some(index) => Response { status: 200, body: Content::of(&page, *index).body() },
+            None => nothing_at(path),
+        })
+    }
+}

@@ -1,6 +1,5 @@
 //! Delay: every packet is delayed. Each kind of law has its own file.
 
-pub(crate) mod pareto;
 pub(crate) mod random;
 pub(crate) mod timetable;
 
@@ -16,8 +15,7 @@ use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};
 
-pub use pareto::Pareto;
-pub use random::{Normal, Uniform};
+pub use random::{Normal, Pareto, Uniform};
 pub use timetable::{Timetable, parse_delay_trace};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {

@@ -1,4 +1,4 @@
-//! A delay from a uniform or a normal distribution.
+//! A delay from a uniform, a normal or a Pareto distribution.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,5 +89,69 @@ impl DelayLaw for Normal {
         let offset = rng.normal();
         let span = scaled(self.deviation, offset.abs());
         if offset < 0.0 { self.mean.saturating_sub(span) } else { self.mean.saturating_add(span) }
+    }
+}
+
+pub(crate) static PARETO: ModelEntry = ModelEntry {
+    name: "delay-pareto",
+    summary: "a random delay with a heavy tail, from the Pareto distribution",
+    parameters: &[
+        Parameter::required("least", Kind::Time, "the minimum delay, where the tail begins"),
+        Parameter::required(
+            "shape",
+            Kind::Number,
+            "how fast the tail falls: P(delay > d) = (least / d)^shape; the mean is least * shape \
+             / (shape - 1) for a shape above 1",
+        ),
+        Parameter::with_default(
+            "most",
+            Kind::Time,
+            "60 s",
+            "the maximum delay; longer delays become this value",
+        ),
+        OVERTAKING,
+    ],
+    has_queue: false,
+    example: &[("least", "10 ms"), ("shape", "3")],
+    read: |arguments| {
+        let (least, most) = (arguments.need("least"), arguments.need("most"));
+        let law = Pareto::new(least, arguments.need("shape"), most)?;
+        Ok(Arc::new(delay_with_order(law, arguments)))
+    },
+};
+
+/// A delay by the Pareto distribution: longer than `d` with probability `(least / d)^shape`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pareto {
+    least: Duration,
+    shape: f64,
+    most: Duration,
+}
+
+impl Pareto {
+    /// At least `least`; a delay above `most` counts as `most`.
+    ///
+    /// # Errors
+    /// If `shape` is not a positive number, or `least` exceeds `most`.
+    pub fn new(least: Duration, shape: f64, most: Duration) -> Result<Pareto, SpecError> {
+        if !(shape.is_finite() && shape > 0.0) {
+            return Err(SpecError::new("shape must be a positive number, for example 3"));
+        }
+        if least > most {
+            return Err(SpecError::new("least exceeds most; write a larger most"));
+        }
+        Ok(Pareto { least, shape, most })
+    }
+}
+
+impl DelayLaw for Pareto {
+    /// The logarithm of a Pareto number is exponential with mean 1 / shape.
+    fn draw(&self, _now: Time, rng: &mut Rng) -> Duration {
+        // `libm` gives the same last bit on every machine; the system's library need not.
+        scaled(self.least, libm::exp(rng.exponential() / self.shape)).min(self.most)
+    }
+
+    fn least(&self) -> Duration {
+        self.least
     }
 }

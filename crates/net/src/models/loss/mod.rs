@@ -2,7 +2,6 @@
 
 pub(crate) mod gilbert_elliott;
 pub(crate) mod list;
-pub(crate) mod sojourn;
 pub(crate) mod timetable;
 
 use std::fmt;
@@ -14,9 +13,8 @@ use super::gate::{Gate, Gated};
 use crate::link::{Change, DropReason, Link, Outlet};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
-pub use gilbert_elliott::GilbertElliott;
+pub use gilbert_elliott::{GilbertElliott, Sojourn};
 pub use list::{Listed, Periodic};
-pub use sojourn::Sojourn;
 pub use timetable::LossTimetable;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {

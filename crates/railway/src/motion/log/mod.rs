@@ -2,7 +2,6 @@
 
 mod gpx;
 mod nmea;
-mod reach;
 mod sample;
 mod table;
 
