@@ -81,7 +81,8 @@ fn a_bad_table_is_refused_with_its_line_and_a_remedy() {
         assert_eq!((why.parameter, why.advice.as_str()), ("timeline", message));
     };
     refused("", "line 1: \"\" is not the heading; write at,change,value and lines below it");
-    let message = "line 1: \"0 s,delay,1 ms\" is not the heading; write at,change,value";
+    let message =
+        "line 1: \"0 s,delay,1 ms\" is not the heading; write at,change,value and lines below it";
     refused("0 s,delay,1 ms", message);
     for (lines, message) in [
         (
