@@ -42,9 +42,9 @@ shadows are; the seed decides what differs from ride to ride.
 
 With --log, a handover is a position whose serving cell differs from that of the previous position.
 Log formats, also compressed with gzip:
-  table  latitude (lat), longitude (lon, lng, long); if known time (time_s, timestamp: seconds or a date),
-         speed_m_s or speed_km_h, cell:NAME and rsrp:NAME by operator, or cell (cell_id, cellid) and rsrp
-         (rsrp_dbm) of one; separated by commas, semicolons or tabs. Other headings: --column.
+  table  latitude (lat) and longitude (lon, lng, long); if known time (time_s, timestamp),
+         speed_m_s or speed_km_h, cell:NAME and rsrp:NAME by operator, or cell (cell_id,
+         cellid) and rsrp (rsrp_dbm) of one; for other headings: --column
   GPX    points with extensions <cell operator=\"NAME\">17</cell>, <rsrp operator=\"NAME\">-93</rsrp>
   NMEA   RMC and GGA sentences, and $PTRKC,NAME,CELL,RSRP*hh before them
 Where a log reverses direction, a new ride begins. Without --track, the first log is the track. Positions
