@@ -203,6 +203,11 @@ impl Standing {
         Standing { source, known: Rc::new(Known { shown, house: OnceCell::new() }) }
     }
 
+    /// Where it is from: its address, for IPv6 the first 64 bits.
+    pub fn source(&self) -> IpAddr {
+        self.source
+    }
+
     /// Records a request that is complete enough for the service.
     pub fn asked(&self) {
         let before = self.known.shown.replace(Shown { has_asked: true, last: now() });

@@ -1,7 +1,7 @@
 //! The running relay: listeners, and a task for each connection.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,9 @@ use crate::relay::carry::carry;
 use crate::relay::destinations::{Destinations, is_ours};
 use crate::relay::figures::Figures;
 use crate::relay::fronts::Front;
+use crate::relay::names::Names;
+use crate::relay::sockets;
 use crate::relay::socks::{Conversation, Destination, Reply, Step, reply};
-use crate::relay::{names, sockets};
 
 /// The configuration of a relay.
 #[derive(Clone, Debug)]
@@ -96,14 +97,13 @@ pub fn run(
     let (limits, figures) = (plan.limits, Figures::new(metrics));
     let result = execution.run(|machine| async move {
         let destinations = Rc::new(plan.destinations.clone());
-        let warnings = Rc::default();
-        let relay =
-            Relay { machine: machine.clone(), limits, destinations, figures, log, warnings };
+        let (machine, names, warnings) = (machine.clone(), Names::default(), Rc::default());
+        let relay = Relay { machine, limits, destinations, names, figures, log, warnings };
         let guests = Rc::new(Guests::new(limits.connections));
         let mut fronts = Vec::new();
         let mut accepting = Vec::new();
         for (front, socket) in listeners {
-            let listener = machine.adopt_listener(socket)?;
+            let listener = relay.machine.adopt_listener(socket)?;
             let address = listener.local_addr();
             let front = match front {
                 Front::Transparent(_) => Front::Transparent(address),
@@ -128,6 +128,7 @@ struct Relay {
     machine: Machine,
     limits: Limits,
     destinations: Rc<Destinations>,
+    names: Names,
     figures: Figures,
     log: Log,
     warnings: Rc<Seldom>,
@@ -173,7 +174,7 @@ impl Relay {
             },
         };
         let socks = matches!(front, Front::Socks(_));
-        let dialled = within(self.limits.connect, self.dial(&to)).await;
+        let dialled = within(self.limits.connect, self.dial(&to, standing.source())).await;
         let mut far = match dialled {
             Ok(far) => far,
             Err(why) => {
@@ -207,11 +208,11 @@ impl Relay {
     }
 
     /// Connects to a destination; for a name, to the first address that answers.
-    async fn dial(&self, to: &Destination) -> io::Result<Box<dyn TcpStream>> {
+    async fn dial(&self, to: &Destination, source: IpAddr) -> io::Result<Box<dyn TcpStream>> {
         let addresses = match to {
             Destination::Address(ip, port) => vec![SocketAddr::new(*ip, *port)],
             Destination::Name(name, port) => {
-                names::resolve(&self.machine, name.clone(), *port).await?
+                self.names.resolve(&self.machine, source, (name.clone(), *port)).await?
             }
         };
         let mut last = io::ErrorKind::NotFound.into();

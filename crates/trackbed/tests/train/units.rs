@@ -12,7 +12,7 @@ fn units_are_confined() {
         let unit = entry.unwrap().path();
         let text = fs::read_to_string(&unit).unwrap();
         names.push(unit.file_stem().unwrap().to_string_lossy().into_owned());
-        for key in ["MemoryMax=", "StartLimitIntervalSec=", "StartLimitBurst=", "UMask=0077"] {
+        for key in ["MemoryMax=", "TasksMax=", "StartLimitBurst=", "UMask=0077"] {
             assert!(text.contains(&format!("\n{key}")), "{} has no {key}", unit.display());
         }
         // It fails if the exposure level is above 2.0.
