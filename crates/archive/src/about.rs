@@ -13,7 +13,7 @@ use trackbed_scenario::{Copies, Input, Recipe};
 
 use crate::error::{DirectoryError, Problem};
 use crate::files::ABOUT;
-use crate::form::read_json;
+use crate::form::{BYTES_MAX, read_json};
 use crate::hashing::hex;
 
 /// How a run directory was created; enough to plan the same runs again.
@@ -115,7 +115,7 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
 
 /// Whether `about.json` belongs to another program.
 fn is_foreign(path: &Path) -> bool {
-    let text = files::read_to_string(&path.join(ABOUT)).unwrap_or_default();
-    let document = serde_json::from_str::<serde_json::Value>(&text);
+    let text = files::read_bounded(&path.join(ABOUT), BYTES_MAX).unwrap_or_default();
+    let document = serde_json::from_slice::<serde_json::Value>(&text);
     document.is_ok_and(|document| document.get("trackbed").is_none())
 }

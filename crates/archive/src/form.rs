@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{SCHEMA, first_schema};
-use trackbed_outward::files::{Fresh, read_to_string};
+use trackbed_outward::files::{Fresh, read_bounded};
 
 use crate::error::Problem;
 
@@ -23,17 +23,16 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         #[serde(default = "first_schema")]
         schema: u32,
     }
-    let text = read_to_string(&path.join(file)).map_err(|why| match why.kind() {
+    let text = read_bounded(&path.join(file), BYTES_MAX).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound => absent(),
         io::ErrorKind::NotADirectory => Problem::NoDirectory,
-        io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
         _ => Problem::Unreadable(file, why),
     })?;
     let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
-    let form: Form = serde_json::from_str(&text).map_err(damaged)?;
+    let form: Form = serde_json::from_slice(&text).map_err(damaged)?;
     match form.schema {
         0 => Err(Problem::Damaged(file, "there is no format 0".to_owned())),
-        1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
+        1..=SCHEMA => serde_json::from_slice(&text).map_err(damaged),
         other => Err(Problem::OtherForm(file, other)),
     }
 }
@@ -46,3 +45,6 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> 
     file.write_all(text.as_bytes())?;
     file.keep()
 }
+
+/// The length of a document: 10,000 cells take a quarter of it.
+pub(crate) const BYTES_MAX: u64 = 256_000_000;

@@ -30,6 +30,9 @@ pub struct RecordedRuns {
     end: u64,
 }
 
+/// The length of a line: 20,000,000 samples with all their digits fit.
+const LINE_BYTES_MAX: u64 = 512_000_000;
+
 /// The position of a run's result, including its line feed.
 #[derive(Clone, Copy, Debug)]
 struct Line {
@@ -58,7 +61,7 @@ impl RecordedRuns {
         loop {
             line.clear();
             number += 1;
-            let length = reader.read_until(b'\n', &mut line);
+            let length = (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
             if length.map_err(|why| refuse(Problem::Unreadable(RUNS, why)))? == 0 {
                 return Ok(runs);
             }
@@ -69,6 +72,11 @@ impl RecordedRuns {
                     return Err(refuse(Problem::Damaged(RUNS, why)));
                 }
                 Ok(run) => runs.note(&run, line.len()),
+                Err(_) if line.len() as u64 == LINE_BYTES_MAX => {
+                    let why =
+                        format!("line {number} is longer than {} MB", LINE_BYTES_MAX / 1_000_000);
+                    return Err(refuse(Problem::Damaged(RUNS, why)));
+                }
                 Err(_) if line.last() != Some(&b'\n') => return Ok(runs),
                 Err(why) => {
                     return Err(refuse(Problem::Damaged(RUNS, format!("line {number}: {why}"))));

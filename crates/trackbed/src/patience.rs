@@ -1,26 +1,36 @@
-//! How long runs may take whose user waits.
+//! How long runs may take whose user waits, and how much memory.
 
+use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
 use trackbed_substrate::Cancel;
 
-/// Cancels runs when a time is over. A scenario from elsewhere may have runs without end.
+use crate::progress::Stopwatch;
+
+/// Cancels runs when a time is over, or when this process takes half of the memory. A scenario from elsewhere
+/// may have runs without end.
 pub struct Patience {
     cancel: Cancel,
     _until_dropped: Sender<()>,
 }
 
 impl Patience {
-    /// Begins to wait.
-    pub fn begin(limit: Duration) -> Patience {
-        let cancel = Cancel::new();
+    /// Begins to wait, until it fires `cancel`.
+    pub fn begin(limit: Duration, cancel: Cancel) -> Patience {
+        let memory_max = rustix::system::sysinfo().totalram as u64 / 2;
+        Patience::within(limit, memory_max, cancel)
+    }
+
+    fn within(limit: Duration, memory_max: u64, cancel: Cancel) -> Patience {
         let (until_dropped, dropped) = mpsc::channel::<()>();
-        let ours = cancel.clone();
+        let (ours, begun) = (cancel.clone(), Stopwatch::start());
         thread::spawn(move || {
-            if dropped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                ours.cancel();
+            while dropped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if begun.elapsed() > limit || resident() > memory_max {
+                    return ours.cancel();
+                }
             }
         });
         Patience { cancel, _until_dropped: until_dropped }
@@ -31,8 +41,31 @@ impl Patience {
         &self.cancel
     }
 
-    /// Whether the time is over.
+    /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.cancel.is_cancelled()
+    }
+}
+
+/// The resident memory of this process, in bytes (proc_pid_statm(5)).
+fn resident() -> u64 {
+    let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * rustix::param::page_size() as u64
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+#[test]
+fn it_ends_with_the_time_or_the_memory() {
+    let (long, short) = (Duration::from_secs(3_600), Duration::ZERO);
+    for (limit, memory_max) in [(long, 1), (short, u64::MAX)] {
+        let patience = Patience::within(limit, memory_max, Cancel::new());
+        let ends = (0..500).any(|_| {
+            thread::sleep(Duration::from_millis(20));
+            patience.is_over()
+        });
+        assert!(ends, "{limit:?}, {memory_max}");
     }
 }

@@ -48,6 +48,20 @@ pub(crate) fn at_most(
         .ok_or_else(|| WorkloadError::new(parameter, format!("write at most {max}")))
 }
 
+/// Refuses more messages or intervals of all `phones` than a run can record.
+pub(crate) fn recordable(
+    duration: Duration,
+    (parameter, period): (&'static str, Duration),
+    phones: u32,
+    what: &str,
+) -> Result<(), WorkloadError> {
+    let count = duration.as_nanos() / period.as_nanos().max(1) * u128::from(phones);
+    let advice = format!(
+        "{count} {what} exceed the limit of a run, {RECORDS_MAX}; change {parameter}, duration or phones"
+    );
+    ensure(count <= RECORDS_MAX, parameter, advice)
+}
+
 pub(crate) fn positive(
     arguments: &Arguments,
     parameter: &'static str,
@@ -77,3 +91,6 @@ pub(crate) fn few(parameter: &'static str, count: u64, max: u32) -> Result<u32, 
 pub(crate) fn limited(count: u64, max: u32) -> Option<u32> {
     u32::try_from(count).ok().filter(|count| *count <= max)
 }
+
+/// Each has up to two events of about 100 bytes.
+const RECORDS_MAX: u128 = 20_000_000;

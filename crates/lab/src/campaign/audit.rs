@@ -77,7 +77,12 @@ pub fn audit(
     });
     let (mut repeated, mut different) = (0, Vec::new());
     let mut kept = Ok(());
-    campaign::run(plan, &Virtual::new(), &drawn, execution, |again| {
+    let cancel = &execution.cancel;
+    campaign::run(plan, &Virtual::until(cancel.clone()), &drawn, execution, |again| {
+        // It may have ended early.
+        if cancel.is_cancelled() {
+            return;
+        }
         repeated += 1;
         match runs.one(again.cell, again.run) {
             Ok(Some(first)) if first.agrees(&again) => {}

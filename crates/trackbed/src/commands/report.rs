@@ -16,6 +16,7 @@ use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_report::methods;
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
+use trackbed_substrate::Cancel;
 
 use super::paper::with_single_runs;
 use crate::ending::Ending;
@@ -93,7 +94,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     match Recorded::read(directory) {
         Ok(recorded) => {
-            let patience = Patience::begin(REPEATING);
+            let patience = Patience::begin(REPEATING, Cancel::new());
             limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
             study(&recorded.plan, &document, &runs, &patience)?
                 .into_iter()

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -14,6 +15,7 @@ use trackbed_measure::results::VIRTUAL;
 use crate::ending::Ending;
 use crate::options::{count, jobs, number};
 use crate::output::{self, shell_word, tell};
+use crate::patience::Patience;
 use crate::{chosen, interrupt, progress};
 
 const EXAMPLES: &str = "\
@@ -25,7 +27,7 @@ Examples:
 Executes a random sample of the runs again and compares the results with those in the directory, to the
 last digit. A pack (see trackbed pack) is unpacked to a temporary folder, and its files must have the
 recorded digests. Emulated and live runs cannot be repeated: of their packs, the digests are checked. Also computes run.json from all results and compares it with the existing file. This checks
-results from other machines. The digest is SHA-256 over all results in the order of cells and runs, so
+results from other machines. Repeating ends after an hour, or when it takes half of the memory. The digest is SHA-256 over all results in the order of cells and runs, so
 directories with equal results have equal digests.
 
 Exit status: 0 everything matches, 1 something differs, 2 bad input, such as a pack with a changed file.";
@@ -59,6 +61,9 @@ fn tell_builds(about: &About) {
     }
 }
 
+/// Runs may be from elsewhere, and without end.
+const REPEATING: Duration = Duration::from_secs(3_600);
+
 /// Executes a sample again and prints what differs.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let unpacked = tempfile::tempdir().context("there is no temporary folder; set TMPDIR")?;
@@ -85,6 +90,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let cancel = interrupt::install()?;
     let jobs = arguments.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     let execution = Execution { jobs, cancel: cancel.clone() };
+    let _patience = Patience::begin(REPEATING, cancel.clone());
     let sample = u64::from(arguments.sample).min(recorded.runs.len());
     let bar = progress::bar(sample, 0);
     let mut findings = audit::audit(&recorded, sample, draw, &execution, || bar.inc(1))?;
@@ -118,7 +124,10 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     output::answer(arguments.json, &findings, text)?;
     Ok(match findings.is_sound() {
         _ if cancel.is_cancelled() => {
-            tell("interrupted: only a part of the sample was repeated");
+            tell(
+                "stopped, by a signal, after an hour or at half of the memory: only a part of the sample was \
+                 repeated; a smaller --sample needs less time, and --jobs 1 less memory",
+            );
             Ending::Interrupted
         }
         true => Ending::Success,

@@ -1,9 +1,12 @@
 //! Scenarios and run directories from elsewhere that ask for more than any machine can do: a clear error, at
 //! once and in little memory, or an end.
 
+use std::fs::File;
 use std::process::Command;
 
-use super::support::{kill, resident, start, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::support::{kill, resident, start, wait_until, wait_within};
 use super::{Ended, SCENARIO, Scratch};
 
 /// A run directory whose scenario is `text` in place of its own.
@@ -45,6 +48,10 @@ fn plans_without_end_are_refused_with_their_limit() {
             format!("{link}kind = \"telemetry\"\nrate = \"1000 /s\"\nduration = \"24 h\"\n"),
             "86400000 messages exceed the limit of a run",
         ),
+        (
+            format!("{link}kind = \"flow\"\ninterval = \"1 ns\"\nduration = \"24 h\"\n"),
+            "86400000000000 intervals exceed the limit of a run",
+        ),
     ] {
         let scratch = Scratch::new();
         directory(&scratch, &text);
@@ -64,10 +71,25 @@ fn plans_without_end_are_refused_with_their_limit() {
     }
 }
 
-/// A transfer of 900 GB: a run that takes days of a processor. The directory claims results of it.
+/// Sparse files of a terabyte.
 #[test]
-#[ignore = "thorough: real time"]
-fn a_run_that_comes_to_no_end_is_left_out_of_the_page() {
+fn files_of_a_run_directory_without_end_are_refused() {
+    for (name, why) in [
+        ("runs.jsonl", "runs.jsonl is damaged (line 1 is longer than 512 MB)"),
+        ("run.json", "cannot read run.json: it is larger than 256 MB"),
+        ("about.json", "cannot read about.json: it is larger than 256 MB"),
+    ] {
+        let scratch = Scratch::new();
+        directory(&scratch, SCENARIO);
+        File::create(scratch.path("theirs").join(name)).unwrap().set_len(1 << 40).unwrap();
+        for words in ["export theirs", "report theirs", "verify-results theirs"] {
+            bounded(&scratch, words).says(2, &[why]);
+        }
+    }
+}
+
+/// A directory that claims results of a transfer of 900 GB: a run that takes days of a processor.
+fn days() -> Scratch {
     let scratch = Scratch::new();
     let bulk = |size: &str| {
         format!(
@@ -88,6 +110,24 @@ fn a_run_that_comes_to_no_end_is_left_out_of_the_page() {
     let claimed = scratch.read("theirs/run.json").replace(&plan("theirs"), &plan("begun"));
     scratch.write("theirs/run.json", &claimed);
     std::fs::copy(scratch.path("begun/about.json"), scratch.path("theirs/about.json")).unwrap();
+    scratch
+}
+
+#[test]
+fn one_signal_ends_a_verification_without_end() {
+    let scratch = days();
+    let mut child = start(scratch.command("verify-results theirs"));
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    wait_within(10, "the end", || child.try_wait().unwrap().is_some());
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    ended.says(130, &["only a part of the sample was repeated", "--sample"]);
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn a_run_that_comes_to_no_end_is_left_out_of_the_page() {
+    let scratch = days();
     let mut report = start(scratch.command("report theirs"));
     let mut memory = 0;
     // A minute, and what a busy machine adds.

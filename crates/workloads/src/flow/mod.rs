@@ -13,7 +13,7 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::arguments::{at_most, positive};
+use crate::arguments::{at_most, positive, recordable};
 use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::WithWarmUp;
 
@@ -28,12 +28,14 @@ pub(crate) static ENTRY: Workload = Workload {
 };
 
 fn prepare(arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
-    Ok(Box::new(Plan {
+    let plan = Plan {
         duration: positive(arguments, "duration", "60 s")?,
         interval: positive(arguments, "interval", "10 ms")?,
         timeout: positive(arguments, "timeout", "60 s")?,
         phones: at_most(arguments, "phones", PHONES_MAX)?,
-    }))
+    };
+    recordable(plan.duration, ("interval", plan.interval), plan.phones, "intervals")?;
+    Ok(Box::new(plan))
 }
 
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use trackbed_core::{Arguments, ByteSize, EventLog, Seed};
 use super::client;
 use super::schedule::{Intervals, Schedule};
 use super::service;
-use crate::arguments::{at_most, ensure, warm_up_before};
+use crate::arguments::{at_most, ensure, recordable, warm_up_before};
 use crate::contract::{Prepared, Site, Stage, WorkloadError};
 use crate::data::pieces;
 use crate::warm_up::{self, WithWarmUp};
@@ -42,12 +42,7 @@ impl Plan {
         let warm_up = warm_up_before(arguments, duration)?;
         let advice = "a message would be lost before it is late; write at most the patience";
         ensure(deadline <= patience, "deadline", advice)?;
-        let messages = duration.as_nanos() / period.as_nanos().max(1) * u128::from(phones);
-        let advice = format!(
-            "{messages} messages exceed the limit of a run, {MESSAGES_MAX}; reduce rate, duration \
-             or phones"
-        );
-        ensure(messages <= MESSAGES_MAX, "rate", advice)?;
+        recordable(duration, ("rate", period), phones, "messages")?;
         let mut content = BytesMut::new();
         let size = size(arguments, "size", 1)?;
         pieces(0, size).for_each(|piece| content.extend_from_slice(&piece));
@@ -152,9 +147,6 @@ pub(super) const CLOSED: &str = "closed";
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 
 const PHONES_MAX: u32 = 10_000;
-
-/// Each message has two events of about 100 bytes each.
-const MESSAGES_MAX: u128 = 20_000_000;
 
 /// The number of MQTT's packet identifiers.
 const IN_FLIGHT_MAX: u32 = 65_535;

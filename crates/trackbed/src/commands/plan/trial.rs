@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use trackbed_lab::backend::{Backend as _, Virtual};
 use trackbed_scenario::Plan;
+use trackbed_substrate::Cancel;
 
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::tell;
@@ -26,7 +27,7 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     if options.substrate.unwrap_or(plan.home.into()) != SubstrateArgument::Virtual {
         return tell("time: unknown; on this substrate a run takes as long as what happens in it");
     }
-    let patience = Patience::begin(LIMIT);
+    let patience = Patience::begin(LIMIT, Cancel::new());
     let backend = Virtual::until(patience.cancel().clone());
     if backend.check(plan).is_err() {
         return;
