@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use trackbed_core::named;
+use trackbed_outward::printable_line;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -86,7 +87,7 @@ impl Error {
 
     /// A failure after which a new connection may help.
     pub fn transient(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
-        Error::Failed { protocol, step, reason: reason.to_string(), retryable: true }
+        Error::Failed { protocol, step, reason: line(reason), retryable: true }
     }
 
     /// A connection without progress for as long as `limit`.
@@ -96,11 +97,24 @@ impl Error {
 
     /// A failure that would recur on a new connection.
     pub fn lasting(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
-        Error::Failed { protocol, step, reason: reason.to_string(), retryable: false }
+        Error::Failed { protocol, step, reason: line(reason), retryable: false }
     }
 
     /// A protocol violation by the peer.
     pub fn malformed(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
-        Error::Malformed { protocol, step, reason: reason.to_string() }
+        Error::Malformed { protocol, step, reason: line(reason) }
     }
+}
+
+/// The peer may have written it, for the terminal.
+fn line(reason: impl fmt::Display) -> String {
+    printable_line(&reason.to_string()).into_owned()
+}
+
+#[cfg(test)]
+#[test]
+fn a_reason_is_one_line_without_control_characters() {
+    let error = Error::transient("quic", Step::Connect, "closed\nall runs are valid\u{1b}[2J");
+    let text = error.to_string();
+    assert_eq!(text, "quic: connecting failed: closed\\nall runs are valid\\u001b[2J");
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::samples;
-use trackbed_outward::files::{Fresh, PARTIAL, append};
+use trackbed_outward::files::{Fresh, PARTIAL, append, folder};
 use trackbed_scenario::{Input, Plan, RUNS_MAX};
 
 use crate::about::{About, read_about};
@@ -53,7 +53,7 @@ impl RunDirectory {
     pub fn continue_or_create(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         // Do not create even a lock in a directory from elsewhere.
         is_begun(path, &about)?;
-        let lock = lock(path)?;
+        let lock = lock(path, &about)?;
         // Another process may have created it meanwhile.
         if !is_begun(path, &about)? {
             return RunDirectory::begin(path, &about, lock);
@@ -74,7 +74,7 @@ impl RunDirectory {
         if !is_free(path) && !is_ours() {
             return Err(DirectoryError::new(path, Problem::NotARunDirectory));
         }
-        RunDirectory::begin(path, &about, lock(path)?)
+        RunDirectory::begin(path, &about, lock(path, &about)?)
     }
 
     fn begin(path: &Path, about: &About, lock: File) -> Result<RunDirectory, DirectoryError> {
@@ -278,9 +278,18 @@ fn is_partial(name: &OsStr) -> bool {
 
 /// The lock belongs to the process and ends with it, however it ends. Creates a missing folder, and
 /// removes partly written files of an earlier process.
-fn lock(path: &Path) -> Result<File, DirectoryError> {
+fn lock(path: &Path, about: &About) -> Result<File, DirectoryError> {
     let refuse = DirectoryError::io(path);
-    fs::create_dir_all(path).map_err(&refuse)?;
+    let around = path.parent().filter(|_| about.shard.is_some());
+    // The user names the folder of a shard's, but not that.
+    let made = around.map_or_else(
+        || fs::create_dir_all(path),
+        |around| {
+            fs::create_dir_all(around)?;
+            folder(path)
+        },
+    );
+    made.map_err(&refuse)?;
     let file = append(&path.join(LOCK)).map_err(&refuse)?;
     match file.try_lock() {
         Ok(()) => {

@@ -1,13 +1,12 @@
 //! The handover table.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use trackbed_outward::files::Fresh;
+use trackbed_outward::files::{Fresh, read_text};
 
 use crate::motion::{Direction, Track};
 
@@ -204,6 +203,8 @@ fn piece(from_m: f64, until_m: f64, length_m: f64) -> Result<(), String> {
     Ok(())
 }
 
+/// Tables of long lines are a few MB.
+const BYTES_MAX: u64 = 256_000_000;
 const MARGIN_MAX_M: f64 = 10_000.0;
 /// The tolerance for ranges at the ends of the track, because of rounding.
 const SLACK_M: f64 = 1.0;
@@ -214,7 +215,7 @@ impl Table {
     /// # Errors
     /// If it cannot be read, or does not contain a table.
     pub fn load(path: &Path) -> Result<Table, HandoverError> {
-        let text = fs::read_to_string(path).map_err(|why| file_error(path, &why))?;
+        let text = read_text(path, BYTES_MAX).map_err(|why| file_error(path, &why))?;
         Table::parse(&text).map_err(|why| file_error(path, &why))
     }
 

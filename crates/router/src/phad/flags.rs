@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use trackbed_linux::mptcp_pm::{EndpointFlags, PathManager, PathManagerError};
+use trackbed_outward::files::{Fresh, append, read_bounded};
 
 use crate::phad::paths::Target;
 
@@ -174,11 +174,9 @@ impl Ledger {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let lock = File::create(path.with_extension("lock")).map_err(failed)?;
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(FlagError::Taken { path: path.to_owned() });
-        }
-        let set = match fs::read(path) {
+        let lock = append(&path.with_extension("lock")).map_err(failed)?;
+        lock.try_lock().map_err(|_| FlagError::Taken { path: path.to_owned() })?;
+        let set = match read_bounded(path, BYTES_MAX) {
             Ok(text) => {
                 parse(&text).map_err(|why| FlagError::Garbled { path: path.to_owned(), why })?
             }
@@ -204,9 +202,9 @@ impl Ledger {
             if contents.flagged.is_empty() {
                 return fs::remove_file(path);
             }
-            let fresh = path.with_extension("new");
-            fs::write(&fresh, serde_json::to_vec(&contents)?)?;
-            fs::rename(&fresh, path)
+            let mut file = Fresh::begin(path)?;
+            file.write_all(&serde_json::to_vec(&contents)?)?;
+            file.keep()
         };
         match write() {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
@@ -226,6 +224,8 @@ fn parse(text: &[u8]) -> Result<BTreeSet<Target>, String> {
 }
 
 const VERSION: u32 = 1;
+/// A record of all endpoints of the kernel is far smaller.
+const BYTES_MAX: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -248,6 +248,14 @@ mod tests {
         ledger.strike(target(2)).unwrap();
         assert!(!path.exists());
         drop(ledger);
+        // Another user's link.
+        let lock = path.with_extension("lock");
+        fs::remove_file(&lock).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("mine"), &lock).unwrap();
+        assert!(
+            Ledger::open(&path).unwrap_err().to_string().contains("flags.lock is a symbolic link")
+        );
+        fs::remove_file(&lock).unwrap();
         for text in ["", "{}", "{\"version\":2,\"flagged\":[]}", "\u{fffd}"] {
             fs::write(&path, text).unwrap();
             let error = Ledger::open(&path).unwrap_err();

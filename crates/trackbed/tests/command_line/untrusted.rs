@@ -75,6 +75,8 @@ fn folders_of_a_run_directory_are_no_links() {
     scratch.write("changing/runs.jsonl", "");
     symlink(scratch.path("home"), scratch.path("changing/timelines")).unwrap();
     scratch.refuse("run b.toml --out changing", &["timelines is a symbolic link"]);
+    symlink(scratch.path("home"), scratch.path("theirs/shard-1-of-2")).unwrap();
+    scratch.refuse("run a.toml --out theirs --shard 1/2", &["shard-1-of-2 is a symbolic link"]);
     assert_eq!(scratch.entries("home").len(), 0);
     // A link that the user names is followed.
     symlink(scratch.path("page.html"), scratch.path("link")).unwrap();

@@ -3,7 +3,7 @@
 mod telling;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -58,7 +58,7 @@ pub struct Daemon {
     stale: bool,
     states: Vec<State>,
     inbox: Receiver<Message>,
-    outbox: Sender<Message>,
+    outbox: SyncSender<Message>,
     looked: Option<Time>,
     /// The last error of the kernel.
     complaint: Option<String>,
@@ -105,7 +105,7 @@ impl Daemon {
             log.warn("restored", &message, &[("flags", restored.into())]);
         }
         let interfaces = Interfaces::open().map_err(|why| why.to_string())?;
-        let (outbox, inbox) = mpsc::channel();
+        let (outbox, inbox) = mpsc::sync_channel(QUEUE_MAX);
         let mut daemon = Daemon {
             log,
             figures: Figures::new(metrics, &names),
@@ -132,8 +132,17 @@ impl Daemon {
     }
 
     /// The sender for messages to the daemon.
-    pub fn outbox(&self) -> Sender<Message> {
+    pub fn outbox(&self) -> SyncSender<Message> {
         self.outbox.clone()
+    }
+
+    fn follow(&self) -> Result<(), String> {
+        let outbox = self.outbox.clone();
+        self.plan
+            .source
+            .clone()
+            .follow(move |news| tell(&outbox, news))
+            .map_err(|why| why.to_string())
     }
 
     /// Runs until it receives a signal to stop, and then clears every flag.
@@ -141,9 +150,7 @@ impl Daemon {
     /// # Errors
     /// If the source of positions cannot be followed, or a flag cannot be cleared.
     pub fn run(mut self) -> Result<(), String> {
-        let outbox = self.outbox.clone();
-        let tell = move |news| outbox.send(Message::News(news)).is_ok();
-        self.plan.source.clone().follow(tell).map_err(|why| why.to_string())?;
+        self.follow()?;
         loop {
             let now = self.origin.elapsed();
             let wait = self.controller.next_wake(now).since(self.origin.elapsed());
@@ -164,9 +171,7 @@ impl Daemon {
     /// # Errors
     /// If no position arrives within `patience`.
     pub fn look_once(mut self, patience: Duration) -> Result<String, String> {
-        let outbox = self.outbox.clone();
-        let tell = move |news| outbox.send(Message::News(news)).is_ok();
-        self.plan.source.clone().follow(tell).map_err(|why| why.to_string())?;
+        self.follow()?;
         let mut why = "no position received".to_owned();
         loop {
             let left = patience.saturating_sub(self.origin.elapsed().since(Time::ZERO));
@@ -347,8 +352,34 @@ impl Daemon {
     }
 }
 
+/// Passes on what a source says; false if the daemon is gone. A daemon that is behind misses positions, of which
+/// newer ones follow.
+fn tell(outbox: &SyncSender<Message>, news: News) -> bool {
+    match news {
+        News::Fix(_) => {
+            !matches!(outbox.try_send(Message::News(news)), Err(TrySendError::Disconnected(_)))
+        }
+        _ => outbox.send(Message::News(news)).is_ok(),
+    }
+}
+
+/// Messages that wait at most.
+const QUEUE_MAX: usize = 64;
+
 /// The interval at which endpoints and counters of the kernel are queried.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The interval at which the table's file is checked for changes.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+#[test]
+fn positions_that_nobody_reads_take_no_memory() {
+    let (outbox, inbox) = mpsc::sync_channel(QUEUE_MAX);
+    let coordinates = trackbed_railway::motion::Coordinates::new(48.0, 11.0).unwrap();
+    let fix = || News::Fix(Fix { coordinates, speed_m_s: None });
+    assert!((0..1_000).all(|_| tell(&outbox, fix())));
+    assert_eq!(inbox.try_iter().count(), QUEUE_MAX);
+    drop(inbox);
+    assert!(!tell(&outbox, fix()));
+}

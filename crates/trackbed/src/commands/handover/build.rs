@@ -175,4 +175,4 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
 }
 
 /// Months of a drive at one position a second.
-const LOG_BYTES_MAX: u64 = 1_000_000_000;
+const LOG_BYTES_MAX: u64 = 256_000_000;

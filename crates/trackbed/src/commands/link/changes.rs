@@ -1,5 +1,6 @@
 //! Settings that change while the link runs: at given times, or when a file is written.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
@@ -11,7 +12,8 @@ use trackbed_core::Time;
 use trackbed_core::text::lines;
 use trackbed_core::units::parse_duration;
 use trackbed_emulator::Remote;
-use trackbed_net::{Change, Direction, Duplex, End, LinkId, Network, NetworkBuilder};
+use trackbed_net::{Change, Direction, Duplex, LinkId};
+use trackbed_outward::files::read_bounded;
 use trackbed_scenario::Override;
 
 use super::arguments::Arguments;
@@ -118,21 +120,21 @@ impl Timetable {
         neutral
     }
 
-    /// Checks that the link accepts every change.
+    /// Checks that a link `like` this accepts every change.
     ///
     /// # Errors
     /// If it does not; the error names the setting.
-    pub fn check(&self, probe: &mut Probe) -> anyhow::Result<()> {
-        self.entries.iter().try_for_each(|(_, setting)| probe.check(setting))
+    pub fn check(&self, like: &mut Duplex) -> anyhow::Result<()> {
+        self.entries.iter().try_for_each(|(_, setting)| check(setting, like))
     }
 
     /// Makes every change at its time, on threads that end with the process.
-    pub fn follow(self, remote: Remote, link: LinkId, mut probe: Probe) {
+    pub fn follow(self, remote: Remote, link: LinkId, mut like: Duplex) {
         let Timetable { entries, file } = self;
         if let Some(file) = file {
             let remote = remote.clone();
             thread::spawn(move || {
-                if let Err(why) = follow_file(&file, &remote, link, &mut probe) {
+                if let Err(why) = follow_file(&file, &remote, link, &mut like) {
                     tell(format_args!("trackbed: {why:#}; the link is unchanged"));
                 }
             });
@@ -149,36 +151,22 @@ impl Timetable {
     }
 }
 
-/// A link like the running one, but without traffic, to test whether a change is possible.
-#[derive(Debug)]
-pub struct Probe {
-    network: Network,
-    link: LinkId,
-}
-
-impl Probe {
-    /// Creates a probe of `duplex`.
-    pub fn new(duplex: Duplex) -> anyhow::Result<Probe> {
-        let mut builder = NetworkBuilder::new();
-        let (near, far) = (builder.edge("near"), builder.edge("far"));
-        let link = builder.connect(End::new(near, []), End::new(far, []), duplex);
-        let network = builder.build().map_err(|why| anyhow!("{why}"))?;
-        Ok(Probe { network, link })
-    }
-
-    fn check(&mut self, setting: &Setting) -> anyhow::Result<()> {
-        let Setting { directions, change } = setting;
-        for direction in directions {
-            if !self.network.change(Time::ZERO, self.link, *direction, change) {
-                let key = key(*change);
-                bail!(
-                    "{key} cannot change while the link runs: its model does not support changes\n  \
-                     help: use --{key} instead of the model"
-                );
-            }
+/// Tests a change on a link like the running one, but without traffic.
+fn check(Setting { directions, change }: &Setting, like: &mut Duplex) -> anyhow::Result<()> {
+    for direction in directions {
+        let link = match direction {
+            Direction::Forward => &mut like.forward,
+            Direction::Backward => &mut like.backward,
+        };
+        if !link.change(Time::ZERO, change) {
+            let key = key(*change);
+            bail!(
+                "{key} cannot change while the link runs: its model does not support changes\n  \
+                 help: use --{key} instead of the model"
+            );
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The key of the link whose model makes the change.
@@ -204,8 +192,12 @@ fn apply(setting: &Setting, remote: &Remote, link: LinkId) {
 
 /// Reads one setting per line; empty lines and comments (`#`) are skipped.
 fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the settings in {}", path.display()))?;
+    let text = match read_bounded(path, SETTINGS_BYTES_MAX) {
+        // It may be written later.
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Vec::new(),
+        text => text.with_context(|| format!("cannot read the settings in {}", path.display()))?,
+    };
+    let text = String::from_utf8_lossy(&text);
     let setting = |(number, line): (u64, &str)| {
         let place = || format!("{}, line {number}", path.display());
         line.split('#').next().unwrap_or_default().trim().parse().with_context(place)
@@ -213,12 +205,15 @@ fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
     lines(&text).map(setting).collect()
 }
 
+/// A file of settings is written by hand or by a script.
+const SETTINGS_BYTES_MAX: u64 = 1_000_000;
+
 /// Reads the file again whenever it is written or replaced.
 fn follow_file(
     path: &Path,
     remote: &Remote,
     link: LinkId,
-    probe: &mut Probe,
+    like: &mut Duplex,
 ) -> anyhow::Result<()> {
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC).context("cannot watch files")?;
     // Watch the folder: editors replace a file instead of writing to it.
@@ -238,7 +233,7 @@ fn follow_file(
             continue;
         }
         let settings = settings_in(path).and_then(|settings| {
-            settings.iter().try_for_each(|setting| probe.check(setting)).map(|()| settings)
+            settings.iter().try_for_each(|setting| check(setting, like)).map(|()| settings)
         });
         match settings {
             Ok(settings) => settings.iter().for_each(|setting| apply(setting, remote, link)),
@@ -268,8 +263,8 @@ mod tests {
         let changes = changes(timed);
         let neutral = changes.neutral(&said);
         let plan = scenario::link(&[said, neutral.clone()].concat()).unwrap();
-        let link = Duplex::new(&plan.up, &plan.down, &Seed::of_run(1, 0));
-        (neutral, changes.check(&mut Probe::new(link).unwrap()))
+        let mut link = Duplex::new(&plan.up, &plan.down, &Seed::of_run(1, 0));
+        (neutral, changes.check(&mut link))
     }
 
     #[test]

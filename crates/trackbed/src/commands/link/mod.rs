@@ -21,7 +21,7 @@ use trackbed_scenario::{self as scenario, LinkPlan, Override};
 
 use crate::output::tell;
 pub use arguments::Arguments;
-use changes::{Probe, Timetable};
+use changes::Timetable;
 use records::Records;
 
 /// Runs the command and returns its exit status. Call it while the process has only one thread.
@@ -33,8 +33,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut settings = settings(arguments);
     settings.extend(changes.neutral(&settings));
     let plan = scenario::link(&settings)?;
-    let mut probe = Probe::new(duplex(&plan, arguments.seed))?;
-    changes.check(&mut probe)?;
+    let mut like = duplex(&plan, arguments.seed);
+    changes.check(&mut like)?;
     // The kernel creates user namespaces only for single-threaded processes, so no thread may be started
     // before this.
     namespace::acquire()?;
@@ -51,7 +51,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
     signals::pass_on(enclosure.forwarder())?;
-    changes.follow(passage.remote().clone(), passage.link(), probe);
+    changes.follow(passage.remote().clone(), passage.link(), like);
     let status = enclosure.wait()?;
     let report = passage.close().context("the emulation failed")?;
     records.finish()?;
