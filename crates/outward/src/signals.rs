@@ -1,5 +1,6 @@
 //! Signals to a service: signal(7).
 
+use std::fs;
 use std::io;
 use std::thread;
 
@@ -15,12 +16,16 @@ pub enum Signal {
     Reload,
 }
 
-/// Calls `tell` for each signal, on a separate thread. A second signal to stop ends the process at once.
+/// Calls `tell` for each signal, on a separate thread; SIGHUP stays ignored under nohup(1). A second signal to
+/// stop ends the process at once.
 ///
 /// # Errors
 /// If the handler cannot be installed.
 pub fn listen(mut tell: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let mut signals = Signals::new([SIGTERM, SIGINT])?;
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut stopping = false;
         for signal in signals.forever() {
@@ -35,4 +40,11 @@ pub fn listen(mut tell: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

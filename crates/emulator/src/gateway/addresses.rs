@@ -59,13 +59,14 @@ fn contains((network, prefix): Address, address: IpAddr) -> bool {
     same >= u32::from(prefix)
 }
 
-/// Warns, once, that there are too many flows.
-pub(super) fn tell_full() {
+/// Warns, once, that there are more than `room` flows.
+pub(super) fn tell_full(room: usize) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
+        let remedy = if room < DOORS_MAX { " with this `ulimit -Hn`" } else { "" };
         eprintln!(
-            "trackbed: the command has more outgoing connections than the gateway can handle at \
-             once ({DOORS_MAX}, or fewer if `ulimit -Hn` is lower); some have to wait"
+            "trackbed: the command has more outgoing connections than the {room} that the gateway holds \
+             at once{remedy}; some have to wait"
         );
     });
 }

@@ -70,7 +70,7 @@ impl Connections {
         let door = Door::Connection { from, to };
         let flow = (from, to);
         if self.all.len() >= site.room {
-            tell_full();
+            tell_full(site.room);
             return site.order(Order::Close(door));
         }
         match self.expect(site, to) {

@@ -65,7 +65,7 @@ impl Datagrams {
             return site.order(Order::Open(door));
         }
         if self.destinations.len() >= site.room {
-            tell_full();
+            tell_full(site.room);
             return site.order(Order::Close(door));
         }
         let made = site.workshop.socket(to, SocketType::DGRAM).and_then(Endpoint::new);
@@ -132,7 +132,7 @@ impl Datagrams {
             return Ok(Some(*index));
         }
         if self.flows.len() >= site.room {
-            tell_full();
+            tell_full(site.room);
             return Ok(None);
         }
         let (target, server) = site.target(to);

@@ -61,7 +61,7 @@ impl Echoes {
             return Ok(Some(*index));
         }
         if self.all.len() >= site.room {
-            tell_full();
+            tell_full(site.room);
             return Ok(None);
         }
         let socket = call(ends.1)?;

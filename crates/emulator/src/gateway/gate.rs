@@ -105,7 +105,7 @@ impl Gate {
         }
         if self.doors.len() >= DOORS_MAX {
             // TCP repeats its SYN, and by then there may be room.
-            tell_full();
+            tell_full(DOORS_MAX);
             return None;
         }
         if self.knock(Knock::At(door, packet.clone())) {

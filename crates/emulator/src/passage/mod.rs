@@ -5,6 +5,7 @@ mod leftovers;
 mod place;
 
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use place::Place;
 pub struct Passage {
     inner: NetNamespace,
     /// In front of the link; it must last as long.
-    _outer: NetNamespace,
+    outer: NetNamespace,
     place: Place,
     link: LinkId,
     remote: Remote,
@@ -50,6 +51,8 @@ pub struct Report {
     pub up: Counters,
     /// The counters of packets from the outside to the inside.
     pub down: Counters,
+    /// The congestion controller of TCP towards the inside.
+    pub congestion: String,
     /// Whether this machine kept up.
     pub certificate: Certificate,
 }
@@ -106,7 +109,7 @@ impl Passage {
         let gateway = gateway.map(start).transpose().map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
-        Ok(Passage { inner, _outer: outer, place, link, remote, emulation, gateway })
+        Ok(Passage { inner, outer, place, link, remote, emulation, gateway })
     }
 
     /// The text of /etc/resolv.conf inside; `None` if it stays unchanged.
@@ -118,6 +121,21 @@ impl Passage {
     /// The namespace behind the link.
     pub fn inner(&self) -> &NetNamespace {
         &self.inner
+    }
+
+    /// Sets the congestion controller of TCP at both ends; of a passage inside another, at the inner end.
+    ///
+    /// # Errors
+    /// If the kernel does not have it.
+    pub fn set_congestion(&self, name: &str) -> Result<(), NamespaceError> {
+        let outer = Some(&self.outer).filter(|_| self.place.is_outermost());
+        for end in outer.into_iter().chain([&self.inner]) {
+            end.run(|| set_sysctl(CONGESTION, name))?.map_err(|why| {
+                let what = "cannot set the congestion controller, which `trackbed doctor` lists";
+                NamespaceError::configure(what, why)
+            })?;
+        }
+        Ok(())
     }
 
     /// The environment variable that processes inside need for nested passages.
@@ -152,9 +170,12 @@ impl Passage {
             gateway.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
         let counters = |direction| *network.counters(self.link, direction);
+        let read = || fs::read_to_string(format!("/proc/sys/net/{CONGESTION}"));
+        let congestion = self.outer.run(read).map_err(io::Error::other)??.trim().to_owned();
         Ok(Report {
             up: counters(Direction::Forward),
             down: counters(Direction::Backward),
+            congestion,
             certificate,
         })
     }
@@ -239,6 +260,8 @@ fn nested(
 
 /// Maximum wait for data still to be sent, at each stage.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+const CONGESTION: &str = "ipv4/tcp_congestion_control";
 
 /// The name of the link inside.
 const INTERFACE: &str = "link";

@@ -239,7 +239,8 @@ async fn read_bounded(mut body: Body) -> Result<Vec<u8>, String> {
 /// The addresses of a name, with its port or [`PORT`].
 fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
     let help = "write a name or an address, such as edge.example.org or [2001:db8::1]:7463";
-    let found = match server.parse::<IpAddr>() {
+    let bare = server.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let found = match bare.unwrap_or(server).parse::<IpAddr>() {
         Ok(address) => return Ok(vec![SocketAddr::new(address, PORT)]),
         Err(_) if server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) => {
             server.to_socket_addrs()

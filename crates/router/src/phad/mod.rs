@@ -8,7 +8,6 @@
 //! [`controller`] decides, without clock or kernel. [`source`] and [`gpsd`] provide positions, [`route`] the
 //! table, [`paths`] and [`interfaces`] the state of the kernel. [`flags`] sets flags and clears them in all
 //! cases. [`Daemon`] joins them.
-pub mod config;
 pub mod controller;
 mod daemon;
 mod figures;

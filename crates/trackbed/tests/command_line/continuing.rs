@@ -81,7 +81,7 @@ fn the_default_directory_is_overwritten() {
 /// Clusters preempt jobs with SIGTERM.
 #[test]
 fn ctrl_c_and_sigterm_keep_the_runs_that_are_done() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         keeps_the_runs_that_are_done(signal);
     }
 }

@@ -23,7 +23,7 @@ fn between(user: User, outside: &str, options: &str, inside: &str) -> String {
 }
 
 /// A folder that every user may write to.
-fn open_folder() -> tempfile::TempDir {
+pub fn open_folder() -> tempfile::TempDir {
     let all = fs::Permissions::from_mode(0o777);
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(&folder, all).unwrap();

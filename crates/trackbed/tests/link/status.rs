@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::packets::open_folder;
 use crate::{User, link, trackbed, users};
 
 #[test]
@@ -23,6 +24,22 @@ fn standard_output_is_the_commands_alone() {
     for user in users() {
         let (_, text) = link(user, &["--delay", "1ms", "--summary", "--", "echo", "hello"]);
         assert_eq!(text, "hello\n");
+    }
+}
+
+#[test]
+fn both_ends_have_the_congestion_controller_and_the_settings_may_be_written_later() {
+    for user in users() {
+        let folder = open_folder();
+        let file = folder.path().join("new").display().to_string();
+        let script =
+            format!("echo delay=1ms > {file}; cat /proc/sys/net/ipv4/tcp_congestion_control");
+        let options = ["link", "--control", &file, "--congestion", "reno", "--summary"];
+        let all = [&options[..], &["--", "sh", "-c", &script]].concat();
+        let output = trackbed(user, &all).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "reno\n", "{said}");
+        assert!(said.contains("\ntcp      reno, from the outside"), "{said}");
     }
 }
 
@@ -62,7 +79,9 @@ fn what_is_no_link_is_refused_with_advice() {
         (&["--set", "speed=5"], "speed"),
         (&["--delay", "1ms,2ms"], "one value"),
         (&["--up", "mtu=100B"], "mtu"),
-        (&["--control", "/nowhere/at/all"], "/nowhere/at/all"),
+        (&["--control", "/nowhere/at/all"], "/nowhere/at"),
+        (&["--control", "/dev/zero"], "/dev/zero is not a regular file"),
+        (&["--congestion", "nosuch"], "trackbed doctor"),
         (&["--at", "1s rate=fast"], "Mbit/s"),
         (&["--at", "1s"], "5s rate=10mbit"),
         (&["--seed", "-1"], "'-1'"),

@@ -60,12 +60,16 @@ pub struct Arguments {
     /// Change KEY (rate, delay, loss or paused) to VALUE at TIME after the start
     #[arg(long, value_name = "TIME KEY=VALUE")]
     pub at: Vec<TimedSetting>,
-    /// Apply the settings in FILE whenever it is written: one KEY=VALUE per line
+    /// Apply the settings in FILE whenever it is written, or created: one KEY=VALUE per line
     #[arg(long, value_name = "FILE")]
     pub control: Option<PathBuf>,
     /// Let the command reach only the other end of the link, not the network outside
     #[arg(long)]
     pub isolated: bool,
+    /// Let TCP use the congestion controller NAME over the link, at both ends [default: this machine's; `trackbed
+    /// doctor` lists them]
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
     /// Set the seed of the link's random-number generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -1,6 +1,7 @@
 //! Settings that change while the link runs: at given times, or when a file is written.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
@@ -24,7 +25,8 @@ use crate::output::tell;
 pub struct Timetable {
     /// In order of time since the command's start.
     entries: Vec<(Duration, Setting)>,
-    file: Option<PathBuf>,
+    /// A file of settings, and what tells when it is written.
+    file: Option<(PathBuf, OwnedFd)>,
 }
 
 /// A new value for one direction or both: `delay=20ms`, `up.rate=5mbit`.
@@ -85,11 +87,14 @@ impl Timetable {
         let timed = arguments.at.iter().map(|timed| (timed.at, timed.setting.clone()));
         let mut entries: Vec<_> = timed.collect();
         entries.sort_by_key(|(at, _)| *at);
-        if let Some(file) = &arguments.control {
-            let now = settings_in(file)?.into_iter().map(|setting| (Duration::ZERO, setting));
+        let mut file = None;
+        if let Some(path) = &arguments.control {
+            // What is written from now on is noticed.
+            file = Some((path.clone(), watch(path)?));
+            let now = settings_in(path)?.into_iter().map(|setting| (Duration::ZERO, setting));
             entries.splice(..0, now);
         }
-        Ok(Timetable { entries, file: arguments.control.clone() })
+        Ok(Timetable { entries, file })
     }
 
     /// The models without effect that a link needs besides the settings `said`, so that every change in this
@@ -131,10 +136,10 @@ impl Timetable {
     /// Makes every change at its time, on threads that end with the process.
     pub fn follow(self, remote: Remote, link: LinkId, mut like: Duplex) {
         let Timetable { entries, file } = self;
-        if let Some(file) = file {
+        if let Some((file, watch)) = file {
             let remote = remote.clone();
             thread::spawn(move || {
-                if let Err(why) = follow_file(&file, &remote, link, &mut like) {
+                if let Err(why) = follow_file((&file, watch), &remote, link, &mut like) {
                     tell(format_args!("trackbed: {why:#}; the link is unchanged"));
                 }
             });
@@ -208,15 +213,9 @@ fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
 /// A file of settings is written by hand or by a script.
 const SETTINGS_BYTES_MAX: u64 = 1_000_000;
 
-/// Reads the file again whenever it is written or replaced.
-fn follow_file(
-    path: &Path,
-    remote: &Remote,
-    link: LinkId,
-    like: &mut Duplex,
-) -> anyhow::Result<()> {
+/// Watches the folder of a file, because editors replace a file instead of writing to it.
+fn watch(path: &Path) -> anyhow::Result<OwnedFd> {
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC).context("cannot watch files")?;
-    // Watch the folder: editors replace a file instead of writing to it.
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -224,6 +223,16 @@ fn follow_file(
     let events = inotify::WatchFlags::CLOSE_WRITE | inotify::WatchFlags::MOVED_TO;
     inotify::add_watch(&watch, folder, events)
         .with_context(|| format!("cannot watch the folder {}", folder.display()))?;
+    Ok(watch)
+}
+
+/// Reads the file again whenever it is written or replaced.
+fn follow_file(
+    (path, watch): (&Path, OwnedFd),
+    remote: &Remote,
+    link: LinkId,
+    like: &mut Duplex,
+) -> anyhow::Result<()> {
     let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
     let mut reader = inotify::Reader::new(watch, &mut buffer);
     loop {

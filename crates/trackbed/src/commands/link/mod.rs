@@ -43,6 +43,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let reach = if arguments.isolated { Reach::OuterEnd } else { Reach::World };
     let link = duplex(&plan, arguments.seed);
     let passage = Passage::open(link, reach, clock, records.tap())?;
+    arguments.congestion.iter().try_for_each(|name| passage.set_congestion(name))?;
     let enclosed = Enclosed {
         command: command(arguments),
         environment: vec![passage.environment().context("cannot mark the passage")?],
@@ -104,10 +105,10 @@ fn code(status: ExitStatus) -> u8 {
 }
 
 fn summary(report: &Report) -> String {
-    let Report { up, down, certificate } = report;
+    let Report { up, down, congestion, certificate } = report;
     let elapsed = certificate.elapsed;
     format!(
-        "{}\n{}\nmachine  {certificate}; {:.1} us of CPU time per packet",
+        "{}\n{}\ntcp      {congestion}, from the outside\nmachine  {certificate}; {:.1} us of CPU time per packet",
         direction("up", up, elapsed),
         direction("down", down, elapsed),
         certificate.processor.as_secs_f64() * 1e6 / certificate.packets().max(1) as f64,

@@ -4,8 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, Command, FromArgMatches as _};
+use toml::Value;
 use trackbed_core::units::parse_duration;
+use trackbed_outward::files::read_bounded;
 use trackbed_outward::{Format, Log};
 use trackbed_router::phad::paths::Operator;
 
@@ -98,9 +101,9 @@ pub struct Arguments {
     /// Serve Prometheus metrics at http://ADDRESS:PORT/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
-    /// Write log events as text to standard error, or as JSON lines to standard output
-    #[arg(long, value_enum, default_value = "text")]
-    pub log: LogFormat,
+    /// Write log events as text to standard error, or as JSON lines to standard output [default: text]
+    #[arg(long, value_enum)]
+    pub log: Option<LogFormat>,
     /// Log what phad would do, and change nothing in the kernel
     #[arg(long)]
     pub dry_run: bool,
@@ -114,6 +117,40 @@ pub struct Arguments {
     #[arg(long)]
     pub restore: bool,
 }
+
+impl Arguments {
+    /// The options in the file of `--config`; none without one.
+    pub fn of_file(&self) -> anyhow::Result<Arguments> {
+        let read = |path: &PathBuf| {
+            let text = String::from_utf8(read_bounded(path, CONFIG_BYTES_MAX)?)?;
+            anyhow::Ok(text.parse::<toml::Table>()?)
+        };
+        let named =
+            || self.config.iter().map(|path| path.display().to_string()).collect::<String>();
+        let file = self.config.as_ref().map(read).transpose().with_context(named)?;
+        let mut words = Vec::new();
+        for (key, value) in file.unwrap_or_default() {
+            match value {
+                Value::String(text) if key != "config" => words.push(format!("--{key}={text}")),
+                Value::Table(all) if key == "operators" => {
+                    words.extend(all.iter().map(|(name, place)| {
+                        format!("--operator={name}={}", place.as_str().unwrap_or_default())
+                    }))
+                }
+                _ => bail!("{}: {key} is no key with a text, such as lead = \"300 ms\"", named()),
+            }
+        }
+        let command = Arguments::augment_args(Command::new("phad").no_binary_name(true));
+        let found =
+            command.try_get_matches_from(words).and_then(|all| Arguments::from_arg_matches(&all));
+        found.map_err(|why| {
+            anyhow!("{}: {}", named(), why.to_string().trim_start_matches("error: "))
+        })
+    }
+}
+
+/// A file is written by hand.
+const CONFIG_BYTES_MAX: u64 = 1_000_000;
 
 /// Formats of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -145,4 +182,32 @@ pub(super) fn metres(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('m').trim().parse().ok();
     let number = number.filter(|metres: &f64| metres.is_finite() && *metres > 0.0);
     number.ok_or_else(|| format!("\"{text}\" is not a length; write metres, for example 200"))
+}
+
+#[cfg(test)]
+#[test]
+fn a_file_says_what_the_command_line_can_say_in_its_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |text: &str| {
+        let config = folder.path().join("phad.toml");
+        std::fs::write(&config, text).unwrap();
+        let words = [format!("--config={}", config.display())];
+        let command = Arguments::augment_args(Command::new("phad").no_binary_name(true));
+        Arguments::from_arg_matches(&command.get_matches_from(words)).unwrap().of_file()
+    };
+    let text = "table = \"line.geojson\"\nlead = \"250 ms\"\nlog = \"json\"\n[operators]\nB = \"wwan1\"\nA = \"id:3\"\n";
+    let found = read(text).unwrap();
+    let names: Vec<&str> = found.operators.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!((names, found.lead), (vec!["B", "A"], Some(Duration::from_millis(250))));
+    for (text, parts) in [
+        ("leed = \"250 ms\"\n", ["phad.toml: ", "'--lead'"]),
+        ("lead = \"250\"\n", ["phad.toml: ", "has no unit"]),
+        ("lead = 3\n", ["phad.toml: lead", "300 ms"]),
+        ("lead\n", ["phad.toml", "line 1"]),
+        ("[operators]\nA = 3\n", ["phad.toml: ", "'--operator"]),
+        ("config = \"other.toml\"\n", ["phad.toml: config", "no key"]),
+    ] {
+        let why = format!("{:#}", read(text).unwrap_err());
+        assert!(parts.iter().all(|part| why.contains(part)), "{why}");
+    }
 }

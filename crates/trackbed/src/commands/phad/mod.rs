@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use trackbed_outward::{Metrics, expose, listen};
-use trackbed_router::phad::config::Config;
 use trackbed_router::phad::controller::Settings;
 use trackbed_router::phad::paths::Operator;
 use trackbed_router::phad::source::Source;
@@ -19,19 +18,15 @@ pub use arguments::{Arguments, LogFormat, duration};
 
 /// Runs the daemon until a signal ends it, or executes the one requested action.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
-    let config = match &arguments.config {
-        Some(path) => Config::read(path).map_err(|why| anyhow!("{why}"))?,
-        None => Config::default(),
-    };
-    let state = arguments.state.clone().or_else(|| config.state.clone());
-    let state = state.unwrap_or_else(|| PathBuf::from(STATE));
+    let given = [arguments, &arguments.of_file()?];
+    let state = first(given, |a| a.state.clone()).unwrap_or_else(|| PathBuf::from(STATE));
     if arguments.restore {
         let restored = flags::restore(&state).map_err(|why| anyhow!("{why}"))?;
         output::print(&format!("backup flags cleared: {restored}\n"))?;
         return Ok(Ending::Success);
     }
-    let plan = plan(arguments, &config, state)?;
-    let log = arguments.log.log("trackbed phad");
+    let plan = plan(given, state)?;
+    let log = first(given, |a| a.log).unwrap_or(LogFormat::Text).log("trackbed phad");
     let metrics = Metrics::new();
     let patience = plan.settings.trust.fix_timeout + ONCE_MIN;
     let daemon = Daemon::prepare(plan, log, &metrics).map_err(|why| anyhow!("{why}"))?;
@@ -47,14 +42,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         output::print(&daemon.look_once(patience).map_err(|why| anyhow!("{why}"))?)?;
         return Ok(Ending::Success);
     }
-    let offered = match (arguments.metrics, &config.metrics) {
-        (Some(address), _) => Some(address),
-        (None, Some(text)) => Some(
-            text.parse().with_context(|| format!("metrics = \"{text}\": write ADDRESS:PORT"))?,
-        ),
-        (None, None) => None,
-    };
-    if let Some(address) = offered {
+    if let Some(address) = first(given, |a| a.metrics) {
         let address = expose(&metrics, address)?;
         log.info("metrics", &format!("serving metrics at http://{address}/metrics"), &[]);
     }
@@ -62,79 +50,50 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-fn plan(arguments: &Arguments, config: &Config, state: PathBuf) -> anyhow::Result<Plan> {
-    let defaults = Settings::default();
-    let time =
-        |given: Option<Duration>, text: &Option<String>, name: &str, default| match (given, text) {
-            (Some(time), _) => Ok(time),
-            (None, Some(text)) => {
-                duration(text).map_err(|why| anyhow!("{name} = \"{text}\": {why}"))
-            }
-            (None, None) => Ok(default),
-        };
-    let off_track_m = match (arguments.off_track, &config.off_track) {
-        (Some(metres), _) => metres,
-        (None, Some(text)) => arguments::metres(text).map_err(|why| anyhow!("off-track: {why}"))?,
-        (None, None) => defaults.trust.off_track_m,
-    };
-    let mut settings = defaults;
-    settings.lead = time(arguments.lead, &config.lead, "lead", defaults.lead)?;
-    settings.release_lead =
-        time(arguments.release_lead, &config.release_lead, "release-lead", defaults.release_lead)?;
-    settings.hold_max = time(arguments.hold_max, &config.hold_max, "hold-max", defaults.hold_max)?;
-    settings.trust.fix_timeout = time(
-        arguments.fix_timeout,
-        &config.fix_timeout,
-        "fix-timeout",
-        defaults.trust.fix_timeout,
-    )?;
-    settings.trust.off_track_m = off_track_m;
-    let position_age =
-        time(arguments.position_age, &config.position_age, "position-age", Duration::ZERO)?;
-    let table_age_max =
-        time(arguments.table_age_max, &config.table_age_max, "table-age-max", Duration::ZERO)?;
-    let table = arguments.table.clone().or_else(|| config.table.clone());
-    let table = table.context(
+/// An option of the command line, or else of the file.
+fn first<T>(given: [&Arguments; 2], option: impl Fn(&Arguments) -> Option<T>) -> Option<T> {
+    given.into_iter().find_map(option)
+}
+
+fn plan(given: [&Arguments; 2], state: PathBuf) -> anyhow::Result<Plan> {
+    let mut settings = Settings::default();
+    let trust = &mut settings.trust;
+    for (setting, time) in [
+        (&mut settings.lead, first(given, |a| a.lead)),
+        (&mut settings.release_lead, first(given, |a| a.release_lead)),
+        (&mut settings.hold_max, first(given, |a| a.hold_max)),
+        (&mut trust.fix_timeout, first(given, |a| a.fix_timeout)),
+    ] {
+        *setting = time.unwrap_or(*setting);
+    }
+    trust.off_track_m = first(given, |a| a.off_track).unwrap_or(trust.off_track_m);
+    let table = first(given, |a| a.table.clone()).context(
         "no handover table given; name one with --table FILE (`trackbed handover build` creates one)",
     )?;
+    let source =
+        |a: &Arguments| a.nmea.clone().map(Source::Nmea).or(a.gpsd.clone().map(Source::Gpsd));
     Ok(Plan {
-        operators: operators(arguments, config)?,
+        operators: operators(given)?,
         table,
-        table_age_max: (!table_age_max.is_zero()).then_some(table_age_max),
-        source: source(arguments, config)?,
-        position_age,
+        table_age_max: first(given, |a| a.table_age_max).filter(|age| !age.is_zero()),
+        source: first(given, source).unwrap_or_else(|| Source::Gpsd(GPSD.to_owned())),
+        position_age: first(given, |a| a.position_age).unwrap_or_default(),
         settings,
         state,
         // A check changes nothing, and may run beside a daemon.
-        dry_run: arguments.dry_run || arguments.once,
+        dry_run: given[0].dry_run || given[0].once,
     })
 }
 
-fn operators(arguments: &Arguments, config: &Config) -> anyhow::Result<Vec<Operator>> {
-    let mut operators = arguments.operators.clone();
-    if operators.is_empty() {
-        let parsed = config.operators().into_iter().map(|text| text.parse());
-        operators = parsed.collect::<Result<_, String>>().map_err(|why| anyhow!("{why}"))?;
-    }
+fn operators(given: [&Arguments; 2]) -> anyhow::Result<Vec<Operator>> {
+    let named = |a: &Arguments| Some(a.operators.clone()).filter(|all| !all.is_empty());
+    let operators = first(given, named).unwrap_or_default();
     for (number, operator) in operators.iter().enumerate() {
         if operators[..number].iter().any(|other| other.name == operator.name) {
             return Err(anyhow!("operator \"{}\" is given twice", operator.name));
         }
     }
     Ok(operators)
-}
-
-fn source(arguments: &Arguments, config: &Config) -> anyhow::Result<Source> {
-    let given = (arguments.gpsd.clone(), arguments.nmea.clone());
-    let (gpsd, nmea) = match given {
-        (None, None) => (config.gpsd.clone(), config.nmea.clone()),
-        given => given,
-    };
-    match (gpsd, nmea) {
-        (Some(_), Some(_)) => Err(anyhow!("gpsd and nmea are both given; remove one of them")),
-        (None, Some(device)) => Ok(Source::Nmea(device)),
-        (address, None) => Ok(Source::Gpsd(address.unwrap_or_else(|| GPSD.to_owned()))),
-    }
 }
 
 /// The file that records flags. Like the flags, it does not survive a reboot.
