@@ -6,11 +6,12 @@ use std::thread;
 
 use trackbed_analysis::computing::Computing;
 use trackbed_measure::results::{RunResult, VIRTUAL};
+use trackbed_protocols::KERNEL_CONGESTION;
 use trackbed_substrate::{Cancel, RunError};
 
 use crate::models;
 use crate::run::Runner;
-use trackbed_scenario::{Plan, Work};
+use trackbed_scenario::{Cell, Plan, Work};
 
 /// Executes the runs of a plan.
 pub trait Backend: Sync {
@@ -93,12 +94,15 @@ impl Backend for Virtual {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        if plan.cells.iter().any(|cell| !cell.endpoint.programs.is_empty()) {
-            return Err(
-                "third-party programs cannot run in virtual time\n  help: add --substrate \
-                        emulated"
-                    .to_owned(),
-            );
+        let real = plan.cells.iter().find_map(|Cell { endpoint, .. }| {
+            let is_kernels = endpoint.transport.congestion == KERNEL_CONGESTION;
+            let program = (!endpoint.programs.is_empty()).then_some("third-party programs");
+            program.or(is_kernels.then_some("connections with congestion = \"bbr\""))
+        });
+        if let Some(what) = real {
+            return Err(format!(
+                "{what} cannot run in virtual time\n  help: add --substrate emulated"
+            ));
         }
         models::check_modelled(plan)?;
         let inferences = plan.cells.iter().filter_map(|cell| cell.inference.as_ref());

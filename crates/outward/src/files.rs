@@ -28,9 +28,20 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`], and if it is longer.
 pub fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_from(open(path)?, limit)
+}
+
+/// The bytes of a source, at most `limit`.
+///
+/// # Errors
+/// If it cannot be read, or has more.
+pub fn read_from(source: impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    bounded(bytes, limit)
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::Error::other(format!("it is larger than {} MB", limit / 1_000_000))),
+        false => Ok(bytes),
+    }
 }
 
 /// What gzip compressed, if `bytes` begin as it does, else `bytes`; at most `limit` bytes.
@@ -41,11 +52,12 @@ pub fn decompressed(bytes: Cow<'_, [u8]>, limit: u64) -> io::Result<Cow<'_, [u8]
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    let mut plain = Vec::new();
-    let mut decoder = MultiGzDecoder::new(&*bytes).take(limit.saturating_add(1));
-    let damaged = |why| io::Error::other(format!("it is not valid gzip: {why}"));
-    decoder.read_to_end(&mut plain).map_err(damaged)?;
-    bounded(plain, limit).map(Cow::Owned)
+    let plain = read_from(MultiGzDecoder::new(&*bytes), limit);
+    let damaged = |why: io::Error| match why.kind() {
+        io::ErrorKind::Other => why,
+        _ => io::Error::other(format!("it is not valid gzip: {why}")),
+    };
+    plain.map(Cow::Owned).map_err(damaged)
 }
 
 /// The text of the file at `path`, decompressed, at most `limit` bytes, without a byte order mark.
@@ -60,13 +72,6 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
         text.drain(..3);
     }
     Ok(text)
-}
-
-fn bounded(bytes: Vec<u8>, limit: u64) -> io::Result<Vec<u8>> {
-    match bytes.len() as u64 > limit {
-        true => Err(io::Error::other(format!("it is larger than {} MB", limit / 1_000_000))),
-        false => Ok(bytes),
-    }
 }
 
 /// Opens a file for reading and appending; creates it if it does not exist.

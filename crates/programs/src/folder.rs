@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::geteuid;
 use trackbed_linux::unprivileged::User;
@@ -25,29 +25,7 @@ pub struct Folder {
     path: PathBuf,
     /// Who runs the programs, if not we.
     user: Option<User>,
-    /// The bytes that the site may still take.
-    left: AtomicU64,
     _lock: File,
-}
-
-/// A file of the site.
-struct Page<'a>(io::BufWriter<File>, &'a AtomicU64);
-
-impl io::Write for Page<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let less = |left: u64| left.checked_sub(bytes.len() as u64);
-        match self.1.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
-            Ok(_) => self.0.write_all(bytes).map(|()| bytes.len()),
-            Err(_) => Err(io::Error::other(format!(
-                "the files of a third-party server have more than {} GB; make the workload smaller",
-                SITE_BYTES_MAX / 1_000_000_000
-            ))),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }
 
 impl Folder {
@@ -63,7 +41,7 @@ impl Folder {
         let make = || {
             let path = make_unique(&temporary)?;
             let lock = lock(&path)?;
-            let folder = Folder { path, user, left: AtomicU64::new(SITE_BYTES_MAX), _lock: lock };
+            let folder = Folder { path, user, _lock: lock };
             folder.share(&folder.path, 0o710)?;
             fs::create_dir(folder.setup().site)?;
             folder.share(&folder.setup().site, 0o750)?;
@@ -165,7 +143,7 @@ impl Folder {
         let file = site.join(path.trim_start_matches('/'));
         let write = || {
             file.parent().map(fs::create_dir_all).transpose()?;
-            let mut output = Page(io::BufWriter::new(File::create(&file)?), &self.left);
+            let mut output = io::BufWriter::new(File::create(&file)?);
             content(&mut output)?;
             io::Write::flush(&mut output)?;
             let mut folders = file.ancestors().skip(1).take_while(|above| *above != site);
@@ -270,8 +248,6 @@ fn is_abandoned(folder: &Path) -> bool {
 
 const PREFIX: &str = "trackbed-programs-";
 const SHARED: &str = "/tmp";
-/// It is on the disk, or in the memory, of temporary files.
-const SITE_BYTES_MAX: u64 = 10_000_000_000;
 const KEYS: &str = "client.keys";
 const LOCK: &str = "lock";
 const TAIL_LINES: usize = 5;

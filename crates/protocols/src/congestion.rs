@@ -52,6 +52,9 @@ impl CongestionOf {
     }
 }
 
+/// The controller of TCP that only the kernel has, not the engine of virtual time.
+pub const KERNEL_CONGESTION: &str = "bbr";
+
 /// Every congestion controller, in the order of lists.
 pub fn congestion() -> &'static [Congestion] {
     static ALL: LazyLock<Vec<Congestion>> = LazyLock::new(|| {
@@ -67,7 +70,13 @@ pub fn congestion() -> &'static [Congestion] {
             of: CongestionOf::Quic,
             repeatable: entry.repeatable,
         });
-        tcp.chain(quic).collect()
+        let kernel = Congestion {
+            name: KERNEL_CONGESTION,
+            summary: "BBR of Linux: windows from the bandwidth and the round-trip time; emulated and live",
+            of: CongestionOf::Tcp,
+            repeatable: true,
+        };
+        tcp.chain([kernel]).chain(quic).collect()
     });
     &ALL
 }

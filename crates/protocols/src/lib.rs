@@ -55,7 +55,7 @@ pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
     SctpParameters, ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,
 };
-pub use congestion::{Congestion, CongestionOf, congestion};
+pub use congestion::{Congestion, CongestionOf, KERNEL_CONGESTION, congestion};
 pub use ledger::{Ledger, LedgerTotals};
 pub use none::NONE;
 pub use observer::{Observer, Side, TcpTrace};

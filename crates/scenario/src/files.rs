@@ -1,7 +1,6 @@
 //! The files that a scenario names: each is read once, and identified by its contents.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -146,13 +145,8 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         true => format!("{} is a folder", path.display()),
         false => format!("cannot read {}: {why}", path.display()),
     };
-    let file = std::fs::File::open(path).map_err(fail)?;
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
-    match bytes.len() as u64 > limit {
-        true => Err(format!("{} is larger than {} MB", path.display(), limit / 1_000_000)),
-        false => Ok(bytes),
-    }
+    let bytes = std::fs::File::open(path).and_then(|file| files::read_from(file, limit));
+    bytes.map_err(fail)
 }
 
 pub(crate) fn digest(bytes: &[u8]) -> String {

@@ -9,41 +9,28 @@ use trackbed_substrate::Cancel;
 
 use crate::progress::Stopwatch;
 
-/// Cancels runs when a time is over, or when this process takes half of the memory. A scenario from elsewhere
-/// may have runs without end.
-pub struct Patience {
-    cancel: Cancel,
-    _until_dropped: Sender<()>,
-}
+/// Cancels runs when a time is over, or when this process takes half of the memory, unless it is dropped before. A
+/// scenario from elsewhere may have runs without end.
+pub struct Patience(#[expect(dead_code, reason = "its end is noticed")] Sender<()>);
 
 impl Patience {
     /// Begins to wait, until it fires `cancel`.
-    pub fn begin(limit: Duration, cancel: Cancel) -> Patience {
+    pub fn begin(limit: Duration, cancel: &Cancel) -> Patience {
         let memory_max = rustix::system::sysinfo().totalram as u64 / 2;
-        Patience::within(limit, memory_max, cancel)
+        Patience::within(limit, memory_max, cancel.clone())
     }
 
     fn within(limit: Duration, memory_max: u64, cancel: Cancel) -> Patience {
         let (until_dropped, dropped) = mpsc::channel::<()>();
-        let (ours, begun) = (cancel.clone(), Stopwatch::start());
+        let begun = Stopwatch::start();
         thread::spawn(move || {
             while dropped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 if begun.elapsed() > limit || resident() > memory_max {
-                    return ours.cancel();
+                    return cancel.cancel();
                 }
             }
         });
-        Patience { cancel, _until_dropped: until_dropped }
-    }
-
-    /// What is cancelled in the end.
-    pub fn cancel(&self) -> &Cancel {
-        &self.cancel
-    }
-
-    /// Whether it is over.
-    pub fn is_over(&self) -> bool {
-        self.cancel.is_cancelled()
+        Patience(until_dropped)
     }
 }
 
@@ -61,10 +48,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 fn it_ends_with_the_time_or_the_memory() {
     let (long, short) = (Duration::from_secs(3_600), Duration::ZERO);
     for (limit, memory_max) in [(long, 1), (short, u64::MAX)] {
-        let patience = Patience::within(limit, memory_max, Cancel::new());
+        let cancel = Cancel::new();
+        let _patience = Patience::within(limit, memory_max, cancel.clone());
         let ends = (0..500).any(|_| {
             thread::sleep(Duration::from_millis(20));
-            patience.is_over()
+            cancel.is_cancelled()
         });
         assert!(ends, "{limit:?}, {memory_max}");
     }

@@ -136,6 +136,22 @@ pub struct Site {
 }
 
 impl Site {
+    /// The site, unless it would fill the disk, or the memory, of temporary files.
+    ///
+    /// # Errors
+    /// If it would.
+    pub fn bounded(self) -> Result<Site, String> {
+        let bytes: u128 = self.files.iter().map(|file| u128::from(file.bytes)).sum();
+        let (needed, most) = (bytes / 1_000_000_000, SITE_BYTES_MAX / 1_000_000_000);
+        let what = "a third-party server would need";
+        match bytes <= SITE_BYTES_MAX {
+            true => Ok(self),
+            false => Err(format!(
+                "{what} {needed} GB of files, of at most {most}; make the workload smaller"
+            )),
+        }
+    }
+
     /// What clients fetch in the measured part: all files but the warm-up's, a page's document first.
     pub fn objects(&self) -> impl Iterator<Item = &SiteFile> {
         self.files.iter().filter(|file| file.path != WARM_UP_PATH)
@@ -147,6 +163,8 @@ impl Site {
 pub struct SiteFile {
     /// Its path in a URL, which begins with a slash.
     pub path: String,
+    /// The bytes of its content.
+    pub bytes: u64,
     /// Writes its content.
     pub content: Arc<WriteContent>,
 }
@@ -163,6 +181,8 @@ pub struct PageObject {
     /// Whether it blocks painting.
     pub blocking: bool,
 }
+
+const SITE_BYTES_MAX: u128 = 10_000_000_000;
 
 /// What writes the content of a file.
 pub type WriteContent = dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sync;
@@ -222,3 +242,12 @@ pub struct Expectation {
 
 /// The path of warm-up requests, which are not part of a site.
 pub(crate) const WARM_UP_PATH: &str = "/warm-up";
+
+#[cfg(test)]
+#[test]
+fn a_site_that_fills_a_disk_is_refused() {
+    let file = |bytes| SiteFile { path: String::new(), bytes, content: Arc::new(|_| Ok(())) };
+    let refusal = |bytes| Site { files: vec![file(1), file(bytes)] }.bounded().err();
+    assert_eq!(refusal(1_000), None);
+    assert!(refusal(u64::MAX).unwrap().contains("18446744073 GB of files, of at most 10"));
+}

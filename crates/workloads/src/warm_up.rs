@@ -110,7 +110,7 @@ pub(crate) fn nothing_but_warm_up() -> Rc<dyn Service> {
 
 pub(crate) fn site_file() -> SiteFile {
     let content = Arc::new(|file: &mut dyn io::Write| file.write_all(ANSWER));
-    SiteFile { path: WARM_UP_PATH.to_owned(), content }
+    SiteFile { path: WARM_UP_PATH.to_owned(), bytes: ANSWER.len() as u64, content }
 }
 
 const ANSWER: &[u8] = b"{\"status\":\"warm\"}";

@@ -9,7 +9,7 @@
 //! ```
 //! ````
 //!
-//! Marks follow the language: `needs=nginx`, `real-time`, `illustration`, and of any other language
+//! Marks follow the language: `needs=nginx`, `real-time`, `illustration=REASON`, and of any other language
 //! `file=NAME`, or `from=PATH` where lines of the repository are quoted.
 
 use std::ops::Range;
@@ -104,7 +104,7 @@ fn block(
             match mark.split_once('=') {
                 Some(("needs", need)) => session.needs.push(need.to_owned()),
                 None if mark == "real-time" => session.real_time = true,
-                None if mark == "illustration" => session.illustration = true,
+                Some(("illustration", why)) if !why.is_empty() => session.illustration = true,
                 _ => return Err((fence, unknown(mark))),
             }
         }
@@ -130,8 +130,8 @@ fn block(
 
 fn unknown(mark: &str) -> String {
     format!(
-        "unknown mark \"{mark}\": console blocks take needs=PROGRAM, real-time and illustration, \
-         other blocks file=NAME or from=PATH"
+        "unknown mark \"{mark}\": console blocks take needs=PROGRAM, real-time and \
+         illustration=REASON, other blocks file=NAME or from=PATH"
     )
 }
 

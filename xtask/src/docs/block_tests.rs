@@ -78,4 +78,5 @@ fn mistakes_name_their_line() {
     assert_eq!(line("\n```console\n```\n"), 2);
     assert_eq!(line("```console\n$ a\n$ b \\\nc\n```\n"), 3);
     assert_eq!(line("```console\n$ a # exit often\n```\n"), 2);
+    assert_eq!(line("```console,illustration\n$ a\n```\n"), 1);
 }

@@ -32,6 +32,8 @@ use crate::clock::Clock;
 use crate::namespace::{Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Step};
 pub(crate) use addresses::Addresses;
 use addresses::DOORS_MAX;
+#[cfg(test)]
+pub(crate) use addresses::contains;
 pub(crate) use gate::Gate;
 pub(crate) use names::inside as resolver_file;
 pub(crate) use worker::Worker;

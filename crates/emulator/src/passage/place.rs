@@ -120,18 +120,8 @@ const MARK: &str = "TRACKBED_PASSAGE";
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
-
     use super::*;
-
-    fn contains((network, prefix): Address, address: IpAddr) -> bool {
-        let bits = |address: IpAddr| match address {
-            IpAddr::V4(v4) => u128::from(v4.to_bits()) << 96,
-            IpAddr::V6(v6) => v6.to_bits(),
-        };
-        let same = (bits(network) ^ bits(address)).leading_zeros() >= u32::from(prefix);
-        network.is_ipv4() == address.is_ipv4() && same
-    }
+    use crate::gateway::contains;
 
     /// All places down to the deepest, the first two of each level.
     fn tree(place: Place) -> Vec<Place> {

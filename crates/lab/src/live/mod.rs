@@ -239,22 +239,20 @@ async fn read_bounded(mut body: Body) -> Result<Vec<u8>, String> {
 /// The addresses of a name, with its port or [`PORT`].
 fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
     let help = "write a name or an address, such as edge.example.org or [2001:db8::1]:7463";
-    let bare = server.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let found = match bare.unwrap_or(server).parse::<IpAddr>() {
-        Ok(address) => return Ok(vec![SocketAddr::new(address, PORT)]),
-        Err(_) if server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) => {
-            server.to_socket_addrs()
-        }
-        Err(_) => match server.rsplit_once(':') {
-            Some((name, port)) if !name.is_empty() && !name.contains(':') => {
-                return Err(format!(
+    let (name, port) = match server.rsplit_once(':') {
+        Some((name, port)) if !name.is_empty() && (!name.contains(':') || name.ends_with(']')) => {
+            let port = port.parse().map_err(|_| {
+                format!(
                     "{server}: \"{port}\" is not a port\n  help: write a number from 1 to 65535 after \
                      the colon, or none for {PORT}"
-                ));
-            }
-            _ => (server, PORT).to_socket_addrs(),
-        },
+                )
+            });
+            (name, port?)
+        }
+        _ => (server, PORT),
     };
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    let found = (bare, port).to_socket_addrs();
     let found: Vec<SocketAddr> =
         found.map_err(|why| format!("{server}: {why}\n  help: {help}"))?.collect();
     if found.is_empty() {
@@ -270,3 +268,18 @@ const ANYWHERE: [IpAddr; 2] =
 
 /// A day, as in virtual time.
 const RUN_MAX: Time = Time::from_millis(86_400_000);
+
+#[cfg(test)]
+#[test]
+fn a_server_has_an_address_and_perhaps_a_port() {
+    for (server, place) in [
+        ("[::1]", "[::1]:7463"),
+        ("::1", "[::1]:7463"),
+        ("[::1]:80", "[::1]:80"),
+        ("192.0.2.1", "192.0.2.1:7463"),
+        ("192.0.2.1:80", "192.0.2.1:80"),
+    ] {
+        assert_eq!(resolve(server), Ok(vec![place.parse().unwrap()]));
+    }
+    assert!(resolve("192.0.2.1:http").unwrap_err().contains("\"http\" is not a port"));
+}

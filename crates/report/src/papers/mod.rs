@@ -164,7 +164,7 @@ fn write_reasons(statements: &[Statement], out: &mut String) -> fmt::Result {
         let ids = distinct(statements.iter().map(|statement| statement.id.as_str()));
         writeln!(out, "**{}**: {}", ids.join(", "), why.trim())?;
         match &statements[0].evidence {
-            Some(command) => writeln!(out, "\n```console,illustration\n$ {command}\n```\n")?,
+            Some(command) => writeln!(out, "\n```console,illustration=hours\n$ {command}\n```\n")?,
             None => writeln!(out)?,
         }
     }

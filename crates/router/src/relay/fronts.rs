@@ -5,20 +5,12 @@ use std::net::SocketAddr;
 
 /// A listener for passengers' connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Front {
-    /// The firewall redirects connections here, whatever their destination (TPROXY).
-    Transparent(SocketAddr),
-    /// Clients name their destination by SOCKS5.
-    Socks(SocketAddr),
-}
-
-impl Front {
+pub struct Front {
+    /// Whether the firewall redirects connections here, whatever their destination (TPROXY). Otherwise clients
+    /// name their destination by SOCKS5.
+    pub is_transparent: bool,
     /// The address that it listens on.
-    pub fn address(self) -> SocketAddr {
-        match self {
-            Front::Transparent(address) | Front::Socks(address) => address,
-        }
-    }
+    pub address: SocketAddr,
 }
 
 /// The commands that redirect TCP from `interface` to a transparent front, and those that undo this, for

@@ -15,4 +15,4 @@ pub mod sockets;
 pub mod socks;
 
 pub use destinations::Destinations;
-pub use server::{Limits, Plan, Stop, run};
+pub use server::{Limits, Plan, run};

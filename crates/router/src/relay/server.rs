@@ -3,8 +3,6 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,7 +11,7 @@ use trackbed_linux::mptcp::speaks_mptcp;
 use trackbed_outward::{Gauge, Log, Metrics, Seldom};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{
-    Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, spawn,
+    Cancel, Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, spawn,
 };
 
 use crate::relay::carry::carry;
@@ -61,22 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// Stops a relay: it accepts no new connections, and open ones may finish. Clones stop the same relay.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Requests the stop; may be called from any thread.
-    pub fn ask(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Relays until a stop is requested, on the calling thread and in its network namespace. `ready` gets the
+/// Relays until a stop is requested: then it accepts no new connections, and open ones may finish. Runs on the calling thread and in its network namespace. `ready` gets the
 /// address of each front.
 ///
 /// # Errors
@@ -85,13 +68,12 @@ pub fn run(
     plan: &Plan,
     metrics: &Metrics,
     log: Log,
-    stop: &Stop,
+    stop: &Cancel,
     ready: impl FnOnce(&[Front]),
 ) -> io::Result<()> {
     let mut listeners = Vec::new();
     for front in &plan.fronts {
-        let transparent = matches!(front, Front::Transparent(_));
-        listeners.push((*front, sockets::listener(front.address(), transparent)?));
+        listeners.push((*front, sockets::listener(front.address, front.is_transparent)?));
     }
     let execution = Execution::new(Origin::now()).with_time_limit(Time::MAX);
     let (limits, figures) = (plan.limits, Figures::new(metrics));
@@ -104,16 +86,12 @@ pub fn run(
         let mut accepting = Vec::new();
         for (front, socket) in listeners {
             let listener = relay.machine.adopt_listener(socket)?;
-            let address = listener.local_addr();
-            let front = match front {
-                Front::Transparent(_) => Front::Transparent(address),
-                Front::Socks(_) => Front::Socks(address),
-            };
+            let front = Front { address: listener.local_addr(), ..front };
             fronts.push(front);
             accepting.push(spawn(relay.clone().accept(front, listener, Rc::clone(&guests))));
         }
         ready(&fronts);
-        while !stop.is_asked() {
+        while !stop.is_cancelled() {
             sleep(LOOK_EVERY).await;
         }
         drop(accepting);
@@ -155,8 +133,9 @@ impl Relay {
 
     async fn serve(&self, front: Front, mut near: Box<dyn TcpStream>, standing: &Standing) {
         near.set_nodelay(true);
-        let (to, first) = match front {
-            Front::Transparent(own) => {
+        let own = front.address;
+        let (to, first) = match front.is_transparent {
+            true => {
                 // A connection to the relay itself has no destination.
                 if near.local_addr().port() == own.port() && is_own(near.local_addr(), own) {
                     self.figures.refused.increment();
@@ -165,7 +144,7 @@ impl Relay {
                 standing.asked();
                 (Destination::Address(near.local_addr().ip(), near.local_addr().port()), Vec::new())
             }
-            Front::Socks(_) => match within(self.limits.connect, converse(&mut *near)).await {
+            false => match within(self.limits.connect, converse(&mut *near)).await {
                 Ok(Some(said)) => {
                     standing.asked();
                     said
@@ -173,22 +152,21 @@ impl Relay {
                 Ok(None) | Err(_) => return self.figures.refused.increment(),
             },
         };
-        let socks = matches!(front, Front::Socks(_));
         let dialled = within(self.limits.connect, self.dial(&to, standing.source())).await;
         let mut far = match dialled {
             Ok(far) => far,
             Err(why) => {
                 self.figures.unreachable.increment();
-                match socks {
+                match front.is_transparent {
+                    true => near.abort(),
                     // The client may have gone.
-                    true => drop(refuse(&mut *near, &reply(explain(&why))).await),
-                    false => near.abort(),
+                    false => drop(refuse(&mut *near, &reply(explain(&why))).await),
                 }
                 return;
             }
         };
         let answered = async {
-            if socks {
+            if !front.is_transparent {
                 near.write_all(&reply(Reply::Succeeded)).await?;
             }
             far.write_all(&first).await

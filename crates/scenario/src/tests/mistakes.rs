@@ -220,7 +220,7 @@ fn combinations_that_no_protocol_can_do() {
     let message = "tls 1.3 occurs in no cell: no protocol of this scenario has a use for it";
     expect(&text, "\"1.3\"", message, "remove \"1.3\", or add what it goes with");
     let text = scenario("congestion = \"bbr3\"").replace("quic", "http2");
-    let message = "congestion bbr3 occurs in no cell: http2 does not support congestion control bbr3; it supports cubic, reno";
+    let message = "congestion bbr3 occurs in no cell: http2 does not support congestion control bbr3; it supports cubic, reno, bbr";
     expect(&text, "\"bbr3\"", message, "remove \"bbr3\", or add what it goes with");
 }
 
@@ -314,7 +314,10 @@ fn files() {
         )
     );
     let large = named("large.toml", &vec![b'\n'; 1_000_001]);
-    assert_eq!(error(&large), format!("error: {here}/large.toml is larger than 1 MB\n = {help}"));
+    assert_eq!(
+        error(&large),
+        format!("error: cannot read {here}/large.toml: it is larger than 1 MB\n = {help}")
+    );
     let payload = scenario("") + "payload = \"none.json\"\n";
     let report = error(&named("payload.toml", payload.as_bytes()));
     let first =

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use trackbed_outward::{Metrics, expose};
 use trackbed_router::relay::fronts::{Front, rules};
-use trackbed_router::relay::{Destinations, Limits, Plan, Stop, run};
+use trackbed_router::relay::{Destinations, Limits, Plan, run};
+use trackbed_substrate::Cancel;
 
 use super::phad::LogFormat;
 use crate::ending::Ending;
@@ -84,8 +85,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         output::print(&text.concat())?;
         return Ok(Ending::Success);
     }
-    let transparent = arguments.transparent.iter().copied().map(Front::Transparent);
-    let socks = arguments.socks.iter().copied().map(Front::Socks);
+    let front = |is_transparent| move |address: &_| Front { is_transparent, address: *address };
+    let transparent = arguments.transparent.iter().map(front(true));
+    let socks = arguments.socks.iter().map(front(false));
     let limits = Limits {
         connections: arguments.connections.max(1),
         connect: arguments.connect_timeout,
@@ -95,19 +97,17 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let destinations = Destinations { allowed: arguments.allow.clone() };
     let plan = Plan { fronts: transparent.chain(socks).collect(), limits, destinations };
     let (log, metrics) = (arguments.log.log("trackbed relay"), Metrics::new());
-    let stop = Stop::default();
+    let stop = Cancel::new();
     let asked = stop.clone();
-    interrupt::on_stop(move || asked.ask())?;
+    interrupt::on_stop(move || asked.cancel())?;
     if let Some(address) = arguments.metrics {
         let address = expose(&metrics, address)?;
         log.info("metrics", &format!("figures are at http://{address}/metrics"), &[]);
     }
     run(&plan, &metrics, log, &stop, |fronts| {
         for front in fronts {
-            let (kind, address) = match front {
-                Front::Transparent(address) => ("transparent", address),
-                Front::Socks(address) => ("SOCKS5", address),
-            };
+            let kind = if front.is_transparent { "transparent" } else { "SOCKS5" };
+            let address = front.address;
             let fields = [("front", kind.into()), ("address", address.to_string().into())];
             log.info("listening", &format!("{kind} front at {address}"), &fields);
         }

@@ -94,15 +94,16 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     match Recorded::read(directory) {
         Ok(recorded) => {
-            let patience = Patience::begin(REPEATING, Cancel::new());
+            let cancel = Cancel::new();
+            let _patience = Patience::begin(REPEATING, &cancel);
             limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
-            study(&recorded.plan, &document, &runs, &patience)?
+            study(&recorded.plan, &document, &runs, &cancel)?
                 .into_iter()
                 .for_each(|held| page.study(held));
             if is_repeatable {
-                watch(&recorded.plan, &mut page, &patience)?;
+                watch(&recorded.plan, &mut page, &cancel)?;
             }
-            if patience.is_over() {
+            if cancel.is_cancelled() {
                 tell(
                     "note: single runs that take long to repeat are not shown; `trackbed replay` repeats one",
                 );
@@ -129,11 +130,11 @@ fn study(
     plan: &Plan,
     document: &Document,
     runs: &RecordedRuns,
-    patience: &Patience,
+    cancel: &Cancel,
 ) -> anyhow::Result<Option<Held>> {
     let Some(name) = &plan.paper else { return Ok(None) };
     let held = paper::hold(name, plan, document, runs, false)?;
-    Ok(held.map(|held| with_single_runs(held, name, plan, document, patience.cancel())))
+    Ok(held.map(|held| with_single_runs(held, name, plan, document, cancel)))
 }
 
 /// The deadline of answers and verdicts, if it is the same for all cells.
@@ -152,9 +153,9 @@ fn limits(plan: &Plan) -> Vec<Limit> {
 }
 
 /// Repeats a typical run of a few cells for the figures of single runs.
-fn watch(plan: &Plan, page: &mut Builder<'_>, patience: &Patience) -> anyhow::Result<()> {
+fn watch(plan: &Plan, page: &mut Builder<'_>, cancel: &Cancel) -> anyhow::Result<()> {
     for (cell, run) in page.typical_runs() {
-        let seen = timeline::of(&plan.cells[cell as usize], plan.seed, run, patience.cancel());
+        let seen = timeline::of(&plan.cells[cell as usize], plan.seed, run, cancel);
         let Some(Seen { timeline, bars }) = seen else { continue };
         page.run(&Watched { cell, run, timeline, bars })?;
     }

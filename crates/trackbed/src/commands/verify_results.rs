@@ -90,7 +90,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let cancel = interrupt::install()?;
     let jobs = arguments.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     let execution = Execution { jobs, cancel: cancel.clone() };
-    let _patience = Patience::begin(REPEATING, cancel.clone());
+    let _patience = Patience::begin(REPEATING, &cancel);
     let sample = u64::from(arguments.sample).min(recorded.runs.len());
     let bar = progress::bar(sample, 0);
     let mut findings = audit::audit(&recorded, sample, draw, &execution, || bar.inc(1))?;

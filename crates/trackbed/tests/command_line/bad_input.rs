@@ -77,6 +77,10 @@ fn arguments_are_refused_with_advice() {
         ("run a.toml --seed x", "write a whole number, 0 or more"),
         ("run a.toml --substrate cloud", "[possible values: virtual, emulated, live]"),
         ("run a.toml --substrate live", "--server <HOST[:PORT]>"),
+        (
+            "run vru --set protocol=http2 --set congestion=bbr",
+            "\"bbr\" cannot run in virtual time\n  help: add --substrate emulated",
+        ),
         ("relay", "--transparent <ADDRESS:PORT>|--socks <ADDRESS:PORT>"),
         ("run a.toml --set name=../../etc", "cannot be stored under this name"),
         ("paper nothing", "write trackbed paper vru"),

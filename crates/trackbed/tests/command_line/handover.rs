@@ -157,6 +157,7 @@ fn what_is_wrong_is_said_with_its_remedy() {
         ("build --set hysteresis=2", ["hysteresis: ", "3 dB"]),
         ("build --margin 3", ["has no unit", "1340 m"]),
         ("build --rides 0", ["0", "1..=100000"]),
+        ("build --track /dev/zero", ["/dev/zero", "not a regular file"]),
         ("build --track none.gpx", ["cannot read none.gpx", "No such file"]),
         ("build --profile ns3 --log a.csv", ["cannot be used with", "--log"]),
         ("show none.geojson", ["none.geojson: ", "No such file"]),

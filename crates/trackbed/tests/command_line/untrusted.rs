@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use super::support::{eventually, start};
+use super::endless::bounded;
 use super::{Ended, SCENARIO, Scratch, scenario};
 
 /// A run directory `theirs`, and a file of the user's, which is empty and so may pass for results.
@@ -181,7 +181,7 @@ fn a_pipe_that_a_scenario_names_is_refused_at_once() {
         let scratch = Scratch::new();
         pipe(&scratch, "pipe");
         scratch.write("b.toml", &format!("protocol = \"http2\"\n{keys}\n"));
-        refused_with(&scratch, "run ./b.toml", "pipe is not a file");
+        bounded(&scratch, "run ./b.toml", 10).says(2, &["pipe is not a file"]);
     }
 }
 
@@ -198,27 +198,11 @@ fn a_piece_of_media_without_end_is_no_end_of_a_run() {
         "b.toml",
         "protocol = \"http2\"\nruns = 1\n[link]\n[workload]\nkind = \"streaming\"\nmedia = \"media\"\n",
     );
-    refused_with(&scratch, "run ./b.toml", "more than 256 MB");
+    bounded(&scratch, "run ./b.toml", 10).says(2, &["more than 256 MB"]);
 }
 
 fn refused_at_once(scratch: &Scratch, words: &str, name: &str) {
-    refused_with(scratch, words, &format!("{name} is not a regular file"));
-}
-
-/// It takes less than ten seconds.
-fn refused_with(scratch: &Scratch, words: &str, why: &str) {
-    let mut child = start(scratch.command(words));
-    let mut looks = 0;
-    let status = eventually(words, || {
-        looks += 1;
-        if looks == 10_000 {
-            child.kill().unwrap();
-        }
-        child.try_wait().unwrap()
-    });
-    assert_eq!(status.code(), Some(2), "{words}, {why}: it waits, or succeeds");
-    let ended = Ended::from(child.wait_with_output().unwrap());
-    ended.refused(&[why]);
+    bounded(scratch, words, 10).says(2, &[&format!("{name} is not a regular file")]);
 }
 
 #[test]

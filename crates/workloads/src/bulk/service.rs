@@ -81,7 +81,7 @@ pub(super) fn site_file(bytes: u64) -> SiteFile {
     let content = Arc::new(move |file: &mut dyn io::Write| {
         pieces(0, bytes).try_for_each(|piece| file.write_all(&piece))
     });
-    SiteFile { path: Target::Download { bytes, from: 0 }.path(), content }
+    SiteFile { path: Target::Download { bytes, from: 0 }.path(), bytes, content }
 }
 
 async fn take_in(mut body: Body) -> Result<Arrived, Error> {

@@ -101,8 +101,8 @@ impl Prepared for Arc<Plan> {
         let page = &self.page;
         let file = |index: usize| {
             let content = Content::of(page, index);
-            let path = page.objects()[index].path.clone();
-            SiteFile { path, content: Arc::new(move |file| content.write(file)) }
+            let (path, bytes) = (page.objects()[index].path.clone(), page.objects()[index].bytes);
+            SiteFile { path, bytes, content: Arc::new(move |file| content.write(file)) }
         };
         let objects = (0..page.objects().len()).map(file);
         Ok(Site { files: [warm_up::site_file()].into_iter().chain(objects).collect() })

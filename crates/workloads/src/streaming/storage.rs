@@ -127,14 +127,14 @@ fn zeros_file(path: String, bytes: u64) -> SiteFile {
     let content = move |file: &mut dyn io::Write| {
         io::copy(&mut io::Read::take(io::repeat(0), bytes), file).map(drop)
     };
-    SiteFile { path, content: Arc::new(content) }
+    SiteFile { path, bytes, content: Arc::new(content) }
 }
 
 fn copied_file(base: &str, file: &File) -> SiteFile {
     let source = file.path.clone();
     let content =
         move |file: &mut dyn io::Write| io::copy(&mut files::open(&source)?, file).map(drop);
-    SiteFile { path: format!("{base}{}", file.name), content: Arc::new(content) }
+    SiteFile { path: format!("{base}{}", file.name), bytes: file.bytes, content: Arc::new(content) }
 }
 
 impl Generated {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use trackbed_core::event::{Event, Record, Role};
 use trackbed_emulator::namespace::{Interface, NetNamespace};
 use trackbed_programs::Used;
+use trackbed_protocols::CongestionOf;
 use trackbed_scenario::{Cell, ForeignClient};
 
 use super::ground::INTERFACE;
@@ -44,7 +45,8 @@ pub(super) fn run_client(
 /// Sets the default for sockets of programs that do not choose. UDP has none.
 fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
-    let is_tcp = trackbed_tcp::algorithms().iter().any(|known| known.name == congestion);
+    let mut all = trackbed_protocols::congestion().iter();
+    let is_tcp = all.any(|known| known.of != CongestionOf::Quic && known.name == congestion);
     if !is_tcp {
         return Ok(());
     }

@@ -49,7 +49,7 @@ pub(in super::super) fn start_server(
     let site = cell.workload.site();
     // A third-party client chooses its own requests.
     let foreign = cell.endpoint.programs.client.is_some();
-    let site = if foreign { site.unwrap_or_default() } else { site? };
+    let site = if foreign { site.unwrap_or_default() } else { site? }.bounded()?;
     for file in site.files {
         folder.publish(&file.path, |output| (file.content)(output)).map_err(words)?;
     }

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
@@ -11,12 +10,9 @@ use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
 use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_outward::files::create;
 
-/// Writes `inside.pcapng`, `outside.pcapng` and `dropped.pcapng`. Clones write to the same files.
-#[derive(Clone, Debug)]
-pub struct Capture(Arc<Mutex<Files>>);
-
+/// Writes `inside.pcapng`, `outside.pcapng` and `dropped.pcapng`.
 #[derive(Debug)]
-struct Files {
+pub struct Capture {
     inside: Writer,
     outside: Writer,
     dropped: Writer,
@@ -49,28 +45,27 @@ impl Capture {
             let tap = pcapng.add_tap(&TapPoint { name, description, snap_len: 0 })?;
             Ok::<_, io::Error>(Writer { pcapng: Some(pcapng), tap, path })
         };
-        Ok(Capture(Arc::new(Mutex::new(Files {
+        Ok(Capture {
             inside: writer("inside", "the inner end of the link")?,
             outside: writer("outside", "the outer end of the link")?,
             dropped: writer("dropped", "packets that the link dropped")?,
             last: Time::ZERO,
             error: None,
-        }))))
+        })
     }
 
     /// Completes the files and returns their paths.
     ///
     /// # Errors
     /// If writing fails now or failed before.
-    pub fn finish(&self) -> io::Result<Vec<PathBuf>> {
-        let files = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = files.error.take() {
+    pub fn finish(&mut self) -> io::Result<Vec<PathBuf>> {
+        if let Some(error) = self.error.take() {
             return Err(error);
         }
         let mut paths = Vec::new();
-        for writer in [&mut files.inside, &mut files.outside, &mut files.dropped] {
+        for writer in [&mut self.inside, &mut self.outside, &mut self.dropped] {
             if let Some(pcapng) = writer.pcapng.take() {
-                pcapng.finish(files.last)?.flush()?;
+                pcapng.finish(self.last)?.flush()?;
             }
             paths.push(writer.path.clone());
         }
@@ -80,22 +75,21 @@ impl Capture {
 
 impl Tap for Capture {
     fn see(&mut self, at: Time, _: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let files = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (writer, comment) = match (point, direction) {
             (Point::Entered, Direction::Forward) | (Point::Delivered, Direction::Backward) => {
-                (&mut files.inside, "")
+                (&mut self.inside, "")
             }
             (Point::Entered, Direction::Backward) | (Point::Delivered, Direction::Forward) => {
-                (&mut files.outside, "")
+                (&mut self.outside, "")
             }
-            (Point::Dropped(why), _) => (&mut files.dropped, why.name()),
+            (Point::Dropped(why), _) => (&mut self.dropped, why.name()),
             (Point::Altered(_), _) => return,
         };
         // Packets still in flight after the end are not captured.
         let Some(pcapng) = &mut writer.pcapng else { return };
         if let Err(why) = pcapng.packet(at, writer.tap, packet, comment) {
-            files.error.get_or_insert(why);
+            self.error.get_or_insert(why);
         }
-        files.last = files.last.max(at);
+        self.last = self.last.max(at);
     }
 }

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
@@ -16,11 +15,8 @@ use trackbed_net::{Alteration, Direction, LinkId, Point, Tap};
 /// The address and the length of a packet's bytes.
 type Identity = (usize, usize);
 
-/// Writes a packet log. Clones write to the same log.
-#[derive(Clone)]
-pub struct PacketLog(Arc<Mutex<Lines>>);
-
-struct Lines {
+/// Writes a packet log.
+pub struct PacketLog {
     sink: BufWriter<File>,
     /// The arrival time and the number of remaining copies of each packet inside, by the address of its bytes.
     inside: HashMap<Identity, (Time, u32)>,
@@ -31,27 +27,25 @@ impl PacketLog {
     /// Starts a log. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z; `title`
     /// describes the link.
     pub fn begin(sink: File, title: &str, epoch: Duration) -> PacketLog {
-        let mut lines = Lines { sink: BufWriter::new(sink), inside: HashMap::new(), error: None };
+        let mut lines =
+            PacketLog { sink: BufWriter::new(sink), inside: HashMap::new(), error: None };
         lines.write(format_args!("# trackbed link {title}"));
         lines.write(format_args!("# init timestamp: {}", epoch.as_millis()));
         lines.write(format_args!("# base timestamp: 0"));
-        PacketLog(Arc::new(Mutex::new(lines)))
+        lines
     }
 
     /// Writes all buffered lines.
     ///
     /// # Errors
     /// If writing fails now or failed before.
-    pub fn finish(&self) -> io::Result<()> {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match lines.error.take() {
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self.error.take() {
             Some(error) => Err(error),
-            None => lines.sink.flush(),
+            None => self.sink.flush(),
         }
     }
-}
 
-impl Lines {
     fn write(&mut self, line: std::fmt::Arguments<'_>) {
         if self.error.is_none() {
             self.error = writeln!(self.sink, "{line}").err();
@@ -72,7 +66,6 @@ impl Lines {
 
 impl Tap for PacketLog {
     fn see(&mut self, at: Time, _: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let lines = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let way = match direction {
             Direction::Forward => "up",
             Direction::Backward => "down",
@@ -81,23 +74,23 @@ impl Tap for PacketLog {
         let (ms, bytes) = (at.as_millis_f64(), packet.len());
         match point {
             Point::Entered => {
-                lines.inside.insert(identity, (at, 1));
-                lines.write(format_args!("{ms:.3} + {bytes} {way}"));
+                self.inside.insert(identity, (at, 1));
+                self.write(format_args!("{ms:.3} + {bytes} {way}"));
             }
             Point::Delivered => {
-                let came = lines.leave(identity);
+                let came = self.leave(identity);
                 let inside = came.map_or(Duration::ZERO, |came| at - came).as_secs_f64() * 1e3;
-                lines.write(format_args!("{ms:.3} - {bytes} {inside:.3} {way}"));
+                self.write(format_args!("{ms:.3} - {bytes} {inside:.3} {way}"));
             }
             Point::Dropped(why) => {
-                lines.leave(identity);
-                lines.write(format_args!("{ms:.3} d 1 {bytes} {way} {}", why.name()));
+                self.leave(identity);
+                self.write(format_args!("{ms:.3} d 1 {bytes} {way} {}", why.name()));
             }
             Point::Altered(what) => {
                 // A changed packet counts as a new one.
-                let (_, copies) = lines.inside.entry(identity).or_insert((at, 1));
+                let (_, copies) = self.inside.entry(identity).or_insert((at, 1));
                 *copies += u32::from(what == Alteration::Duplicated);
-                lines.write(format_args!("# {ms:.3} {} {bytes} {way}", what.name()));
+                self.write(format_args!("# {ms:.3} {} {bytes} {way}", what.name()));
             }
         }
     }
@@ -122,14 +115,14 @@ mod tests {
         let link = Duplex::new(up, &LinkSpec::new(), &Seed::of_run(1, 0));
         builder.connect(End::new(near, []), End::new(far, []), link);
         let mut network = builder.build().unwrap();
-        network.set_tap(Some(Box::new(log.clone())));
+        network.set_tap(Some(Box::new(log)));
         let socket = "10.0.0.1:1".parse().unwrap();
         for micros in sent {
             let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[0; 72]);
             network.send(Time::from_micros(*micros), near, packet);
         }
         network.advance(Time::from_millis(20));
-        log.finish().unwrap();
+        drop(network);
         std::fs::read_to_string(path).unwrap()
     }
 

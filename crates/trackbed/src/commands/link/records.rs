@@ -1,6 +1,7 @@
 //! The files that `link` writes while it runs.
 
 use std::fs::File;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use trackbed_core::{Packet, Time};
@@ -14,10 +15,7 @@ use crate::output::tell;
 
 /// The requested log and captures. Clones write to the same files.
 #[derive(Clone)]
-pub struct Records {
-    log: Option<PacketLog>,
-    capture: Option<Capture>,
-}
+pub struct Records(Arc<Mutex<(Option<PacketLog>, Option<Capture>)>>);
 
 impl Records {
     pub fn begin(arguments: &Arguments, clock: Clock) -> anyhow::Result<Records> {
@@ -33,19 +31,22 @@ impl Records {
             Capture::begin(directory, &format!("trackbed link {title}"), epoch)
                 .with_context(|| format!("cannot write captures to {}", directory.display()))
         });
-        Ok(Records { log: log.transpose()?, capture: capture.transpose()? })
+        Ok(Records(Arc::new(Mutex::new((log.transpose()?, capture.transpose()?)))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Option<PacketLog>, Option<Capture>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn tap(&self) -> Option<Box<dyn Tap>> {
-        let is_wanted = self.log.is_some() || self.capture.is_some();
-        is_wanted.then(|| Box::new(self.clone()) as Box<dyn Tap>)
+        let is_unwanted = matches!(*self.lock(), (None, None));
+        (!is_unwanted).then(|| Box::new(self.clone()) as Box<dyn Tap>)
     }
 
     pub fn finish(&self) -> anyhow::Result<()> {
-        if let Some(log) = &self.log {
-            log.finish().context("cannot write the log")?;
-        }
-        if let Some(capture) = &self.capture {
+        let (log, capture) = &mut *self.lock();
+        log.as_mut().map_or(Ok(()), PacketLog::finish).context("cannot write the log")?;
+        if let Some(capture) = capture {
             let files = capture.finish().context("cannot write the captures")?;
             files.iter().for_each(|file| tell(format_args!("captured: {}", file.display())));
         }
@@ -55,11 +56,10 @@ impl Records {
 
 impl Tap for Records {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        if let Some(log) = &mut self.log {
-            log.see(at, link, direction, point, packet);
-        }
-        if let Some(capture) = &mut self.capture {
-            capture.see(at, link, direction, point, packet);
+        let (log, capture) = &mut *self.lock();
+        let log = log.iter_mut().map(|log| log as &mut dyn Tap);
+        for tap in log.chain(capture.iter_mut().map(|capture| capture as &mut dyn Tap)) {
+            tap.see(at, link, direction, point, packet);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::{Args, Command, FromArgMatches as _};
 use toml::Value;
 use trackbed_core::units::parse_duration;
@@ -121,31 +121,26 @@ pub struct Arguments {
 impl Arguments {
     /// The options in the file of `--config`; none without one.
     pub fn of_file(&self) -> anyhow::Result<Arguments> {
-        let read = |path: &PathBuf| {
-            let text = String::from_utf8(read_bounded(path, CONFIG_BYTES_MAX)?)?;
-            anyhow::Ok(text.parse::<toml::Table>()?)
-        };
-        let named =
-            || self.config.iter().map(|path| path.display().to_string()).collect::<String>();
-        let file = self.config.as_ref().map(read).transpose().with_context(named)?;
-        let mut words = Vec::new();
-        for (key, value) in file.unwrap_or_default() {
-            match value {
-                Value::String(text) if key != "config" => words.push(format!("--{key}={text}")),
-                Value::Table(all) if key == "operators" => {
-                    words.extend(all.iter().map(|(name, place)| {
-                        format!("--operator={name}={}", place.as_str().unwrap_or_default())
-                    }))
+        let read = || {
+            let text = self.config.as_ref().map(|path| read_bounded(path, CONFIG_BYTES_MAX));
+            let text = String::from_utf8(text.transpose()?.unwrap_or_default())?;
+            let mut words = Vec::new();
+            for (key, value) in text.parse::<toml::Table>()? {
+                match value {
+                    Value::String(text) if key != "config" => words.push(format!("--{key}={text}")),
+                    Value::Table(all) if key == "operators" => {
+                        words.extend(all.iter().map(|(name, at)| {
+                            format!("--operator={name}={}", at.as_str().unwrap_or_default())
+                        }))
+                    }
+                    _ => bail!("{key} is no key with a text, such as lead = \"300 ms\""),
                 }
-                _ => bail!("{}: {key} is no key with a text, such as lead = \"300 ms\"", named()),
             }
-        }
-        let command = Arguments::augment_args(Command::new("phad").no_binary_name(true));
-        let found =
-            command.try_get_matches_from(words).and_then(|all| Arguments::from_arg_matches(&all));
-        found.map_err(|why| {
-            anyhow!("{}: {}", named(), why.to_string().trim_start_matches("error: "))
-        })
+            let command = Arguments::augment_args(Command::new("phad").no_binary_name(true));
+            Ok(Arguments::from_arg_matches(&command.try_get_matches_from(words)?)?)
+        };
+        let file = self.config.iter().map(|path| path.display().to_string());
+        read().with_context(|| file.collect::<String>())
     }
 }
 
@@ -187,27 +182,25 @@ pub(super) fn metres(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 #[test]
 fn a_file_says_what_the_command_line_can_say_in_its_order() {
-    let folder = tempfile::tempdir().unwrap();
+    let file = tempfile::NamedTempFile::with_suffix("phad.toml").unwrap();
     let read = |text: &str| {
-        let config = folder.path().join("phad.toml");
-        std::fs::write(&config, text).unwrap();
-        let words = [format!("--config={}", config.display())];
+        std::fs::write(&file, text).unwrap();
+        let words = [format!("--config={}", file.path().display())];
         let command = Arguments::augment_args(Command::new("phad").no_binary_name(true));
         Arguments::from_arg_matches(&command.get_matches_from(words)).unwrap().of_file()
     };
-    let text = "table = \"line.geojson\"\nlead = \"250 ms\"\nlog = \"json\"\n[operators]\nB = \"wwan1\"\nA = \"id:3\"\n";
-    let found = read(text).unwrap();
+    let found = read("lead = \"250 ms\"\n[operators]\nB = \"wwan1\"\nA = \"id:3\"\n").unwrap();
     let names: Vec<&str> = found.operators.iter().map(|one| one.name.as_str()).collect();
     assert_eq!((names, found.lead), (vec!["B", "A"], Some(Duration::from_millis(250))));
-    for (text, parts) in [
-        ("leed = \"250 ms\"\n", ["phad.toml: ", "'--lead'"]),
-        ("lead = \"250\"\n", ["phad.toml: ", "has no unit"]),
-        ("lead = 3\n", ["phad.toml: lead", "300 ms"]),
-        ("lead\n", ["phad.toml", "line 1"]),
-        ("[operators]\nA = 3\n", ["phad.toml: ", "'--operator"]),
-        ("config = \"other.toml\"\n", ["phad.toml: config", "no key"]),
+    for (text, part) in [
+        ("leed = \"250 ms\"\n", "'--lead'"),
+        ("lead = \"250\"\n", "has no unit"),
+        ("lead = 3\n", "300 ms"),
+        ("lead\n", "line 1"),
+        ("[operators]\nA = 3\n", "'--operator"),
+        ("config = \"other.toml\"\n", "config is no key"),
     ] {
         let why = format!("{:#}", read(text).unwrap_err());
-        assert!(parts.iter().all(|part| why.contains(part)), "{why}");
+        assert!(why.contains("phad.toml: ") && why.contains(part), "{why}");
     }
 }

@@ -27,8 +27,9 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     if options.substrate.unwrap_or(plan.home.into()) != SubstrateArgument::Virtual {
         return tell("time: unknown; on this substrate a run takes as long as what happens in it");
     }
-    let patience = Patience::begin(LIMIT, Cancel::new());
-    let backend = Virtual::until(patience.cancel().clone());
+    let cancel = Cancel::new();
+    let _patience = Patience::begin(LIMIT, &cancel);
+    let backend = Virtual::until(cancel);
     if backend.check(plan).is_err() {
         return;
     }
