@@ -114,7 +114,6 @@ fn line(reason: impl fmt::Display) -> String {
 #[cfg(test)]
 #[test]
 fn a_reason_is_one_line_without_control_characters() {
-    let error = Error::transient("quic", Step::Connect, "closed\nall runs are valid\u{1b}[2J");
-    let text = error.to_string();
-    assert_eq!(text, "quic: connecting failed: closed\\nall runs are valid\\u001b[2J");
+    let error = Error::transient("quic", Step::Connect, "closed\nall is valid\u{1b}[2J");
+    assert_eq!(error.to_string(), "quic: connecting failed: closed\\nall is valid\\u001b[2J");
 }

@@ -44,7 +44,8 @@ pub fn listen(mut tell: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
 
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    let mut masks = status.lines().filter_map(|line| line.strip_prefix("SigIgn:"));
+    let is_in =
+        |mask: &str| u64::from_str_radix(mask.trim(), 16).unwrap_or(0) >> (signal - 1) & 1 == 1;
+    masks.any(is_in)
 }

@@ -41,10 +41,14 @@ use workshop::Workshop;
 
 /// Makes the kernel of the calling thread's namespace accept packets to any address as its own,
 /// except for those to `inside`, which go through the interface `link`.
-pub(crate) fn open_to_all(link: &Interface, inside: [Address; 2]) -> Result<(), NamespaceError> {
+pub(crate) fn open_to_all(
+    link: &Interface,
+    inside: [Address; 2],
+    congestion: Option<&str>,
+) -> Result<(), NamespaceError> {
     let loopback = Interface::named("lo")?;
     for (network, everything) in inside.into_iter().zip(EVERYTHING) {
-        link.add_first_route(network)?;
+        link.add_first_route(network, congestion)?;
         loopback.add_local_route(everything)?;
     }
     Ok(())

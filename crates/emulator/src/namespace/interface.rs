@@ -193,27 +193,18 @@ impl Interface {
     }
 
     /// Routes this network through the interface; a prefix of 0 is the default route. On a machine
-    /// without IPv6 an IPv6 network is ignored.
+    /// without IPv6 an IPv6 network is ignored. TCP connections through this route, in either
+    /// direction, use this congestion control unless a program asks for another (`congctl` of
+    /// ip-route(8)). It replaces a route to the same network.
     ///
     /// # Errors
-    /// If the kernel refuses.
-    pub fn add_route(&self, network: Address) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), None)
-    }
-
-    /// The same, and TCP connections through this route, in either direction, use this congestion
-    /// control unless a program asks for another (`congctl` of ip-route(8)). It replaces a route to
-    /// the same network.
-    ///
-    /// # Errors
-    /// As [`Interface::add_route`], or if the kernel has no such congestion control.
-    pub fn add_route_with_congestion(
+    /// If the kernel refuses, or has no such congestion control.
+    pub fn add_route(
         &self,
         network: Address,
-        congestion: &str,
+        congestion: Option<&str>,
     ) -> Result<(), NamespaceError> {
-        let metric = RouteMetric::CcAlgo(congestion.to_owned());
-        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), Some(metric))
+        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), congestion)
     }
 
     /// Routes packets from `source` through the interface, whatever their destination: a machine
@@ -252,8 +243,12 @@ impl Interface {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn add_first_route(&self, network: Address) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, TABLE_LOCAL, None)
+    pub fn add_first_route(
+        &self,
+        network: Address,
+        congestion: Option<&str>,
+    ) -> Result<(), NamespaceError> {
+        self.route(network, RouteType::Unicast, TABLE_LOCAL, congestion)
     }
 
     fn route(
@@ -261,7 +256,7 @@ impl Interface {
         (network, prefix): Address,
         kind: RouteType,
         table: u32,
-        metric: Option<RouteMetric>,
+        congestion: Option<&str>,
     ) -> Result<(), NamespaceError> {
         if network.is_ipv6() && !has_ipv6() {
             return Ok(());
@@ -276,7 +271,8 @@ impl Interface {
             ..RouteHeader::default()
         };
         message.attributes = vec![RouteAttribute::Table(table), RouteAttribute::Oif(self.index)];
-        message.attributes.extend(metric.map(|metric| RouteAttribute::Metrics(vec![metric])));
+        let metric = congestion.map(|name| vec![RouteMetric::CcAlgo(name.to_owned())]);
+        message.attributes.extend(metric.map(RouteAttribute::Metrics));
         if prefix > 0 {
             let network = match network {
                 IpAddr::V4(network) => RouteAddress::Inet(network),

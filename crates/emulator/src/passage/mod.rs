@@ -10,6 +10,7 @@ use std::io;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use trackbed_linux::sysctl::congestion_controls;
 use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap};
 
 use crate::certificate::Certificate;
@@ -29,6 +30,7 @@ pub struct Passage {
     outer: NetNamespace,
     place: Place,
     link: LinkId,
+    congestion: Option<String>,
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
     gateway: Option<JoinHandle<()>>,
@@ -59,7 +61,8 @@ pub struct Report {
 
 impl Passage {
     /// Opens a passage whose link is `link`, forward being from the inside to the outside, with the
-    /// destinations of `reach`; `tap` sees its packets, timed by `clock`.
+    /// destinations of `reach`; `tap` sees its packets, timed by `clock`. TCP uses `congestion` at both
+    /// ends, unless a program chooses.
     ///
     /// Inside a passage the outside is the current namespace, and `reach` is the enclosing
     /// passage's. Otherwise it is a separate namespace too, and nothing of this machine's network
@@ -75,7 +78,14 @@ impl Passage {
         reach: Reach,
         clock: Clock,
         tap: Option<Box<dyn Tap>>,
+        congestion: Option<&str>,
     ) -> Result<Passage, NamespaceError> {
+        let known = congestion_controls().unwrap_or_default();
+        if !congestion.is_none_or(|name| known.iter().any(|known| known == name)) {
+            let what =
+                "cannot use this congestion controller; `trackbed doctor` lists the kernel's";
+            return Err(NamespaceError::configure(what, io::ErrorKind::NotFound.into()));
+        }
         let inner = NetNamespace::new()?;
         let mut backstage = Backstage::new()?;
         let supers = match tap {
@@ -86,9 +96,9 @@ impl Passage {
         let far = PortOptions { supers: supers.reverse(), ..near };
         let (place, outer, far) = outside(&mut backstage, &far)?;
         let near = backstage.attach_with(&inner, &near)?;
-        set_up(place, &inner, &outer)?;
+        set_up(place, [&inner, &outer], congestion)?;
         let gateway = match place.is_outermost() && reach == Reach::World {
-            true => Some(way_out(place, &outer, clock)?),
+            true => Some(way_out(place, &outer, clock, congestion)?),
             false => None,
         };
         let mut builder = NetworkBuilder::new();
@@ -109,7 +119,8 @@ impl Passage {
         let gateway = gateway.map(start).transpose().map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
-        Ok(Passage { inner, outer, place, link, remote, emulation, gateway })
+        let congestion = congestion.map(str::to_owned);
+        Ok(Passage { inner, outer, place, link, congestion, remote, emulation, gateway })
     }
 
     /// The text of /etc/resolv.conf inside; `None` if it stays unchanged.
@@ -121,21 +132,6 @@ impl Passage {
     /// The namespace behind the link.
     pub fn inner(&self) -> &NetNamespace {
         &self.inner
-    }
-
-    /// Sets the congestion controller of TCP at both ends; of a passage inside another, at the inner end.
-    ///
-    /// # Errors
-    /// If the kernel does not have it.
-    pub fn set_congestion(&self, name: &str) -> Result<(), NamespaceError> {
-        let outer = Some(&self.outer).filter(|_| self.place.is_outermost());
-        for end in outer.into_iter().chain([&self.inner]) {
-            end.run(|| set_sysctl(CONGESTION, name))?.map_err(|why| {
-                let what = "cannot set the congestion controller, which `trackbed doctor` lists";
-                NamespaceError::configure(what, why)
-            })?;
-        }
-        Ok(())
     }
 
     /// The environment variable that processes inside need for nested passages.
@@ -170,12 +166,12 @@ impl Passage {
             gateway.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
         let counters = |direction| *network.counters(self.link, direction);
-        let read = || fs::read_to_string(format!("/proc/sys/net/{CONGESTION}"));
-        let congestion = self.outer.run(read).map_err(io::Error::other)??.trim().to_owned();
+        let read = || fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+        let default = self.outer.run(read).map_err(io::Error::other)??.trim().to_owned();
         Ok(Report {
             up: counters(Direction::Forward),
             down: counters(Direction::Backward),
-            congestion,
+            congestion: self.congestion.unwrap_or(default),
             certificate,
         })
     }
@@ -195,16 +191,20 @@ fn outside(
 }
 
 /// Configures the addresses and routes of both ends of the link.
-fn set_up(place: Place, inner: &NetNamespace, outer: &NetNamespace) -> Result<(), NamespaceError> {
+fn set_up(
+    place: Place,
+    [inner, outer]: [&NetNamespace; 2],
+    congestion: Option<&str>,
+) -> Result<(), NamespaceError> {
     inner.run(|| {
         let interface = Interface::named(INTERFACE)?;
         place.inner().into_iter().try_for_each(|address| interface.add_address(address))?;
-        EVERYTHING.into_iter().try_for_each(|network| interface.add_route(network))
+        EVERYTHING.into_iter().try_for_each(|network| interface.add_route(network, congestion))
     })??;
     outer.run(|| {
         let interface = Interface::named(&place.outer_interface())?;
         place.outer().into_iter().try_for_each(|address| interface.add_address(address))?;
-        place.inside().into_iter().try_for_each(|network| interface.add_route(network))
+        place.inside().into_iter().try_for_each(|network| interface.add_route(network, congestion))
     })?
 }
 
@@ -213,9 +213,11 @@ fn way_out(
     place: Place,
     outer: &NetNamespace,
     clock: Clock,
+    congestion: Option<&str>,
 ) -> Result<(Worker, Gate), NamespaceError> {
     let inside = place.inside();
-    outer.run(|| gateway::open_to_all(&Interface::named(&place.outer_interface())?, inside))??;
+    let link = place.outer_interface();
+    outer.run(|| gateway::open_to_all(&Interface::named(&link)?, inside, congestion))??;
     let own = place.outer().map(|(address, _)| address);
     gateway::open(outer, Addresses { own, inside }, clock)
 }
@@ -260,8 +262,6 @@ fn nested(
 
 /// Maximum wait for data still to be sent, at each stage.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-const CONGESTION: &str = "ipv4/tcp_congestion_control";
 
 /// The name of the link inside.
 const INTERFACE: &str = "link";

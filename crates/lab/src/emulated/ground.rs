@@ -153,7 +153,7 @@ fn join(
         addresses.try_for_each(|address| interface.add_address((address, bits(address))))?;
         for everywhere in ["0.0.0.0", "::"] {
             let everywhere = everywhere.parse().expect("these are addresses");
-            interface.add_route((everywhere, 0))?;
+            interface.add_route((everywhere, 0), None)?;
         }
         Ok(())
     })?

@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
-use rustix::net::sockopt::set_socket_linger;
+use rustix::net::sockopt::{set_socket_linger, tcp_congestion};
 
 use crate::roles::{now, unspecified};
 
@@ -42,7 +42,10 @@ pub fn many(address: SocketAddr, count: u64) {
 }
 
 pub fn connect(address: SocketAddr) {
-    let ended = TcpStream::connect(address).and_then(|mut stream| stream.read(&mut [0; 10]));
+    let ended = TcpStream::connect(address).and_then(|mut stream| {
+        println!("over {}", tcp_congestion(&stream)?);
+        stream.read(&mut [0; 10])
+    });
     println!("{:?}", ended.map_err(|why| why.kind()));
 }
 

@@ -51,9 +51,8 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
         return Ok(());
     }
     let everywhere = std::net::Ipv4Addr::UNSPECIFIED.into();
-    let set = namespace.run(|| {
-        Interface::named(INTERFACE)?.add_route_with_congestion((everywhere, 0), congestion)
-    });
+    let set =
+        namespace.run(|| Interface::named(INTERFACE)?.add_route((everywhere, 0), Some(congestion)));
     set.and_then(|set| set).map_err(|why| {
         format!("this kernel does not allow the congestion control {congestion}: {why}")
     })

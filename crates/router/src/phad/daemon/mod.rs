@@ -355,12 +355,10 @@ impl Daemon {
 /// Passes on what a source says; false if the daemon is gone. A daemon that is behind misses positions, of which
 /// newer ones follow.
 fn tell(outbox: &SyncSender<Message>, news: News) -> bool {
-    match news {
-        News::Fix(_) => {
-            !matches!(outbox.try_send(Message::News(news)), Err(TrySendError::Disconnected(_)))
-        }
-        _ => outbox.send(Message::News(news)).is_ok(),
+    if !matches!(news, News::Fix(_)) {
+        return outbox.send(Message::News(news)).is_ok();
     }
+    !matches!(outbox.try_send(Message::News(news)), Err(TrySendError::Disconnected(_)))
 }
 
 /// Messages that wait at most.

@@ -42,8 +42,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let records = Records::begin(arguments, clock)?;
     let reach = if arguments.isolated { Reach::OuterEnd } else { Reach::World };
     let link = duplex(&plan, arguments.seed);
-    let passage = Passage::open(link, reach, clock, records.tap())?;
-    arguments.congestion.iter().try_for_each(|name| passage.set_congestion(name))?;
+    let congestion = arguments.congestion.as_deref();
+    let passage = Passage::open(link, reach, clock, records.tap(), congestion)?;
     let enclosed = Enclosed {
         command: command(arguments),
         environment: vec![passage.environment().context("cannot mark the passage")?],
