@@ -280,15 +280,11 @@ fn is_partial(name: &OsStr) -> bool {
 /// removes partly written files of an earlier process.
 fn lock(path: &Path, about: &About) -> Result<File, DirectoryError> {
     let refuse = DirectoryError::io(path);
-    let around = path.parent().filter(|_| about.shard.is_some());
-    // The user names the folder of a shard's, but not that.
-    let made = around.map_or_else(
-        || fs::create_dir_all(path),
-        |around| {
-            fs::create_dir_all(around)?;
-            folder(path)
-        },
-    );
+    // The user names the folder around a shard's, but not that of the shard.
+    let made = match path.parent().filter(|_| about.shard.is_some()) {
+        Some(around) => fs::create_dir_all(around).and_then(|()| folder(path)),
+        None => fs::create_dir_all(path),
+    };
     made.map_err(&refuse)?;
     let file = append(&path.join(LOCK)).map_err(&refuse)?;
     match file.try_lock() {

@@ -124,10 +124,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     output::answer(arguments.json, &findings, text)?;
     Ok(match findings.is_sound() {
         _ if cancel.is_cancelled() => {
-            tell(
-                "stopped, by a signal, after an hour or at half of the memory: only a part of the sample was \
-                 repeated; a smaller --sample needs less time, and --jobs 1 less memory",
-            );
+            tell("stopped: only a part of the sample was repeated; try --sample 1 --jobs 1");
             Ending::Interrupted
         }
         true => Ending::Success,

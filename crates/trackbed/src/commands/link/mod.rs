@@ -42,16 +42,18 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let records = Records::begin(arguments, clock)?;
     let reach = if arguments.isolated { Reach::OuterEnd } else { Reach::World };
     let link = duplex(&plan, arguments.seed);
-    let congestion = arguments.congestion.as_deref();
-    let passage = Passage::open(link, reach, clock, records.tap(), congestion)?;
+    let passage =
+        Passage::open(link, reach, clock, records.tap(), arguments.congestion.as_deref())?;
     let enclosed = Enclosed {
         command: command(arguments),
         environment: vec![passage.environment().context("cannot mark the passage")?],
         resolver: passage.resolver(),
         user: None,
     };
+    // The command may be running before this function goes on.
+    let signals = signals::listen()?;
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
-    signals::pass_on(enclosure.forwarder())?;
+    signals::pass_on(signals, enclosure.forwarder());
     changes.follow(passage.remote().clone(), passage.link(), like);
     let status = enclosure.wait()?;
     let report = passage.close().context("the emulation failed")?;
