@@ -45,7 +45,6 @@ pub fn listen(mut tell: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut masks = status.lines().filter_map(|line| line.strip_prefix("SigIgn:"));
-    let is_in =
-        |mask: &str| u64::from_str_radix(mask.trim(), 16).unwrap_or(0) >> (signal - 1) & 1 == 1;
-    masks.any(is_in)
+    let bits = |mask: &str| u64::from_str_radix(mask.trim(), 16).unwrap_or(0);
+    masks.any(|mask| bits(mask) >> (signal - 1) & 1 == 1)
 }
