@@ -8,7 +8,9 @@ use std::time::Duration;
 use trackbed_connection::{Error, Service};
 use trackbed_core::event::Role;
 use trackbed_core::{Event, EventLog, Seed, Time};
-use trackbed_protocols::{Ledger, Observer, PathControl, ServerHandle, TransportParameters};
+use trackbed_protocols::{
+    Ledger, Observer, PathControl, ServerConfig, ServerHandle, ServerLimits, TransportParameters,
+};
 use trackbed_substrate::kernel::{Machine, Waiting};
 use trackbed_substrate::{Host, Task, now, sleep, sleep_until, yield_now};
 use trackbed_workloads::Patience;
@@ -29,17 +31,18 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    /// Starts the server of `cell` on an address of `host`.
+    /// Starts the server of `cell` on an address of `host`, within `limits`.
     pub fn begin(
         cell: &Cell,
         seed: &Seed,
         (machine, host, observer): (&Machine, Arc<dyn Host>, Option<Arc<dyn Observer>>),
-        listen: SocketAddr,
+        (listen, limits): (SocketAddr, ServerLimits),
         service: Rc<dyn Service>,
     ) -> Result<Serving, Error> {
         let account = Account::open(Role::Server, machine);
         let transport = TransportParameters { observer, ..account.transport(cell) };
-        let config = wiring::server(cell, transport, PathControl::default());
+        let wired = wiring::server(cell, transport, PathControl::default());
+        let config = ServerConfig { limits, ..wired };
         let handle = cell.endpoint.protocol.serve(host, listen, &config, service)?;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         let controls = (PathControl::default(), config.paths);

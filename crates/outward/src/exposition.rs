@@ -1,9 +1,10 @@
 //! The HTTP/1.1 endpoint for Prometheus, with one request per connection. This needs so little of HTTP
 //! (RFC 9112) that a server on separate threads is simplest. It cannot delay the service.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::metrics::Metrics;
 
 /// Answers `GET /metrics` on this address, on separate threads: eight clients at once, each for at most two
-/// seconds. Returns the address; port 0 is replaced by a free port.
+/// seconds, and for a tenth of one if others wait. Returns the address; port 0 is replaced by a free port.
 ///
 /// # Errors
 /// If the address cannot be bound; the message names it.
@@ -25,30 +26,37 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
     let metrics = Arc::new(metrics.clone());
     let thread = || thread::Builder::new().name("metrics".to_owned());
     thread().spawn(move || {
+        let mut present: VecDeque<(Duration, Weak<TcpStream>)> = VecDeque::new();
         for stream in listener.incoming() {
-            match stream {
-                Ok(stream) if Arc::strong_count(&metrics) <= AT_ONCE => {
-                    let metrics = Arc::clone(&metrics);
-                    // A client without a thread or an answer tries again.
-                    let answer = move || drop(answer(Timed::new(stream), &metrics));
-                    drop(thread().spawn(answer));
-                }
-                Ok(_) => {}
-                // Usually out of descriptors: do not spin.
-                Err(_) => thread::park_timeout(PATIENCE),
+            // Usually out of descriptors: do not spin.
+            let Ok(stream) = stream else {
+                thread::park_timeout(PATIENCE);
+                continue;
+            };
+            present.retain(|(_, stream)| stream.strong_count() > 0);
+            if present.len() >= AT_ONCE
+                && let Some((begun, oldest)) = present.pop_front()
+            {
+                thread::park_timeout((begun + TURN).saturating_sub(now()));
+                oldest.upgrade().map(|stream| stream.shutdown(Shutdown::Both));
             }
+            let (stream, metrics) = (Arc::new(stream), Arc::clone(&metrics));
+            present.push_back((now(), Arc::downgrade(&stream)));
+            // A client without a thread or an answer tries again.
+            let answer = move || drop(answer(Timed::new(stream), &metrics));
+            drop(thread().spawn(answer));
         }
     })?;
     Ok(address)
 }
 
 struct Timed {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     end: Duration,
 }
 
 impl Timed {
-    fn new(stream: TcpStream) -> Timed {
+    fn new(stream: Arc<TcpStream>) -> Timed {
         Timed { stream, end: now() + PATIENCE }
     }
 
@@ -61,18 +69,18 @@ impl Timed {
 impl Read for Timed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(buffer)
+        (&*self.stream).read(buffer)
     }
 }
 
 impl Write for Timed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(bytes)
+        (&*self.stream).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
+        (&*self.stream).flush()
     }
 }
 
@@ -113,6 +121,9 @@ fn respond(stream: &mut impl Write, status: &str, body: &str) -> io::Result<()> 
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const AT_ONCE: usize = 8;
+
+/// How long a client has at least; then it makes room for another.
+const TURN: Duration = Duration::from_millis(100);
 
 /// The maximum size of a request, in bytes.
 const HEAD_MAX: usize = 8_192;
@@ -163,5 +174,25 @@ mod tests {
         assert!(ask(address, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 "));
         assert!(now() < begin + 2 * PATIENCE, "it waited for the slow one");
         assert!(slow.join().unwrap() < begin + 2 * PATIENCE, "it was not cut off");
+    }
+
+    #[test]
+    fn clients_that_come_again_and_again_keep_no_other_out() {
+        let address = expose(&Metrics::new(), "127.0.0.1:0".parse().unwrap()).unwrap();
+        let end = now() + PATIENCE;
+        let again = || {
+            while now() < end {
+                let mut stream = TcpStream::connect(address).unwrap();
+                let _closed = stream.read(&mut [0]);
+            }
+        };
+        thread::scope(|scope| {
+            let _crowd: Vec<_> = (0..12).map(|_| scope.spawn(again)).collect();
+            thread::park_timeout(PATIENCE / 8);
+            for _ in 0..4 {
+                let answer = ask(address, "GET /metrics HTTP/1.1\r\n\r\n");
+                assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+            }
+        });
     }
 }

@@ -107,13 +107,23 @@ pub struct ServerLimits {
     /// to the end of its first request's head; then it is reset. A connection without a started
     /// request may stay silent without limit.
     pub opening: Duration,
+    /// The maximum memory of data over QUIC in all connections, once for what waits to be read,
+    /// behind a loss or for the service, and once for what waits to be acknowledged. A connection may
+    /// take as much as is left. Above that it is closed, or sends no faster. `None` leaves it to the
+    /// windows.
+    pub buffered: Option<usize>,
 }
 
 /// More connections than a run has clients, and the time that web servers give (nginx:
 /// `client_header_timeout`).
 impl Default for ServerLimits {
     fn default() -> ServerLimits {
-        ServerLimits { connections: 16_384, handshakes: 1_024, opening: Duration::from_secs(60) }
+        ServerLimits {
+            connections: 16_384,
+            handshakes: 1_024,
+            opening: Duration::from_secs(60),
+            buffered: None,
+        }
     }
 }
 

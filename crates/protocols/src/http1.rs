@@ -82,7 +82,9 @@ async fn serve(stream: Stream, standing: Standing, service: Rc<dyn Service>) {
         // The client closes idle connections, as with the other protocols; the transport limits the
         // time of the first request.
         .header_read_timeout(None)
-        .serve_connection(Io(stream), answering);
+        // What waits for a client that does not read: the default is 400 KiB.
+        .max_buf_size(BUFFER_LEN)
+        .serve_connection(Io::new(stream, usize::MAX), answering);
     // Hyper answers a client that breaks the protocol with a status of 400 before it ends.
     let _end = connection.await;
 }
@@ -93,9 +95,10 @@ impl Dialer for Http1Dialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
             let stream = self.0.connect(remote).await?;
-            let (sender, connection) = client::conn::http1::handshake(Io(stream.clone()))
-                .await
-                .map_err(|error| failed(HTTP1.protocol, Step::Handshake, &error))?;
+            let (sender, connection) =
+                client::conn::http1::handshake(Io::new(stream.clone(), usize::MAX))
+                    .await
+                    .map_err(|error| failed(HTTP1.protocol, Step::Handshake, &error))?;
             let open = Open::new(&self.0, stream, Tally::default(), connection);
             let sender = Mutex::new(Some(sender));
             Ok(Rc::new(Http1Connection { open, sender }) as Rc<dyn Connection>)
@@ -144,3 +147,6 @@ impl Connection for Http1Connection {
         self.open.stream.stats()
     }
 }
+
+/// The maximum size of what is read for a head, and of what is written and not yet encrypted.
+const BUFFER_LEN: usize = 32 << 10;

@@ -83,6 +83,13 @@ fn window(bytes: u32) -> Result<u32> {
     if fits { Ok(bytes) } else { Err(Error::unsupported(HTTP2.protocol, advice)) }
 }
 
+/// h2 ends a connection when the small frames that wait to be read have cost half of the window, or 25,600
+/// bytes; each costs 255 at most, and takes 10 on the way. An honest sender with many streams and little
+/// window makes hundreds of them. So readers get their turn before there can be too many.
+fn turn(window: u32) -> usize {
+    (window as usize / 2).max(25_600) / 26
+}
+
 /// Answers the requests of a connection until the client closes it.
 async fn serve((stream, standing): (Stream, Standing), window: u32, service: Rc<dyn Service>) {
     let client = Client { peer: stream.peer(), standing };
@@ -93,7 +100,9 @@ async fn serve((stream, standing): (Stream, Standing), window: u32, service: Rc<
         .initial_stream_window_size(window)
         .initial_connection_window_size(window)
         .max_concurrent_streams(STREAMS_MAX)
-        .serve_connection(Io(stream), answering);
+        // A client may give up all its exchanges at once.
+        .max_pending_accept_reset_streams(STREAMS_MAX as usize)
+        .serve_connection(Io::new(stream, turn(window)), answering);
     // Hyper answers a client that breaks the protocol (RFC 9113 section 5.4) before it ends.
     let _end = connection.await;
 }
@@ -111,9 +120,11 @@ impl Dialer for Http2Dialer {
                 .timer(Clock)
                 // What is remembered of streams that were reset is timed by the system's clock.
                 .max_concurrent_reset_streams(0)
+                // What arrives late on such streams is no fault of the server.
+                .max_local_error_reset_streams(None)
                 .initial_stream_window_size(self.window)
                 .initial_connection_window_size(self.window)
-                .handshake(Io(stream.clone()))
+                .handshake(Io::new(stream.clone(), turn(self.window)))
                 .await
                 .map_err(|error| failed(HTTP2.protocol, Step::Handshake, &error))?;
             let open = Open::new(&self.tcp, stream, Tally::default(), connection);

@@ -26,7 +26,8 @@ use crate::parameters::{over_quic, quic_scheduler};
 use crate::path_control::PathControl;
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{
-    self, EARLY_DATA_MAX, InOrder, QuicConnection, QuicDialer, Several, connection_failed, see_off,
+    self, EARLY_DATA_MAX, QuicConnection, QuicDialer, Several, connection_failed, poll_piece,
+    see_off,
 };
 use crate::tls::Profile;
 
@@ -125,7 +126,7 @@ impl Connection for StreamConnection {
             let opened = self.quic.connection.open_bi().await;
             let (sending, receiving) =
                 opened.map_err(|error| connection_failed(protocol, Step::Send, &error))?;
-            let reader = Reader::new(protocol, Receiving::new(protocol, receiving));
+            let reader = Reader::new(protocol, Receiving { protocol, stream: receiving });
             let head = request_head(&request.path, request.priority);
             let message = Sending::new(protocol, sending).message(head, request.body);
             exchange(reader, async { message.await.map(drop) }).await
@@ -164,8 +165,8 @@ async fn serve(
         let (service, standing) = (Rc::clone(&service), standing.clone());
         exchanges.spawn(async move {
             // A client that breaks the protocol gets a reset stream; see `Sending`.
-            let (sending, receiving) =
-                (Sending::new(protocol, sending), Receiving::new(protocol, receiving));
+            let receiving = Receiving { protocol, stream: receiving };
+            let sending = Sending::new(protocol, sending);
             let _outcome = answer((sending, receiving), &standing, &*service).await;
         });
     }
@@ -192,18 +193,13 @@ async fn answer(
 /// The receiving half of a stream. Dropping it early asks the peer to stop (RFC 9000 section 3.5).
 struct Receiving {
     protocol: &'static str,
-    stream: InOrder,
-}
-
-impl Receiving {
-    fn new(protocol: &'static str, stream: RecvStream) -> Receiving {
-        Receiving { protocol, stream: InOrder::new(stream) }
-    }
+    stream: RecvStream,
 }
 
 impl Input for Receiving {
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        self.stream.poll_piece(cx, PIECE_MAX).map_err(|error| read_failed(self.protocol, &error))
+        poll_piece(&mut self.stream, cx, PIECE_MAX)
+            .map_err(|error| read_failed(self.protocol, &error))
     }
 }
 

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use trackbed_connection::{Error, Transport};
 use trackbed_core::event::Role;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_protocols::{Observer, Trust};
+use trackbed_protocols::{Observer, ServerLimits, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
 
@@ -96,7 +96,7 @@ async fn serve(
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
     let service = cell.workload.service(log.clone());
-    let listen = cell.endpoint.ip.server();
+    let listen = (cell.endpoint.ip.server(), ServerLimits::default());
     let serving = Serving::begin(cell, &seed, (&machine, host, observer), listen, service)?;
     tell(&Report::Ready { trust: serving.trust() });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {

@@ -18,7 +18,7 @@ use super::peer::{Common, Peer};
 use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::ALL_BODIES_MAX;
 use crate::config::{ServerConfig, Trust};
-use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
+use crate::datagrams::{Channel, PeerChannel, Peers, Route, Socket};
 use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
@@ -73,7 +73,7 @@ impl Server {
         while let Ok((peer, datagram)) = self.peers.unknown().await {
             if let Some(admission) = self.greet(peer, &datagram) {
                 let below = self.peers.admit(peer, Some(datagram));
-                let standing = Standing::new(peer.ip());
+                let standing = Standing::new(peer.peer.ip());
                 let server = Rc::clone(&self);
                 guests.admit(standing.clone(), server.attend(below, admission, standing));
             }
@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// Replies to an unknown sender, or returns how to admit it.
-    fn greet(&self, peer: SocketAddr, datagram: &Bytes) -> Option<Option<Admission>> {
+    fn greet(&self, peer: Route, datagram: &Bytes) -> Option<Option<Admission>> {
         let Some(gate) = &self.gate else {
             let is_request = matches!(datagram[..], [first, code, _, _, ..]
                 if first >> 6 == 1 && class(code) == Class::Request);
@@ -117,8 +117,9 @@ impl Server {
     ) {
         let channel: Rc<dyn Channel> = match (&self.gate, admission) {
             (Some(gate), Some(admission)) => {
-                // On failure the client has been notified.
-                let Ok(channel) = gate.accept(admission, below).await else { return };
+                // On failure the client has been notified. Other peers need no room for this.
+                let accepted = Box::pin(gate.accept(admission, below)).await;
+                let Ok(channel) = accepted else { return };
                 channel
             }
             _ => below,

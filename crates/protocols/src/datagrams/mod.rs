@@ -40,6 +40,14 @@ pub(crate) trait Channel {
     fn close(&self) {}
 }
 
+/// The two ends of a datagram's way: a peer, and the address here that it knows. A server with several
+/// addresses answers from the one that was asked (RFC 7252 section 5.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Route {
+    pub(crate) peer: SocketAddr,
+    pub(crate) local: IpAddr,
+}
+
 /// A socket for packets of a transport protocol, with its properties.
 #[derive(Debug)]
 pub(crate) struct Socket {
@@ -74,23 +82,25 @@ impl Socket {
         self.socket.local_addr()
     }
 
-    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<(SocketAddr, Bytes)>> {
+    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Route, Bytes)>> {
         let mut buffer = self.buffer.borrow_mut();
         let mut meta = [ReceivedMeta::default()];
         ready!(self.socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta))?;
-        let [ReceivedMeta { source, len, .. }] = meta;
-        Poll::Ready(Ok((source, Bytes::copy_from_slice(&buffer[..len]))))
+        let [ReceivedMeta { source, destination, len, .. }] = meta;
+        let route = Route { peer: source, local: destination };
+        Poll::Ready(Ok((route, Bytes::copy_from_slice(&buffer[..len]))))
     }
 
     fn poll_send(
         &self,
         cx: &mut Context<'_>,
-        destination: SocketAddr,
+        route: Route,
         payload: &[u8],
     ) -> Poll<io::Result<()>> {
-        let (source, segment_size) = (None, None);
-        let datagram =
-            Datagram { source, destination, ecn: Ecn::NotCapable, payload, segment_size };
+        // A socket that has one address has no other to send from.
+        let source = Some(route.local).filter(|_| self.local_addr().ip().is_unspecified());
+        let (destination, ecn, segment_size) = (route.peer, Ecn::NotCapable, None);
+        let datagram = Datagram { source, destination, ecn, payload, segment_size };
         self.socket.poll_send(cx, &datagram)
     }
 
@@ -155,15 +165,16 @@ impl ClientChannel {
 impl Channel for ClientChannel {
     fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
         loop {
-            let (source, datagram) = ready!(self.socket.poll_recv(cx))?;
-            if source == self.remote {
+            let (route, datagram) = ready!(self.socket.poll_recv(cx))?;
+            if route.peer == self.remote {
                 return Poll::Ready(Ok(datagram));
             }
         }
     }
 
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
-        self.socket.poll_send(cx, self.remote, datagram)
+        let route = Route { peer: self.remote, local: self.local_addr().ip() };
+        self.socket.poll_send(cx, route, datagram)
     }
 
     fn room(&self) -> usize {

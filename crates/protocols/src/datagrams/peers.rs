@@ -11,16 +11,16 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use trackbed_substrate::yield_now;
 
-use super::{Channel, Socket};
+use super::{Channel, Route, Socket};
 
-/// The peers of a server, by their addresses and ports.
+/// The peers of a server, by their addresses and ports and the address that they know of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Peers(Rc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     socket: Socket,
-    known: RefCell<BTreeMap<SocketAddr, Rc<Inbox>>>,
+    known: RefCell<BTreeMap<Route, Rc<Inbox>>>,
 }
 
 #[derive(Debug, Default)]
@@ -42,13 +42,13 @@ impl Peers {
     ///
     /// # Errors
     /// If the socket no longer works.
-    pub(crate) async fn unknown(&self) -> io::Result<(SocketAddr, Bytes)> {
+    pub(crate) async fn unknown(&self) -> io::Result<(Route, Bytes)> {
         loop {
             for _ in 0..TURN {
-                let (source, datagram) = poll_fn(|cx| self.0.socket.poll_recv(cx)).await?;
-                match self.0.known.borrow().get(&source) {
+                let (route, datagram) = poll_fn(|cx| self.0.socket.poll_recv(cx)).await?;
+                match self.0.known.borrow().get(&route) {
                     Some(inbox) => inbox.put(datagram),
-                    None => return Ok((source, datagram)),
+                    None => return Ok((route, datagram)),
                 }
             }
             yield_now().await;
@@ -57,7 +57,7 @@ impl Peers {
 
     /// A channel to a peer, which is known until the channel is dropped. The datagram `said` is its
     /// first one.
-    pub(crate) fn admit(&self, peer: SocketAddr, said: Option<Bytes>) -> Rc<PeerChannel> {
+    pub(crate) fn admit(&self, peer: Route, said: Option<Bytes>) -> Rc<PeerChannel> {
         let inbox = Rc::new(Inbox::default());
         said.into_iter().for_each(|datagram| inbox.put(datagram));
         self.0.known.borrow_mut().insert(peer, Rc::clone(&inbox));
@@ -65,7 +65,7 @@ impl Peers {
     }
 
     /// Sends a datagram to a peer without a channel; it is lost if the host has no room for it.
-    pub(crate) fn answer(&self, peer: SocketAddr, datagram: &[u8]) {
+    pub(crate) fn answer(&self, peer: Route, datagram: &[u8]) {
         let mut cx = Context::from_waker(Waker::noop());
         let _lost = self.0.socket.poll_send(&mut cx, peer, datagram);
     }
@@ -90,7 +90,7 @@ impl Inbox {
 #[derive(Debug)]
 pub(crate) struct PeerChannel {
     shared: Rc<Shared>,
-    peer: SocketAddr,
+    peer: Route,
     inbox: Rc<Inbox>,
 }
 

@@ -12,7 +12,7 @@ use trackbed_substrate::{now, to_std_instant};
 use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};
 use super::hello::Hello;
 use super::{DtlsEnd, TlsVersion};
-use crate::datagrams::{Channel, Peers};
+use crate::datagrams::{Channel, Peers, Route};
 use crate::tally::Tally;
 
 /// The admission of clients to a server.
@@ -57,11 +57,11 @@ impl Gate {
     }
 
     /// Reads a datagram of an unknown sender at `peer`, and replies if it must bring a cookie.
-    pub(crate) fn greet(&self, peers: &Peers, peer: SocketAddr, datagram: &[u8]) -> Greeting {
+    pub(crate) fn greet(&self, peers: &Peers, peer: Route, datagram: &[u8]) -> Greeting {
         let Some(hello) = Hello::parse(datagram) else { return Greeting::Ignored };
         let is_13 = hello.offers_13 && self.end.versions.contains(&TlsVersion::Tls13);
         let shaking = self.handshakes.count();
-        let secret = self.secret(peer);
+        let secret = self.secret(peer.peer);
         let admission = match hello.cookie {
             None if is_13 && !self.always_asks && shaking < BUSY => Admission(None),
             None => {

@@ -15,7 +15,8 @@ use noq::{ConnectionError, ReadError, VarInt, WriteError};
 use trackbed_connection::Priority;
 use trackbed_substrate::spawn;
 
-use crate::quic_transport::{InOrder, see_off};
+use super::frames::{Frames, Incomplete};
+use crate::quic_transport::{poll_piece, see_off};
 
 type Accepted<T> = Poll<Result<T, ConnectionErrorIncoming>>;
 type Polled<T> = Poll<Result<T, StreamErrorIncoming>>;
@@ -33,7 +34,7 @@ impl Connection {
         Connection {
             accepting_bidi: Waiting::new(|one| Box::pin(async move { one.accept_bi().await })),
             accepting_recv: Waiting::new(|one| Box::pin(async move { one.accept_uni().await })),
-            opener: Opener::new(connection),
+            opener: Opener::new(connection, Incomplete::default()),
             ranks: Ranks::default(),
         }
     }
@@ -68,13 +69,18 @@ impl<B: Buf> quic::Connection<B> for Connection {
 
     fn poll_accept_recv(&mut self, cx: &mut Context<'_>) -> Accepted<RecvStream> {
         let accepted = ready!(self.accepting_recv.poll(cx, &self.opener.connection));
-        Poll::Ready(accepted.map(RecvStream::new).map_err(|error| lost(&error)))
+        Poll::Ready(
+            accepted
+                .map(|stream| RecvStream::new(stream, &self.opener))
+                .map_err(|error| lost(&error)),
+        )
     }
 
     fn poll_accept_bidi(&mut self, cx: &mut Context<'_>) -> Accepted<BidiStream<B>> {
         let accepted = ready!(self.accepting_bidi.poll(cx, &self.opener.connection));
-        let accepted = accepted.map(|streams| BidiStream::ranked(streams, self.ranks.clone()));
-        Poll::Ready(accepted.map_err(|error| lost(&error)))
+        let mut both = BidiStream::new(accepted.map_err(|error| lost(&error))?, &self.opener);
+        both.send.ranks = Some(self.ranks.clone());
+        Poll::Ready(Ok(both))
     }
 
     fn opener(&self) -> Opener {
@@ -101,22 +107,23 @@ impl<B: Buf> quic::OpenStreams<B> for Connection {
 
 pub(super) struct Opener {
     connection: noq::Connection,
+    incomplete: Incomplete,
     opening_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
     opening_send: Waiting<noq::SendStream>,
 }
 
 impl Opener {
-    fn new(connection: noq::Connection) -> Opener {
+    fn new(connection: noq::Connection, incomplete: Incomplete) -> Opener {
         let opening_bidi = Waiting::new(|one| Box::pin(async move { one.open_bi().await }));
         let opening_send = Waiting::new(|one| Box::pin(async move { one.open_uni().await }));
-        Opener { connection, opening_bidi, opening_send }
+        Opener { connection, incomplete, opening_bidi, opening_send }
     }
 }
 
 /// A clone waits for its own streams.
 impl Clone for Opener {
     fn clone(&self) -> Opener {
-        Opener::new(self.connection.clone())
+        Opener::new(self.connection.clone(), Rc::clone(&self.incomplete))
     }
 }
 
@@ -126,7 +133,11 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
 
     fn poll_open_bidi(&mut self, cx: &mut Context<'_>) -> Polled<BidiStream<B>> {
         let opened = ready!(self.opening_bidi.poll(cx, &self.connection));
-        Poll::Ready(opened.map(BidiStream::new).map_err(|error| stream_lost(&error)))
+        Poll::Ready(
+            opened
+                .map(|streams| BidiStream::new(streams, self))
+                .map_err(|error| stream_lost(&error)),
+        )
     }
 
     fn poll_open_send(&mut self, cx: &mut Context<'_>) -> Polled<SendStream<B>> {
@@ -170,15 +181,8 @@ pub(super) struct BidiStream<B: Buf> {
 }
 
 impl<B: Buf> BidiStream<B> {
-    fn new((send, recv): (noq::SendStream, noq::RecvStream)) -> BidiStream<B> {
-        BidiStream { send: SendStream::new(send), recv: RecvStream::new(recv) }
-    }
-
-    /// A stream that was accepted and finds its rank in `ranks`.
-    fn ranked(streams: (noq::SendStream, noq::RecvStream), ranks: Ranks) -> BidiStream<B> {
-        let mut both = BidiStream::new(streams);
-        both.send.ranks = Some(ranks);
-        both
+    fn new((send, recv): (noq::SendStream, noq::RecvStream), opener: &Opener) -> BidiStream<B> {
+        BidiStream { send: SendStream::new(send), recv: RecvStream::new(recv, opener) }
     }
 }
 
@@ -229,11 +233,18 @@ impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
     }
 }
 
-pub(super) struct RecvStream(InOrder);
+pub(super) struct RecvStream {
+    stream: noq::RecvStream,
+    frames: Frames,
+    /// What has been read, but not yet passed on.
+    rest: Bytes,
+}
 
 impl RecvStream {
-    fn new(stream: noq::RecvStream) -> RecvStream {
-        RecvStream(InOrder::new(stream))
+    fn new(stream: noq::RecvStream, opener: &Opener) -> RecvStream {
+        let has_type = stream.id().dir() == noq::Dir::Uni;
+        let frames = Frames::new(has_type, Rc::clone(&opener.incomplete));
+        RecvStream { stream, frames, rest: Bytes::new() }
     }
 }
 
@@ -241,22 +252,28 @@ impl quic::RecvStream for RecvStream {
     type Buf = Bytes;
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Polled<Option<Bytes>> {
-        self.0.poll_piece(cx, usize::MAX).map_err(|error| match error {
-            ReadError::Reset(code) => {
-                StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
-            }
-            ReadError::ConnectionLost(error) => stream_lost(&error),
-            error => StreamErrorIncoming::Unknown(error.into()),
-        })
+        if self.rest.is_empty() {
+            let piece = ready!(poll_piece(&mut self.stream, cx, usize::MAX));
+            let piece = piece.map_err(|error| match error {
+                ReadError::Reset(code) => {
+                    StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
+                }
+                ReadError::ConnectionLost(error) => stream_lost(&error),
+                error => StreamErrorIncoming::Unknown(error.into()),
+            })?;
+            let Some(piece) = piece else { return Poll::Ready(Ok(None)) };
+            self.rest = piece;
+        }
+        Poll::Ready(self.frames.cut(&mut self.rest).map(Some).map_err(misuse))
     }
 
     fn stop_sending(&mut self, code: u64) {
         // It fails only for a stream that has ended, which needs no stopping.
-        let _ended = self.0.stop(code_of(code));
+        let _ended = self.stream.stop(code_of(code));
     }
 
     fn recv_id(&self) -> StreamId {
-        stream_id(self.0.id())
+        stream_id(self.stream.id())
     }
 }
 
@@ -358,8 +375,8 @@ fn stream_id(id: noq::StreamId) -> StreamId {
     StreamId::try_from(u64::from(id)).expect("QUIC has no larger stream identifiers than HTTP/3")
 }
 
-fn misuse(error: &str) -> StreamErrorIncoming {
-    let connection_error = ConnectionErrorIncoming::InternalError(error.to_owned());
+fn misuse(error: impl Into<String>) -> StreamErrorIncoming {
+    let connection_error = ConnectionErrorIncoming::InternalError(error.into());
     StreamErrorIncoming::ConnectionErrorIncoming { connection_error }
 }
 

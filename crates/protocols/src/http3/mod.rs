@@ -4,6 +4,7 @@
 //! randomness.
 
 mod adapter;
+mod frames;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -31,6 +32,7 @@ use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{self, EARLY_DATA_MAX, QuicConnection, QuicDialer};
 use crate::tls::Profile;
 use adapter::{Opener, Ranks, RecvStream, SendStream};
+use frames::FIELDS_MAX;
 
 pub(crate) struct Http3;
 
@@ -84,6 +86,7 @@ impl Dialer for Http3Dialer {
             let quic = self.0.connect(remote).await?;
             let (mut driver, sender) = client::builder()
                 .send_grease(false)
+                .max_field_section_size(FIELDS_MAX)
                 .build(adapter::Connection::new(quic.connection.clone()))
                 .await
                 .map_err(|error| connection_failed(Step::Handshake, &error))?;
@@ -177,7 +180,9 @@ async fn serve(connection: noq::Connection, standing: Standing, service: Rc<dyn 
     let exchanges = Nursery::default();
     let adapter = adapter::Connection::new(connection);
     let ranks = adapter.ranks();
-    let opened = server::builder().send_grease(false).build(adapter).await;
+    let mut opening = server::builder();
+    let opening = opening.send_grease(false).max_field_section_size(FIELDS_MAX);
+    let opened = opening.build(adapter).await;
     let Ok(mut requests) = opened else { return };
     // h3 answers a client that breaks the protocol (RFC 9114 section 8) before it reports it.
     while let Ok(Some(request)) = requests.accept().await {

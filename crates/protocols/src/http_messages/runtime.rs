@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_io::{AsyncRead as _, AsyncWrite as _};
@@ -12,7 +12,18 @@ use trackbed_substrate::{Timer, from_std_instant, now, sleep, sleep_until, spawn
 use crate::nursery::Nursery;
 use crate::tcp_transport::Stream;
 
-pub(crate) struct Io(pub(crate) Stream);
+/// A connection, and how much is read of it before other tasks get a turn.
+pub(crate) struct Io {
+    stream: Stream,
+    turn: usize,
+    left: usize,
+}
+
+impl Io {
+    pub(crate) fn new(stream: Stream, turn: usize) -> Io {
+        Io { stream, turn, left: turn }
+    }
+}
 
 impl hyper::rt::Read for Io {
     fn poll_read(
@@ -20,9 +31,19 @@ impl hyper::rt::Read for Io {
         cx: &mut Context<'_>,
         mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.left == 0 {
+            self.left = self.turn;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let mut bytes = [0; READ_LEN];
-        let room = buffer.remaining().min(READ_LEN);
-        let len = ready!(Pin::new(&mut self.0).poll_read(cx, &mut bytes[..room]))?;
+        let room = buffer.remaining().min(READ_LEN).min(self.left);
+        let read = Pin::new(&mut self.stream).poll_read(cx, &mut bytes[..room]);
+        let Poll::Ready(len) = read? else {
+            self.left = self.turn;
+            return Poll::Pending;
+        };
+        self.left -= len;
         buffer.put_slice(&bytes[..len]);
         Poll::Ready(Ok(()))
     }
@@ -34,15 +55,15 @@ impl hyper::rt::Write for Io {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_close(cx)
+        Pin::new(&mut self.stream).poll_close(cx)
     }
 }
 

@@ -6,7 +6,6 @@ mod hystart;
 mod moving;
 mod pacing;
 mod probing;
-mod receiving;
 mod reno;
 mod retrying;
 mod runtime;
@@ -20,12 +19,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
-use noq::{ConnectionError, Endpoint, PathId, SendStream, VarInt, WeakConnectionHandle};
+use noq::{
+    ConnectionError, Endpoint, PathId, ReadError, RecvStream, SendStream, VarInt,
+    WeakConnectionHandle,
+};
 use trackbed_connection::{Error, Result, Security, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
@@ -38,7 +43,6 @@ use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 pub(crate) use congestion::QUIC_CONGESTION;
 use moving::Arrivals;
 use probing::Occasion;
-pub(crate) use receiving::InOrder;
 use retrying::RetryTokens;
 use runtime::{Runtime, Socket};
 pub use scheduling::{QuicScheduler, quic_schedulers};
@@ -68,10 +72,12 @@ impl QuicDialer {
         config: &ClientConfig,
         several: Option<Several>,
     ) -> Result<Self> {
+        // Above what windows allow an honest server.
+        let buffered = Some(BUFFERED_MAX.max(config.transport.window as usize * 8));
         let dialer = QuicDialer {
             protocol: profile.protocol,
             tls: TlsClient::new(profile, host.entropy(), config)?,
-            settings: Settings::new(profile.protocol, &config.transport, several)?,
+            settings: Settings::new(profile.protocol, &config.transport, several, buffered)?,
             local: config.local,
             host,
             endpoints: RefCell::default(),
@@ -241,7 +247,8 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let tokens = Arc::new(RetryTokens::new(&tls.randomness));
     let mut server = noq::ServerConfig::new(crypto, tokens);
     retrying::set(&mut server);
-    let settings = Settings::new(profile.protocol, &config.transport, several)?;
+    let settings =
+        Settings::new(profile.protocol, &config.transport, several, config.limits.buffered)?;
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
     let endpoint =
         bind(host, listen, None, &tls.randomness, Some(server.clone())).map_err(failed)?;
@@ -321,6 +328,15 @@ fn bind(
         .map_err(|error| error.to_string())
 }
 
+/// The next piece of a stream in order, of at most `max` bytes; `None` at the end.
+pub(crate) fn poll_piece(
+    stream: &mut RecvStream,
+    cx: &mut Context<'_>,
+    max: usize,
+) -> Poll<Result<Option<Bytes>, ReadError>> {
+    pin!(stream.read_chunk(max)).poll(cx)
+}
+
 /// Keeps a finished stream until the peer has all of it. If the peer asks to stop before that, the
 /// rest is not sent (RFC 9000 section 3.5): the engine, which holds much of a body by then, leaves
 /// the reset to the owner of the handle.
@@ -360,6 +376,9 @@ pub(crate) fn connection_failed(
 
 /// RFC 9001 section 4.6.1: QUIC limits early data, so the value in TLS is always this one.
 pub(crate) const EARLY_DATA_MAX: u32 = u32::MAX;
+
+/// The bytes that may wait in a client, of all its connections, in each direction.
+const BUFFERED_MAX: usize = 512 << 20;
 
 /// Failures of TLS (RFC 9000 section 20.1).
 const CRYPTO_ERRORS: RangeInclusive<u64> = 0x100..=0x1ff;

@@ -8,6 +8,7 @@ use noq::{
     ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
     TransportConfig, VarInt,
 };
+use noq_proto::StreamBudget;
 use trackbed_connection::{Error, Result};
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
@@ -30,7 +31,8 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Those that `parameters` ask for.
+    /// Those that `parameters` ask for; all connections may hold at most `buffered` bytes in each
+    /// direction.
     ///
     /// # Errors
     /// If the congestion controller is unknown or a number is too large for QUIC.
@@ -38,9 +40,12 @@ impl Settings {
         protocol: &'static str,
         parameters: &TransportParameters,
         several: Option<Several>,
+        buffered: Option<usize>,
     ) -> Result<Settings> {
         let controllers = Controllers::of(protocol, parameters)?;
-        let transport = transport(protocol, parameters, &controllers.tuning)?;
+        let mut transport = transport(protocol, parameters, &controllers.tuning)?;
+        let budget = || buffered.map(|max| Arc::new(StreamBudget::new(max)));
+        transport.receive_budget(budget()).send_budget(budget());
         Ok(Settings { transport, controllers, several })
     }
 

@@ -15,7 +15,6 @@
 //! - Congestion control other than that of RFC 9260.
 //! - Path MTU discovery: packets have what
 //!   [`packet_len_max`](crate::TransportParameters::packet_len_max) leaves.
-//! - Authenticated state cookies: a server believes a COOKIE ECHO (RFC 9260 section 5.1.5).
 //! - An ABORT for packets that belong to no association (RFC 9260 section 8.4).
 
 mod association;

@@ -6,8 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
+use ring::hmac;
 use trackbed_connection::{Error, Request, Result, Service, Step};
-use trackbed_substrate::{Guests, Host, Standing, spawn};
+use trackbed_core::Time;
+use trackbed_substrate::{Guests, Host, Standing, now, spawn};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
@@ -15,12 +17,13 @@ use super::exchange::SharedExchange;
 use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::halves;
 use crate::config::{ServerConfig, TransportParameters, Trust};
-use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
+use crate::datagrams::{Channel, PeerChannel, Peers, Route, Socket};
 use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
 use crate::framing::{Reader, response_head};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::protocol::ServerHandle;
+use crate::tls::Randomness;
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). `dtls` is this end of DTLS and
 /// the certificate that clients must trust, if encrypted.
@@ -40,20 +43,24 @@ pub(super) fn serve(
     let (end, trust) = dtls.unzip();
     let gate = end.map(|end| Gate::new(end, false)).transpose()?;
     let peers = Peers::new(socket);
-    let server = Rc::new(Server { protocol, peers, transport, gate, service });
+    let mut secret = [0; 32];
+    let drawn = Randomness::new(host.entropy()).fill(&mut secret);
+    drawn.map_err(|reason| Error::lasting(protocol, Step::Listen, reason))?;
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+    let server = Rc::new(Server { protocol, peers, transport, gate, key, service });
     let running = Nursery::default();
     let guests = Guests::new(config.limits.connections);
     let count = guests.count();
     running.spawn(async move {
         while let Ok((peer, packet)) = server.peers.unknown().await {
-            let (standing, peers) = (Standing::new(peer.ip()), &server.peers);
+            let (standing, peers) = (Standing::new(peer.peer.ip()), &server.peers);
             if let Some(gate) = &server.gate {
                 if let Greeting::Admitted(admission) = gate.greet(peers, peer, &packet) {
                     let below = peers.admit(peer, Some(packet));
                     let server = Rc::clone(&server);
                     guests.admit(standing.clone(), server.shake_hands(admission, below, standing));
                 }
-            } else if let Some(engine) = greet(peers, &server.transport, peer, &packet) {
+            } else if let Some(engine) = server.greet(peer, &packet) {
                 let channel = peers.admit(peer, None);
                 let server = Rc::clone(&server);
                 guests.admit(standing.clone(), server.attend(engine, channel, standing));
@@ -68,6 +75,8 @@ struct Server {
     peers: Peers,
     transport: TransportParameters,
     gate: Option<Gate>,
+    /// Authenticates state cookies.
+    key: hmac::Key,
     service: Rc<dyn Service>,
 }
 
@@ -110,33 +119,37 @@ impl Server {
             });
         }
     }
-}
 
-/// Replies to an unknown sender. An INIT leaves no state; a COOKIE ECHO creates an association (RFC
-/// 9260 section 5.1.3), whose engine is returned.
-fn greet(
-    peers: &Peers,
-    transport: &TransportParameters,
-    peer: SocketAddr,
-    packet: &[u8],
-) -> Option<Box<dyn DcSctpSocket>> {
-    let &[high, low, _, _, _, _, _, _, _, _, _, _, chunk, ..] = packet else { return None };
-    if ![INIT, SHUTDOWN_ACK, COOKIE_ECHO].contains(&chunk) {
-        return None;
-    }
-    let remote = u16::from_be_bytes([high, low]);
-    let ports = Ports { local: peers.local_addr().port(), remote };
-    let mut engine = dcsctp::new_socket("server", &options(transport, ports, peers.room()));
-    engine.handle_input(packet);
-    if engine.state() != SocketState::Closed {
-        return Some(engine);
-    }
-    while let Some(event) = engine.poll_event() {
-        if let SocketEvent::SendPacket(packet) = event {
-            peers.answer(peer, &packet);
+    /// Replies to an unknown sender. An INIT leaves no state; a COOKIE ECHO with a cookie that this
+    /// server gave to this sender creates an association (RFC 9260 section 5.1.3), whose engine is
+    /// returned.
+    fn greet(&self, peer: Route, packet: &[u8]) -> Option<Box<dyn DcSctpSocket>> {
+        let &[high, low, _, _, _, _, _, _, _, _, _, _, chunk, ..] = packet else { return None };
+        if ![INIT, SHUTDOWN_ACK, COOKIE_ECHO].contains(&chunk) {
+            return None;
         }
+        let remote = u16::from_be_bytes([high, low]);
+        let ports = Ports { local: self.peers.local_addr().port(), remote };
+        let mut options = options(&self.transport, ports, self.peers.room());
+        let key = self.key.clone();
+        options.cookie_mac = Some(Arc::new(move |cookie: &[u8], ago: u64| {
+            let period = (now() - Time::ZERO).as_secs() / COOKIE_SECS;
+            let told = format!("{peer:?} {remote} {} {cookie:?}", period.wrapping_sub(ago));
+            let tag = hmac::sign(&key, told.as_bytes());
+            std::array::from_fn(|at| tag.as_ref()[at])
+        }));
+        let mut engine = dcsctp::new_socket("server", &options);
+        engine.handle_input(packet);
+        if engine.state() != SocketState::Closed {
+            return Some(engine);
+        }
+        while let Some(event) = engine.poll_event() {
+            if let SocketEvent::SendPacket(packet) = event {
+                self.peers.answer(peer, &packet);
+            }
+        }
+        None
     }
-    None
 }
 
 async fn answer(
@@ -159,3 +172,6 @@ async fn answer(
 const INIT: u8 = 1;
 const SHUTDOWN_ACK: u8 = 8;
 const COOKIE_ECHO: u8 = 10;
+
+/// A cookie is good for one to two of these periods (Valid.Cookie.Life, RFC 9260 section 16).
+const COOKIE_SECS: u64 = 60;

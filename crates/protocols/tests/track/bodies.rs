@@ -1,14 +1,17 @@
 //! Bodies arrive whole, at the same time, and no faster than they are read.
 
 use std::cell::Cell;
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, select};
 use futures_util::{StreamExt as _, stream};
 use trackbed_connection::{Request, body};
-use trackbed_core::{Ratio, Time};
+use trackbed_core::{Ratio, Seed, Time};
 use trackbed_net::models::Loss;
+use trackbed_net::{Duplex, End, NetworkBuilder};
 use trackbed_protocols::{
     ClientConfig, CongestionOf, ServerConfig, TransportParameters, congestion, registry,
 };
@@ -16,7 +19,7 @@ use trackbed_substrate::{now, sleep};
 
 use crate::support::{
     RTT, clean, echo, fast, fetch, for_each_protocol, get, idle_after, noise, ping, post, protocol,
-    simulate, upload,
+    simulate, simulate_on, upload,
 };
 
 const LARGE: usize = 5_000_000;
@@ -185,6 +188,58 @@ fn both_address_families_work() {
             assert_eq!(server.local_addr(), listen);
             let connection = track.connect(protocol, &server, ClientConfig::default()).await;
             ping(&*connection).await.unwrap();
+        });
+    });
+}
+
+/// The server of every protocol listens on all addresses, and answers from the one that was asked.
+#[test]
+fn a_server_answers_from_the_address_that_was_asked() {
+    let listen = "0.0.0.0:443".parse().unwrap();
+    let addresses = ["10.0.0.2", "10.0.0.3"].map(|address| address.parse().unwrap());
+    for_each_protocol(|protocol| {
+        let seed = Seed::of_run(1, 0);
+        let mut builder = NetworkBuilder::new();
+        let ends = [("client", vec!["10.0.0.1".parse().unwrap()]), ("server", addresses.to_vec())]
+            .map(|(name, addresses)| End::new(builder.host(name), addresses));
+        let [client, server] = ends;
+        builder.connect(client, server, Duplex::new(&clean(), &clean(), &seed));
+        simulate_on(builder.build().unwrap(), seed, |track| async move {
+            let (config, host) = (ServerConfig::default(), track.server.clone());
+            let service = Rc::new(crate::support::service);
+            let server = protocol.serve(host, listen, &config, service).unwrap();
+            for address in addresses {
+                let dialer = track.dialer(protocol, &server, ClientConfig::default());
+                let connection = dialer.connect(SocketAddr::new(address, 443)).await.unwrap();
+                ping(&*connection).await.unwrap();
+            }
+        });
+    });
+}
+
+/// Libraries end connections with many small frames or many exchanges that were given up. Both come from an
+/// honest client: where many exchanges share a small window, and where a user leaves a page.
+#[test]
+fn many_exchanges_at_once_are_no_attack() {
+    for_each_protocol(|protocol| {
+        if !protocol.capabilities().multiplexed {
+            return;
+        }
+        simulate(&clean(), |track| async move {
+            let transport = TransportParameters { window: 65_535, ..Default::default() };
+            let (_server, connection) = track.connected_over(protocol, transport).await;
+            let connection = &*connection;
+            join_all((0..300).map(|_| fetch(connection, 16_300))).await;
+            join_all((0..300).map(|seed| upload(connection, 16_300, seed))).await;
+            join_all((0..2_000).map(|_| fetch(connection, 100))).await;
+            for _ in 0..8 {
+                let asked = (0..200).map(|_| connection.exchange(get("/zeros?16300")));
+                drop(select(join_all(asked), pin!(sleep(RTT * 3 / 2))).await);
+                let asked = (0..200).map(|_| connection.exchange(get("/zeros?16300")));
+                drop(select(join_all(asked), pin!(sleep(Duration::ZERO))).await);
+            }
+            sleep(RTT * 20).await;
+            ping(connection).await.unwrap();
         });
     });
 }

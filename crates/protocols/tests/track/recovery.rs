@@ -1,20 +1,23 @@
 //! QUIC's recovery: lost handshakes, and networks without delay.
 
 use std::pin::pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use trackbed_connection::{Connection, Handshake, body};
+use trackbed_connection::{Connection, Handshake, Request, Response, body};
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Loss, Outage, Pause, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_protocols::{ClientConfig, CongestionOf, TransportParameters, congestion};
+use trackbed_protocols::{
+    ClientConfig, CongestionOf, ServerConfig, ServerLimits, TransportParameters, congestion,
+};
 use trackbed_substrate::{now, sleep, sleep_until};
 
 use crate::support::{
-    RTT, Sent, clean, fetch, get, network, ping, protocol, server_address, simulate_on,
+    RTT, Sent, clean, fetch, get, network, ping, post, protocol, server_address, simulate_on,
     simulate_seen, upload,
 };
 
@@ -112,7 +115,8 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
     }
 }
 
-/// 12.5 MB are in flight at once. Everything after the lost packet has to wait for it.
+/// 12.5 MB are in flight at once. Everything after the lost packets has to wait for them, and they leave
+/// 2,000 gaps.
 #[test]
 fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
     for name in ["quic", "mpquic", "http3"] {
@@ -125,11 +129,40 @@ fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
                 Duration::from_millis(50),
             )
         };
-        let down = spec().with(Loss::new(Listed::new([40_000])));
+        let down = spec().with(Loss::new(Listed::new((40_000..44_000).step_by(2))));
         let network = network(&spec(), &down, &seed);
         simulate_on(network, seed, |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
             fetch(&*connection, 100_000_000).await;
+        });
+    }
+}
+
+/// An upload with more than 12.5 MB in flight loses a packet. What follows waits in the server, which closes
+/// the connection when it holds half of what all may hold. Another client is served meanwhile.
+#[test]
+fn a_server_takes_a_limited_amount_out_of_order() {
+    for (name, buffered, is_served) in
+        [("quic", 8 << 20, false), ("http3", 8 << 20, false), ("http3", 256 << 20, true)]
+    {
+        let seed = Seed::of_run(7, 0);
+        let queue = DropTail::of_bytes(ByteSize::from_bytes(64 << 20));
+        let link = LinkSpec::simple(Bitrate::from_mbps(1_000), queue, Duration::from_millis(50));
+        let lossy = link.clone().with(Loss::new(Listed::new([40_000])));
+        simulate_on(network(&lossy, &link, &seed), seed, |track| async move {
+            let limits = ServerLimits { buffered: Some(buffered), ..ServerLimits::default() };
+            let config = ServerConfig { limits, ..ServerConfig::default() };
+            let drained = async |request: Request| {
+                let whole = body::drain(request.body).await.is_ok();
+                Response { status: if whole { 200 } else { 500 }, body: body::full("ping") }
+            };
+            let server = track.serve_with(protocol(name), &config, Rc::new(drained));
+            let connect = || track.connect(protocol(name), &server, ClientConfig::default());
+            let (busy, other) = (connect().await, connect().await);
+            let request = post("/digest", body::zeros(100_000_000));
+            let answered = busy.exchange(request).await.is_ok();
+            assert_eq!(answered, is_served, "{name}, {buffered} bytes");
+            ping(&*other).await.unwrap();
         });
     }
 }

@@ -18,6 +18,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::Add;
 use std::ops::Sub;
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -255,6 +256,9 @@ pub enum ErrorKind {
     UnsupportedOperation,
 }
 
+/// Authenticates a state cookie: its bytes, and how many periods ago it was made.
+pub type CookieMac = Arc<dyn Fn(&[u8], u64) -> [u8; 8] + Send + Sync>;
+
 /// User configurable options.
 #[derive(Clone)]
 pub struct Options {
@@ -346,6 +350,11 @@ pub struct Options {
 
     /// T1-cookie timeout.
     pub t1_cookie_timeout: Duration,
+
+    /// What authenticates the state cookies that this socket makes, and those that it accepts if they
+    /// are of the current period or the one before (RFC 9260 section 5.1.3). `None` for a lower layer
+    /// that has authenticated the peer.
+    pub cookie_mac: Option<CookieMac>,
 
     /// T2-shutdown timeout.
     pub t2_shutdown_timeout: Duration,
@@ -475,6 +484,7 @@ impl Default for Options {
             rto_min: Duration::from_millis(400),
             t1_init_timeout: Duration::from_secs(1),
             t1_cookie_timeout: Duration::from_secs(1),
+            cookie_mac: None,
             t2_shutdown_timeout: Duration::from_secs(1),
             max_timer_backoff_duration: None,
             heartbeat_interval: Duration::from_secs(30),

@@ -203,7 +203,7 @@ pub(crate) fn handle_init(state: &mut State, ctx: &mut Context, chunk: InitChunk
             tie_tag,
             peer_capabilities,
         }
-        .serialize(),
+        .serialize(ctx.options.cookie_mac.as_ref()),
     }));
     let init_ack = InitAckChunk {
         initiate_tag: my_verification_tag,
@@ -322,7 +322,7 @@ pub(crate) fn handle_cookie_echo(
     header: &CommonHeader,
     chunk: CookieEchoChunk,
 ) {
-    let cookie = match StateCookie::from_bytes(&chunk.cookie) {
+    let cookie = match StateCookie::from_bytes(&chunk.cookie, ctx.options.cookie_mac.as_ref()) {
         Ok(c) => c,
         Err(s) => {
             return ctx

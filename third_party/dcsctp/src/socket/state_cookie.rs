@@ -12,6 +12,7 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
+use crate::api::CookieMac;
 use crate::api::ZeroChecksumAlternateErrorDetectionMethod;
 use crate::packet::read_u16_be;
 use crate::packet::read_u32_be;
@@ -23,8 +24,7 @@ use crate::socket::capabilities::Capabilities;
 use crate::types::Tsn;
 
 const COOKIE_SIZE: usize = 48;
-const MAGIC_1: u32 = 1684230979;
-const MAGIC_2: u32 = 1414558256;
+const HEAD_SIZE: usize = 8;
 
 pub struct StateCookie {
     pub peer_tag: u32,
@@ -37,15 +37,14 @@ pub struct StateCookie {
 }
 
 impl StateCookie {
-    pub fn from_bytes(data: &[u8]) -> Result<Self, &'static str> {
+    pub fn from_bytes(data: &[u8], mac: Option<&CookieMac>) -> Result<Self, &'static str> {
         if data.len() != COOKIE_SIZE {
             return Err("Invalid state cookie size");
         }
 
-        let magic1 = read_u32_be!(&data[0..4]);
-        let magic2 = read_u32_be!(&data[4..8]);
-        if magic1 != MAGIC_1 || magic2 != MAGIC_2 {
-            return Err("Invalid state cookie magic");
+        let is_ours = |ago| head(mac, &data[HEAD_SIZE..], ago) == data[..HEAD_SIZE];
+        if !(0..2).any(is_ours) {
+            return Err("Invalid state cookie");
         }
 
         let peer_tag = read_u32_be!(&data[8..12]);
@@ -74,10 +73,8 @@ impl StateCookie {
         })
     }
 
-    pub fn serialize(&self) -> Vec<u8> {
+    pub fn serialize(&self, mac: Option<&CookieMac>) -> Vec<u8> {
         let mut data: Vec<u8> = vec![0; COOKIE_SIZE];
-        write_u32_be!(&mut data[0..4], MAGIC_1);
-        write_u32_be!(&mut data[4..8], MAGIC_2);
         write_u32_be!(&mut data[8..12], self.peer_tag);
         write_u32_be!(&mut data[12..16], self.my_tag);
         write_u32_be!(&mut data[16..20], self.peer_initial_tsn.0);
@@ -97,7 +94,14 @@ impl StateCookie {
             &mut data[46..48],
             self.peer_capabilities.negotiated_maximum_outgoing_streams
         );
+        let head = head(mac, &data[HEAD_SIZE..], 0);
+        data[..HEAD_SIZE].copy_from_slice(&head);
 
         data
     }
+}
+
+/// What a cookie begins with: proof that it was made here, or a constant.
+fn head(mac: Option<&CookieMac>, data: &[u8], ago: u64) -> [u8; HEAD_SIZE] {
+    mac.map_or(*b"dcSCTPr0", |mac| mac(data, ago))
 }

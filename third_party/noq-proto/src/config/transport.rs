@@ -10,8 +10,9 @@ use core::{
 };
 
 use crate::{
-    ConnectionId, Duration, INITIAL_MTU, Instant, MAX_UDP_PAYLOAD, PathSchedulerFactory, Side,
-    VarInt, VarIntBoundsExceeded, address_discovery, congestion, connection::qlog::QlogSink,
+    ConnectionId, Duration, INITIAL_MTU, Instant, MAX_UDP_PAYLOAD, PathSchedulerFactory,
+    StreamBudget, Side, VarInt, VarIntBoundsExceeded, address_discovery, congestion,
+    connection::qlog::QlogSink,
 };
 #[cfg(feature = "qlog")]
 use crate::{QlogFactory, QlogFileFactory};
@@ -62,6 +63,9 @@ pub struct TransportConfig {
     pub(crate) congestion_controller_factory: Arc<dyn congestion::ControllerFactory + Send + Sync>,
 
     pub(crate) path_scheduler_factory: Option<Arc<dyn PathSchedulerFactory + Send + Sync>>,
+
+    pub(crate) receive_budget: Option<Arc<StreamBudget>>,
+    pub(crate) send_budget: Option<Arc<StreamBudget>>,
 
     pub(crate) enable_segmentation_offload: bool,
 
@@ -400,6 +404,22 @@ impl TransportConfig {
         self
     }
 
+    /// The limit on stream data that waits to be read, for all connections with this budget
+    ///
+    /// A connection that exceeds it is closed. Defaults to `None`: windows are the only limit.
+    pub fn receive_budget(&mut self, budget: Option<Arc<StreamBudget>>) -> &mut Self {
+        self.receive_budget = budget;
+        self
+    }
+
+    /// The same for stream data that waits to be acknowledged
+    ///
+    /// A connection that would exceed it takes no more from the application.
+    pub fn send_budget(&mut self, budget: Option<Arc<StreamBudget>>) -> &mut Self {
+        self.send_budget = budget;
+        self
+    }
+
     /// Whether to use "Generic Segmentation Offload" to accelerate transmits, when supported by the
     /// environment
     ///
@@ -638,6 +658,9 @@ impl Default for TransportConfig {
 
             path_scheduler_factory: None,
 
+            receive_budget: None,
+            send_budget: None,
+
             enable_segmentation_offload: true,
 
             address_discovery_role: address_discovery::Role::default(),
@@ -688,6 +711,8 @@ impl fmt::Debug for TransportConfig {
                 initial_key_phase_size: _,
             congestion_controller_factory: _,
             path_scheduler_factory: _,
+            receive_budget: _,
+            send_budget: _,
             enable_segmentation_offload,
             address_discovery_role,
             max_concurrent_multipath_paths,

@@ -1,8 +1,9 @@
-use alloc::collections::VecDeque;
+use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use core::{cmp::Ordering, mem};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 
+use super::stream_budget::{Charge, StreamAccount};
 use crate::range_set::ArrayRangeSet;
 
 /// Helper to assemble unordered stream frames into an ordered stream
@@ -20,6 +21,10 @@ pub(super) struct Assembler {
     /// application, aka the stream offset.
     bytes_read: u64,
     end: u64,
+    /// What has arrived without a gap, as far as it is known.
+    ready: u64,
+    /// What this stream adds to the account of its connection.
+    charge: Charge,
 }
 
 impl Assembler {
@@ -33,6 +38,22 @@ impl Assembler {
         *self = Self::default();
         self.data = old_data;
         self.data.clear();
+    }
+
+    /// Counts what this stream holds in the account of its connection
+    pub(super) fn charge_to(&mut self, account: &Option<Arc<StreamAccount>>) {
+        if self.charge.account.is_none() {
+            self.charge.account.clone_from(account);
+        }
+    }
+
+    fn settle(&mut self) -> Result<(), TooManyChunks> {
+        if self.data.is_empty() {
+            self.data.shrink_to(CHUNKS_KEPT);
+        }
+        let entries = self.data.capacity() * mem::size_of::<Buffer>();
+        let held = self.allocated + entries + self.data.len() * CHUNK_LEN;
+        if self.charge.set(held) { Ok(()) } else { Err(TooManyChunks) }
     }
 
     pub(super) fn is_ordered(&self) -> bool {
@@ -60,6 +81,13 @@ impl Assembler {
 
     /// Get the the next chunk
     pub(super) fn read(&mut self, max_length: usize, ordered: bool) -> Option<Chunk> {
+        let chunk = self.take(max_length, ordered);
+        // What a reader takes only makes it less.
+        let _less = self.settle();
+        chunk
+    }
+
+    fn take(&mut self, max_length: usize, ordered: bool) -> Option<Chunk> {
         loop {
             let chunk = self.data.front_mut()?;
 
@@ -123,15 +151,10 @@ impl Assembler {
         let mut buffers = mem::take(&mut self.data);
         self.buffered = 0;
         let mut fragmented_buffered = 0;
-        // Unordered reads do not say where they were: nothing is known to be useless by its place.
-        let read_to = match self.state {
-            State::Ordered => self.bytes_read,
-            State::Unordered { .. } => 0,
-        };
         // Where it is their number that matters, chunks are merged however well they use what is
         // allocated for them.
         let crowded = buffers.len() > COMPACT_THRESHOLD;
-        let mut offset = read_to;
+        let mut offset = self.bytes_read;
         for chunk in &mut buffers {
             chunk.try_mark_defragment(offset);
             let size = chunk.bytes.len();
@@ -145,9 +168,8 @@ impl Assembler {
             }
         }
         self.allocated = self.buffered;
-        self.data.reserve(buffers.len());
-        let mut buffer = BytesMut::with_capacity(fragmented_buffered);
-        let mut offset = read_to;
+        let mut buffer = Vec::with_capacity(fragmented_buffered.min(2 * MERGED_LEN));
+        let mut offset = self.bytes_read;
         for chunk in buffers {
             if chunk.defragmented {
                 // bytes might be empty after try_mark_defragment
@@ -156,8 +178,8 @@ impl Assembler {
                 }
                 // The accumulated chunk starts before this one, so it goes first
                 if !buffer.is_empty() {
-                    self.data
-                        .push_back(Buffer::new_defragmented(offset, buffer.split().freeze()));
+                    self.data.push_back(Buffer::exact(offset, &buffer));
+                    buffer.clear();
                 }
                 offset = chunk.offset + chunk.bytes.len() as u64;
                 self.data.push_back(chunk);
@@ -166,16 +188,15 @@ impl Assembler {
             // Overlap is resolved by try_mark_defragment
             if chunk.offset != offset + (buffer.len() as u64) || buffer.len() >= MERGED_LEN {
                 if !buffer.is_empty() {
-                    self.data
-                        .push_back(Buffer::new_defragmented(offset, buffer.split().freeze()));
+                    self.data.push_back(Buffer::exact(offset, &buffer));
+                    buffer.clear();
                 }
                 offset = chunk.offset;
             }
             buffer.extend_from_slice(&chunk.bytes);
         }
         if !buffer.is_empty() {
-            self.data
-                .push_back(Buffer::new_defragmented(offset, buffer.split().freeze()));
+            self.data.push_back(Buffer::exact(offset, &buffer));
         }
     }
 
@@ -225,7 +246,17 @@ impl Assembler {
 
         // No early return when empty: the dedup loop above may already have pushed chunks.
         if !bytes.is_empty() {
-            let buffer = Buffer::new(offset, bytes, allocation_size);
+            self.ready = self.ready.max(self.bytes_read);
+            let is_early = offset > self.ready;
+            if !is_early {
+                self.ready = self.ready.max(offset + bytes.len() as u64);
+            }
+            // What may wait for long, or is a small part of its packet, must not keep more than
+            // itself: the packet, and those that the kernel joined with it.
+            let buffer = match is_early || bytes.len() * 2 < allocation_size {
+                true => Buffer::exact(offset, &bytes),
+                false => Buffer::new(offset, bytes, allocation_size),
+            };
             self.buffered += buffer.bytes.len();
             self.allocated += buffer.allocation_size;
             insert_ordered(&mut self.data, buffer);
@@ -253,7 +284,7 @@ impl Assembler {
             }
         }
 
-        Ok(())
+        self.settle()
     }
 
     /// Number of bytes consumed by the application
@@ -263,9 +294,10 @@ impl Assembler {
 
     /// Discard all buffered data
     pub(super) fn clear(&mut self) {
-        self.data.clear();
+        self.data = VecDeque::new();
         self.buffered = 0;
         self.allocated = 0;
+        let _less = self.settle();
     }
 }
 
@@ -306,12 +338,12 @@ impl Buffer {
         }
     }
 
-    /// Constructs a new defragmented Buffer
-    fn new_defragmented(offset: u64, bytes: Bytes) -> Self {
+    /// Constructs a new defragmented Buffer, which holds nothing but these bytes
+    fn exact(offset: u64, bytes: &[u8]) -> Self {
         let allocation_size = bytes.len();
         Self {
             offset,
-            bytes,
+            bytes: Bytes::copy_from_slice(bytes),
             allocation_size,
             defragmented: true,
         }
@@ -405,14 +437,21 @@ fn insert_ordered(data: &mut VecDeque<Buffer>, buffer: Buffer) {
 /// Bound on the number of distinct spans kept for a stream.
 ///
 /// Independent of how much memory those spans over-allocate. A frame is rejected only
-/// if compaction cannot get the count back down to this.
-const MAX_CHUNKS: usize = 1024;
+/// if compaction cannot get the count back down to this. A controller that does not slow down for
+/// losses has as many gaps as it loses packets in a round trip.
+const MAX_CHUNKS: usize = 8 * 1024;
 
 /// Chunk count past which `insert` compacts before deciding whether to reject.
 ///
 /// Above `MAX_CHUNKS` so a flood of mergeable frames cannot force a defragmentation
 /// per frame.
 const COMPACT_THRESHOLD: usize = 2 * MAX_CHUNKS;
+
+/// What the allocator adds to a chunk.
+const CHUNK_LEN: usize = 64;
+
+/// For how many chunks an empty stream has room.
+const CHUNKS_KEPT: usize = 64;
 
 /// A merged chunk of this length is not copied again.
 ///

@@ -63,6 +63,9 @@ use ack_frequency::AckFrequencyState;
 mod assembler;
 pub use assembler::Chunk;
 
+mod stream_budget;
+pub use stream_budget::StreamBudget;
+
 mod cid_state;
 use cid_state::CidState;
 
@@ -432,7 +435,8 @@ impl Connection {
                 config.send_window,
                 config.receive_window,
                 config.stream_receive_window,
-            ),
+            )
+            .charged_to(&config),
             datagrams: DatagramState::default(),
             scheduler: config.path_scheduler_factory.as_ref().map(|f| f.build()),
             ranking: None,
@@ -2013,13 +2017,10 @@ impl Connection {
     ) -> PathBlocked {
         // Anti-amplification is only based on `total_sent`, which gets updated after
         // the transmit is sent. Therefore we pass the amount of bytes for datagrams
-        // that are already created, as well as 1 byte for starting another datagram. If
-        // there is any anti-amplification budget left, we always allow a full MTU to be
-        // sent (see https://github.com/quinn-rs/quinn/issues/1082).
+        // that are already created, as well as for another datagram.
+        let path = self.path_data(path_id);
         if self.side().is_server()
-            && self
-                .path_data(path_id)
-                .anti_amplification_blocked(transmit.len() as u64 + 1)
+            && path.anti_amplification_blocked(transmit.len() as u64 + self.unvalidated_len(path))
         {
             trace!(?space_id, %path_id, "blocked by anti-amplification");
             return PathBlocked::AntiAmplification;
@@ -2059,6 +2060,17 @@ impl Connection {
         }
 
         PathBlocked::No
+    }
+
+    /// What a datagram may be long for which the peer's address is not validated
+    ///
+    /// In the handshake it is a full one (RFC 9000 section 8.1). Later, where a path is new, a byte
+    /// stands for any: its challenges have to fill a datagram.
+    fn unvalidated_len(&self, path: &PathData) -> u64 {
+        match self.state.is_handshake() {
+            true => path.current_mtu().into(),
+            false => 1,
+        }
     }
 
     /// Send PATH_CHALLENGE for a previous path if necessary
@@ -2324,7 +2336,7 @@ impl Connection {
 
                 let was_anti_amplification_blocked = self
                     .path(path_id)
-                    .map(|path| path.anti_amplification_blocked(1))
+                    .map(|path| path.anti_amplification_blocked(self.unvalidated_len(path)))
                     // We never tried to send on an non-existing (new) path so have not been
                     // anti-amplification blocked for it previously.
                     .unwrap_or(false);
@@ -3753,7 +3765,7 @@ impl Connection {
             };
             let pto = last + duration;
             if result.is_none_or(|(earliest_pto, _)| pto < earliest_pto) {
-                if path.anti_amplification_blocked(1) {
+                if path.anti_amplification_blocked(self.unvalidated_len(path)) {
                     // Nothing would be able to be sent.
                     continue;
                 }

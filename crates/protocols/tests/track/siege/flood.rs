@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::AsyncWriteExt as _;
 use futures_util::future::join_all;
-use trackbed_connection::{Request, body};
+use trackbed_connection::{Dialer, Request, body};
 use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
 
 use super::ground::{ATTACKERS, Ground, LIMITS, RTT, SERVER, Witness, for_each_protocol};
@@ -51,6 +51,33 @@ fn a_crowd_leaves_room_for_others() {
     });
 }
 
+/// RFC 9260 section 5.1.3: a cookie is good for the client that it was given to. From another port it
+/// makes no association.
+#[test]
+fn a_copied_cookie_makes_no_association() {
+    for_each_protocol(|ground| async move {
+        if ground.protocol.name() != "sctp" {
+            return;
+        }
+        let bound = |port| ground.attacker.bind_udp(SocketAddr::new(ATTACKERS, port)).unwrap();
+        let (front, back, other) = (bound(NOWHERE.port()), bound(8), bound(9));
+        let dialer = ground.dialer(&ground.dupe);
+        let _client = spawn(call(dialer));
+        let (client, init) = hear(&*front).await;
+        say(&*back, SERVER, &init).await;
+        say(&*front, client, &hear(&*back).await.1).await;
+        let (_, cookie_echo) = hear(&*front).await;
+        for (socket, associations) in [(&other, 0), (&back, 1)] {
+            say(&**socket, SERVER, &cookie_echo).await;
+            sleep(RTT).await;
+            assert_eq!(ground.server.connections(), associations);
+        }
+    });
+}
+
+/// A port of the attackers that answers only what a test makes it answer.
+const NOWHERE: SocketAddr = SocketAddr::new(ATTACKERS, 7);
+
 /// Half of them send nothing, the others the first byte of a TLS record or of a request.
 async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
     let first = if ground.server.trust().is_some() { 0x16 } else { 0x01 };
@@ -69,20 +96,21 @@ async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
 
 /// The first packets of this many clients, captured at a port that does not respond.
 async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
-    let nowhere = SocketAddr::new(ATTACKERS, 7);
-    let listener = ground.attacker.bind_udp(nowhere).unwrap();
+    let listener = ground.attacker.bind_udp(NOWHERE).unwrap();
     let mut words = Vec::new();
     while words.len() < CROWD {
         let dialer = ground.dialer(&ground.dupe);
-        let client = spawn(async move {
-            let Ok(connection) = dialer.connect(nowhere).await else { return };
-            let request = Request::new("/echo", body::full(vec![1; 100]));
-            let _unanswered = connection.exchange(request).await;
-        });
+        let client = spawn(call(dialer));
         words.push(hear(&*listener).await.1);
         drop(client);
     }
     words
+}
+
+async fn call(dialer: Rc<dyn Dialer>) {
+    let Ok(connection) = dialer.connect(NOWHERE).await else { return };
+    let request = Request::new("/echo", body::full(vec![1; 100]));
+    let _unanswered = connection.exchange(request).await;
 }
 
 /// Sends each from a separate port, which is closed afterwards.

@@ -23,8 +23,12 @@ use crate::support::idle_after;
 pub const RTT: Duration = Duration::from_millis(100);
 
 /// The servers of these tests have low limits, so that a few attackers exceed them.
-pub const LIMITS: ServerLimits =
-    ServerLimits { connections: 48, handshakes: 16, opening: Duration::from_secs(20) };
+pub const LIMITS: ServerLimits = ServerLimits {
+    connections: 48,
+    handshakes: 16,
+    opening: Duration::from_secs(20),
+    buffered: Some(4 << 20),
+};
 
 /// Where the server listens.
 pub const SERVER: SocketAddr =

@@ -87,7 +87,7 @@ impl Recv {
         if !self.stopped {
             self.assembler
                 .insert(frame.offset, frame.data, payload_len)
-                .map_err(|_| TransportError::INTERNAL_ERROR("too many gaps in stream buffer"))?;
+                .map_err(|_| TransportError::INTERNAL_ERROR("too much stream data waits to be read"))?;
         }
 
         Ok((new_bytes, frame.fin && self.stopped))

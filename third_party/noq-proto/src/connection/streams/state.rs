@@ -1,4 +1,4 @@
-use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use alloc::{boxed::Box, collections::VecDeque, sync::Arc, vec::Vec};
 use core::{convert::TryFrom, mem};
 
 use tracing::{debug, trace};
@@ -9,7 +9,11 @@ use super::{
 };
 use crate::{
     Dir, FxHashMap, MAX_STREAM_COUNT, Side, StreamId, TransportError, VarInt,
-    connection::{PacketBuilder, stats::FrameStats},
+    config::TransportConfig,
+    connection::{
+        PacketBuilder, stats::FrameStats,
+        stream_budget::{StreamAccount, StreamBudget},
+    },
     frame::{self, FrameStruct},
     hash_map,
     transport_parameters::TransportParameters,
@@ -134,6 +138,10 @@ pub struct StreamsState {
 
     /// The shrink to be applied to local_max_data when receive_window is shrunk
     receive_window_shrink_debt: u64,
+    /// What all streams hold that waits to be read
+    account: Option<Arc<StreamAccount>>,
+    /// The same for what waits to be acknowledged
+    unacked: Option<StreamAccount>,
     /// Whether the locally-initiated stream limit has been hit, per direction
     pub(super) streams_blocked: [bool; 2],
 }
@@ -180,7 +188,19 @@ impl StreamsState {
             initial_max_stream_data_bidi_local: 0u32.into(),
             initial_max_stream_data_bidi_remote: 0u32.into(),
             receive_window_shrink_debt: 0,
+            account: None,
+            unacked: None,
             streams_blocked: [false, false],
+        }
+    }
+
+    /// With accounts for what waits
+    pub(in crate::connection) fn charged_to(self, config: &TransportConfig) -> Self {
+        let account = |budget: &Option<Arc<StreamBudget>>| budget.clone().map(StreamAccount::new);
+        Self {
+            account: account(&config.receive_budget).map(Arc::new),
+            unacked: account(&config.send_budget),
+            ..self
         }
     }
 
@@ -267,6 +287,7 @@ impl StreamsState {
             return Ok(ShouldTransmit(false));
         }
 
+        rs.assembler.charge_to(&self.account);
         let (new_bytes, closed) =
             rs.ingest(frame, payload_len, self.data_recvd, self.local_max_data)?;
         self.data_recvd = self.data_recvd.saturating_add(new_bytes);
@@ -719,7 +740,9 @@ impl StreamsState {
 
     /// Returns the maximum amount of data this is allowed to be written on the connection
     pub(crate) fn write_limit(&self) -> u64 {
+        let room = |account: &StreamAccount| account.room_beside(self.unacked_data as usize) as u64;
         (self.max_data - self.data_sent)
+            .min(self.unacked.as_ref().map_or(u64::MAX, room))
             // `send_window` can be set after construction to something *less* than `unacked_data`
             .min(self.send_window.saturating_sub(self.unacked_data))
     }
