@@ -83,7 +83,7 @@ async fn serve(stream: Stream, standing: Standing, service: Rc<dyn Service>) {
         // time of the first request.
         .header_read_timeout(None)
         // What waits for a client that does not read: the default is 400 KiB.
-        .max_buf_size(BUFFER_LEN)
+        .max_buf_size(32 << 10)
         .serve_connection(Io::new(stream, usize::MAX), answering);
     // Hyper answers a client that breaks the protocol with a status of 400 before it ends.
     let _end = connection.await;
@@ -147,6 +147,3 @@ impl Connection for Http1Connection {
         self.open.stream.stats()
     }
 }
-
-/// The maximum size of what is read for a head, and of what is written and not yet encrypted.
-const BUFFER_LEN: usize = 32 << 10;

@@ -2,6 +2,7 @@
 //! [`framing`](crate::framing).
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -26,8 +27,7 @@ use crate::parameters::{over_quic, quic_scheduler};
 use crate::path_control::PathControl;
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{
-    self, EARLY_DATA_MAX, QuicConnection, QuicDialer, Several, connection_failed, poll_piece,
-    see_off,
+    self, EARLY_DATA_MAX, QuicConnection, QuicDialer, Several, connection_failed, see_off,
 };
 use crate::tls::Profile;
 
@@ -198,8 +198,8 @@ struct Receiving {
 
 impl Input for Receiving {
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        poll_piece(&mut self.stream, cx, PIECE_MAX)
-            .map_err(|error| read_failed(self.protocol, &error))
+        let read = pin!(self.stream.read_chunk(PIECE_MAX)).poll(cx);
+        read.map_err(|error| read_failed(self.protocol, &error))
     }
 }
 

@@ -206,7 +206,10 @@ impl RunServer {
         let service = Rc::new(Limited::new(service, self.settings.limits));
         let listen = SocketAddr::new(ip, self.settings.data_port);
         until_free(listen).await;
-        let limits = data_limits(cell.workload.phones());
+        let connections =
+            CONNECTIONS_BESIDE + CONNECTIONS_OF_PHONE * cell.workload.phones() as usize;
+        let buffered = Some(BUFFERED_MAX);
+        let limits = ServerLimits { connections, buffered, ..ServerLimits::default() };
         let machine = (&self.machine, host, None);
         let serving = Serving::begin(cell, &seed, machine, (listen, limits), service);
         let serving = serving.map_err(|why| Refusal(500, why.to_string()))?;
@@ -241,13 +244,6 @@ impl RunServer {
     }
 }
 
-/// The limits of the server of a run with this number of phones. A phone that loads pages has six
-/// connections, or as many as its scenario says.
-fn data_limits(phones: u32) -> ServerLimits {
-    let connections = CONNECTIONS_BESIDE + CONNECTIONS_OF_PHONE * phones as usize;
-    ServerLimits { connections, buffered: Some(BUFFERED_MAX), ..ServerLimits::default() }
-}
-
 /// Waits until the port of the previous run is free: QUIC connections linger for a moment after
 /// closing (RFC 9000 section 10.2). If another process has the port, binding it fails later with an
 /// error.
@@ -265,7 +261,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Concurrent connections that request runs; the other descriptors are for the runs.
 const CONTROL_CONNECTIONS_MAX: usize = 128;
 
-/// Concurrent connections of a run: for each phone, and beside those.
+/// Concurrent connections of a run: for each phone, of which one that loads pages has six, and beside those.
 const CONNECTIONS_OF_PHONE: usize = 8;
 const CONNECTIONS_BESIDE: usize = 256;
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -16,7 +16,7 @@ use trackbed_connection::Priority;
 use trackbed_substrate::spawn;
 
 use super::frames::{Frames, Incomplete};
-use crate::quic_transport::{poll_piece, see_off};
+use crate::quic_transport::see_off;
 
 type Accepted<T> = Poll<Result<T, ConnectionErrorIncoming>>;
 type Polled<T> = Poll<Result<T, StreamErrorIncoming>>;
@@ -253,7 +253,7 @@ impl quic::RecvStream for RecvStream {
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Polled<Option<Bytes>> {
         if self.rest.is_empty() {
-            let piece = ready!(poll_piece(&mut self.stream, cx, usize::MAX));
+            let piece = ready!(pin!(self.stream.read_chunk(usize::MAX)).poll(cx));
             let piece = piece.map_err(|error| match error {
                 ReadError::Reset(code) => {
                     StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }

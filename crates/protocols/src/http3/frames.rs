@@ -1,8 +1,7 @@
 //! Where the frames of a stream begin and end (RFC 9114 section 7.1).
 //!
-//! h3 keeps a frame other than DATA until it is complete, whatever its length. It also reads one piece
-//! before each head and one before each payload, so pieces with many frames would pile up there. So
-//! every piece ends with a head or a payload, and long frames are refused.
+//! h3 keeps a frame other than DATA until it is complete, whatever its length, so long ones are refused. It
+//! reads a piece before each head and each payload, so every piece ends with one, or they would pile up.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,29 +19,20 @@ pub(super) type Incomplete = Rc<Cell<u64>>;
 
 /// The place in a stream.
 pub(super) struct Frames {
-    within: Within,
-    /// What has arrived of a stream's type or a frame's head.
+    /// Whether the type of a unidirectional stream comes first (section 6.2).
+    has_type: bool,
+    /// What has arrived of that, or of a frame's head.
     head: Vec<u8>,
+    /// The rest of a payload.
+    left: u64,
     incomplete: Incomplete,
     /// This stream's part of it.
     counted: u64,
 }
 
-#[derive(Clone, Copy)]
-enum Within {
-    /// The type of a unidirectional stream (section 6.2).
-    Type,
-    Head,
-    /// With the rest of its length.
-    Payload(u64),
-    /// A stream of another type.
-    Other,
-}
-
 impl Frames {
     pub(super) fn new(has_type: bool, incomplete: Incomplete) -> Frames {
-        let within = if has_type { Within::Type } else { Within::Head };
-        Frames { within, head: Vec::new(), incomplete, counted: 0 }
+        Frames { has_type, head: Vec::new(), left: 0, incomplete, counted: 0 }
     }
 
     /// Takes the next piece from `bytes`, which are not empty.
@@ -50,58 +40,51 @@ impl Frames {
     /// # Errors
     /// If a frame is too long.
     pub(super) fn cut(&mut self, bytes: &mut Bytes) -> Result<Bytes, String> {
-        let len = match self.within {
-            Within::Other => bytes.len(),
-            Within::Payload(left) => {
-                let len = left.min(bytes.len() as u64);
-                self.go_on(left - len);
-                len as usize
-            }
-            Within::Type | Within::Head => {
-                let mut len = 0;
-                while len < bytes.len() && !self.ends_head(bytes[len])? {
-                    len += 1;
+        let mut len = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= len as u64;
+        if len == 0 {
+            while let Some(byte) = bytes.get(len) {
+                self.head.push(*byte);
+                len += 1;
+                if let Some(left) = self.end_of_head()? {
+                    self.left = left;
+                    self.head.clear();
+                    break;
                 }
-                bytes.len().min(len + 1)
             }
-        };
+        }
+        if self.left == 0 {
+            self.settle(0);
+        }
         Ok(bytes.split_to(len))
     }
 
-    /// Adds a byte to the head; returns whether it is the last one.
-    fn ends_head(&mut self, byte: u8) -> Result<bool, String> {
-        self.head.push(byte);
-        let Some((kind, rest)) = variable(&self.head) else { return Ok(false) };
-        if matches!(self.within, Within::Type) {
-            self.within = if kind == CONTROL { Within::Head } else { Within::Other };
-        } else {
-            let Some((len, _)) = variable(rest) else { return Ok(false) };
-            let incomplete = self.incomplete.get().saturating_add(len);
-            if kind != DATA && (len > FIELDS_MAX || incomplete > INCOMPLETE_MAX) {
+    /// The length of what follows the head, if that is complete. Streams other than the control stream
+    /// have no frames.
+    fn end_of_head(&mut self) -> Result<Option<u64>, String> {
+        let Some((kind, rest)) = variable(&self.head) else { return Ok(None) };
+        if std::mem::take(&mut self.has_type) {
+            return Ok(Some(if kind == CONTROL { 0 } else { u64::MAX }));
+        }
+        let Some((len, _)) = variable(rest) else { return Ok(None) };
+        if kind != DATA {
+            if len > FIELDS_MAX || self.incomplete.get() + len > INCOMPLETE_MAX {
                 return Err(format!("a frame of {len} bytes is too long: at most {FIELDS_MAX}"));
             }
-            if kind != DATA {
-                self.incomplete.set(incomplete);
-                self.counted = len;
-            }
-            self.go_on(len);
+            self.settle(len);
         }
-        self.head.clear();
-        Ok(true)
+        Ok(Some(len))
     }
 
-    /// Goes on with this much of a payload.
-    fn go_on(&mut self, left: u64) {
-        self.within = if left > 0 { Within::Payload(left) } else { Within::Head };
-        if left == 0 {
-            self.incomplete.set(self.incomplete.get() - std::mem::take(&mut self.counted));
-        }
+    fn settle(&mut self, counted: u64) {
+        let before = std::mem::replace(&mut self.counted, counted);
+        self.incomplete.set(self.incomplete.get() - before + counted);
     }
 }
 
 impl Drop for Frames {
     fn drop(&mut self) {
-        self.go_on(0);
+        self.settle(0);
     }
 }
 
@@ -120,42 +103,41 @@ const DATA: u64 = 0x00;
 mod tests {
     use super::*;
 
-    fn cut(has_type: bool, bytes: &'static [u8]) -> Result<Vec<usize>, String> {
-        let mut frames = Frames::new(has_type, Incomplete::default());
-        let mut bytes = Bytes::from_static(bytes);
-        let mut pieces = Vec::new();
-        while !bytes.is_empty() {
-            pieces.push(frames.cut(&mut bytes)?.len());
-        }
-        Ok(pieces)
-    }
-
     #[test]
-    fn pieces_end_with_heads_and_payloads() {
-        // DATA of 1 and of 0 bytes, HEADERS of 2, the head of a DATA frame of 2^30 - 1 bytes.
-        let frames = b"\x00\x01a\x00\x00\x01\x02bc\x00\xbf\xff\xff\xffd";
-        assert_eq!(cut(false, frames), Ok(vec![2, 1, 2, 2, 2, 5, 1]));
-        // A control stream with SETTINGS, and a stream of QPACK.
-        assert_eq!(cut(true, b"\x00\x04\x02\x06\x01\x0d"), Ok(vec![1, 2, 2, 1]));
-        assert_eq!(cut(true, b"\x02\x01\xbf\xff\xff\xff"), Ok(vec![1, 5]));
-    }
-
-    #[test]
-    fn frames_that_are_kept_are_short() {
-        // HEADERS of 16,384 bytes and of one more, an unknown frame of 2^62 - 1 bytes.
+    fn pieces_end_with_heads_and_payloads_and_frames_that_are_kept_are_short() {
+        let cut = |has_type, bytes: &'static [u8], all: &Incomplete| {
+            let (mut frames, mut bytes) = (Frames::new(has_type, Rc::clone(all)), bytes.into());
+            let mut pieces = Vec::new();
+            while !Bytes::is_empty(&bytes) {
+                pieces.push(frames.cut(&mut bytes)?.len());
+            }
+            Ok::<_, String>((pieces, frames))
+        };
         let longest = b"\x01\x80\x00\x40\x00";
-        assert_eq!(cut(false, longest), Ok(vec![5]));
-        assert!(cut(false, b"\x01\x80\x00\x40\x01").is_err());
-        assert!(cut(false, b"\x21\xff\xff\xff\xff\xff\xff\xff\xff").is_err());
+        let expected: [(bool, &'static [u8], Option<&[usize]>); 6] = [
+            // DATA of 1 and of 0 bytes, HEADERS of 2, the head of a DATA frame of 2^30 - 1 bytes.
+            (
+                false,
+                b"\x00\x01a\x00\x00\x01\x02bc\x00\xbf\xff\xff\xffd",
+                Some(&[2, 1, 2, 2, 2, 5, 1]),
+            ),
+            // A control stream with SETTINGS, and a stream of QPACK.
+            (true, b"\x00\x04\x02\x06\x01\x0d", Some(&[1, 2, 2, 1])),
+            (true, b"\x02\x01\xbf\xff\xff\xff", Some(&[1, 5])),
+            // HEADERS of 16,384 bytes and of one more, an unknown frame of 2^62 - 1 bytes.
+            (false, longest, Some(&[5])),
+            (false, b"\x01\x80\x00\x40\x01", None),
+            (false, b"\x21\xff\xff\xff\xff\xff\xff\xff\xff", None),
+        ];
+        for (has_type, bytes, pieces) in expected {
+            let found = cut(has_type, bytes, &Incomplete::default()).ok();
+            assert_eq!(found.as_ref().map(|(found, _)| &found[..]), pieces, "{bytes:?}");
+        }
         // Five at once on a connection are too many, but what is over does not count.
         let all = Incomplete::default();
-        let open = || {
-            let mut frames = Frames::new(false, Rc::clone(&all));
-            frames.cut(&mut Bytes::from_static(longest)).map(|_| frames)
-        };
-        let mut streams: Vec<_> = (0..4).map(|_| open().unwrap()).collect();
-        assert!(open().is_err());
-        streams.pop();
-        assert!(open().is_ok());
+        let mut open: Vec<_> = (0..4).map(|_| cut(false, longest, &all).unwrap()).collect();
+        assert!(cut(false, longest, &all).is_err());
+        open.pop();
+        assert!(cut(false, longest, &all).is_ok());
     }
 }

@@ -19,18 +19,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
-use noq::{
-    ConnectionError, Endpoint, PathId, ReadError, RecvStream, SendStream, VarInt,
-    WeakConnectionHandle,
-};
+use noq::{ConnectionError, Endpoint, PathId, SendStream, VarInt, WeakConnectionHandle};
 use trackbed_connection::{Error, Result, Security, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
@@ -326,15 +320,6 @@ fn bind(
     let socket = Socket { socket, source, arrivals: Arrivals::default() };
     Endpoint::new_with_abstract_socket(config, server, Box::new(socket), Arc::new(Runtime))
         .map_err(|error| error.to_string())
-}
-
-/// The next piece of a stream in order, of at most `max` bytes; `None` at the end.
-pub(crate) fn poll_piece(
-    stream: &mut RecvStream,
-    cx: &mut Context<'_>,
-    max: usize,
-) -> Poll<Result<Option<Bytes>, ReadError>> {
-    pin!(stream.read_chunk(max)).poll(cx)
 }
 
 /// Keeps a finished stream until the peer has all of it. If the peer asks to stop before that, the

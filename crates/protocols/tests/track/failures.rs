@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
 use trackbed_connection::{Error, Transport, body};
-use trackbed_core::{Seed, Time};
+use trackbed_core::Time;
 use trackbed_net::models::{Outage, Spells};
 use trackbed_protocols::{ClientConfig, registry};
 use trackbed_substrate::{TcpOptions, now, sleep, spawn};
 
 use crate::support::{
-    RTT, broken, clean, for_each_protocol, get, idle_after, ping, post, protocol, random, say,
-    server_address, simulate, simulate_over,
+    RTT, broken, clean, for_each_protocol, get, idle_after, ping, post, protocol, server_address,
+    simulate, simulate_over,
 };
 
 #[test]
@@ -192,34 +192,6 @@ fn nonsense_ends_the_connection_that_it_came_on() {
                 ping(&*connection).await.unwrap();
             });
         }
-    }
-}
-
-#[test]
-fn stray_datagrams_do_not_disturb_a_quic_server() {
-    for name in ["quic", "mpquic", "http3"] {
-        simulate(&clean(), |track| async move {
-            let (_server, connection) = track.connected(protocol(name)).await;
-            let local = "10.0.0.1:9".parse().unwrap();
-            let socket = track.client.bind_udp(local).unwrap();
-            let mut rng = Seed::of_run(5, 0).stream("stray");
-            let strays = spawn(async move {
-                for len in [0, 1, 20, 1_200, 1_400] {
-                    for first in [0x00, 0x40, 0xc0, 0xff] {
-                        let mut payload = random(len, &mut rng);
-                        if let [head, version @ ..] = payload.as_mut_slice() {
-                            *head = first;
-                            if let Some(version) = version.first_chunk_mut() {
-                                *version = [0, 0, 0, 1];
-                            }
-                        }
-                        say(&*socket, server_address(), &payload).await;
-                    }
-                }
-            });
-            strays.await;
-            ping(&*connection).await.unwrap();
-        });
     }
 }
 
