@@ -107,10 +107,8 @@ pub struct ServerLimits {
     /// to the end of its first request's head; then it is reset. A connection without a started
     /// request may stay silent without limit.
     pub opening: Duration,
-    /// The maximum memory of data over QUIC in all connections, once for what waits to be read,
-    /// behind a loss or for the service, and once for what waits to be acknowledged. A connection may
-    /// take as much as is left. Above that it is closed, or sends no faster. `None` leaves it to the
-    /// windows.
+    /// The maximum memory of QUIC's data that waits to be read, and of what waits to be acknowledged,
+    /// in all connections. One that takes more than is left is closed, or sends no faster. `None`: any.
     pub buffered: Option<usize>,
 }
 
@@ -118,12 +116,8 @@ pub struct ServerLimits {
 /// `client_header_timeout`).
 impl Default for ServerLimits {
     fn default() -> ServerLimits {
-        ServerLimits {
-            connections: 16_384,
-            handshakes: 1_024,
-            opening: Duration::from_secs(60),
-            buffered: None,
-        }
+        let opening = Duration::from_secs(60);
+        ServerLimits { connections: 16_384, handshakes: 1_024, opening, buffered: None }
     }
 }
 

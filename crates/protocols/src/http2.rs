@@ -83,9 +83,9 @@ fn window(bytes: u32) -> Result<u32> {
     if fits { Ok(bytes) } else { Err(Error::unsupported(HTTP2.protocol, advice)) }
 }
 
-/// h2 ends a connection when the small frames that wait to be read have cost half of the window, or 25,600
-/// bytes; each costs 255 at most, and takes 10 on the way. An honest sender with many streams and little
-/// window makes hundreds of them. So readers get their turn before there can be too many.
+/// h2 ends a connection when the small frames that wait for readers have cost half of the window, or 25,600
+/// bytes: 255 at most for 10 on the way. A sender with many streams and little window makes hundreds of
+/// them, so readers get their turn before that.
 fn turn(window: u32) -> usize {
     (window as usize / 2).max(25_600) / 26
 }

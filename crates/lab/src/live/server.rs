@@ -206,9 +206,9 @@ impl RunServer {
         let service = Rc::new(Limited::new(service, self.settings.limits));
         let listen = SocketAddr::new(ip, self.settings.data_port);
         until_free(listen).await;
-        let connections =
-            CONNECTIONS_BESIDE + CONNECTIONS_OF_PHONE * cell.workload.phones() as usize;
-        let buffered = Some(BUFFERED_MAX);
+        // A phone that loads pages has six connections.
+        let connections = 256 + 8 * cell.workload.phones() as usize;
+        let buffered = Some(32 << 20);
         let limits = ServerLimits { connections, buffered, ..ServerLimits::default() };
         let machine = (&self.machine, host, None);
         let serving = Serving::begin(cell, &seed, machine, (listen, limits), service);
@@ -260,13 +260,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Concurrent connections that request runs; the other descriptors are for the runs.
 const CONTROL_CONNECTIONS_MAX: usize = 128;
-
-/// Concurrent connections of a run: for each phone, of which one that loads pages has six, and beside those.
-const CONNECTIONS_OF_PHONE: usize = 8;
-const CONNECTIONS_BESIDE: usize = 256;
-
-/// The memory of data over QUIC that waits, in each direction.
-const BUFFERED_MAX: usize = 32 << 20;
 
 /// How long a client may take for its handshake and the head of its request, and then, with the
 /// ticket, for the body.

@@ -40,8 +40,7 @@ pub(crate) trait Channel {
     fn close(&self) {}
 }
 
-/// The two ends of a datagram's way: a peer, and the address here that it knows. A server with several
-/// addresses answers from the one that was asked (RFC 7252 section 5.3.2).
+/// A peer, and the address here that it asked and gets its answers from (RFC 7252 section 5.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Route {
     pub(crate) peer: SocketAddr,

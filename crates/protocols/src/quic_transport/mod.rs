@@ -66,7 +66,6 @@ impl QuicDialer {
         config: &ClientConfig,
         several: Option<Several>,
     ) -> Result<Self> {
-        // Above what windows allow an honest server.
         let buffered = Some(BUFFERED_MAX.max(config.transport.window as usize * 8));
         let dialer = QuicDialer {
             protocol: profile.protocol,
@@ -362,7 +361,7 @@ pub(crate) fn connection_failed(
 /// RFC 9001 section 4.6.1: QUIC limits early data, so the value in TLS is always this one.
 pub(crate) const EARLY_DATA_MAX: u32 = u32::MAX;
 
-/// The bytes that may wait in a client, of all its connections, in each direction.
+/// The bytes that may wait in a client: more than windows allow an honest server.
 const BUFFERED_MAX: usize = 512 << 20;
 
 /// Failures of TLS (RFC 9000 section 20.1).

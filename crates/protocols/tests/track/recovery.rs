@@ -116,10 +116,8 @@ fn wide(lost: impl IntoIterator<Item = u64, IntoIter: Send + 'static>) -> LinkSp
 #[test]
 fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
     for name in ["quic", "mpquic", "http3"] {
-        eprintln!("{name}");
-        let seed = Seed::of_run(7, 0);
-        let network = network(&wide([]), &wide((40_000..44_000).step_by(2)), &seed);
-        simulate_on(network, seed, |track| async move {
+        let (seed, down) = (Seed::of_run(7, 0), wide((40_000..44_000).step_by(2)));
+        simulate_on(network(&wide([]), &down, &seed), seed, |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
             fetch(&*connection, 100_000_000).await;
         });

@@ -80,7 +80,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     interrupt::on_stop(move || asked.cancel())?;
     let shown = arguments.ticket.display().to_string();
     serve(settings, log, cancel, |address| {
-        let message = format!("runs are asked for at {address}, with the ticket {shown}");
+        let only = "; over IPv6 only, for IPv4 use --listen 0.0.0.0";
+        let only = if address.is_ipv6() { only } else { "" };
+        let message = format!("runs are asked for at {address}, with the ticket {shown}{only}");
         let fields = [("address", address.to_string().into()), ("ticket", shown.clone().into())];
         log.info("listening", &message, &fields);
     })

@@ -19,10 +19,12 @@ pub struct Server {
 impl Server {
     pub fn start(more: &[&str]) -> Server {
         let scratch = Scratch::new();
-        let words = "serve --listen 127.0.0.1 --port 0 --data-port 0 --log json";
+        let words = "serve --listen 0.0.0.0 --port 0 --data-port 0 --log json";
         let mut command = scratch.command(words);
         command.args(more);
         let (process, address) = listening(command);
+        // Another of its addresses than the first.
+        let address = address.replace("0.0.0.0", "127.0.0.2");
         Server { scratch, process, address }
     }
 
@@ -53,7 +55,8 @@ impl Server {
 #[test]
 fn every_protocol_runs_between_two_machines() {
     let mut server = Server::start(&[]);
-    let protocols = "protocol=http1,http2,http3,quic,sctp,sctp+dtls,tcp,tcp+tls,mptcp";
+    let protocols =
+        "protocol=coap,coap+dtls,http1,http2,http3,quic,sctp,sctp+dtls,tcp,tcp+tls,mptcp";
     let mptcp = fs::exists("/proc/sys/net/mptcp").unwrap();
     let protocols = if mptcp { protocols } else { protocols.trim_end_matches(",mptcp") };
     let only = ["--set", "tls=1.3", "--set", "handshake=new", "--set", "workload.count=3"];
@@ -62,7 +65,7 @@ fn every_protocol_runs_between_two_machines() {
     assert_eq!(document["substrate"], "live");
     assert_eq!(document["environment"]["server"], server.address);
     let cells = document["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), if mptcp { 9 } else { 8 });
+    assert_eq!(cells.len(), if mptcp { 11 } else { 10 });
     for cell in cells {
         // The round trip is not the scenario's.
         assert!(cell.get("expected_completion_ms").is_none(), "{cell}");
@@ -155,7 +158,7 @@ fn a_server_that_goes_away_ends_the_campaign_and_not_its_runs() {
 fn a_quiet_server_tells_only_what_goes_wrong() {
     let told = |more: &[&str]| {
         let scratch = Scratch::new();
-        let mut command = scratch.command("serve --listen 127.0.0.1 --port 0 --ticket it.json");
+        let mut command = scratch.command("serve --port 0 --ticket it.json");
         command.args(more);
         let server = start(command);
         // The server writes the ticket after it has installed its signal handlers.
@@ -165,9 +168,12 @@ fn a_quiet_server_tells_only_what_goes_wrong() {
         ended.says(0, &[]);
         ended.stderr
     };
-    let all = told(&[]);
+    let all = told(&["--listen", "127.0.0.1"]);
     assert!(all.contains("trackbed serve: runs are asked for at 127.0.0.1:"), "{all}");
-    assert_eq!(told(&["--quiet"]), "");
+    assert_eq!(told(&["--quiet", "--listen", "127.0.0.1"]), "");
+    if fs::exists("/proc/net/if_inet6").unwrap() {
+        assert!(told(&["--listen", "::1"]).contains("over IPv6 only"));
+    }
 }
 
 /// The inference runs on the client's machine; the server does not learn of its files.

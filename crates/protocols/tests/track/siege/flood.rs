@@ -51,8 +51,7 @@ fn a_crowd_leaves_room_for_others() {
     });
 }
 
-/// RFC 9260 section 5.1.3: a cookie is good for the client that it was given to. From another port it
-/// makes no association.
+/// A cookie is good for the client that it was given to (RFC 9260 section 5.1.3).
 #[test]
 fn a_copied_cookie_makes_no_association() {
     for_each_protocol(|ground| async move {
@@ -60,9 +59,8 @@ fn a_copied_cookie_makes_no_association() {
             return;
         }
         let bound = |port| ground.attacker.bind_udp(SocketAddr::new(ATTACKERS, port)).unwrap();
-        let (front, back, other) = (bound(NOWHERE.port()), bound(8), bound(9));
-        let dialer = ground.dialer(&ground.dupe);
-        let _client = spawn(call(dialer));
+        let [front, back, other] = [NOWHERE.port(), 8, 9].map(bound);
+        let _client = spawn(call(ground.dialer(&ground.dupe)));
         let (client, init) = hear(&*front).await;
         say(&*back, SERVER, &init).await;
         say(&*front, client, &hear(&*back).await.1).await;
@@ -75,7 +73,7 @@ fn a_copied_cookie_makes_no_association() {
     });
 }
 
-/// A port of the attackers that answers only what a test makes it answer.
+/// A port of the attackers that does not answer by itself.
 const NOWHERE: SocketAddr = SocketAddr::new(ATTACKERS, 7);
 
 /// Half of them send nothing, the others the first byte of a TLS record or of a request.
