@@ -114,6 +114,7 @@ pub fn image(contents: &Contents) -> Result<Artefact, String> {
         "Cmd": ["--help"],
         "Env": ["PATH=/usr/bin"],
         "WorkingDir": "/work",
+        "User": "65532:65532",
         "Labels": {
             "org.opencontainers.image.title": "trackbed",
             "org.opencontainers.image.version": version,

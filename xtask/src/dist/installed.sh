@@ -84,6 +84,7 @@ image() {
     layer=$(grep -o 'blobs/sha256/[0-9a-f]*"\]' "$layout/manifest.json" | tr -d '"]')
     manifest=$(grep -o 'sha256:[0-9a-f]*' "$layout/index.json" | tr : /)
     grep -q "${layer##*/}" "$layout/blobs/$manifest"
+    grep -rq '"User":"65532:65532"' "$layout/blobs"
     tar -C "$root" -xzf "$layout/$layer"
     exercise "$root" /usr/bin/trackbed
 }

@@ -136,11 +136,26 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
         "image": pod.image,
         "command": words,
         "resources": { "requests": { "cpu": cores.to_string() } },
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "capabilities": { "drop": ["ALL"] },
+        },
     });
     if let Some(secret) = &pod.secret {
         container["envFrom"] = json!([{ "secretRef": { "name": secret } }]);
     }
-    let mut specification = json!({ "restartPolicy": "Never" });
+    // The restricted profile of the Pod Security Standards. The group may write to the volume.
+    let mut specification = json!({
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": false,
+        "securityContext": {
+            "runAsNonRoot": true,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "fsGroup": USER,
+            "seccompProfile": { "type": "RuntimeDefault" },
+        },
+    });
     if !mounts.is_empty() {
         container["volumeMounts"] = Value::Array(mounts);
     }
@@ -224,6 +239,8 @@ fn key(name: &str) -> String {
 }
 
 const RETRIES: u32 = 3;
+/// The user of the released image, without any rights of its own.
+const USER: u32 = 65_532;
 /// RFC 1123 allows 63; a job's pods append to its name.
 const LABEL_CHARS_MAX: usize = 40;
 
@@ -286,6 +303,9 @@ mod tests {
         assert!(bare.contains("complete: trackbed merge s3://bucket/sweep --out 'My Sweep'\n"));
         assert!(bare.contains("secretRef:") && bare.contains("name: \"bucket-key\""), "{bare}");
         assert!(!whole.contains("envFrom"), "{whole}");
+        for safe in ["runAsNonRoot: true", "fsGroup: 65532", "allowPrivilegeEscalation: false"] {
+            assert!(whole.contains(safe) && bare.contains(safe), "{safe}: {bare}");
+        }
         assert!(!bare.contains("volumes:") && !bare.contains("ConfigMap"), "{bare}");
         assert!(bare.contains("\"run\",\"vru\",\"--runs\",\"100\""), "{bare}");
         assert!(bare.contains("\"--shard\",\"auto/8\""), "{bare}");
