@@ -1,10 +1,12 @@
 //! Bytes from four clients of a broker, in turns, with time passing between them. The broker must not
-//! panic, and what it holds is bounded.
+//! panic, and what it holds is bounded. The same from a broker to a client.
 
 use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_mqtt::broker::{Broker, Flow, Limits};
+use trackbed_mqtt::client::{Client, Settings};
+use trackbed_mqtt::{Message, Qos, Version};
 
 /// One input: a sequence of steps, each with a byte for the client and the time, a length, and that
 /// many bytes.
@@ -53,5 +55,36 @@ pub fn run(data: &[u8]) {
             assert!(output.len() < output_bytes + 64 * 1_024, "{} B", output.len());
         }
         assert!(broker.sessions() <= 3 && broker.retained() <= 8);
+    }
+}
+
+/// One input: a byte of settings, then steps as above: with another connection, or a message of the client's own,
+/// before the bytes.
+pub fn run_client(data: &[u8]) {
+    let Some((settings, mut rest)) = data.split_first() else { return };
+    let version = if settings & 1 == 0 { Version::V5 } else { Version::V311 };
+    let settings =
+        Settings { version, packet_len: 4_096, receive_maximum: 4, ..Settings::default() };
+    let mut client = Client::new(settings);
+    let mut now = Time::ZERO;
+    client.connect(now).expect("the settings fit into a packet");
+    while let [head, len, behind @ ..] = rest {
+        let (bytes, behind) = behind.split_at(behind.len().min(usize::from(*len)));
+        rest = behind;
+        if head & 4 != 0 {
+            client.connect(now).expect("the settings fit into a packet");
+        }
+        if head & 3 != 0 && client.has_room() {
+            let qos =
+                [Qos::AtMostOnce, Qos::AtLeastOnce, Qos::ExactlyOnce][usize::from(head & 3) - 1];
+            let message = Message { qos, ..Message::new("topic", &b"hello"[..]) };
+            let _refused = client.publish(message, 1, now);
+        }
+        client.receive(bytes, now);
+        now += Duration::from_millis(u64::from(head >> 3) * 500);
+        client.handle_timeout(now);
+        while client.next_event().is_some() {}
+        assert!(client.output().len() < 64 * 1_024);
+        client.output().clear();
     }
 }

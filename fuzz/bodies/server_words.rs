@@ -10,64 +10,85 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::AsyncWriteExt as _;
-use trackbed_connection::{Request, Response, Transport, body};
+use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
 use trackbed_core::Seed;
 use trackbed_core::packet::Ecn;
-use trackbed_net::models::Delay;
+use trackbed_net::models::loss::Listed;
+use trackbed_net::models::{Delay, Loss};
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, find, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, Host, TcpOptions, sleep};
 
-#[allow(dead_code, reason = "each target runs one")]
 pub fn run(data: &[u8]) {
     let Some((&which, pieces)) = data.split_first() else { return };
-    let protocol = registry()[usize::from(which) % registry().len()];
     let limits = ServerLimits { connections: 4, handshakes: 2, ..ServerLimits::default() };
-    serve(protocol, limits, pieces);
+    say(registry()[usize::from(which) % registry().len()], limits, pieces);
 }
 
 /// The same for `coap` if the first byte is even, and for `coap+dtls` otherwise, with room.
-#[allow(dead_code, reason = "each target runs one")]
 pub fn run_coap(data: &[u8]) {
     let Some((&kind, pieces)) = data.split_first() else { return };
     let name = if kind % 2 == 0 { "coap" } else { "coap+dtls" };
-    serve(find(name).expect("it is registered"), ServerLimits::default(), pieces);
+    say(find(name).expect("it is registered"), ServerLimits::default(), pieces);
 }
 
-fn serve(protocol: &dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
+fn say(protocol: &'static dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
+    serve(protocol, limits, 0, async |client: &Arc<dyn Host>, _: &dyn Dialer| {
+        match protocol.capabilities().transport {
+            Transport::Tcp => write(client, pieces).await,
+            Transport::Udp | Transport::Coap | Transport::Sctp => shout(client, pieces).await,
+        }
+    });
+}
+
+/// Lets `act` use a server, and then a client, which has to be served. Of each eight of the first packets in
+/// each direction those are lost that have a bit in `lost`.
+pub fn serve(
+    protocol: &dyn Protocol,
+    limits: ServerLimits,
+    lost: u8,
+    act: impl AsyncFnOnce(&Arc<dyn Host>, &dyn Dialer) + Send,
+) {
     let seed = Seed::of_run(1, 0);
     let mut builder = NetworkBuilder::new();
     let (client, server) = (builder.host("client"), builder.host("server"));
-    let link = LinkSpec::new().then(Delay::fixed(Duration::from_millis(1)));
+    let lost = (0..LOSSES_UNTIL).filter(|number| lost >> (number % 8) & 1 != 0);
+    let loss = Loss::new(Listed::new(lost.clone()));
+    let link = LinkSpec::new().then(Delay::fixed(Duration::from_millis(1))).then(loss);
     let end = |node, number: u8| End::new(node, [[10, 0, 0, number].into()]);
     builder.connect(end(client, 1), end(server, 2), Duplex::new(&link, &link, &seed));
     let network = builder.build().expect("two hosts and a link are a network");
-    let outcome =
-        Simulation::new().run(seed, network, |hosts| talk(hosts, protocol, limits, pieces));
+    let attempts = 1 + lost.count();
+    let outcome = Simulation::new().run(seed, network, async |hosts: Hosts| {
+        let host = |name| hosts.get(name).expect("it was made");
+        let most = limits.connections;
+        let config = ServerConfig { limits, ..ServerConfig::default() };
+        let echo = async |request: Request| Response { status: 200, body: request.body };
+        let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo));
+        let server = server.expect("the port is free");
+        let client = host("client");
+        let config = ClientConfig { trust: server.trust().cloned(), ..ClientConfig::default() };
+        let dialer = protocol.dialer(Arc::clone(&client), &config).expect("it is supported");
+        act(&client, &*dialer).await;
+        assert!(server.connections() <= most, "{} connections", server.connections());
+        let mut end = Ok(());
+        for _ in 0..attempts {
+            end = exchange(&*dialer).await;
+            if end.is_ok() {
+                return;
+            }
+        }
+        end.expect("a client is served");
+    });
     outcome.expect("the run ends");
 }
 
-async fn talk(hosts: Hosts, protocol: &dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
-    let host = |name| hosts.get(name).expect("it was made");
-    let most = limits.connections;
-    let config = ServerConfig { limits, ..ServerConfig::default() };
-    let echo = async |request: Request| Response { status: 200, body: request.body };
-    let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo));
-    let server = server.expect("the port is free");
-    let client = host("client");
-    match protocol.capabilities().transport {
-        Transport::Tcp => write(&client, pieces).await,
-        Transport::Udp | Transport::Coap | Transport::Sctp => shout(&client, pieces).await,
-    }
-    assert!(server.connections() <= most, "{} connections", server.connections());
-    let config = ClientConfig { trust: server.trust().cloned(), ..ClientConfig::default() };
-    let dialer = protocol.dialer(client, &config).expect("it is supported");
-    let connection = dialer.connect(SERVER).await.expect("it connects");
-    let request = Request::new("/", body::full(&b"hello"[..]));
-    let response = connection.exchange(request).await.expect("it is answered");
-    let content = body::collect(response.body, 5).await.expect("all of it comes");
-    assert_eq!(content, "hello", "a client is served");
+async fn exchange(dialer: &dyn Dialer) -> Result<(), Error> {
+    let connection = dialer.connect(SERVER).await?;
+    let response = connection.exchange(Request::new("/", body::full(&b"hello"[..]))).await?;
+    assert_eq!(body::collect(response.body, 5).await?, "hello", "the answer is what was sent");
+    Ok(())
 }
 
 async fn shout(client: &Arc<dyn Host>, pieces: &[u8]) {
@@ -107,5 +128,8 @@ fn split(mut pieces: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-const SERVER: SocketAddr =
+/// Afterwards the link has healed: few enough packets that no timer backs off for an hour.
+const LOSSES_UNTIL: u64 = 16;
+
+pub const SERVER: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2)), 443);

@@ -7,6 +7,7 @@ mod ci;
 mod dist;
 mod docs;
 mod files;
+mod fuzz;
 mod grid;
 mod install;
 mod ledger;
@@ -60,7 +61,8 @@ Chores:
                     cannot be built here, --binary FILE packs FILE
   dist test         tests the contents of target/dist as users install them
   fuzz [SECONDS]    runs every fuzz target for SECONDS (default: 60)
-                    (needs nightly Rust and `cargo install cargo-fuzz`)
+                    and continues from what it found before (needs a C++ compiler)
+  fuzz keep         adds what reached new code to the corpora in fuzz/corpus
 ";
 
 fn main() -> ExitCode {
@@ -129,8 +131,9 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
         ["vendor", "--check"] => vec![steps::vendor(vendor::Mode::Check)],
         ["dist", "test"] => vec![dist::test_step()],
         ["dist", options @ ..] => vec![dist::step(dist::Options::parse(options)?)],
-        ["fuzz"] => steps::fuzz("60"),
-        ["fuzz", seconds] if is_count(seconds) => steps::fuzz(seconds),
+        ["fuzz"] => fuzz::steps(Some("60")),
+        ["fuzz", "keep"] => fuzz::steps(None),
+        ["fuzz", seconds] if is_count(seconds) => fuzz::steps(Some(seconds)),
         _ => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! The steps that chores consist of.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::agreement::{self, Extent};
 use crate::cargo::{cargo, succeed};
@@ -124,14 +125,24 @@ pub fn documentation(mode: Mode, profile: &str) -> Step {
     Step::new(about, move |ledger| docs::run(&mode, &built, ledger))
 }
 
-/// Coverage-guided fuzzing of every target.
-pub fn fuzz(seconds: &str) -> Vec<Step> {
-    FUZZ_TARGETS
-        .iter()
-        .map(|target| {
-            Step::cargo(&format!("+nightly fuzz run {target} -- -max_total_time={seconds}"))
+/// Licences, sources and known vulnerabilities of the dependencies, as `deny.toml` says.
+pub fn deny() -> Vec<Step> {
+    let check = |about: &str, what: &'static [&'static str]| {
+        Step::new(about, move |ledger| {
+            let deny = || Command::new("target/tools/bin/cargo-deny");
+            // It comes from a repository of its own, which a mirror of the registry does not have.
+            if what == ["advisories"] && !python::succeeds(deny().args(["fetch", "db"])) {
+                ledger.skip("the database of vulnerabilities cannot be fetched");
+                return Ok(());
+            }
+            succeed(deny().arg("check").args(what))
         })
-        .collect()
+    };
+    vec![
+        Step::cargo("install --quiet --locked --root target/tools cargo-deny@0.20.2"),
+        check("licences and sources of dependencies", &["bans", "licenses", "sources"]),
+        check("known vulnerabilities of dependencies", &["advisories"]),
+    ]
 }
 
 /// All features but that of a benchmark, which builds a library in C.
@@ -139,19 +150,6 @@ pub const FEATURES: &str = "--features trackbed/store,trackbed/parquet,trackbed/
 
 /// The program with the features of a release, because the pages show all of them.
 pub const RELEASED: &str = "build --release --bin trackbed --features store,parquet,rten";
-
-/// Those of `fuzz/Cargo.toml`.
-const FUZZ_TARGETS: &[&str] = &[
-    "ip_packet",
-    "mqtt_broker",
-    "coap_datagrams",
-    "server_words",
-    "tcp_operations",
-    "multipath_operations",
-    "scenario_file",
-    "v2x_message",
-    "signatures",
-];
 
 /// The engines in `third_party`.
 pub fn vendor(mode: vendor::Mode) -> Step {

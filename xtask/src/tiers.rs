@@ -8,7 +8,7 @@ use crate::docs::Mode;
 use crate::install::{self, Consent};
 use crate::ledger::Ledger;
 use crate::steps::{self, CHECKED, FEATURES, Step};
-use crate::{dist, grid, pytest, vendor};
+use crate::{dist, fuzz, grid, pytest, vendor};
 
 /// Before each commit: formatting, lints and unit tests.
 pub fn check() -> Vec<Step> {
@@ -76,7 +76,7 @@ pub struct Part {
 }
 
 /// The thorough tier.
-pub const PARTS: [Part; 8] = [
+pub const PARTS: [Part; 10] = [
     Part {
         name: "tests",
         about: "every test: real time, third-party programs, browsers, Python, Slurm",
@@ -159,6 +159,22 @@ pub const PARTS: [Part; 8] = [
         watches: &["crates/protocols", "crates/workloads", "tests/tests/virtual_time/swarm"],
         uses_programs: false,
         steps: || steps::swarm("20000"),
+    },
+    Part {
+        name: "fuzz",
+        about: "every parser and state machine that takes foreign bytes, 15 s of fuzzing each",
+        minutes: 14,
+        watches: &["fuzz", "crates/v2x", "crates/mqtt", "crates/scenario", "crates/railway"],
+        uses_programs: false,
+        steps: || fuzz::steps(Some("15")),
+    },
+    Part {
+        name: "licences",
+        about: "licences, sources and known vulnerabilities of all dependencies, with cargo-deny",
+        minutes: 8,
+        watches: &["Cargo.toml", "Cargo.lock", "deny.toml"],
+        uses_programs: false,
+        steps: steps::deny,
     },
     Part {
         name: "dist",

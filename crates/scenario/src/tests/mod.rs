@@ -2,7 +2,6 @@
 
 mod cells;
 mod environment;
-mod fuzz;
 mod inference;
 mod mistakes;
 mod overriding;

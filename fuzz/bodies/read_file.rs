@@ -1,0 +1,56 @@
+//! Any contents of a file that a user names: a plan, a log or a table, or an error with a message.
+
+use trackbed_railway::handover::{LogSettings, Table, observe};
+use trackbed_railway::motion::{DriveLog, LogFormat, Track};
+use trackbed_scenario::{self as scenario, Source};
+
+/// One input: a byte that chooses the reader, then the file.
+pub fn run(data: &[u8]) {
+    let Some((&which, contents)) = data.split_first() else { return };
+    let place = usize::from(which) % (NAMED.len() + FORMATS.len() + 1);
+    let text = std::str::from_utf8(contents);
+    if let Some(line) = NAMED.get(place) {
+        named(line, contents);
+    } else if let (Some(format), Ok(text)) = (FORMATS.get(place - NAMED.len()), text) {
+        let track = Track::straight(10_000.0).expect("a length");
+        if let Ok(log) = DriveLog::parse(*format, text) {
+            let _ = observe(&log, &track, &LogSettings::default());
+        }
+    } else if let Ok(Ok(table)) = text.map(Table::parse) {
+        let again = Table::parse(&table.to_text()).expect("what we write, we can read");
+        assert_eq!(again.to_text(), table.to_text(), "a table survives being written and read");
+    }
+}
+
+fn named(line: &str, contents: &[u8]) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("file");
+    std::fs::write(&path, contents).expect("there is room for a small file");
+    let line = line.replace("FILE", &format!("'{}'", path.display()));
+    match scenario::load(&Source::recorded("fuzz.toml", &line), &[]) {
+        Ok(plan) => assert!(!plan.cells.is_empty(), "a plan has something to run"),
+        Err(error) => assert!(!error.to_string().is_empty(), "an error has a message"),
+    }
+}
+
+const FORMATS: [LogFormat; 3] = [LogFormat::Csv, LogFormat::Gpx, LogFormat::Nmea];
+
+/// A scenario for each key that names a file.
+const NAMED: &[&str] = &[
+    "workload = { kind = 'page', har = FILE }",
+    "workload = { kind = 'page', manifest = FILE }",
+    "workload = { kind = 'messages', payload = FILE }",
+    "link.rate.trace.trace = FILE",
+    "link.rate.timetable.rates = FILE",
+    "link.delay.trace.trace = FILE",
+    "link.loss.timetable.losses = FILE",
+    "link = { rate = '1 Mbit/s', queue = '9 packets', flush = FILE }",
+    "environment.timeline = FILE",
+    "protocol = 'mptcp'\nradio = { duration = '20 s', track = FILE }",
+    "protocol = 'mptcp'\nradio = { duration = '20 s', speed-profile = FILE }",
+    "protocol = 'mptcp'\nradio = { duration = '20 s', stations = FILE }",
+    "protocol = 'mptcp'\nradio = { duration = '20 s', foresight = 'pha', table = FILE }",
+    "protocol = 'mptcp'\nradio = { duration = '20 s', timeline = FILE }",
+    "inference = { kind = 'detector', durations = FILE }",
+    "inference = { kind = 'detector', costs = FILE }",
+];
