@@ -26,8 +26,13 @@ fn named(line: &str, contents: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("file");
     std::fs::write(&path, contents).expect("there is room for a small file");
-    let line = line.replace("FILE", &format!("'{}'", path.display()));
-    match scenario::load(&Source::recorded("fuzz.toml", &line), &[]) {
+    let rest = if line.starts_with("workload") {
+        "link = { delay = '5 ms' }\nprotocol = 'http2'"
+    } else {
+        FLOW
+    };
+    let text = format!("{rest}\n{}", line.replace("FILE", &format!("'{}'", path.display())));
+    match scenario::load(&Source::recorded("fuzz.toml", &text), &[]) {
         Ok(plan) => assert!(!plan.cells.is_empty(), "a plan has something to run"),
         Err(error) => assert!(!error.to_string().is_empty(), "an error has a message"),
     }
@@ -35,7 +40,10 @@ fn named(line: &str, contents: &[u8]) {
 
 const FORMATS: [LogFormat; 3] = [LogFormat::Csv, LogFormat::Gpx, LogFormat::Nmea];
 
-/// A scenario for each key that names a file.
+/// What else a scenario needs.
+const FLOW: &str = "protocol = 'mptcp'\nworkload = { kind = 'flow', duration = '1 s' }";
+
+/// A line for each key that names a file.
 const NAMED: &[&str] = &[
     "workload = { kind = 'page', har = FILE }",
     "workload = { kind = 'page', manifest = FILE }",
@@ -45,12 +53,12 @@ const NAMED: &[&str] = &[
     "link.delay.trace.trace = FILE",
     "link.loss.timetable.losses = FILE",
     "link = { rate = '1 Mbit/s', queue = '9 packets', flush = FILE }",
-    "environment.timeline = FILE",
-    "protocol = 'mptcp'\nradio = { duration = '20 s', track = FILE }",
-    "protocol = 'mptcp'\nradio = { duration = '20 s', speed-profile = FILE }",
-    "protocol = 'mptcp'\nradio = { duration = '20 s', stations = FILE }",
-    "protocol = 'mptcp'\nradio = { duration = '20 s', foresight = 'pha', table = FILE }",
-    "protocol = 'mptcp'\nradio = { duration = '20 s', timeline = FILE }",
-    "inference = { kind = 'detector', durations = FILE }",
-    "inference = { kind = 'detector', costs = FILE }",
+    "link.rate = '5 Mbit/s'\nenvironment.timeline = FILE",
+    "radio = { duration = '20 s', track = FILE }",
+    "radio = { duration = '20 s', speed-profile = FILE }",
+    "radio = { duration = '20 s', stations = FILE }",
+    "radio = { duration = '20 s', length = '3 km', foresight = 'pha', table = FILE }",
+    "radio = { timeline = FILE }",
+    "link.delay = '5 ms'\ninference = { kind = 'detector', durations = FILE }",
+    "link.delay = '5 ms'\ninference = { kind = 'detector', costs = FILE }",
 ];
