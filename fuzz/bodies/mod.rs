@@ -4,7 +4,6 @@
 mod connection_operations;
 mod ip_packet;
 mod mqtt_broker;
-mod multipath_operations;
 mod read_file;
 mod run_directory;
 mod scenario_file;
@@ -22,7 +21,7 @@ pub const TARGETS: &[Target] = &[
     ("ip_packet", 18_000, ip_packet::run),
     ("mqtt_broker", 9_000, mqtt_broker::run),
     ("mqtt_client", 9_000, mqtt_broker::run_client),
-    ("multipath_operations", 1_200, multipath_operations::run),
+    ("multipath_operations", 1_200, tcp_operations::run_multipath),
     ("read_file", 6_000, read_file::run),
     ("run_directory", 900, run_directory::run),
     ("scenario_file", 5_000, scenario_file::run),
