@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use skrifa::instance::{LocationRef, Size};
+use skrifa::metrics::Metrics;
+use skrifa::raw::{FontRef, TableProvider as _};
+use skrifa::string::StringId;
+use skrifa::{GlyphId, MetadataProvider as _};
 use subsetter::GlyphRemapper;
-use ttf_parser::{Face, GlyphId, Permissions, name_id};
 
 /// A TrueType or OpenType font.
 #[derive(Clone, Debug)]
@@ -15,6 +19,11 @@ pub struct Font {
 
 /// Latin, Greek and signs of Arimo, whose letters are as wide as Arial's.
 const BUNDLED: &[u8] = include_bytes!("../../assets/fonts/arimo.ttf");
+
+/// Of the licence flags in the table OS/2 (`fsType`), those that exclude each other, and the one that forbids
+/// embedding.
+const USAGE: u16 = 0xf;
+const RESTRICTED: u16 = 2;
 
 impl Font {
     /// The font that comes with the program.
@@ -27,12 +36,13 @@ impl Font {
     /// # Errors
     /// If it is no font whose glyphs can be embedded.
     pub fn new(data: Vec<u8>) -> Result<Font, FontError> {
-        let face = Face::parse(&data, 0).map_err(|why| FontError::NoFont(why.to_string()))?;
-        if face.permissions() == Some(Permissions::Restricted) {
+        let face = FontRef::from_index(&data, 0);
+        let face = face.map_err(|why| FontError::NoFont(why.to_string()))?;
+        if face.os2().is_ok_and(|table| table.fs_type() & USAGE == RESTRICTED) {
             return Err(FontError::Forbidden);
         }
-        let names = face.names().into_iter().filter(|name| name.name_id == name_id::FAMILY);
-        let family = names.filter_map(|name| name.to_string()).next().unwrap_or_default();
+        let family = face.localized_strings(StringId::FAMILY_NAME).english_or_first();
+        let family = family.map(|name| name.to_string()).unwrap_or_default();
         let font = Font { data: Cow::Owned(data), family };
         let trial = font.embedded(["A"].into_iter());
         trial.map(|_| font).map_err(|why| FontError::NoFont(why.to_string()))
@@ -43,21 +53,32 @@ impl Font {
     }
 
     /// The bytes were parsed once already.
-    pub(super) fn face(&self) -> Face<'_> {
-        Face::parse(&self.data, 0).expect("the font was parsed before")
+    pub(super) fn face(&self) -> FontRef<'_> {
+        FontRef::from_index(&self.data, 0).expect("the font was parsed before")
     }
 
-    /// The glyph of a character; of one that the font lacks, a question mark's.
-    pub(super) fn glyph(face: &Face<'_>, character: char) -> GlyphId {
-        let glyph = face.glyph_index(character).or_else(|| face.glyph_index('?'));
-        glyph.unwrap_or_default()
+    /// Its measures in units of the font.
+    pub(super) fn metrics(&self) -> Metrics {
+        self.face().metrics(Size::unscaled(), LocationRef::default())
+    }
+
+    /// Finds the glyph of a character, or of one that the font lacks a question mark's, and its width.
+    pub(super) fn glyphs(&self) -> impl Fn(char) -> (GlyphId, f32) + '_ {
+        let face = self.face();
+        let characters = face.charmap();
+        let widths = face.glyph_metrics(Size::unscaled(), LocationRef::default());
+        move |character| {
+            let glyph = characters.map(character).or_else(|| characters.map('?'));
+            let glyph = glyph.unwrap_or_default();
+            (glyph, widths.advance_width(glyph).unwrap_or(0.0))
+        }
     }
 
     /// The width of `text` at size 1.
     pub(super) fn width(&self, text: &str) -> f64 {
-        let face = self.face();
-        let advance = |c| f64::from(face.glyph_hor_advance(Font::glyph(&face, c)).unwrap_or(0));
-        text.chars().map(advance).sum::<f64>() / f64::from(face.units_per_em())
+        let glyphs = self.glyphs();
+        let width: f64 = text.chars().map(|character| f64::from(glyphs(character).1)).sum();
+        width / f64::from(self.metrics().units_per_em)
     }
 
     /// `text` in lines of at most `width`, at size 1. A longer word has a line of its own.
@@ -79,14 +100,14 @@ impl Font {
         &self,
         texts: impl Iterator<Item = &'t str>,
     ) -> Result<Embedded, subsetter::Error> {
-        let face = self.face();
+        let (find, em) = (self.glyphs(), f32::from(self.metrics().units_per_em));
         let mut numbers = GlyphRemapper::new();
         let mut glyphs = BTreeMap::new();
         for character in texts.flat_map(str::chars) {
-            let old = Font::glyph(&face, character);
-            let width = f32::from(face.glyph_hor_advance(old).unwrap_or(0));
-            let width = width * 1e3 / f32::from(face.units_per_em());
-            glyphs.insert(character, (numbers.remap(old.0), width));
+            let (old, width) = find(character);
+            // A font has at most 65,535 glyphs.
+            let new = numbers.remap(old.to_u32() as u16);
+            glyphs.insert(character, (new, width * 1e3 / em));
         }
         let data = subsetter::subset(&self.data, 0, &numbers)?;
         Ok(Embedded { data, glyphs })

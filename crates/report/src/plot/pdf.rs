@@ -4,7 +4,8 @@ use pdf_writer::types::{
     CidFontType, FontFlags, LineCapStyle, LineJoinStyle, SystemInfo, UnicodeCmap,
 };
 use pdf_writer::{Content, Finish as _, Name, Pdf, Rect, Ref, Str};
-use ttf_parser::Tag;
+use skrifa::Tag;
+use skrifa::raw::TableProvider as _;
 
 use super::font::{Embedded, Font, FontError};
 use super::scene::{Colour, Item, Paint, Scene, Text};
@@ -120,8 +121,7 @@ fn show(paint: &Paint, content: &mut Content) {
 }
 
 fn write_font(font: &Font, embedded: &Embedded, pdf: &mut Pdf) {
-    let face = font.face();
-    let is_cff = face.raw_face().table(Tag::from_bytes(b"CFF ")).is_some();
+    let is_cff = font.face().data_for_tag(Tag::new(b"CFF ")).is_some();
     // Six letters before the name say that it is a part of a font.
     let letters = font.family().chars().filter(char::is_ascii_alphanumeric);
     let name = format!("TRACKB+{}", letters.collect::<String>());
@@ -143,9 +143,9 @@ fn write_font(font: &Font, embedded: &Embedded, pdf: &mut Pdf) {
     }
     widths.finish();
     cid.finish();
-    let scale = 1e3 / f32::from(face.units_per_em());
-    let scaled = |value: i16| f32::from(value) * scale;
-    let bounds = face.global_bounding_box();
+    let metrics = font.metrics();
+    let scaled = |value: f32| value * 1e3 / f32::from(metrics.units_per_em);
+    let bounds = metrics.bounds.unwrap_or_default();
     let mut descriptor = pdf.font_descriptor(DESCRIPTOR);
     descriptor.name(name).flags(FontFlags::NON_SYMBOLIC).italic_angle(0.0).stem_v(80.0);
     descriptor.bbox(Rect::new(
@@ -154,8 +154,8 @@ fn write_font(font: &Font, embedded: &Embedded, pdf: &mut Pdf) {
         scaled(bounds.x_max),
         scaled(bounds.y_max),
     ));
-    descriptor.ascent(scaled(face.ascender())).descent(scaled(face.descender()));
-    descriptor.cap_height(scaled(face.capital_height().unwrap_or(face.ascender())));
+    descriptor.ascent(scaled(metrics.ascent)).descent(scaled(metrics.descent));
+    descriptor.cap_height(scaled(metrics.cap_height.unwrap_or(metrics.ascent)));
     if is_cff {
         descriptor.font_file3(FILE)
     } else {

@@ -2,10 +2,12 @@
 
 use std::io;
 
+use skrifa::MetadataProvider as _;
+use skrifa::instance::{LocationRef, Size};
+use skrifa::outline::{DrawSettings, OutlinePen};
 use tiny_skia::{
     Color, FillRule, Paint as Ink, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
 };
-use ttf_parser::OutlineBuilder;
 
 use super::font::Font;
 use super::scene::{Colour, Item, Paint, Scene, Text};
@@ -58,23 +60,27 @@ impl Scene {
     }
 
     fn show_glyphs(&self, text: &Text, font: &Font, canvas: &mut Pixmap) {
-        let face = font.face();
-        let scale = (self.size / f64::from(face.units_per_em())) as f32;
+        let (face, glyphs) = (font.face(), font.glyphs());
+        let outlines = face.outline_glyphs();
+        let scale = (self.size / f64::from(font.metrics().units_per_em)) as f32;
         let mut along = (-font.width(&text.text) * self.size * text.anchor) as f32;
         let [x, y] = text.at.map(|value| value as f32);
         for character in text.text.chars() {
-            let glyph = Font::glyph(&face, character);
+            let (glyph, width) = glyphs(character);
             // Letters rise against the axis of rows; upright ones rise to the left.
             let place = match text.is_upright {
                 true => Transform::from_row(0.0, -scale, -scale, 0.0, x, y - along),
                 false => Transform::from_row(scale, 0.0, 0.0, -scale, x + along, y),
             };
             let mut outline = Outline(PathBuilder::new());
-            face.outline_glyph(glyph, &mut outline);
-            if let Some(path) = outline.0.finish().and_then(|path| path.transform(place)) {
+            let unhinted = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
+            // A glyph that cannot be drawn stays empty, as a blank is.
+            let drawn = outlines.get(glyph).map(|of| of.draw(unhinted, &mut outline));
+            let path = drawn.and_then(Result::ok).and_then(|_| outline.0.finish());
+            if let Some(path) = path.and_then(|path| path.transform(place)) {
                 fill(&path, [0; 3], canvas);
             }
-            along += f32::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale;
+            along += width * scale;
         }
     }
 }
@@ -131,7 +137,7 @@ fn ink([red, green, blue]: Colour) -> Ink<'static> {
 /// Draws the outline of a glyph.
 struct Outline(PathBuilder);
 
-impl OutlineBuilder for Outline {
+impl OutlinePen for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.0.move_to(x, y);
     }
@@ -140,12 +146,12 @@ impl OutlineBuilder for Outline {
         self.0.line_to(x, y);
     }
 
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.0.quad_to(x1, y1, x, y);
+    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
+        self.0.quad_to(cx, cy, x, y);
     }
 
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        self.0.cubic_to(x1, y1, x2, y2, x, y);
+    fn curve_to(&mut self, cx0: f32, cy0: f32, cx1: f32, cy1: f32, x: f32, y: f32) {
+        self.0.cubic_to(cx0, cy0, cx1, cy1, x, y);
     }
 
     fn close(&mut self) {
