@@ -23,6 +23,7 @@ pub const TARGETS: &[Target] = &[
     ("mqtt_client", 9_000, mqtt_broker::run_client),
     ("multipath_operations", 1_200, tcp_operations::run_multipath),
     ("read_file", 6_000, read_file::run),
+    ("run_file", 300, read_file::run_file),
     ("run_directory", 900, run_directory::run),
     ("scenario_file", 5_000, scenario_file::run),
     ("signatures", 900, signatures::run),

@@ -1,8 +1,13 @@
-//! Any files as a run directory, and any archive as a pack: read or refused, and nothing outside.
+//! Any files as a run directory, which is read and reported, or refused; and any archive as a pack, which writes
+//! nothing outside.
 
 use std::fs;
 
-use trackbed_archive::{Recorded, RecordedRuns, check_complete, read_document, unpack};
+use trackbed_analysis::advise::{Question, advise};
+use trackbed_archive::{Recorded, Results as _, unpack};
+use trackbed_report::advice::render;
+use trackbed_report::page::{Builder, Origin};
+use trackbed_report::summary::{self, Options};
 
 /// One input: `about.json`, `runs.jsonl` and `run.json` with a zero byte between them; or after a zero byte,
 /// a tar archive.
@@ -23,11 +28,19 @@ pub fn run(data: &[u8]) {
         fs::write(path.join(name), contents).expect("there is room for a small file");
     }
     let _ = Recorded::read(path);
-    let document = read_document(path);
-    if let Ok(runs) = RecordedRuns::read(path) {
-        let _ = runs.all();
-        let _ = document.map(|document| check_complete(&document, &runs));
+    let Ok((document, runs)) = trackbed_analysis::open(path) else { return };
+    for verbose in [false, true] {
+        let text = summary::render(&document, Options { replay: "", verbose, width: Some(99) });
+        assert!(!text.is_empty(), "a summary has a text");
     }
+    let mut page = Builder::new(&document, Origin::default());
+    for cell in 0..document.cells.len() as u32 {
+        let _ = runs.of(cell).map(|runs| page.cell(cell, &runs));
+    }
+    assert!(page.finish().contains("</html>"), "a report is whole");
+    let needs = vec!["mean completion < 100 ms".to_owned(), "p99 rtt < 1 s".to_owned()];
+    let question = Question { needs, baseline: None, known_metrics: Vec::new() };
+    let _ = runs.all().map(|runs| advise(&document, &runs, &question).map(|it| render(&it)));
 }
 
 /// In one piece, without compression, and with a checksum that comes too late to matter.
