@@ -18,7 +18,7 @@ use trackbed_net::models::{Delay, Loss};
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, find, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Datagram, Host, TcpOptions, sleep};
+use trackbed_substrate::{Datagram, Host, TcpOptions, before, now, sleep};
 
 pub fn run(data: &[u8]) {
     let Some((&which, pieces)) = data.split_first() else { return };
@@ -72,14 +72,15 @@ pub fn serve(
         let dialer = protocol.dialer(Arc::clone(&client), &config).expect("it is supported");
         act(&client, &*dialer).await;
         assert!(server.connections() <= most, "{} connections", server.connections());
-        let mut end = Ok(());
+        let mut end = None;
         for _ in 0..attempts {
-            end = exchange(&*dialer).await;
-            if end.is_ok() {
+            // TCP without keep-alives waits for ever if the server's reset is lost.
+            end = before(now() + Duration::from_secs(200), exchange(&*dialer)).await;
+            if let Some(Ok(())) = end {
                 return;
             }
         }
-        end.expect("a client is served");
+        panic!("a client is not served: {end:?}");
     });
     outcome.expect("the run ends");
 }
