@@ -4,20 +4,20 @@
 use trackbed_core::Time;
 use trackbed_lab::run::Runner;
 use trackbed_railway::handover::{LogSettings, Table, observe};
-use trackbed_railway::motion::{DriveLog, LogFormat, Track};
+use trackbed_railway::motion::{DriveLog, Track};
 use trackbed_scenario::{self as scenario, Plan, Source};
 use trackbed_substrate::Cancel;
 
 /// One input: a byte that chooses the reader, then the file.
 pub fn run(data: &[u8]) {
     let Some((&which, contents)) = data.split_first() else { return };
-    let place = usize::from(which) % (NAMED.len() + FORMATS.len() + 1);
+    let place = usize::from(which) % (NAMED.len() + LOGS + 1);
     let text = std::str::from_utf8(contents);
     if let Some(line) = NAMED.get(place) {
         let _read = named(line, contents);
-    } else if let (Some(format), Ok(text)) = (FORMATS.get(place - NAMED.len()), text) {
+    } else if let (true, Ok(text)) = (place < NAMED.len() + LOGS, text) {
         let track = Track::straight(10_000.0).expect("a length");
-        if let Ok(log) = DriveLog::parse(*format, text) {
+        if let Ok(log) = DriveLog::parse(text, &[]) {
             let _ = observe(&log, &track, &LogSettings::default());
         }
     } else if let Ok(Ok(table)) = text.map(Table::parse) {
@@ -54,7 +54,8 @@ fn named(line: &str, contents: &[u8]) -> Option<Plan> {
     }
 }
 
-const FORMATS: [LogFormat; 3] = [LogFormat::Csv, LogFormat::Gpx, LogFormat::Nmea];
+/// A share of the inputs for logs, which have three formats.
+const LOGS: usize = 3;
 
 /// What else a scenario needs.
 const FLOW: &str = "protocol = 'mptcp'\nworkload = { kind = 'flow', duration = '1 s' }";

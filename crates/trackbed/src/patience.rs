@@ -45,6 +45,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it ends in real time")]
 fn it_ends_with_the_time_or_the_memory() {
     let (long, short) = (Duration::from_secs(3_600), Duration::ZERO);
     for (limit, memory_max) in [(long, 1), (short, u64::MAX)] {

@@ -115,6 +115,7 @@ fn days() -> Scratch {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the verification is to be at work")]
 fn one_signal_ends_a_verification_without_end() {
     let scratch = days();
     let mut child = start(scratch.command("verify-results theirs"));

@@ -17,7 +17,7 @@ pub struct Arguments {
 pub enum HandoverCommand {
     /// Learn a table from simulated rides, or from logs of real drives
     #[command(after_long_help = BUILD_EXAMPLES)]
-    Build(BuildArguments),
+    Build(Box<BuildArguments>),
     /// Show the ranges of a table, and draw them along the track
     #[command(after_long_help = SHOW_EXAMPLES)]
     Show(ShowArguments),
