@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
 use trackbed_core::Seed;
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_protocols::{Congestion, Protocol, congestion, registry};
+use trackbed_protocols::{Congestion, KERNEL_CONGESTION, Protocol, congestion, registry};
 use trackbed_tests::random::Dice;
 
 use super::dice::quoted;
@@ -93,9 +93,10 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
     }
     let mut repeatable = true;
     for key in ["congestion", "scheduler", "encapsulation"] {
-        let words = words(protocol, key);
+        let has_engine = |word: &&str| *word != KERNEL_CONGESTION;
+        let words: Vec<&str> = words(protocol, key).iter().copied().filter(has_engine).collect();
         if words.len() > 1 {
-            let word = dice.pick(words);
+            let word = dice.pick(&words);
             line(key, quoted(word));
             let is_it = |entry: &&Congestion| entry.name == word && entry.of.fits(&can);
             repeatable &= congestion().iter().filter(is_it).all(|entry| entry.repeatable);
