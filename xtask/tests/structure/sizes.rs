@@ -10,8 +10,9 @@ use crate::{crates, root};
 /// All Rust of the workspace outside `third_party`: code, tests, comments and empty lines. The code
 /// for signed V2X messages, which replaced 24,000 vendored lines, raised it by 200, signatures on GPUs by
 /// 1,500, and by 5,700 what makes answers hold: one policy of significance, rankings that workloads
-/// declare, figures for papers, packs, methods, and results of tests.
-const LINES_MAX: usize = 207_900;
+/// declare, figures for papers, packs, methods, and results of tests; by 1,500 files as people have them, limits for
+/// strangers, and QUIC's recovery.
+const LINES_MAX: usize = 209_400;
 
 /// All Rust in `third_party`.
 const VENDORED_LINES_MAX: usize = 74_000;

@@ -60,7 +60,7 @@ const REFUSED: &[(&str, &Settings, &str, &str)] = &[
     ("telemetry", &[("deadline", "11 s")], "deadline", "write"),
     ("telemetry", &[("duration", "25 h")], "duration", "write"),
     ("telemetry", &[("duration", "0 s")], "duration", "write"),
-    ("telemetry", &[("rate", "1000000 /s"), ("duration", "1 h")], "rate", "reduce"),
+    ("telemetry", &[("rate", "1000000 /s"), ("duration", "1 h")], "rate", "change"),
     ("telemetry", &[("size", "0 B")], "size", "write"),
     ("telemetry", &[("size", "11 MB")], "size", "write"),
     ("telemetry", &[("jitter", "1 ms")], "jitter", "remove"),
