@@ -11,9 +11,10 @@ use trackbed_connection::{Error, Result, Step};
 use trackbed_core::Time;
 use trackbed_substrate::now;
 
+use super::block::Block;
 use super::driver::Party;
 use super::messages::{ACK_TIMEOUT, Heard, Messages, NON_LIFETIME};
-use super::options;
+use super::options::{self, BLOCK1, BLOCK2};
 
 /// The client's end of a connection.
 pub(super) struct Asking {
@@ -90,7 +91,16 @@ impl Asking {
         let waiting =
             Waiting { id: None, sent: now(), is_outstanding: false, answer: None, waker: None };
         self.waiting.insert(token, waiting);
-        self.queue.push_back((token, packet));
+        // A body that has begun is completed first: a server keeps few that are not complete.
+        let goes_on = |option| {
+            let block = options::first(&packet, option).and_then(Block::decode);
+            block.is_some_and(|block| block.number > 0)
+        };
+        if goes_on(BLOCK1) || goes_on(BLOCK2) {
+            self.queue.push_front((token, packet));
+        } else {
+            self.queue.push_back((token, packet));
+        }
         self.send_queued();
         self.wake();
         Ok(token)
