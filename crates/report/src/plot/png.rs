@@ -23,7 +23,7 @@ impl Scene {
     /// As PNG, 600 pixels an inch.
     ///
     /// # Errors
-    /// If there are more than [`PIXELS_MAX`] pixels.
+    /// If there are more than 67 million pixels.
     pub fn png(&self, font: &Font) -> io::Result<Vec<u8>> {
         let pixels = |points: f64| (points as f32 * PER_POINT).round() as u32;
         let (width, height) = (pixels(self.width), pixels(self.height));
