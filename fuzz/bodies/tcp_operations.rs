@@ -199,10 +199,12 @@ impl Track {
         }
     }
 
-    /// Flips a bit of the packet that is next; its checksum lets the receiver notice.
+    /// Flips a bit of the packet that is next, which then arrives. Its checksum lets the receiver notice one bit, not
+    /// two that cancel.
     fn damage(&mut self, side: usize, bit: u64) {
         if let Some(packet) = self.ways[side].pop_front() {
             self.ways[side].push_front(packet.with_flipped_bit(bit));
+            self.deliver(side);
         }
     }
 
