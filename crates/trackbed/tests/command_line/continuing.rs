@@ -83,7 +83,7 @@ fn the_default_directory_is_overwritten() {
 fn ctrl_c_and_sigterm_keep_the_runs_that_are_done() {
     let mut signals = vec![Signal::INT, Signal::TERM];
     // Under nohup, SIGHUP is ignored, by us as by our children (proc_pid_status(5): the lowest bit).
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     if u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 0 {
         signals.push(Signal::HUP);
