@@ -93,7 +93,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Names that are resolved at once.
 const THREADS_MAX: usize = 16;
-/// How many of them may be of one client, so that names that nobody answers delay only who asks for them.
+/// How many of them may be of one client, so that names without an answer delay only its own.
 const SHARE: usize = 4;
 
 #[cfg(test)]

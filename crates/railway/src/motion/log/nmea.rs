@@ -40,8 +40,9 @@ impl NmeaReader {
         NmeaReader::default()
     }
 
-    /// Reads the next line; what a logger wrote before and after the sentence does not matter. The first of several sentences with the same time gives a position; sentences of
-    /// other kinds or without a fix, and empty lines, give none.
+    /// Reads the next line; what a logger wrote before and after the sentence does not matter. The first of
+    /// several sentences with the same time gives a position; sentences of other kinds or without a fix, and
+    /// empty lines, give none.
     ///
     /// # Errors
     /// If the line is not a sentence, or its checksum is wrong. Readers of a live receiver can continue.

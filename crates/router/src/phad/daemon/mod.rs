@@ -372,7 +372,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 #[test]
-fn positions_that_nobody_reads_take_no_memory() {
+fn unread_positions_take_no_memory() {
     let (outbox, inbox) = mpsc::sync_channel(QUEUE_MAX);
     let coordinates = trackbed_railway::motion::Coordinates::new(48.0, 11.0).unwrap();
     let fix = || News::Fix(Fix { coordinates, speed_m_s: None });
