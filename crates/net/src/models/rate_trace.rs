@@ -75,7 +75,10 @@ impl Trace {
             let refuse =
                 |why: &str| Err(SpecError::new(format!("line {number} of the rate trace {why}")));
             let Ok(time) = line.parse::<u64>() else {
-                return refuse("is not a whole number of milliseconds, such as \"17\"");
+                return refuse(
+                    "is not a whole number of milliseconds, such as \"17\"; a table of times and rates is \
+                     rate = { timetable = { rates = FILE } }",
+                );
             };
             if time > MILLIS_MAX {
                 return refuse("is more than a hundred years; write a smaller number");
