@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use trackbed_core::packet::Ecn;
+use trackbed_tcp::config::HyStart;
 
 /// A UDP socket.
 ///
@@ -224,8 +225,8 @@ pub struct TcpOptions {
     /// Whether to negotiate Explicit Congestion Notification (RFC 3168). `None` is the Linux
     /// default: a server accepts it on request, and a client does not request it.
     pub ecn: Option<bool>,
-    /// Whether CUBIC leaves slow start when the delay grows (HyStart).
-    pub hystart: bool,
+    /// When CUBIC leaves slow start before a loss; the kernel has no RFC 9406.
+    pub hystart: HyStart,
     /// How long an idle connection waits before it probes the peer; `None` never probes.
     pub keepalive: Option<Duration>,
     /// The initial congestion window in segments; `None` is the stack's own choice.
@@ -252,7 +253,7 @@ impl Default for TcpOptions {
             send_buffer: None,
             receive_buffer: None,
             ecn: None,
-            hystart: true,
+            hystart: HyStart::Linux,
             keepalive: None,
             initial_window: None,
             mss: None,

@@ -43,6 +43,24 @@ fn hybrid_slow_start_ends_before_a_deep_queue_overflows() {
     };
     let (with, without) = (again("hystart=true"), again("hystart=false"));
     assert!(with < 0.1 && without > 1.0, "{with} % and {without} %");
+    // HyStart++ lets the window grow by a quarter a round from there on, for five rounds.
+    let gentle = again("hystart=rfc9406");
+    assert!(gentle < without / 3.0, "{gentle} % of {without} %");
+}
+
+/// Delays that vary without a queue are a rise to hybrid slow start, which ends at once. HyStart++ goes back to
+/// slow start when the delay falls again (RFC 9406 section 4.2).
+#[test]
+fn jitter_ends_no_slow_start_by_rfc_9406() {
+    let took = |hystart: &str| {
+        let delay = "link.delay={ uniform = { least = \"10 ms\", most = \"16 ms\" } }";
+        let settings = [delay, "link.rate=500 Mbit/s", "link.queue=8 MB", hystart];
+        download("completion_ms", &settings).mean
+    };
+    let [without, hybrid, gentle] =
+        ["false", "true", "rfc9406"].map(|how| took(&format!("hystart={how}")));
+    assert!(hybrid > 1.5 * without, "{hybrid} and {without} ms");
+    assert!(gentle < 1.2 * without, "{gentle} and {without} ms");
 }
 
 /// Segments of 548 bytes carry 536 and a timestamp, in packets of 588; the link is never idle except

@@ -67,7 +67,7 @@ impl Cubic {
             datagram: mtu.into(),
             initial_window,
             beta: tuning.beta.unwrap_or(BETA),
-            hystart: tuning.hystart.then(HyStart::default),
+            hystart: tuning.hystart.clone(),
             state,
             before: None,
         }
@@ -136,7 +136,10 @@ impl Cubic {
             return;
         }
         match self.state.window < self.state.ssthresh {
-            true => self.state.window += bytes,
+            true => {
+                let growth = self.hystart.as_mut().map_or(bytes, |hystart| hystart.growth(bytes));
+                self.state.window += growth;
+            }
             false => self.avoid_congestion(now, bytes, rtt),
         }
     }
@@ -204,6 +207,7 @@ impl Controller for Cubic {
             if !ecn {
                 self.before = Some(self.state.clone());
             }
+            self.hystart.iter_mut().for_each(HyStart::on_congestion);
             self.reduce(now);
         }
         // Within a recovery too, and without another reduction of ssthresh (RFC 9002 section 7.6.2,

@@ -32,7 +32,7 @@ impl Reno {
             datagram: mtu.into(),
             initial_window: tuning.initial_window(mtu),
             beta: tuning.beta.unwrap_or(BETA),
-            hystart: tuning.hystart.then(HyStart::default),
+            hystart: tuning.hystart.clone(),
             window: tuning.initial_window(mtu),
             ssthresh: u64::MAX,
             recovery_start: now,
@@ -63,7 +63,8 @@ impl Controller for Reno {
             return;
         }
         if self.window < self.ssthresh {
-            self.window += bytes;
+            let growth = self.hystart.as_mut().map_or(bytes, |hystart| hystart.growth(bytes));
+            self.window += growth;
             // What is beyond the threshold counts for congestion avoidance.
             self.acknowledged = self.window.saturating_sub(self.ssthresh);
             return;
@@ -97,6 +98,7 @@ impl Controller for Reno {
             return;
         }
         self.recovery_start = now;
+        self.hystart.iter_mut().for_each(HyStart::on_congestion);
         self.window = ((self.window as f64 * self.beta) as u64).max(self.least_window());
         self.ssthresh = self.window;
         if persistent {
@@ -145,6 +147,10 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(40);
 
+    fn hybrid() -> HyStart {
+        HyStart::of(Some(trackbed_tcp::config::HyStart::Linux)).unwrap()
+    }
+
     fn start() -> Instant {
         trackbed_substrate::to_std_instant(trackbed_core::Time::ZERO)
     }
@@ -174,7 +180,7 @@ mod tests {
     #[test]
     fn slow_start_ends_when_the_delay_rises() {
         for (rtt, ends) in [(44, None), (46, Some(9))] {
-            let (mut hystart, rtt) = (HyStart::default(), Duration::from_millis(rtt));
+            let (mut hystart, rtt) = (hybrid(), Duration::from_millis(rtt));
             hystart.on_ack(start());
             assert!(!hystart.ends_slow_start(start() + RTT, 16 * 1_252, 1_252));
             let ended = (1..=20).find(|ack| {
@@ -192,7 +198,7 @@ mod tests {
     /// A path may have any delay: only a rise ends slow start, also after a restart.
     #[test]
     fn a_long_path_is_no_rise() {
-        let mut hystart = HyStart::default();
+        let mut hystart = hybrid();
         let rtt = Duration::from_millis(600);
         for packet in 0..200 {
             let sent = start() + packet * Duration::from_millis(50);

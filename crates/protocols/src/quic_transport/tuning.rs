@@ -2,6 +2,9 @@
 
 use trackbed_core::{Arguments, ByteSize, Ratio};
 
+use super::hystart::HyStart;
+use crate::parameters;
+
 /// The values of the keys of [`quic`](crate::parameters::quic).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
@@ -9,7 +12,7 @@ pub(crate) struct Tuning {
     pub(super) initial_datagrams: Option<u64>,
     /// The share of the window kept after a loss.
     pub(super) beta: Option<f64>,
-    pub(super) hystart: bool,
+    pub(super) hystart: Option<HyStart>,
     /// 0 adapts.
     pub(super) reordering_threshold: u64,
     /// The size of every full datagram; `None` to look for the path's.
@@ -22,7 +25,7 @@ impl Tuning {
         Tuning {
             initial_datagrams: arguments.get("initial-window"),
             beta: arguments.get::<Ratio>("beta").map(Ratio::as_f64),
-            hystart: arguments.get("hystart").unwrap_or_default(),
+            hystart: HyStart::of(parameters::hystart(arguments)),
             reordering_threshold: arguments.get("reordering-threshold").unwrap_or(3),
             datagram: datagram.and_then(|size| size.as_bytes().try_into().ok()),
         }

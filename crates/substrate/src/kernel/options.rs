@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt;
 use trackbed_linux::sysctl::{self, CUBIC_HYSTART};
 use trackbed_linux::tcp_info;
+use trackbed_tcp::config::HyStart;
 
 use crate::host::{buffer_size, invalid};
 use crate::socket::{TcpInfo, TcpOptions};
@@ -62,11 +63,19 @@ fn check_ecn(options: &TcpOptions, role: Role) -> io::Result<()> {
 
 /// HyStart is a parameter of the kernel's CUBIC, one for the whole machine.
 fn check_hystart(options: &TcpOptions) -> io::Result<()> {
-    let given = sysctl::cubic_hystart();
-    if options.congestion != "cubic" || given.unwrap_or(true) == options.hystart {
+    let given = if sysctl::cubic_hystart().unwrap_or(true) { HyStart::Linux } else { HyStart::Off };
+    if options.congestion != "cubic" || given == options.hystart {
         return Ok(());
     }
-    let (verb, value) = if options.hystart { ("does not use", 1) } else { ("uses", 0) };
+    let (verb, value) = match options.hystart {
+        HyStart::Linux => ("does not use", 1),
+        HyStart::Off => ("uses", 0),
+        HyStart::Rfc9406 => {
+            return Err(invalid(
+                "the kernel's CUBIC has no HyStart++ (RFC 9406): set hystart to true",
+            ));
+        }
+    };
     Err(invalid(format!(
         "the kernel's CUBIC {verb} HyStart, and no socket option changes this; write {value} to \
          {CUBIC_HYSTART}"

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use trackbed_core::Seed;
 use trackbed_net::Network;
-use trackbed_tcp::config::{BufferSize, EcnMode, HyStart, KeepAlive, RtoBounds};
+use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive, RtoBounds};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::{Config, Stats, algorithms, schedulers};
 
@@ -23,7 +23,7 @@ pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     })?;
     Ok(Config {
         congestion,
-        hystart: if options.hystart { defaults.hystart } else { HyStart::Off },
+        hystart: options.hystart,
         initial_window_segments: options.initial_window.unwrap_or(defaults.initial_window_segments),
         mtu,
         mss: options.mss.unwrap_or(defaults.mss),
@@ -110,6 +110,8 @@ const LOOPBACK_MTU: u32 = 65_535;
 
 #[cfg(test)]
 mod tests {
+    use trackbed_tcp::config::HyStart;
+
     use super::*;
 
     #[test]
@@ -126,7 +128,7 @@ mod tests {
             send_buffer: Some(10_000),
             receive_buffer: Some(20_000),
             ecn: Some(true),
-            hystart: false,
+            hystart: HyStart::Off,
             keepalive: Some(Duration::from_secs(9)),
             initial_window: Some(3),
             mss: Some(700),

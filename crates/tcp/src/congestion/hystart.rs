@@ -22,7 +22,10 @@ pub enum HyStart {
 #[derive(Debug, Default)]
 pub(super) enum HyStartState {
     Linux(Linux),
-    Rfc9406(PlusPlus),
+    Rfc9406 {
+        state: PlusPlus,
+        round_end: Option<Seq>,
+    },
     #[default]
     Off,
 }
@@ -31,7 +34,9 @@ impl HyStartState {
     pub(super) fn new(which: HyStart) -> HyStartState {
         match which {
             HyStart::Linux => HyStartState::Linux(Linux::default()),
-            HyStart::Rfc9406 => HyStartState::Rfc9406(PlusPlus::default()),
+            HyStart::Rfc9406 => {
+                HyStartState::Rfc9406 { state: PlusPlus::default(), round_end: None }
+            }
             HyStart::Off => HyStartState::Off,
         }
     }
@@ -45,7 +50,15 @@ impl HyStartState {
     ) {
         match self {
             HyStartState::Linux(state) => state.on_rtt(window, rtt, delay_min, acked),
-            HyStartState::Rfc9406(state) => state.on_rtt(window, rtt, acked),
+            HyStartState::Rfc9406 { state, round_end } => {
+                let new_round = round_end.is_none_or(|end| acked.una.after(end));
+                if new_round {
+                    *round_end = Some(acked.next);
+                }
+                if state.sample(rtt, new_round) {
+                    window.ssthresh = window.cwnd;
+                }
+            }
             HyStartState::Off => {}
         }
     }
@@ -53,15 +66,17 @@ impl HyStartState {
     /// Lets the window grow in slow start and returns the segments left over.
     pub(super) fn slow_start(&mut self, window: &mut Window, segments: u32) -> u32 {
         match self {
-            HyStartState::Rfc9406(state) => state.slow_start(window, segments),
+            HyStartState::Rfc9406 { state, .. } => {
+                window.slow_start(state.growth(segments.into()) as u32)
+            }
             HyStartState::Linux(_) | HyStartState::Off => window.slow_start(segments),
         }
     }
 
-    /// The window is reduced: RFC 9406 section 4.2 ends conservative slow start then.
+    /// The window is reduced.
     pub(super) fn on_congestion(&mut self) {
-        if let HyStartState::Rfc9406(state) = self {
-            state.conservative = None;
+        if let HyStartState::Rfc9406 { state, .. } = self {
+            state.on_congestion();
         }
     }
 
@@ -71,7 +86,9 @@ impl HyStartState {
             HyStartState::Linux(_) => {
                 HyStartState::Linux(Linux { found: false, round: Some(Round::new(now, next)) })
             }
-            HyStartState::Rfc9406(_) => HyStartState::Rfc9406(PlusPlus::default()),
+            HyStartState::Rfc9406 { .. } => {
+                HyStartState::Rfc9406 { state: PlusPlus::default(), round_end: None }
+            }
             HyStartState::Off => HyStartState::Off,
         };
     }
@@ -145,11 +162,10 @@ impl Linux {
     }
 }
 
-/// RFC 9406 section 4.
-#[derive(Debug, Default)]
-pub(super) struct PlusPlus {
+/// HyStart++ (RFC 9406 section 4) without the count of rounds, which each transport has its own way for.
+#[derive(Clone, Debug, Default)]
+pub struct PlusPlus {
     done: bool,
-    round_end: Option<Seq>,
     least: Option<Duration>,
     last_least: Option<Duration>,
     samples: u32,
@@ -157,26 +173,28 @@ pub(super) struct PlusPlus {
 }
 
 /// Conservative slow start (RFC 9406 section 4.2).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Conservative {
     baseline: Duration,
     rounds_left: u32,
-    credit: u32,
+    credit: u64,
 }
 
 impl PlusPlus {
-    fn on_rtt(&mut self, window: &mut Window, rtt: Duration, acked: &Acked) {
+    /// Takes the round-trip time of an acknowledgment, with which a round begins or not. Returns whether slow
+    /// start ends.
+    pub fn sample(&mut self, rtt: Duration, new_round: bool) -> bool {
         if self.done {
-            return;
+            return false;
         }
-        if self.round_end.is_none_or(|end| acked.una.after(end)) {
-            self.start_round(window, acked.next);
+        if new_round {
+            self.start_round();
         }
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
         self.samples += 1;
         if self.samples < MIN_SAMPLES {
-            return;
+            return self.done;
         }
         if let Some(conservative) = &self.conservative {
             // The delay fell below where the rise began: it was a false alarm.
@@ -190,29 +208,30 @@ impl PlusPlus {
                     Some(Conservative { baseline: least, rounds_left: CSS_ROUNDS, credit: 0 });
             }
         }
+        self.done
     }
 
-    fn start_round(&mut self, window: &mut Window, end: Seq) {
-        self.round_end = Some(end);
+    fn start_round(&mut self) {
         self.last_least = self.least.take();
         self.samples = 0;
         if let Some(conservative) = &mut self.conservative {
-            if conservative.rounds_left == 0 {
-                window.ssthresh = window.cwnd;
-                self.done = true;
-            }
+            self.done = conservative.rounds_left == 0;
             conservative.rounds_left = conservative.rounds_left.saturating_sub(1);
         }
     }
 
-    fn slow_start(&mut self, window: &mut Window, segments: u32) -> u32 {
-        let Some(conservative) = &mut self.conservative else {
-            return window.slow_start(segments);
-        };
-        conservative.credit += segments;
+    /// By how much the window grows in slow start, where this much was acknowledged, in the same unit.
+    pub fn growth(&mut self, acknowledged: u64) -> u64 {
+        let Some(conservative) = &mut self.conservative else { return acknowledged };
+        conservative.credit += acknowledged;
         let growth = conservative.credit / CSS_GROWTH_DIVISOR;
         conservative.credit -= growth * CSS_GROWTH_DIVISOR;
-        window.slow_start(growth)
+        growth
+    }
+
+    /// The window is reduced: RFC 9406 section 4.2 ends conservative slow start then.
+    pub fn on_congestion(&mut self) {
+        self.conservative = None;
     }
 }
 
@@ -227,7 +246,7 @@ const TRAIN_ALLOWANCE: Duration = Duration::from_millis(1);
 const MIN_SAMPLES: u32 = 8;
 const MIN_RISE: Duration = Duration::from_millis(4);
 const MAX_RISE: Duration = Duration::from_millis(16);
-const CSS_GROWTH_DIVISOR: u32 = 4;
+const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
 
 #[cfg(test)]

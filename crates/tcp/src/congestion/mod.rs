@@ -17,7 +17,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 pub use self::coupling::Coupling;
-pub use self::hystart::{DelayRise, HyStart, LOW_WINDOW};
+pub use self::hystart::{DelayRise, HyStart, LOW_WINDOW, PlusPlus};
 pub use self::registry::algorithms;
 pub use self::window::Window;
 use crate::sequence::Seq;

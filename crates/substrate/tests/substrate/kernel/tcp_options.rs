@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::{AsyncWriteExt as _, FutureExt as _};
 use trackbed_substrate::TcpOptions;
+use trackbed_tcp::config::HyStart;
 
 use super::{defaults, run};
 use crate::support::address;
@@ -63,7 +64,11 @@ fn hystart_is_what_the_module_says_or_refused_with_the_parameter() {
     const PARAMETER: &str = "/sys/module/tcp_cubic/parameters/hystart";
     let given = fs::read_to_string(PARAMETER).map_or(true, |text| text.trim() != "0");
     let cubic = TcpOptions::default().congestion;
-    let other = TcpOptions { hystart: !given, congestion: cubic, ..defaults() };
+    let hystart = if given { HyStart::Off } else { HyStart::Linux };
+    let plus_plus =
+        TcpOptions { hystart: HyStart::Rfc9406, congestion: cubic.clone(), ..defaults() };
+    assert_refused(plus_plus, "RFC 9406");
+    let other = TcpOptions { hystart, congestion: cubic, ..defaults() };
     assert_refused(other.clone(), PARAMETER);
     // Only CUBIC has it.
     let reno = TcpOptions { congestion: "reno".to_owned(), ..other };
