@@ -165,6 +165,10 @@ fn value(kind: Kind) -> Value {
         Kind::Count { min } => json!({ "type": "integer", "minimum": min }),
         Kind::Number => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Kind::Flag => json!({ "type": "boolean" }),
+        // TOML has words for both.
+        Kind::Choice(words) if words.contains(&"true") => {
+            json!({ "anyOf": [{ "type": "boolean" }, { "enum": words }] })
+        }
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Counts => json!({ "type": ["array", "string", "integer"] }),
         Kind::Timetable => json!({ "type": ["array", "string"] }),

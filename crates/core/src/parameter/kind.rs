@@ -116,7 +116,11 @@ impl Kind {
             Kind::Number => "1.5".to_owned(),
             Kind::Frequency => "\"10 /s\"".to_owned(),
             Kind::Choice(words) => {
-                words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
+                let quoted = |word: &&str| match *word {
+                    "true" | "false" => (*word).to_owned(),
+                    word => format!("\"{word}\""),
+                };
+                words.iter().map(quoted).collect::<Vec<_>>().join(" or ")
             }
             Kind::Flag => "true or false".to_owned(),
             Kind::Counts => "[3, 17]".to_owned(),
