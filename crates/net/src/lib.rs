@@ -42,6 +42,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod content;
 mod in_flight;
 mod link;
 mod link_spec;
@@ -51,6 +52,7 @@ pub mod queue;
 mod registry;
 pub mod spec;
 
+pub use content::ContentReader;
 pub use link::{Alteration, Change, DropReason, Link, Outlet, Waiting, Wire};
 pub use link_spec::LinkSpec;
 pub use network::{

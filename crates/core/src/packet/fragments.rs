@@ -54,6 +54,11 @@ impl Packet {
         Packet { data: data.freeze(), offload: Offload::default() }
     }
 
+    /// Whether it is a part of a packet only.
+    pub fn is_fragment(&self) -> bool {
+        self.place().is_some()
+    }
+
     /// The place of a fragment; `None` for a complete packet.
     fn place(&self) -> Option<Place> {
         let at = |at: usize| u16::from_be_bytes([self.data[at], self.data[at + 1]]);

@@ -1,6 +1,7 @@
 //! The link models.
 
 pub(crate) mod alteration;
+mod chosen;
 pub mod delay;
 pub(crate) mod flush;
 mod gate;
@@ -14,6 +15,7 @@ pub(crate) mod reordering;
 mod schedule;
 
 pub use alteration::{Corruption, Duplication};
+pub use chosen::{Chosen, Fault};
 pub use delay::Delay;
 pub use flush::Flush;
 pub use loss::Loss;

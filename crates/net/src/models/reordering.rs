@@ -1,5 +1,6 @@
 //! Reordering: some packets are delayed, and later ones overtake them.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,26 +45,43 @@ impl Model for Reordering {
     }
 
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        let (rng, held_back) = (PacketRng::new(rng), InFlight::new(true));
-        Box::new(ReorderingLink { model: *self, rng, held_back, inner })
+        Box::new(HoldingLink::new((self.probability, PacketRng::new(rng)), self.hold, inner))
     }
 }
 
+/// Picks packets out of a sequence.
+pub(super) trait Picks: fmt::Debug + Send {
+    /// Whether it picks the next one.
+    fn picks(&mut self, packet: &Packet) -> bool;
+}
+
+impl Picks for (Ratio, PacketRng) {
+    fn picks(&mut self, packet: &Packet) -> bool {
+        self.1.of(packet.len()).chance(self.0)
+    }
+}
+
+/// Holds packets back for a fixed time.
 #[derive(Debug)]
-struct ReorderingLink {
-    model: Reordering,
-    rng: PacketRng,
+pub(super) struct HoldingLink<P> {
+    picks: P,
+    hold: Duration,
     held_back: InFlight,
     inner: Box<dyn Link>,
 }
 
-impl Link for ReorderingLink {
+impl<P> HoldingLink<P> {
+    pub fn new(picks: P, hold: Duration, inner: Box<dyn Link>) -> HoldingLink<P> {
+        HoldingLink { picks, hold, held_back: InFlight::new(true), inner }
+    }
+}
+
+impl<P: Picks> Link for HoldingLink<P> {
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
         self.held_back.release(now, &mut *self.inner, out);
-        let delays = self.rng.of(packet.len()).chance(self.model.probability);
-        if delays && !self.model.hold.is_zero() {
+        if self.picks.picks(&packet) && !self.hold.is_zero() {
             out.altered(now, &packet, Alteration::HeldBack);
-            return self.held_back.insert(now + self.model.hold, packet);
+            return self.held_back.insert(now + self.hold, packet);
         }
         self.inner.push(now, packet, out);
     }
