@@ -14,6 +14,7 @@ pub mod compare;
 pub mod computing;
 pub mod divergence;
 mod document;
+pub mod drops;
 pub mod groups;
 pub mod needed;
 pub mod number;

@@ -8,6 +8,7 @@ pub mod campaign;
 pub mod capture;
 mod computing;
 mod device;
+pub mod drops;
 pub mod emulated;
 mod ends;
 mod environment;

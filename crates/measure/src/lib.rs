@@ -5,6 +5,7 @@
 pub mod agreement;
 pub mod answered;
 pub mod contrast;
+pub mod drops;
 pub mod factors;
 pub mod keylog;
 pub mod lists;

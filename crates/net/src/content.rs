@@ -21,6 +21,8 @@ enum Datagrams {
     Quic,
     Dtls,
     Coap,
+    /// SCTP over UDP (RFC 6951).
+    Sctp,
     Other,
 }
 
@@ -52,6 +54,7 @@ impl ContentReader {
             Datagrams::Quic => joined(quic_packets(payload)),
             Datagrams::Dtls => joined(dtls_records(payload)),
             Datagrams::Coap => coap_message(payload),
+            Datagrams::Sctp => joined(chunks(payload.get(12..).unwrap_or_default())),
             Datagrams::Other => "data".to_owned(),
         }
     }
@@ -66,13 +69,21 @@ impl Datagrams {
     /// Judged by the first datagram of a flow.
     fn of(first: &[u8]) -> Datagrams {
         match first {
-            // A long header, and a version that is in use or being negotiated.
-            [0xc0..=0xff, a, b, c, d, _, ..]
+            // A long header, whose second bit may have any value (RFC 9287), and a version that is in use or being
+            // negotiated.
+            [0x80..=0xff, a, b, c, d, _, ..]
                 if [0, QUIC_V1, QUIC_V2].contains(&u32::from_be_bytes([*a, *b, *c, *d])) =>
             {
                 Datagrams::Quic
             }
             [20..=26, 0xfe, ..] => Datagrams::Dtls,
+            // An association begins with INIT or INIT ACK, which no other chunk is bundled with.
+            [_, _, _, _, _, _, _, _, _, _, _, _, 1 | 2, 0, high, low, ..]
+                if usize::from(u16::from_be_bytes([*high, *low])).next_multiple_of(4) + 12
+                    == first.len() =>
+            {
+                Datagrams::Sctp
+            }
             // Version 1, and a token of at most eight bytes (RFC 7252 section 3).
             [head, code, _, _, ..] if head >> 6 == 1 && head & 15 <= 8 && code >> 5 <= 5 => {
                 Datagrams::Coap
@@ -179,7 +190,8 @@ const QUIC_V2: u32 = 0x6b33_43cf;
 /// The coalesced packets of a datagram (RFC 9000 sections 12.2 and 17.2).
 fn quic_packets(mut data: &[u8]) -> Vec<&'static str> {
     let mut names = Vec::new();
-    while let Some(&first) = data.first().filter(|first| **first != 0) {
+    // Zeros behind a packet are padding; in front they are a short header whose second bit is random too.
+    while let Some(&first) = data.first().filter(|first| **first != 0 || names.is_empty()) {
         let Some((name, rest)) = (if first < 0x80 { None } else { long_header(data) }) else {
             names.push("1-RTT");
             break;
@@ -366,7 +378,7 @@ mod tests {
         let handshake = [0xe0, 0, 0, 0, 1, 0, 0, 0x40, 2, 8, 8];
         let both = [&initial[..], &handshake, &[0; 40]].concat();
         let expected = ["Initial+Handshake", "1-RTT", "Handshake+1-RTT"];
-        assert_eq!(udp(&[&both, &[0x44, 1, 2, 3], &[&handshake[..], &[0x41]].concat()]), expected);
+        assert_eq!(udp(&[&both, &[0, 1, 2, 3], &[&handshake[..], &[0x41]].concat()]), expected);
         // The same byte, without QUIC's handshake: confirmable, four bytes of token, POST; and 2.04.
         assert_eq!(udp(&[&[0x44, 2, 0, 1], &[0x64, 68, 0, 1]]), ["CON POST", "ACK 2.04"]);
         let record = |kind: u8, epoch: u8, body: &[u8]| {

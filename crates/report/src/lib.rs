@@ -12,6 +12,7 @@ pub mod contrast;
 mod details;
 mod differences;
 pub mod divergence;
+pub mod drops;
 pub mod export;
 pub mod figure;
 mod guidance;

@@ -62,6 +62,7 @@ pub struct Plan {
 }
 
 /// One combination of factors.
+#[derive(Clone)]
 pub struct Cell {
     /// The factors that distinguish this cell, in the order of the file.
     pub factors: Vec<(String, Factor)>,

@@ -3,9 +3,9 @@
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
-    advise, agree, calibrate, compare, completions, doctor, export, fetch, figure, handover, infer,
-    link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve, v2x,
-    verify, verify_results,
+    advise, agree, calibrate, compare, completions, doctor, drops, export, fetch, figure, handover,
+    infer, link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve,
+    v2x, verify, verify_results,
 };
 use crate::help;
 
@@ -54,6 +54,8 @@ pub enum Command {
     Run(run::Arguments),
     /// Repeat one run of a run directory, and write its packets, TLS keys and qlog traces
     Replay(replay::Arguments),
+    /// Lose every packet of an exchange, one at a time, and judge the recovery by the standards
+    Drops(drops::Arguments),
     /// Run a scenario in virtual time and on the kernel, and check that the two agree
     Agree(agree::Arguments),
     /// Write an HTML report with figures about a run directory

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
         Command::Advise(arguments) => commands::advise::execute(&arguments),
+        Command::Drops(arguments) => commands::drops::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Infer(arguments) => commands::infer::execute(&arguments),

@@ -44,7 +44,7 @@ impl From<Home> for SubstrateArgument {
 }
 
 /// The options that `run`, `paper` and `agree` share.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RunOptions {
     /// Choose where runs execute [default: the scenario's own substrate, usually virtual]
     #[arg(long, value_enum)]

@@ -3,12 +3,13 @@
 
 mod arithmetic;
 mod determinism;
+mod formulas;
 mod fuzz_corpus;
+mod lost_flights;
 mod migration;
 mod pages;
 mod presets;
 mod scenarios;
-mod single_losses;
 mod slow_start;
 mod swarm;
 mod telemetry;

@@ -2,7 +2,8 @@ use std::time::{Duration, Instant};
 
 use crate::{Config, SeededRng, TimeoutError};
 
-const JITTER_RANGE: f32 = 0.5;
+// RFC 6347 section 4.2.4.1, RFC 9147 section 5.8.2: the first timer lasts one second.
+const JITTER_RANGE: f32 = 0.0;
 const IDLE_INTERVAL: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 pub struct HandshakeTimers {

@@ -7,6 +7,7 @@ pub mod campaign;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
+pub mod drops;
 pub mod export;
 pub mod fetch;
 pub mod figure;

@@ -12,6 +12,7 @@ use trackbed_connection::{Capabilities, Transport};
 use trackbed_lab::campaign::audit::Findings;
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
+use trackbed_measure::drops::DropsDocument;
 use trackbed_measure::metrics;
 use trackbed_measure::planned::PlanDocument;
 use trackbed_measure::results::{Document, RunResult};
@@ -41,13 +42,14 @@ pub struct Arguments {
 type Make = fn(&str) -> Value;
 
 /// Files and documents with a JSON Schema.
-const SCHEMAS: [(&str, Make); 12] = [
+const SCHEMAS: [(&str, Make); 13] = [
     ("scenario", |_| scenario::json_schema()),
     ("run", |name| json_schema::<Document>(name, "run.json of Trackbed")),
     ("runs", |name| json_schema::<RunResult>(name, "A line of runs.jsonl of Trackbed")),
     ("about", |name| json_schema::<About>(name, "about.json of Trackbed")),
     ("compare", printed::<Contrast>),
     ("agree", printed::<AgreementDocument>),
+    ("drops", printed::<DropsDocument>),
     ("advise", printed::<Advice>),
     ("paper", printed::<PaperDocument>),
     ("plan", printed::<PlanDocument>),
