@@ -1,0 +1,73 @@
+//! `trackbed drops`: files, exit codes, baselines, bad input.
+
+use super::scenario;
+
+const QUIC: &str = "drops a.toml --set protocol=quic --set workload.count=2";
+
+#[test]
+fn each_loss_is_a_row_a_test_case_and_a_mark_of_the_picture() {
+    let scratch = scenario();
+    let text = scratch.succeed(&format!("{QUIC} --junit drops.xml --out out")).stdout;
+    assert!(text.starts_with("All ") && text.contains("single losses are recovered"), "{text}");
+    assert!(text.contains("first PTO, RFC 9002 6.2.2"), "{text}");
+    let document = scratch.json("out/drops.json");
+    let cell = &document["cells"][0];
+    let count = cell["patterns"].as_array().unwrap().len();
+    assert_eq!(cell["packets"].as_array().unwrap().len(), count);
+    assert_eq!(scratch.read("drops.xml").matches("<testcase ").count(), count);
+    assert!(scratch.read("out/drops.svg").contains("client Initial 1"));
+    // The same search gives the same bytes, also with pairs, whose singles are the same.
+    let printed = scratch.succeed(&format!("{QUIC} --json --out again")).stdout;
+    assert_eq!(printed.trim(), scratch.read("out/drops.json").trim());
+    let pairs = scratch.succeed(&format!("{QUIC} --pairs --json --out pairs")).stdout;
+    let pairs: serde_json::Value = serde_json::from_str(&pairs).unwrap();
+    let pairs = pairs["cells"][0]["patterns"].as_array().unwrap();
+    assert!(pairs.len() > 5 * count, "{} and {count}", pairs.len());
+    assert_eq!(pairs[..count], cell["patterns"].as_array().unwrap()[..]);
+}
+
+#[test]
+fn what_the_baseline_knows_does_not_fail_again() {
+    let scratch = scenario();
+    // A timer five times as long as the standard's.
+    let slow = "drops a.toml --set protocol=tcp --set rto-min=5s --set workload.count=2";
+    let first = scratch.trackbed(&format!("{slow} --out out --capture"));
+    assert_eq!(first.status, 1, "{}", first.stderr);
+    assert!(first.stdout.contains("late"), "{}", first.stdout);
+    let captures = scratch.path("out/captures/cell-0-client-data-1");
+    assert!(captures.join("phone.pcapng").exists());
+    let known =
+        scratch.trackbed(&format!("{slow} --baseline out/drops.json --out new --junit b.xml"));
+    assert_eq!(known.status, 0, "{}", known.stderr);
+    assert!(scratch.read("b.xml").contains("failures=\"0\""));
+}
+
+/// Copies and late packets cost no more than the 100 ms that one is held back.
+#[test]
+fn copies_cost_nothing_and_late_packets_their_delay() {
+    let scratch = scenario();
+    for (fault, most) in [("duplication", 3.0), ("delay", 110.0)] {
+        let found = scratch.succeed(&format!("{QUIC} --fault {fault} --json --out {fault}")).stdout;
+        let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+        for pattern in found["cells"][0]["patterns"].as_array().unwrap() {
+            assert!(pattern["later_ms"].as_f64().unwrap() < most, "{fault}: {pattern}");
+        }
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_the_remedy() {
+    let scratch = scenario();
+    scratch.write("bad.json", "{}");
+    for (words, expected) in [
+        ("drops a.toml --baseline bad.json", "give the drops.json of an earlier search"),
+        ("drops a.toml --substrate live", "use --substrate virtual or emulated"),
+        ("drops train --quick", "give the scenario a [link]"),
+        ("drops a.toml --set link.up.rate=0", "rate"),
+        ("drops a.toml --packets 0", "packets"),
+    ] {
+        let ended = scratch.trackbed(words);
+        assert_eq!(ended.status, 2, "{words}: {}", ended.stdout);
+        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
+    }
+}
