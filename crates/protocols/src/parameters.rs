@@ -176,7 +176,7 @@ fn quic() -> Vec<Parameter> {
     vec![
         initial_window(),
         Parameter::optional("beta", Kind::Share, BETA),
-        Parameter::optional("hystart", Kind::Choice(HYSTARTS), HYSTART),
+        Parameter::optional("hystart", Kind::Choice(HyStart::NAMES), HYSTART),
         Parameter::optional("packet-size", Kind::Size, PACKET_SIZE),
         Parameter::with_default("reordering-threshold", Kind::Count { min: 0 }, "3", REORDERING),
     ]
@@ -207,7 +207,7 @@ pub fn tcp() -> Vec<Parameter> {
          link's MTU";
     const SACK: &str = "TCP: selective acknowledgments and RACK-TLP; default: true";
     vec![
-        Parameter::with_default("hystart", Kind::Choice(HYSTARTS), "true", HYSTART),
+        Parameter::with_default("hystart", Kind::Choice(HyStart::NAMES), "true", HYSTART),
         Parameter::optional("ecn", Kind::Flag, ECN),
         Parameter::optional("send-buffer", Kind::Size, SEND_BUFFER),
         Parameter::optional("receive-buffer", Kind::Size, RECEIVE_BUFFER),
@@ -221,16 +221,6 @@ pub fn tcp() -> Vec<Parameter> {
 
 const HYSTART: &str = "CUBIC (over QUIC also Reno) leaves slow start when the delay grows: true: at once, as \
                        Linux over TCP and Chromium over QUIC; rfc9406: as HyStart++; default over QUIC: false";
-/// What the scenario says of leaving slow start early.
-pub(crate) fn hystart(arguments: &Arguments) -> Option<HyStart> {
-    Some(match arguments.get::<&str>("hystart")? {
-        "false" => HyStart::Off,
-        "rfc9406" => HyStart::Rfc9406,
-        _ => HyStart::Linux,
-    })
-}
-
-const HYSTARTS: &[&str] = &["true", "false", "rfc9406"];
 
 /// The idle timeout, which every protocol has.
 pub fn idle_timeout() -> Vec<Parameter> {
@@ -270,7 +260,7 @@ impl TransportParameters {
         let congestion = arguments.get::<&str>("congestion");
         transport.congestion = congestion.map_or(transport.congestion, str::to_owned);
         let tcp = &mut transport.tcp;
-        tcp.hystart = hystart(arguments).unwrap_or(tcp.hystart);
+        tcp.hystart = arguments.get("hystart").and_then(HyStart::from_name).unwrap_or(tcp.hystart);
         tcp.ecn = arguments.get("ecn");
         let buffer = |name| Ok(bytes_in(arguments, name, BUFFER_SIZES)?.map(|size| size as usize));
         tcp.send_buffer = buffer("send-buffer")?;
@@ -297,7 +287,7 @@ impl TransportParameters {
         let tuned = [
             ("initial-window", arguments.get::<u64>("initial-window").is_some()),
             ("beta", arguments.get::<Ratio>("beta").is_some()),
-            ("hystart", hystart(arguments).is_some()),
+            ("hystart", arguments.get::<&str>("hystart").is_some()),
         ];
         let ignored = tuned.into_iter().find(|(_, is_set)| *is_set && transport.congestion == BBR);
         if let Some((parameter, _)) = ignored {

@@ -1,5 +1,7 @@
 //! Runs of a cell in which chosen packets of the link are lost, doubled or held back.
 
+mod judge;
+mod question;
 mod trials;
 mod watch;
 
@@ -7,46 +9,18 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use trackbed_analysis::drops::{self, Bound};
-use trackbed_connection::Transport;
+use trackbed_analysis::drops;
 use trackbed_measure::drops::{DropVerdict, DropsCell, Passed, Pattern, Place};
 use trackbed_measure::results::{EMULATED, VIRTUAL};
-use trackbed_net::models::Fault;
 use trackbed_scenario::{Cell, Plan};
 use trackbed_substrate::Cancel;
 
 use crate::capture::Capture;
-use crate::emulated::Emulated;
 use crate::run::Runner;
-use trials::{LIMIT, RANDOM, Trial, Trials, altered};
-
-/// What is tried.
-#[derive(Clone, Debug)]
-pub struct Question {
-    /// What happens to the chosen packets.
-    pub fault: Fault,
-    /// Whether pairs are tried too.
-    pub pairs: bool,
-    /// At most this many packets of a run are chosen, from its beginning.
-    pub packets: usize,
-    /// Run number, which selects the random numbers.
-    pub run: u32,
-    /// Only the patterns with this text, if any.
-    pub only: Option<String>,
-    /// How many runs at a time, in virtual time.
-    pub jobs: usize,
-    /// Ends the search early.
-    pub cancel: Cancel,
-}
-
-/// Where runs execute.
-#[derive(Clone, Copy, Debug)]
-pub enum Ground<'a> {
-    /// In virtual time, where each run can be repeated.
-    Virtual,
-    /// On the kernel.
-    Emulated(&'a Emulated),
-}
+use judge::Judge;
+pub use question::{Ground, Question};
+use trials::{LIMIT, RANDOM, Trials, altered};
+use watch::Trial;
 
 /// Tries the packets of cell `index`, and calls `finished` with the number of trials so far and to come.
 ///
@@ -112,46 +86,6 @@ pub fn search(
     let round_trip_ms = rtt.as_secs_f64() * 1e3;
     Ok(DropsCell { cell: index, name, round_trip_ms, completion_ms, packets: passed, patterns })
 }
-
-/// What the trials of a cell are compared with.
-#[derive(Clone, Copy, Debug)]
-struct Judge {
-    transport: Transport,
-    rtt: Duration,
-    /// Without a fault.
-    completion_ms: f64,
-    /// What may be added to the time that a standard gives.
-    slack_ms: f64,
-}
-
-impl Judge {
-    fn bound(&self, trial: &Trial, index: usize) -> Option<Bound> {
-        trial.trace.bound(index, self.transport, (trial.span.0, self.rtt))
-    }
-
-    fn verdict(&self, places: Vec<Place>, trial: &Trial, bound: Option<Bound>) -> Pattern {
-        let ended = (&trial.ended, trial.trace.met);
-        drops::judge(places, ended, bound, (self.completion_ms, self.slack_ms))
-    }
-
-    /// The verdict on the loss of one packet, which its sender must not take for lost too soon either.
-    fn single(&self, (at, place): (usize, Place), trial: &Trial, bound: Option<Bound>) -> Pattern {
-        let pattern = self.verdict(vec![place], trial, bound);
-        let repeated = trial.trace.repeated(at, (trial.span.0, self.rtt));
-        let early = repeated.zip(bound).filter(|(after, bound)| *after < EARLY * bound.least_ms());
-        match early {
-            Some((after, _)) if pattern.verdict == DropVerdict::InTime => Pattern {
-                verdict: DropVerdict::Early,
-                reason: Some(format!("sent again after {after:.1} ms, before any sample")),
-                ..pattern
-            },
-            _ => pattern,
-        }
-    }
-}
-
-/// A timer without a sample may be this much shorter than the standard's without being a fault.
-const EARLY: f64 = 0.9;
 
 /// Writes captures of the run in which the packets of `pattern` met the fault to `directory`.
 ///

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use trackbed_analysis::drops::{Ended, Trace};
+use trackbed_analysis::drops::Ended;
 use trackbed_core::Time;
 use trackbed_measure::drops::{DropVerdict, Pattern, Place};
 use trackbed_measure::results::Outcome;
@@ -15,17 +15,10 @@ use trackbed_net::spec::Stage;
 use trackbed_scenario::{Cell, Plan};
 use trackbed_substrate::{Cancel, RunError};
 
-use super::watch::Watcher;
-use super::{Ground, Judge, Question};
+use super::judge::Judge;
+use super::question::{Ground, Question};
+use super::watch::{Trial, Watcher};
 use crate::run::{Onlooker as _, Runner, Unfinished};
-
-/// A run in which the packets of some places met a fault.
-pub(super) struct Trial {
-    pub trace: Trace,
-    pub ended: Ended,
-    /// The measured part.
-    pub span: (Time, Time),
-}
 
 /// Longer than any timer that is doubled a few times.
 pub(super) const LIMIT: Time = Time::from_millis(3_600_000);

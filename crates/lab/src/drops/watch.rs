@@ -10,9 +10,16 @@ use trackbed_measure::drops::Place;
 use trackbed_net::{Alteration, ContentReader, Direction, DropReason, LinkId, Point, Tap};
 use trackbed_protocols::Observer;
 
-use super::trials::Trial;
 use crate::notes::Notes;
 use crate::run::Onlooker;
+
+/// A run in which the packets of some places met a fault.
+pub(super) struct Trial {
+    pub trace: Trace,
+    pub ended: Ended,
+    /// The measured part.
+    pub span: (Time, Time),
+}
 
 /// Keeps what passes the link.
 #[derive(Default)]

@@ -28,8 +28,8 @@ enum Detector {
 
 impl HyStart {
     /// What is asked for; nothing over QUIC where nothing is said.
-    pub(super) fn of(asked: Option<config::HyStart>) -> Option<HyStart> {
-        let detector = match asked? {
+    pub(super) fn of(asked: Option<&str>) -> Option<HyStart> {
+        let detector = match config::HyStart::from_name(asked?)? {
             config::HyStart::Off => return None,
             config::HyStart::Linux => {
                 Detector::Hybrid { rise: DelayRise::default(), found: false, least_rtt: None }

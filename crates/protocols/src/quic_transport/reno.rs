@@ -148,7 +148,7 @@ mod tests {
     const RTT: Duration = Duration::from_millis(40);
 
     fn hybrid() -> HyStart {
-        HyStart::of(Some(trackbed_tcp::config::HyStart::Linux)).unwrap()
+        HyStart::of(Some("true")).unwrap()
     }
 
     fn start() -> Instant {

@@ -3,7 +3,6 @@
 use trackbed_core::{Arguments, ByteSize, Ratio};
 
 use super::hystart::HyStart;
-use crate::parameters;
 
 /// The values of the keys of [`quic`](crate::parameters::quic).
 #[derive(Clone, Debug, Default)]
@@ -25,7 +24,7 @@ impl Tuning {
         Tuning {
             initial_datagrams: arguments.get("initial-window"),
             beta: arguments.get::<Ratio>("beta").map(Ratio::as_f64),
-            hystart: HyStart::of(parameters::hystart(arguments)),
+            hystart: HyStart::of(arguments.get("hystart")),
             reordering_threshold: arguments.get("reordering-threshold").unwrap_or(3),
             datagram: datagram.and_then(|size| size.as_bytes().try_into().ok()),
         }

@@ -2,21 +2,22 @@
 
 use std::time::Duration;
 
-use trackbed_core::Time;
+use trackbed_core::{Time, named};
 
 use super::{Acked, Window};
 use crate::sequence::Seq;
 
-/// When CUBIC leaves slow start before a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HyStart {
-    /// As in Linux: a long train of acknowledgments, or a rise of the delay, ends slow start at
-    /// once.
-    Linux,
-    /// HyStart++ (RFC 9406): a rise of the delay leads to conservative slow start first.
-    Rfc9406,
-    /// Slow start until a loss.
-    Off,
+named! {
+    /// When CUBIC leaves slow start before a loss, as the key `hystart` says it.
+    pub enum HyStart {
+        /// As in Linux: a long train of acknowledgments, or a rise of the delay, ends slow start at
+        /// once.
+        Linux = "true",
+        /// Slow start until a loss.
+        Off = "false",
+        /// HyStart++ (RFC 9406): a rise of the delay leads to conservative slow start first.
+        Rfc9406 = "rfc9406",
+    }
 }
 
 #[derive(Debug, Default)]
