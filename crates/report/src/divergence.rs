@@ -227,8 +227,8 @@ fn plot(pair: &Pair<'_>) -> Option<Plot> {
     keys.push(Key::dot(Look::INK, Fill::Full, "lost"));
     let place = pair.place().into_iter().flatten().flatten();
     if let Some(at) = place.map(millis).reduce(f64::min) {
-        marks.push(Mark::Rule(at));
-        keys.push(Key { marks: vec![Mark::Rule(0.5)], text: "they diverge".to_owned() });
+        marks.push(Mark::Rule([at, f64::NAN]));
+        keys.push(Key::rule("they diverge"));
     }
     let panel = Panel {
         title: String::new(),

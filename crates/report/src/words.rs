@@ -13,6 +13,12 @@ pub(crate) fn title(metric: &str) -> String {
     format!("{}\n{unit}", name.replace('_', " "))
 }
 
+/// With a capital letter.
+pub(crate) fn capital(name: &str) -> String {
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_uppercase())
+}
+
 /// The index of a cell and its factors.
 pub(crate) fn numbered(document: &Document, index: u32) -> String {
     match document.cells.get(index as usize) {

@@ -14,53 +14,33 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** The drawing with title, legend and source, in colours that need no style sheet. */
+/** The drawing with title, caption and source, in colours that need no style sheet. */
 function standalone(figure, view, node) {
-  const width = Number(node.getAttribute("width"));
-  const inner = Number(node.getAttribute("height"));
-  const series = view.series.filter((one) => one.name);
-  const rows = legendRows([...new Map(series.map((one) => [one.name, one])).values()], width);
-  const head = 52 + rows.length * 18;
-  const svg = d3.create("svg:svg").attr("xmlns", "http://www.w3.org/2000/svg");
-  const full = { width: width + 2 * PADDING, height: inner + head + 44 };
-  svg.attr("width", full.width).attr("height", full.height)
-    .attr("viewBox", `0 0 ${full.width} ${full.height}`)
-    .attr("font-family", "system-ui, sans-serif").attr("font-size", 12)
-    .attr("style", "color: var(--ink)").attr("fill", "var(--ink)");
-  svg.append("rect").attr("width", "100%").attr("height", "100%").attr("fill", "var(--card)");
-  svg.append("text").attr("x", PADDING).attr("y", 24).attr("font-size", 15).attr("font-weight", 600)
-    .text(titleOf(figure, view));
-  rows.forEach((row, line) => row.forEach(({ series: one, x }) => {
-    const item = svg.append("g").attr("transform", `translate(${PADDING + x},${36 + line * 18})`);
-    item.append(() => swatch(lookOf(figure.shape, one)));
-    item.append("text").attr("x", 30).attr("y", 10).text(one.name);
-  }));
+  const { width, height } = node.viewBox.baseVal;
   const copy = node.cloneNode(true);
-  copy.setAttribute("x", PADDING);
-  copy.setAttribute("y", head);
-  svg.node().append(copy);
-  [view.caption, data.model ? `MODEL, no measurement. ${data.source}` : data.source].forEach((text, line) => {
-    svg.append("text").attr("x", PADDING).attr("y", head + inner + 16 + 16 * line).attr("font-size", 11)
-      .attr("fill", "var(--quiet)").text(text);
-  });
-  return { text: resolved(new XMLSerializer().serializeToString(svg.node())), ...full };
+  for (const name of ["class", "data-axes", "aria-hidden"]) copy.removeAttribute(name);
+  const place = { x: PADDING, y: 40, width, height };
+  Object.entries(place).forEach(([name, value]) => copy.setAttribute(name, value));
+  const drawing = new XMLSerializer().serializeToString(copy);
+  const full = { width: width + 2 * PADDING, height: height + 84 };
+  const source = data.model ? `MODEL, no measurement. ${data.source}` : data.source;
+  const text = (x, y, size, weight, colour, content) => `<text x="${x}" y="${y}" font-size="${size}" `
+    + `font-weight="${weight}" fill="var(--${colour})">${escaped(content)}</text>`;
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${full.width}" height="${full.height}" `
+      + `viewBox="0 0 ${full.width} ${full.height}" font-family="Arial, Helvetica, sans-serif">`,
+    `<rect width="100%" height="100%" fill="var(--card)"/>`,
+    text(PADDING, 24, 15, 600, "ink", titleOf(figure, view)),
+    drawing,
+    text(PADDING, height + 56, 11, 400, "quiet", view.caption),
+    text(PADDING, height + 72, 11, 400, "quiet", source),
+    "</svg>",
+  ];
+  return { text: resolved(parts.join("")), ...full };
 }
 
-/** The legend's entries, wrapped into rows. */
-function legendRows(series, width) {
-  if (series.length < 2) return [];
-  const rows = [[]];
-  let x = 0;
-  for (const one of series) {
-    const wide = textWidth(one.name) + 48;
-    if (x > 0 && x + wide > width) {
-      rows.push([]);
-      x = 0;
-    }
-    rows[rows.length - 1].push({ series: one, x });
-    x += wide;
-  }
-  return rows;
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
 /** Replaces custom properties with their values in this theme. */
@@ -100,19 +80,17 @@ function csv(figure) {
     const text = value === null || value === undefined ? "" : (isFormula(value) ? "'" : "") + value;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  const all = figure.views.flatMap((view) => view.series);
-  const more = [...new Set(all.flatMap((series) => Object.keys(series.more ?? {})))];
-  const has = { labels: all.some((series) => series.labels), y: all.some((series) => series.y) };
+  const columns = [...new Set(figure.views.flatMap((view) => view.plot.columns))];
   const heading = [
-    ...figure.choosers.map((chooser) => chooser.name), "series", ...(has.labels ? ["label"] : []),
-    "x", "x name", ...(has.y ? ["y", "y name"] : []), ...more,
+    ...figure.choosers.map((chooser) => chooser.name), "series", "x", "x name", "y", "y name", ...columns,
   ];
   const lines = figure.views.flatMap((view) => {
     const chosen = view.choice.map((option, at) => figure.choosers[at].options[option]);
-    return view.series.flatMap((series) => pointsOf(series).map((point) => [
-      ...chosen, series.name, ...(has.labels ? [point.label] : []), point.x, axisLabel(view.x),
-      ...(has.y ? [point.y, axisLabel(view.y[series.panel ?? 0])] : []), ...more.map((name) => point[name]),
-    ]));
+    return view.plot.series.flatMap(([panel, name, points]) => points.map(([x, y, ...more]) => {
+      const [across, upwards] = view.plot.axes[panel];
+      const rest = columns.map((column) => more[view.plot.columns.indexOf(column)]);
+      return [...chosen, name, x, across, upwards ? y : "", upwards, ...rest];
+    }));
   });
   return [heading, ...lines].map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
 }

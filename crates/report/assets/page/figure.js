@@ -1,51 +1,28 @@
-// A figure with its texts, choices, legend and downloads.
+// A figure's choices, values and downloads. Its first view stands in the page.
 
-/**
- * Inserts `figure` into the page. The returned function draws it, then redraws it whenever its width
- * or a choice changes.
- */
+/** Gives life to a figure. */
 function present(figure) {
-  const place = document.getElementById(figure.place);
-  const title = `title-${figure.id}`;
-  const stage = element("div", {
-    class: "stage", tabindex: "0", role: "group", "aria-roledescription": "figure",
-    "aria-label": `${figure.title}. Use the arrow keys to read its values.`,
-  });
+  const card = document.getElementById(figure.id);
+  const stage = card.querySelector(".stage");
+  const caption = card.querySelector(".caption");
   const said = element("p", { class: "unseen", "aria-live": "polite" });
-  const caption = element("p", { class: "caption" });
-  const keys = element("div", {});
   const meaning = element("p", { class: "note meaning" });
-  const card = element("article", { class: "card figure", id: figure.id, "aria-labelledby": title },
-    element("h3", { id: title }, figure.title),
-    figure.note ? element("p", { class: "note" }, figure.note) : null,
-  );
-  const state = { view: figure.views[0], hidden: new Set(), width: 0, node: null };
-  const draw = (focus) => {
-    const shown = { ...state.view, series: state.view.series.filter((one) => !state.hidden.has(one.name)) };
-    const drawing = shapes[figure.shape](shown.series.length ? shown : state.view, state.width);
-    drawing.node.setAttribute("aria-hidden", "true");
-    state.node = drawing.node;
-    stage.replaceChildren(drawing.node);
-    readable(stage, drawing, said);
+  const attributes = {
+    tabindex: "0", role: "group", "aria-roledescription": "figure",
+    "aria-label": `${figure.title}. Use the arrow keys to read its values.`,
+  };
+  Object.entries(attributes).forEach(([name, value]) => stage.setAttribute(name, value));
+  const [state, first] = [{ view: figure.views[0] }, stage.innerHTML];
+  const draw = () => {
+    stage.innerHTML = state.view.svg || first;
+    for (const svg of stage.querySelectorAll("svg")) svg.setAttribute("aria-hidden", "true");
+    readable(stage, state.view, said);
     caption.textContent = state.view.caption;
     meaning.replaceChildren(...meanings(figure, state.view));
-    keys.replaceChildren(...[legend(figure, state.view, state.hidden, draw)].filter(Boolean));
-    if (focus) [...keys.querySelectorAll("button")].find((one) => one.textContent === focus)?.focus();
   };
-  const controls = chooser(figure, state, () => draw());
-  card.append(...[controls, meaning, keys, stage, caption, said].filter(Boolean), downloads(figure, state));
-  place.append(card);
-  const fit = () => {
-    const width = stage.clientWidth;
-    if (width < 50 || Math.abs(width - state.width) < 2) return;
-    state.width = width;
-    draw();
-  };
-  return () => {
-    fit();
-    // In the next frame: an observer must not change the size that it observes.
-    new ResizeObserver(() => requestAnimationFrame(fit)).observe(stage);
-  };
+  stage.before(...[chooser(figure, state, draw), meaning].filter(Boolean));
+  card.append(said, downloads(figure, state, stage));
+  draw();
 }
 
 /** Explanations of the chosen options, where there are any. */
@@ -58,7 +35,7 @@ function meanings(figure, view) {
 
 /** A drop-down list for each choice with more than one option. */
 function chooser(figure, state, draw) {
-  const selects = figure.choosers.map(({ name, options }, at) => {
+  const selects = figure.choosers.map(({ options }, at) => {
     const select = element("select", {
       onchange: () => {
         state.view = nearest(figure, state.view, at, Number(select.value));
@@ -80,16 +57,16 @@ function chooser(figure, state, draw) {
 function nearest(figure, view, at, option) {
   const those = figure.views.filter((one) => one.choice[at] === option);
   const common = (one) => one.choice.filter((value, place) => value === view.choice[place]).length;
-  return d3.greatest(those, common) ?? view;
+  return least(those, (one) => -common(one)) ?? view;
 }
 
-function downloads(figure, state) {
+function downloads(figure, state, stage) {
   const button = (text, name, act) => element("button", {
     type: "button", "aria-label": `${figure.title} as ${name}`, onclick: act,
   }, text);
   return element("div", { class: "downloads" },
-    button("SVG", "SVG", () => saveSvg(figure, state.view, state.node)),
-    button("PNG", "PNG", () => savePng(figure, state.view, state.node)),
+    button("SVG", "SVG", () => saveSvg(figure, state.view, drawn(stage))),
+    button("PNG", "PNG", () => savePng(figure, state.view, drawn(stage))),
     button("CSV", "CSV, all choices", () => saveCsv(figure)),
   );
 }

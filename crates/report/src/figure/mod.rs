@@ -1,19 +1,20 @@
 //! Figures of results for papers, each with its caption.
 
-mod kinds;
-mod timeline;
+pub(crate) mod kinds;
+pub(crate) mod timeline;
 
 use std::collections::BTreeMap;
 
 use trackbed_analysis::Names;
 use trackbed_analysis::groups::Section;
 use trackbed_measure::lists::{distinct, grouped};
-use trackbed_measure::metrics::{self, split_unit};
+use trackbed_measure::metrics::split_unit;
 use trackbed_measure::results::{CellResult, Document, factor_names};
 use trackbed_scenario::PART;
 
-use crate::page::factors::{Split, is_numeric};
-use crate::page::material::Material;
+use crate::page::distribution::Distribution;
+use crate::page::factors::{Split, is_numeric, values};
+use crate::page::material::caption;
 use crate::page::words;
 use crate::plot::Plot;
 use crate::summary::extent;
@@ -47,7 +48,7 @@ pub struct Figure {
 pub struct Subject<'a> {
     document: &'a Document,
     metric: &'a str,
-    cells: Vec<(u32, &'a CellResult)>,
+    pub(crate) cells: Vec<(u32, &'a CellResult)>,
 }
 
 impl<'a> Subject<'a> {
@@ -72,9 +73,15 @@ impl<'a> Subject<'a> {
             Some(metric) => named(metric)?,
             None => known[0],
         };
-        let cells = (0..).zip(&document.cells);
+        let cells: Vec<u32> = (0..document.cells.len() as u32).collect();
+        Ok(Subject::among(document, metric, &cells))
+    }
+
+    /// Of these `cells`, those with values of `metric`.
+    pub(crate) fn among(document: &'a Document, metric: &'a str, cells: &[u32]) -> Subject<'a> {
+        let cells = cells.iter().map(|number| (*number, &document.cells[*number as usize]));
         let cells = cells.filter(|(_, cell)| cell.metrics.contains_key(metric)).collect();
-        Ok(Subject { document, metric, cells })
+        Subject { document, metric, cells }
     }
 
     /// The metric's name.
@@ -98,32 +105,41 @@ impl<'a> Subject<'a> {
     ) -> Result<Figure, FigureError> {
         let (plot, marks) = match kind {
             Kind::Box => kinds::boxes(self, samples),
-            Kind::Ecdf => kinds::ecdf(self, samples),
+            Kind::Ecdf => {
+                kinds::ecdf(self, |cell| Distribution::of(samples.get(&cell)?.clone(), POINTS_MAX))
+            }
             Kind::Line => kinds::line(self)?,
             Kind::Bar => kinds::bars(self),
         };
-        Ok(self.figure(plot, &format!("{marks} {}", Material::caption(&self.cells, self.metric))))
+        Ok(self.figure(plot, &format!("{marks} {}", caption(&self.cells, self.metric))))
     }
 
     fn results(&self) -> Vec<&'a CellResult> {
         self.cells.iter().map(|(_, cell)| *cell).collect()
     }
 
-    /// The factors that are numbers and have several values, those with the most first.
-    fn numeric_factors(&self) -> Vec<String> {
+    /// The factors that are numbers and have at least this many values, those with the most first.
+    pub(crate) fn numeric_factors(&self, least: usize) -> Vec<String> {
         let (results, mut names) = (self.results(), factor_names(self.results()));
-        names.retain(|name| is_numeric(&results, name, 2));
-        let values =
-            |name: &String| distinct(results.iter().map(|cell| cell.factor_text(name))).len();
-        names.sort_by_key(|name| std::cmp::Reverse(values(name)));
+        names.retain(|name| is_numeric(&results, name, least));
+        names.sort_by_key(|name| std::cmp::Reverse(values(&results, name).len()));
         names
     }
 
-    /// The cells of each panel, of which none has more than `most` series; `x` is no series.
-    fn groups(&self, x: Option<&str>, most: usize) -> Vec<Group<'a>> {
+    /// The colour of each cell: those with the same value of the first factor that is no number have the same.
+    fn colours(&self) -> impl Fn(&CellResult) -> usize {
+        let (results, mut names) = (self.results(), factor_names(self.results()));
+        names.retain(|name| name != PART && !is_numeric(&results, name, 1));
+        let name = names.into_iter().next().unwrap_or_default();
+        let values = values(&results, &name);
+        move |cell| values.iter().position(|value| *value == cell.factor_text(&name)).unwrap_or(0)
+    }
+
+    /// The cells of each panel, of which none has more than `most` series; those in `x` make no series.
+    fn groups(&self, x: &[String], most: usize) -> Vec<Group<'a>> {
         let results = self.results();
         let mut factors = factor_names(results.iter().copied());
-        factors.retain(|name| name != PART && Some(name.as_str()) != x);
+        factors.retain(|name| name != PART && !x.contains(name));
         let Split { mut chosen, series } = Split::new(&results, &factors, most);
         chosen.insert(0, PART.to_owned());
         let cells = self.cells.iter().map(|(number, cell)| (cell.name(&chosen), (*number, *cell)));
@@ -131,12 +147,8 @@ impl<'a> Subject<'a> {
         groups.map(|(_, cells)| Group::new(self.document, cells, &results, &series)).collect()
     }
 
-    /// `Completion time (ms)`
     fn axis_name(&self) -> String {
-        let (name, unit) = words::name_and_unit(self.metric);
-        let name =
-            metrics::compared(self.metric).map_or(name, |compared| compared.title.to_owned());
-        capital(&format!("{name} ({unit})"))
+        words::axis(self.metric)
     }
 
     fn figure(&self, plot: Plot, marks: &str) -> Figure {
@@ -152,15 +164,12 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// With a capital letter.
-fn capital(name: &str) -> String {
-    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
-    format!("{}{rest}", first.to_uppercase())
-}
+/// Points of a distribution function.
+const POINTS_MAX: usize = 300;
 
 /// The cells of a panel.
-struct Group<'a> {
-    title: String,
+pub(crate) struct Group<'a> {
+    pub title: String,
     cells: Vec<(u32, &'a CellResult)>,
     names: Names<'a>,
     /// The factors that its series differ in.
@@ -168,7 +177,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn new(
+    pub fn new(
         document: &'a Document,
         cells: Vec<(u32, &'a CellResult)>,
         all: &[&CellResult],
@@ -185,7 +194,7 @@ impl<'a> Group<'a> {
     }
 
     /// A cell's name among those of the panel.
-    fn name(&self, cell: &CellResult) -> String {
+    pub fn name(&self, cell: &CellResult) -> String {
         let members: Vec<&CellResult> = self.cells.iter().map(|(_, cell)| *cell).collect();
         match self.names.cell(cell, &members) {
             name if name.is_empty() => "all runs".to_owned(),

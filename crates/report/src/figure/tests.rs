@@ -127,8 +127,9 @@ fn a_timeline_has_its_chart_and_spans() {
         .draw(&subject, &[CourseRun { cell: 1, run: 7, timeline }])
         .unwrap();
     let [panel] = &figure.plot.panels[..] else { panic!("{figure:?}") };
-    let band = Mark::Area(Look::INK, [0.5, 0.0], [1.0, 8.0], Fill::Light);
+    let band = Mark::Area(Look::INK, [0.5, 0.0], [1.0, 8.28], Fill::Light);
     let line = Mark::Line(Look::series(0), vec![[0.0, 1.0], [2.0, 8.0]]);
-    assert_eq!((&panel.marks[..], &*panel.title), (&[band, line][..], "QUIC, loss 1 %, run 7"));
+    assert_eq!((&panel.marks[0], panel.marks.last()), (&band, Some(&line)));
+    assert_eq!((&*panel.title, &*panel.y.name), ("QUIC, loss 1 %, run 7", "Throughput (Mbit/s)"));
     assert_eq!(texts(&figure), ["down", "handover"]);
 }

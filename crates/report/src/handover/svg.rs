@@ -27,7 +27,14 @@ fn plot(table: &Table, operators: &[String]) -> Result<Plot, HandoverError> {
         band(1, Fill::Full, "backward"),
         Key::area(Look::INK, Fill::Light, "too rare, ignored"),
     ];
-    Ok(Plot { keys, panels, is_shared: true, aspect: 0.25, panel_width_min: 60.0 })
+    Ok(Plot {
+        keys,
+        panels,
+        is_shared: true,
+        aspect: 0.25,
+        panel_width_min: 60.0,
+        ..Plot::default()
+    })
 }
 
 fn panel(table: &Table, operator: &str) -> Result<Panel, HandoverError> {

@@ -1,11 +1,9 @@
-//! Factors as axes: which ones are numbers and in which unit, and how cells map to colours, dashes
-//! and choices.
+//! Factors as axes: which ones are numbers and in which unit, and which become panels.
 
 use trackbed_measure::lists::distinct;
 use trackbed_measure::results::{CellResult, FactorKind};
 
-use super::figure::Axis;
-use super::palette::SERIES;
+use crate::words::capital;
 
 /// A factor's value as a number, with its unit if the text has one: `100 m` is 100 in `m`.
 pub(crate) fn number(cell: &CellResult, factor: &str) -> Option<(f64, String)> {
@@ -36,17 +34,16 @@ pub(crate) fn is_numeric(cells: &[&CellResult], factor: &str, values_min: usize)
     numbers.len() >= values_min
 }
 
-/// The axis of a numeric factor.
-pub(crate) fn axis(cells: &[&CellResult], name: &str, factor: &FactorKind) -> Axis {
-    let values: Vec<(f64, String)> = cells.iter().filter_map(|cell| number(cell, name)).collect();
-    let written = values.iter().map(|(_, unit)| unit.as_str()).find(|unit| !unit.is_empty());
-    let unit = match (written, factor.unit.as_str()) {
-        (Some(written), _) => written,
-        (None, "") if factor.kind == "share" => "share",
-        (None, "") => "number",
-        (None, unit) => unit,
-    };
-    Axis::linear(factor.title.clone(), unit).for_values(values.iter().map(|(value, _)| *value))
+/// What an axis of a numeric factor is called: `Loss (share)`
+pub(crate) fn axis_name(cells: &[&CellResult], name: &str, factor: &FactorKind) -> String {
+    let units = cells.iter().filter_map(|cell| number(cell, name)).map(|(_, unit)| unit);
+    let written = units.into_iter().find(|unit| !unit.is_empty());
+    let unit = written.unwrap_or_else(|| factor.unit.clone());
+    let share = if factor.kind == "share" { "share" } else { "" };
+    match [unit.as_str(), share].into_iter().find(|unit| !unit.is_empty()) {
+        Some(unit) => capital(&format!("{} ({unit})", factor.title)),
+        None => capital(&factor.title),
+    }
 }
 
 /// The values of a factor in `cells`, in order of appearance.
@@ -54,10 +51,10 @@ pub(crate) fn values(cells: &[&CellResult], factor: &str) -> Vec<String> {
     distinct(cells.iter().map(|cell| cell.factor_text(factor)))
 }
 
-/// How a figure distinguishes cells: by the reader's choices, and by series.
+/// How a figure distinguishes cells: by panels, and by series.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Split {
-    /// Factors whose value the reader chooses.
+    /// Factors whose values are panels.
     pub chosen: Vec<String>,
     /// Factors whose values are series.
     pub series: Vec<String>,
@@ -65,7 +62,7 @@ pub(crate) struct Split {
 
 impl Split {
     /// As many of the varying `factors` become series as give at most `most` series; numeric
-    /// factors become choices first, the last one first.
+    /// factors become panels first, the last one first.
     pub fn new(cells: &[&CellResult], factors: &[String], most: usize) -> Split {
         let mut split = Split { chosen: Vec::new(), series: factors.to_vec() };
         while split.series.len() > 1 && names(cells, &split.series).len() > most {
@@ -80,43 +77,6 @@ impl Split {
 /// The distinct names of cells by these factors, in order of appearance.
 pub(crate) fn names(cells: &[&CellResult], factors: &[String]) -> Vec<String> {
     distinct(cells.iter().map(|cell| cell.name(factors)))
-}
-
-/// Colour and dash of each cell. Each value of the first non-numeric factor has the same colour in
-/// all figures of a section; combinations of the other factors have dashes.
-#[derive(Clone, Debug)]
-pub(crate) struct Looks {
-    coloured: Option<String>,
-    colours: Vec<String>,
-    dashed: Vec<String>,
-    dashes: Vec<String>,
-}
-
-impl Looks {
-    /// For cells whose series differ in `factors`.
-    pub fn new(cells: &[&CellResult], factors: &[String]) -> Looks {
-        let word = factors.iter().find(|name| !is_numeric(cells, name, 1));
-        let coloured = word.or(factors.first()).cloned();
-        let colours = coloured.as_ref().map_or_else(Vec::new, |name| values(cells, name));
-        let others = factors.iter().filter(|name| Some(*name) != coloured.as_ref());
-        let dashed: Vec<String> = others.cloned().collect();
-        let dashes = names(cells, &dashed);
-        Looks { coloured, colours, dashed, dashes }
-    }
-
-    /// The factor that determines the colour.
-    pub fn coloured(&self) -> Option<&str> {
-        self.coloured.as_deref()
-    }
-
-    /// The colour of a cell, from 0 to [`SERIES`], and its dash.
-    pub fn of(&self, cell: &CellResult) -> (usize, usize) {
-        let Some(coloured) = &self.coloured else { return (0, 0) };
-        let place = |list: &[String], text: &str| list.iter().position(|one| one == text);
-        let colour = place(&self.colours, &cell.factor_text(coloured)).unwrap_or(0);
-        let dash = place(&self.dashes, &cell.name(&self.dashed)).unwrap_or(0);
-        (colour % SERIES, dash + colour / SERIES)
-    }
 }
 
 #[cfg(test)]
@@ -139,9 +99,9 @@ mod tests {
             cell(json!({ "loss": 0.02, "delay_ms": 200, "error": "100 m", "tls": "1.3" })),
         ];
         let cells: Vec<&CellResult> = cells.iter().collect();
-        let unit = |name| axis(&cells, name, &FactorKind::named(name)).unit;
-        assert_eq!(["loss", "delay_ms", "error"].map(unit), ["share", "ms", "m"]);
-        assert_eq!(FactorKind::named("delay_ms").title, "delay");
+        let named = |name| axis_name(&cells, name, &FactorKind::named(name));
+        let names = ["loss", "delay_ms", "error"].map(named);
+        assert_eq!(names, ["Loss (share)", "Delay (ms)", "Error (m)"]);
         assert!(["loss", "delay_ms", "error"].iter().all(|name| is_numeric(&cells, name, 2)));
         assert!(!is_numeric(&cells, "error", 3));
         assert!(!is_numeric(&cells, "tls", 2), "a version is a name");
@@ -163,15 +123,5 @@ mod tests {
             (vec!["loss".to_owned()], vec!["protocol".to_owned()])
         );
         assert!(Split::new(&cells, &factors, 12).chosen.is_empty());
-        let looks = Looks::new(&cells, &factors);
-        assert_eq!(looks.of(cells[0]), (0, 0));
-        assert_eq!(looks.of(cells[4]), (1, 0));
-        assert_eq!(looks.of(cells[6]), (1, 2), "the same protocol, the same colour");
-        assert_eq!(Looks::new(&cells, &factors[..1]).of(cells[6]), (1, 0), "only one factor");
-        assert_eq!(
-            Looks::new(&cells, &factors[1..]).of(cells[6]),
-            (2, 0),
-            "numeric, as there is no other"
-        );
     }
 }

@@ -1,89 +1,11 @@
-//! A figure as plain data: the page's script needs to know only its shape to draw it.
+//! A figure of the page with its texts: its drawings, and the values in them for the script.
 
-use std::collections::BTreeMap;
+use std::mem::take;
 
 use serde::Serialize;
+use serde::ser::{SerializeStruct as _, Serializer};
 
-/// What an axis shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Axis {
-    /// The quantity: `completion`.
-    pub name: String,
-    /// Its unit: `ms`. Empty for categories.
-    pub unit: String,
-    pub scale: Scale,
-}
-
-impl Axis {
-    /// An axis of numbers.
-    pub fn linear(name: impl Into<String>, unit: impl Into<String>) -> Axis {
-        Axis { name: name.into(), unit: unit.into(), scale: Scale::Linear }
-    }
-
-    /// An axis of names.
-    pub fn categories(name: impl Into<String>) -> Axis {
-        Axis { name: name.into(), unit: String::new(), scale: Scale::Category }
-    }
-
-    /// With a scale that is logarithmic on both sides of zero, if the magnitudes of `values` differ
-    /// enough.
-    pub fn for_differences(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
-        let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
-        let (low, high) =
-            sizes.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
-        self.scale = if high / low >= DECADES_MIN { Scale::Symlog } else { Scale::Linear };
-        self
-    }
-
-    /// With a logarithmic scale if positive `values` differ so much that the small ones would
-    /// merge.
-    pub fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
-        let finite = values.into_iter().filter(|value| value.is_finite());
-        let (low, high) =
-            finite.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
-        if low > 0.0 && high / low >= DECADES_MIN {
-            self.scale = Scale::Log;
-        }
-        self
-    }
-}
-
-/// From this ratio of the largest to the smallest value, an axis is logarithmic.
-const DECADES_MIN: f64 = 50.0;
-
-/// How values are spaced along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Scale {
-    /// Equal differences have equal lengths.
-    Linear,
-    /// Equal ratios have equal lengths.
-    Log,
-    /// Logarithmic on both sides of zero, for differences.
-    Symlog,
-    /// Names, one below the other.
-    Category,
-}
-
-/// How a figure is drawn; the script has a file for each shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Shape {
-    /// A row for each label: a dot, its interval, and ticks for quantiles.
-    Dots,
-    /// Distribution functions.
-    Steps,
-    /// Lines with bands of intervals.
-    Bands,
-    /// Points with intervals in both directions, and a line through the best ones.
-    Scatter,
-    /// Panels stacked along a shared axis.
-    Panels,
-    /// A bar of phases for each label.
-    Bars,
-    /// Lines and places with the same scale on both axes.
-    Map,
-}
+use crate::plot::{Mark, Plot};
 
 /// A figure with its texts.
 #[derive(Clone, Debug, Serialize)]
@@ -91,21 +13,25 @@ pub(crate) struct Figure {
     /// Unique on the page; also the name of downloaded files.
     pub id: String,
     /// The element that contains it.
+    #[serde(skip)]
     pub place: String,
-    pub shape: Shape,
     pub title: String,
     /// What it shows and how to read it.
+    #[serde(skip)]
     pub note: String,
     /// The reader's choices, each with its options.
     pub choosers: Vec<Chooser>,
     /// A view for each combination of choices.
     pub views: Vec<View>,
+    /// The drawing of the first view, which stands in the page itself.
+    #[serde(skip)]
+    pub first: String,
 }
 
 /// A choice between views.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Chooser {
-    pub name: String,
+    pub name: &'static str,
     pub options: Vec<String>,
     /// What each option means, where that needs an explanation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -117,89 +43,101 @@ pub(crate) struct Chooser {
 pub(crate) struct View {
     /// The index of the chosen option of each chooser.
     pub choice: Vec<usize>,
-    pub x: Axis,
-    /// One, or one per panel.
-    pub y: Vec<Axis>,
-    pub series: Vec<Series>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
+    /// What is drawn; the script gets its values.
+    #[serde(serialize_with = "told")]
+    pub plot: Plot,
     /// The number of runs behind it, and what is missing.
     pub caption: String,
+    /// The drawing, one element for each width; empty for the first view.
+    pub svg: String,
 }
 
-/// Values that belong together. Every non-empty list has one entry per point.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Series {
-    pub name: String,
-    pub colour: usize,
-    pub dash: usize,
-    /// The view's panel that it belongs to.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub panel: usize,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub x: Vec<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub y: Vec<f64>,
-    /// Further values of the points by name: interval bounds, quantiles, n.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub more: BTreeMap<&'static str, Vec<f64>>,
-}
+/// More panels are views of their own.
+const PANELS_MAX: usize = 6;
 
-impl Series {
-    /// Adds a further value of the point being added.
-    pub fn add(&mut self, name: &'static str, value: f64) {
-        self.more.entry(name).or_default().push(value);
+/// The widths that each figure is drawn for, in pixels: a phone's, half a screen's, a screen's.
+pub(crate) const WIDTHS: [f64; 3] = [360.0, 560.0, 1060.0];
+
+impl Figure {
+    /// A figure without views.
+    pub fn new(id: String, place: String, title: String, note: &str) -> Figure {
+        let (choosers, views, first) = (Vec::new(), Vec::new(), String::new());
+        Figure { id, place, title, note: note.to_owned(), choosers, views, first }
     }
 
-    /// Adds the bounds of an interval; a single run has none.
-    pub fn interval(&mut self, n: u32, ci95: [f64; 2], names: [&'static str; 2]) {
-        let ends = if n > 1 { ci95 } else { [f64::NAN; 2] };
-        names.into_iter().zip(ends).for_each(|(name, end)| self.add(name, end));
+    /// Adds a view, unless nothing is drawn in it.
+    pub fn add(&mut self, choice: Vec<usize>, plot: Plot, caption: String) {
+        let is_drawn = |mark: &Mark| matches!(mark, Mark::Value(..));
+        if plot.panels.iter().any(|panel| panel.marks.iter().any(is_drawn)) {
+            self.views.push(View { choice, plot, caption, svg: String::new() });
+        }
+    }
+
+    /// Draws all views; panels become views where there are many.
+    pub fn drawn(mut self, widths: &[f64]) -> Figure {
+        if self.views.iter().any(|view| view.plot.panels.len() > PANELS_MAX) {
+            let mut options = Vec::new();
+            let views = take(&mut self.views).into_iter().flat_map(|view| {
+                let View { choice, plot, caption, .. } = view;
+                let parts: Vec<View> = plot
+                    .panels
+                    .iter()
+                    .map(|panel| {
+                        let known = options.iter().position(|option| *option == panel.title);
+                        let option = known.unwrap_or_else(|| {
+                            options.push(panel.title.clone());
+                            options.len() - 1
+                        });
+                        let plot = Plot { panels: vec![panel.clone()], ..plot.clone() };
+                        let choice = [&choice[..], &[option]].concat();
+                        View { choice, plot, caption: caption.clone(), svg: String::new() }
+                    })
+                    .collect();
+                parts
+            });
+            self.views = views.collect();
+            self.choosers.push(Chooser { name: "condition", options, help: Vec::new() });
+        }
+        self.views.iter_mut().for_each(|view| view.svg = view.plot.inline(widths));
+        self.first = self.views.first_mut().map(|view| take(&mut view.svg)).unwrap_or_default();
+        self
+    }
+
+    /// The bytes of its drawings.
+    pub fn size(&self) -> usize {
+        self.first.len() + self.views.iter().map(|view| view.svg.len()).sum::<usize>()
+    }
+
+    /// Only its title, and why.
+    pub fn left_out(self, cells: usize) -> Figure {
+        let note = format!(
+            "Not drawn: {cells} cells make it too large for a page. `trackbed figure` draws it, or run fewer \
+             cells (--set, --part)."
+        );
+        Figure::new(self.id, self.place, self.title, &note)
     }
 }
 
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
-/// A named position or span along an axis.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Mark {
-    pub axis: Along,
-    pub from: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<f64>,
-    pub label: String,
-}
-
-/// The axis that a mark belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Along {
-    X,
-    Y,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_axis_is_logarithmic_where_values_lie_far_apart() {
-        let scale =
-            |values: &[f64]| Axis::linear("rtt", "ms").for_values(values.iter().copied()).scale;
-        assert_eq!(scale(&[1.0, 49.0]), Scale::Linear);
-        assert_eq!(scale(&[1.0, f64::NAN, 50.0]), Scale::Log);
-        assert_eq!(scale(&[0.0, 1000.0]), Scale::Linear, "zero has no logarithm");
-        assert_eq!(scale(&[-1.0, 1000.0]), Scale::Linear);
-        assert_eq!(scale(&[]), Scale::Linear);
-        let scale = |values: &[f64]| {
-            Axis::linear("rtt", "ms").for_differences(values.iter().copied()).scale
-        };
-        assert_eq!(scale(&[-1.0, 0.0, 49.0]), Scale::Linear);
-        assert_eq!(scale(&[-1.0, 0.0, 50.0]), Scale::Symlog);
-        assert_eq!(scale(&[]), Scale::Linear);
+/// The values of a plot: the names of the axes of each panel, those of the values' further numbers, and of each
+/// series its panel, its name and its points.
+fn told<S: Serializer>(plot: &Plot, serializer: S) -> Result<S::Ok, S::Error> {
+    let axes = plot.panels.iter().map(|panel| [&panel.x.name, &panel.y.name]);
+    let mut series: Vec<(usize, &String, Vec<Vec<f64>>)> = Vec::new();
+    for (number, panel) in plot.panels.iter().enumerate() {
+        for mark in &panel.marks {
+            let Mark::Value(name, place, more) = mark else { continue };
+            let point = [&place[..], more].concat();
+            match series.last_mut() {
+                Some((panel, last, points)) if *panel == number && *last == name => {
+                    points.push(point)
+                }
+                _ => series.push((number, name, vec![point])),
+            }
+        }
     }
+    let mut told = serializer.serialize_struct("Told", 3)?;
+    told.serialize_field("axes", &axes.collect::<Vec<_>>())?;
+    told.serialize_field("columns", &plot.columns)?;
+    told.serialize_field("series", &series)?;
+    told.end()
 }

@@ -1,7 +1,7 @@
 //! Results as one self-contained HTML page.
 //!
-//! The page shows what was run, the results and their uncertainty. Text and tables need no script;
-//! figures are drawn by a script from plain descriptions. The numbers are those of the
+//! The page shows what was run, the results and their uncertainty. Text, tables and the first view of each
+//! figure need no script, which reads values and changes views. The numbers are those of the
 //! [`Document`]; only the distribution functions are computed here, with as many points as a figure
 //! can show, so that a page stays small however many runs there are.
 //!
@@ -32,12 +32,13 @@ pub(crate) mod material;
 mod origin;
 pub(crate) mod palette;
 pub(crate) mod ranks;
-mod thin;
+pub(crate) mod thin;
 pub(crate) mod words;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use trackbed_analysis::Names;
 use trackbed_analysis::groups::Section;
 use trackbed_analysis::paper::Held;
 use trackbed_measure::results::{CellResult, Document, RunResult};
@@ -47,7 +48,7 @@ use trackbed_measure::waterfall::Bar;
 use certificates::Certificates;
 use distribution::Distribution;
 use figure::Figure;
-use material::Material;
+use figures::Material;
 use ranks::Ranks;
 
 pub use origin::{Limit, Origin};
@@ -161,15 +162,12 @@ impl<'a> Builder<'a> {
         let Watched { cell: index, run, timeline, bars } = watched;
         let cell = self.result(*index)?;
         let section = &self.sections[self.section_of[*index as usize]];
-        let part = section.part.as_deref().map_or_else(String::new, |title| format!("{title}, "));
-        let name =
-            format!("{part}{}, run {run}", material::label(cell, &section.telling_factors()));
-        let map = timeline.map.as_ref().map(|map| figures::map::figure(&name, map));
-        let drawn = figures::timeline::figures(&name, timeline).chain(map);
-        for figure in drawn.chain(figures::waterfall::figure(&name, bars)) {
-            let id = format!("{}-{}", figure.id, self.traces.len());
-            self.traces.push(Figure { id, ..figure });
-        }
+        let part = section.part.clone().unwrap_or_default();
+        let members: Vec<&CellResult> = section.results().collect();
+        let cell = Names::new(self.document, &members, &members).cell(cell, &members);
+        let parts = [part, cell, format!("run {run}")].into_iter().filter(|part| !part.is_empty());
+        let name = parts.collect::<Vec<_>>().join(", ");
+        self.traces.extend(figures::run::figures(&name, self.traces.len(), timeline, bars));
         Ok(())
     }
 
@@ -180,12 +178,14 @@ impl<'a> Builder<'a> {
 
     /// The page as HTML.
     pub fn finish(self) -> String {
+        let figures = self.figures();
         let data = Data {
             name: self.document.scenario.as_str(),
             source: source(self.document),
             model: self.document.model.is_some(),
-            figures: self.figures(),
+            figures: figures.iter().filter(|figure| !figure.views.is_empty()).collect(),
         };
+        let data = json::embedded(&data);
         html::page(&html::Page {
             document: self.document,
             origin: &self.origin,
@@ -193,23 +193,26 @@ impl<'a> Builder<'a> {
             certificates: &self.certificates,
             outlying: self.ranks.outlying(),
             study: self.study.as_ref(),
-            traces: self.traces.len(),
-            data: json::embedded(&data),
+            figures: &figures,
+            data,
         })
     }
 
     /// The figures of all sections, then those of single runs.
     fn figures(&self) -> Vec<Figure> {
-        let mut drawn: Vec<Figure> = Vec::new();
-        for (number, section) in self.sections.iter().enumerate() {
-            let metrics = self.metrics[number].clone();
-            let material =
-                Material::new(section, number, metrics, &self.distributions, &self.limits);
-            drawn.extend(figures::registry().iter().flat_map(|kind| kind(&material)));
-        }
-        drawn.retain(|figure| !figure.views.is_empty());
-        drawn.extend(self.traces.iter().cloned());
-        drawn
+        let sections = self.sections.iter().enumerate().flat_map(|(number, section)| {
+            let (metrics, distributions) = (&self.metrics[number], &self.distributions);
+            Material { section, number, metrics, distributions, limits: &self.limits }.figures()
+        });
+        let (cells, mut room) = (self.document.cells.len(), DRAWN_MAX);
+        let fitting = sections.map(|figure| match room.checked_sub(figure.size()) {
+            Some(rest) => {
+                room = rest;
+                figure
+            }
+            None => figure.left_out(cells),
+        });
+        fitting.chain(self.traces.iter().cloned()).collect()
     }
 }
 
@@ -222,7 +225,7 @@ struct Data<'a> {
     source: String,
     /// Whether results come from a model of a machine.
     model: bool,
-    figures: Vec<Figure>,
+    figures: Vec<&'a Figure>,
 }
 
 fn source(document: &Document) -> String {
@@ -247,12 +250,14 @@ impl Budget {
     }
 }
 
+/// Maximum number of bytes of the drawings of sections.
+const DRAWN_MAX: usize = 1_500_000;
 /// Total number of metric summaries that figures show, over all cells.
-const SUMMARIES_MAX: usize = 2_400;
+const SUMMARIES_MAX: usize = 1_200;
 /// Maximum number of metrics in figures; the table has all.
 const METRICS_MAX: usize = 12;
 /// Maximum number of points of all distribution functions on a page.
-const POINTS_MAX: usize = 40_000;
+const POINTS_MAX: usize = 20_000;
 /// Minimum number of points of a distribution function.
 const POINTS_LEAST: usize = 19;
 

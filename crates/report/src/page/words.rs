@@ -3,6 +3,8 @@
 use trackbed_measure::factors::written_unit;
 use trackbed_measure::metrics::{self, split_unit};
 
+use crate::words::capital;
+
 /// A metric's display name and unit: `handover goodput` and `Mbit/s`.
 pub(crate) fn name_and_unit(metric: &str) -> (String, &'static str) {
     if metric == "fps" {
@@ -28,9 +30,11 @@ pub(crate) fn help(name: &str) -> String {
     metrics::find(name).map_or_else(String::new, |metric| metric.help.to_owned())
 }
 
-/// A factor's value as an option.
-pub(crate) fn value(text: &str) -> String {
-    if text.is_empty() { "not set".to_owned() } else { text.to_owned() }
+/// `Completion time (ms)`
+pub(crate) fn axis(metric: &str) -> String {
+    let (name, unit) = name_and_unit(metric);
+    let name = metrics::compared(metric).map_or(name, |compared| compared.title.to_owned());
+    capital(&format!("{name} ({unit})"))
 }
 
 #[cfg(test)]

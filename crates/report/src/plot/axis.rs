@@ -40,6 +40,8 @@ impl Scaled {
             Scale::Names(names) => [-0.5, names.len().max(1) as f64 - 0.5],
             Scale::Ends(low, high) => [*low, *high],
             _ if is_log => [least / 1.2, most * 1.2],
+            // Zeros only.
+            _ if least == 0.0 && most == 0.0 => [0.0, 1.0],
             Scale::Linear => [0.0, most.max(1e-9) * 1.04],
             Scale::Data => {
                 let room = ((most - least) * 0.05).max(most.abs() * 1e-3).max(1e-9);
@@ -56,6 +58,12 @@ impl Scaled {
     /// The scale between these places in the picture.
     pub fn between(self, ends: [f64; 2]) -> Scaled {
         Scaled { ends, ..self }
+    }
+
+    /// Its values and places at both ends, and whether it is logarithmic, for a page's script.
+    pub fn written(&self) -> String {
+        let Scaled { low, high, is_log, ends: [from, to] } = self;
+        format!("{low} {high} {from:.1} {to:.1} {}", u8::from(*is_log))
     }
 
     /// Values beyond an end are drawn at the end.
@@ -107,7 +115,8 @@ pub(super) fn scales(panels: &[Panel]) -> Option<[Scaled; 2]> {
                 Mark::Line(_, points) => points.clone(),
                 Mark::Dot(_, at, _) => vec![*at],
                 Mark::Area(_, one, other, _) | Mark::Whisker(_, one, other) => vec![*one, *other],
-                Mark::Rule(_) => Vec::new(),
+                Mark::Rule(at) => vec![*at],
+                Mark::Value(..) => Vec::new(),
             }
         };
         let along = |is_end: bool| -> Vec<f64> {
@@ -149,6 +158,7 @@ mod tests {
         assert_eq!(ends(Scale::Data, [1.0, 120.0]), [1.0 / 1.2, 144.0], "logarithmic");
         assert_eq!(ends(Scale::Linear, [1.0, 100.0]), [0.0, 104.0]);
         assert_eq!(ends(Scale::Difference, [-20.0, 5.0]), [-22.0, 7.0]);
+        assert_eq!(ends(Scale::Data, [0.0, 0.0]), [0.0, 1.0]);
         assert_eq!(ends(Scale::Names(vec![String::new(); 3]), [0.0, 9.0]), [-0.5, 2.5]);
         // The end of the interval is as far from the values as they are from each other, and no farther.
         let scaled = Scaled::new(&Scale::Data, &[50.0, 100.0], &[60.0, 10_000.0]);

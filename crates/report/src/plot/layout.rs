@@ -3,18 +3,20 @@
 use trackbed_outward::printable_line;
 
 use super::axis::{Scaled, scales};
-use super::model::{Fill, Look, Mark, Panel, Paper, Plot, Point, Scale};
-use super::scene::{Colour, Item, Paint, Scene, Text};
+use super::model::{Fill, Look, MARKERS, Mark, Panel, Paper, Plot, Point, Scale};
+use super::scene::{Item, Paint, Scene, Text, Tone};
 use crate::number::short;
-use crate::page::palette::LIGHT;
 
 /// Draws `plot`.
 pub(super) fn scene(plot: &Plot, paper: Paper<'_>) -> Scene {
     let size = paper.size;
     // Strokes and letters reach a little beyond their places.
     let edge = EDGE * size;
-    let mut sheet =
-        Sheet { paper: Paper { width: paper.width - 2.0 * edge, ..paper }, items: Vec::new() };
+    let mut sheet = Sheet {
+        paper: Paper { width: paper.width - 2.0 * edge, ..paper },
+        items: Vec::new(),
+        axes: Vec::new(),
+    };
     let width = sheet.paper.width;
     let mut top = sheet.legend(plot);
     let has_rows = plot.panels.iter().any(|panel| matches!(panel.y.scale, Scale::Names(_)));
@@ -44,8 +46,10 @@ pub(super) fn scene(plot: &Plot, paper: Paper<'_>) -> Scene {
         }
         top += height + (FOOT + if is_named { LINE } else { 0.0 }) * size;
     }
-    sheet.items.iter_mut().for_each(|item| item.shift(edge));
-    Scene { width: paper.width, height: top, size, items: sheet.items }
+    let Sheet { mut items, mut axes, .. } = sheet;
+    items.iter_mut().for_each(|item| item.shift(edge));
+    axes.iter_mut().for_each(|[x, _]| *x = x.between(x.ends.map(|end| end + edge)));
+    Scene { width: paper.width, height: top, size, items, axes }
 }
 
 /// Sizes of a panel before its place is known.
@@ -63,6 +67,7 @@ struct Frame {
 struct Sheet<'a> {
     paper: Paper<'a>,
     items: Vec<Item>,
+    axes: Vec<[Scaled; 2]>,
 }
 
 impl Sheet<'_> {
@@ -117,7 +122,7 @@ impl Sheet<'_> {
             _ => longest(&mut scales[0].ticks(6.0).iter().map(|tick| short(*tick))) / 2.0,
         };
         let height = match rows.is_empty() {
-            true => ((column - left - right) * aspect).clamp(7.0 * size, 24.0 * size),
+            true => ((column - left - right) * aspect).clamp(9.0 * size, 24.0 * size),
             false => {
                 let most = rows.iter().map(Vec::len).max().unwrap_or(1).max(1);
                 rows.len() as f64 * (most as f64 * LINE + 0.45) * size
@@ -141,10 +146,11 @@ impl Sheet<'_> {
         }
         let up = if frame.rows.is_empty() { [bottom, top] } else { [top, bottom] };
         let scales = [frame.scales[0].between([left, right]), frame.scales[1].between(up)];
+        self.axes.push(scales);
         self.y_axis(panel, frame, &scales);
         self.x_axis(panel, &scales, has_name);
         panel.marks.iter().for_each(|mark| self.mark(mark, &scales));
-        self.line(&[[left, top], [left, bottom], [right, bottom]], INK, 0.06);
+        self.line(&[[left, top], [left, bottom], [right, bottom]], Tone::Ink, 0.06);
     }
 
     /// Numbers with grid lines, or the names of rows.
@@ -153,7 +159,7 @@ impl Sheet<'_> {
         let ([left, right], middle) = (scales[0].ends, scales[1].ends.iter().sum::<f64>() / 2.0);
         for tick in &frame.y_ticks {
             let y = scales[1].place(*tick);
-            self.line(&[[left, y], [right, y]], GRID, 0.05);
+            self.line(&[[left, y], [right, y]], Tone::Grid, 0.05);
             self.text([left - 0.4 * size, y + HALF * size], 1.0, &short(*tick));
         }
         for (row, lines) in frame.rows.iter().enumerate() {
@@ -189,18 +195,18 @@ impl Sheet<'_> {
         for (at, label) in labels {
             let (x, half) = (scales[0].place(at), self.measure(&label) / 2.0);
             if matches!(panel.y.scale, Scale::Names(_)) {
-                self.line(&[[x, top], [x, bottom]], GRID, 0.05);
+                self.line(&[[x, top], [x, bottom]], Tone::Grid, 0.05);
             }
             if x - half < free_from {
                 continue;
             }
             free_from = x + half + 0.4 * size;
-            self.line(&[[x, bottom], [x, bottom + 0.25 * size]], INK, 0.06);
+            self.line(&[[x, bottom], [x, bottom + 0.25 * size]], Tone::Ink, 0.06);
             self.text([x, bottom + 1.25 * size], 0.5, &label);
         }
         if panel.x.scale == Scale::Difference {
             let x = scales[0].place(0.0);
-            self.line(&[[x, top], [x, bottom]], INK, 0.06);
+            self.line(&[[x, top], [x, bottom]], Tone::Ink, 0.06);
         }
         if has_name {
             let at = [(left + right) / 2.0, bottom + (1.25 + LINE) * size];
@@ -236,10 +242,14 @@ impl Sheet<'_> {
                 let paint = Paint { fill, ..stroke(*look, 0.08 * size) };
                 self.items.push(Item::Path { points, is_closed: true, paint });
             }
-            Mark::Rule(at) => {
+            Mark::Value(..) => {}
+            Mark::Rule([at, up]) => {
                 let dash = DASHES[1].iter().map(|one| one * size).collect();
                 let paint = Paint { dash, ..stroke(Look::INK, 0.08 * size) };
-                let points = y.ends.map(|end| [x.place(*at), end]).to_vec();
+                let points = match up.is_nan() {
+                    true => y.ends.map(|end| [x.place(*at), end]).to_vec(),
+                    false => x.ends.map(|end| [end, y.place(*up)]).to_vec(),
+                };
                 self.items.push(Item::Path { points, is_closed: false, paint });
             }
         }
@@ -249,7 +259,7 @@ impl Sheet<'_> {
         let radius = 0.3 * self.paper.size;
         let paint =
             Paint { fill: Some(inside(look, fill)), ..stroke(look, 0.09 * self.paper.size) };
-        let (corners, turn) = MARKERS[(look.colour + look.dash) % MARKERS.len()];
+        let (corners, turn) = CORNERS[(look.colour + look.dash) % MARKERS];
         if corners == 0 {
             return self.items.push(Item::Disc { at: [x, y], radius, paint });
         }
@@ -280,7 +290,7 @@ impl Sheet<'_> {
                     true => Item::Path {
                         points: vec![at, near(0.5, 0.3), near(0.5, -0.3)],
                         is_closed: true,
-                        paint: Paint { fill: Some(colour(look)), ..Paint::default() },
+                        paint: Paint { fill: Some(Tone::Series(look.colour)), ..Paint::default() },
                     },
                     false => Item::Path {
                         points: vec![near(0.0, 0.25), near(0.0, -0.25)],
@@ -294,8 +304,8 @@ impl Sheet<'_> {
         self.items.extend(items);
     }
 
-    fn line(&mut self, points: &[Point], colour: Colour, width: f64) {
-        let stroke = Some((colour, width * self.paper.size));
+    fn line(&mut self, points: &[Point], tone: Tone, width: f64) {
+        let stroke = Some((tone, width * self.paper.size));
         let paint = Paint { stroke, ..Paint::default() };
         self.items.push(Item::Path { points: points.to_vec(), is_closed: false, paint });
     }
@@ -310,10 +320,16 @@ impl Sheet<'_> {
     }
 }
 
-/// Points without those that are drawn on the one before them.
+/// Points without those that are drawn on the one before them, or on a level line between two others.
 fn thinned(points: impl Iterator<Item = Point>) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::new();
     for [x, y] in points {
+        if let [.., [before, one], [last, other]] = kept[..]
+            && [one, other].iter().all(|level| (level - y).abs() < 0.05)
+            && (before..=x).contains(&last)
+        {
+            kept.pop();
+        }
         if kept.last().is_none_or(|last| (last[0] - x).abs().max((last[1] - y).abs()) >= 0.1) {
             kept.push([x, y]);
         }
@@ -322,28 +338,16 @@ fn thinned(points: impl Iterator<Item = Point>) -> Vec<Point> {
 }
 
 fn stroke(look: Look, width: f64) -> Paint {
-    Paint { stroke: Some((colour(look), width)), ..Paint::default() }
+    Paint { stroke: Some((Tone::Series(look.colour), width)), ..Paint::default() }
 }
 
-fn colour(look: Look) -> Colour {
-    let text = LIGHT.series.get(look.colour).map_or("333333", |text| &text[1..]);
-    let number = u32::from_str_radix(text, 16).unwrap_or(0);
-    [16, 8, 0].map(|shift| (number >> shift) as u8)
-}
-
-fn inside(look: Look, fill: Fill) -> Colour {
-    let mixed = |share: f64| {
-        colour(look).map(|part| (255.0 - (255.0 - f64::from(part)) * share).round() as u8)
-    };
+fn inside(look: Look, fill: Fill) -> Tone {
     match fill {
-        Fill::Full => colour(look),
-        Fill::Light => mixed(0.3),
-        Fill::White => [255; 3],
+        Fill::Full => Tone::Series(look.colour),
+        Fill::Light => Tone::Light(look.colour),
+        Fill::White => Tone::Ground,
     }
 }
-
-const INK: Colour = [0x33; 3];
-const GRID: Colour = [0xdd; 3];
 
 // In font sizes.
 /// From a baseline to the next.
@@ -363,6 +367,6 @@ const FOOT: f64 = 2.0;
 const ROW_NAME: f64 = 0.45;
 
 /// Corners, and the angle of the first; none for a disc.
-const MARKERS: [(u8, u16); 6] = [(0, 0), (4, 0), (4, 45), (3, 90), (3, 270), (5, 90)];
+const CORNERS: [(u8, u16); MARKERS] = [(0, 0), (4, 0), (4, 45), (3, 90), (3, 270), (5, 90)];
 
 const DASHES: [&[f64]; 4] = [&[], &[0.5, 0.3], &[0.15, 0.25], &[0.8, 0.25, 0.15, 0.25]];

@@ -21,7 +21,16 @@ impl Plot {
         layout::scene(self, paper)
     }
 
-    /// As SVG 1.1, `width` millimetres wide, for pages.
+    /// For a page: one element for each of these widths in its pixels, of the classes `w0`, `w1` and so on.
+    pub(crate) fn inline(&self, widths: &[f64]) -> String {
+        let font = &Font::bundled();
+        let drawn = widths.iter().enumerate().map(|(number, width)| {
+            self.on(Paper { width: *width, size: 12.0, font }).inline(&format!("w{number}"))
+        });
+        drawn.collect()
+    }
+
+    /// As a file, `width` millimetres wide.
     pub(crate) fn svg(&self, width: f64) -> String {
         let font = &Font::bundled();
         self.on(Paper { width: width * POINTS_PER_MM, size: 8.0, font }).svg(font)

@@ -12,6 +12,8 @@ pub struct Plot {
     /// The legend, above the panels.
     pub(crate) keys: Vec<Key>,
     pub(crate) panels: Vec<Panel>,
+    /// What the further numbers of its values are.
+    pub(crate) columns: Vec<&'static str>,
     /// Whether all panels have the same scales.
     pub(crate) is_shared: bool,
     /// Height of a panel's frame as a share of its width; a frame with rows has their height.
@@ -72,6 +74,11 @@ impl Key {
         Key { marks: vec![Mark::Dot(look, [0.5, 0.5], fill)], text: text.to_owned() }
     }
 
+    /// A line across a panel.
+    pub fn rule(text: &str) -> Key {
+        Key { marks: vec![Mark::Rule([0.5, f64::NAN])], text: text.to_owned() }
+    }
+
     /// A filled area.
     pub fn area(look: Look, fill: Fill, text: &str) -> Key {
         Key { marks: vec![Mark::Area(look, [0.0, 0.1], [1.0, 0.9], fill)], text: text.to_owned() }
@@ -120,11 +127,20 @@ impl Look {
     /// Black, for what belongs to no series.
     pub const INK: Look = Look { colour: SERIES, dash: 0 };
 
+    /// Of a colour, with the marker number `marker`.
+    pub fn marked(colour: usize, marker: usize) -> Look {
+        let colour = colour % SERIES;
+        Look { colour, dash: (marker + SERIES * MARKERS - colour) % MARKERS }
+    }
+
     /// The look of the series number `number`.
     pub fn series(number: usize) -> Look {
         Look { colour: number % SERIES, dash: number / SERIES }
     }
 }
+
+/// The number of markers.
+pub(super) const MARKERS: usize = 6;
 
 /// What is inside an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +161,8 @@ pub(crate) enum Mark {
     Whisker(Look, Point, Point),
     /// A rectangle between two corners.
     Area(Look, Point, Point, Fill),
-    /// A dashed line across the panel, at a place on the x axis.
-    Rule(f64),
+    /// A dashed line across the panel, at the coordinate that is a number.
+    Rule(Point),
+    /// Not drawn, but told where it is: the name of a series or row, a place, and further numbers.
+    Value(String, Point, Vec<f64>),
 }

@@ -8,7 +8,7 @@ use skrifa::Tag;
 use skrifa::raw::TableProvider as _;
 
 use super::font::{Embedded, Font, FontError};
-use super::scene::{Colour, Item, Paint, Scene, Text};
+use super::scene::{Item, Paint, Scene, Text, Tone};
 
 // Numbers of the objects.
 const CATALOG: Ref = Ref::new(1);
@@ -103,12 +103,12 @@ impl Scene {
 
 /// Paints the path that was drawn.
 fn show(paint: &Paint, content: &mut Content) {
-    let parts = |colour: Colour| colour.map(|part| f32::from(part) / 255.0);
+    let parts = |tone: Tone| tone.rgb().map(|part| f32::from(part) / 255.0);
     if let Some([r, g, b]) = paint.fill.map(parts) {
         content.set_fill_rgb(r, g, b);
     }
-    if let Some((colour, width)) = paint.stroke {
-        let [r, g, b] = parts(colour);
+    if let Some((tone, width)) = paint.stroke {
+        let [r, g, b] = parts(tone);
         content.set_stroke_rgb(r, g, b).set_line_width(width as f32);
         content.set_dash_pattern(paint.dash.iter().map(|length| *length as f32), 0.0);
     }

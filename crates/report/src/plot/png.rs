@@ -10,7 +10,7 @@ use tiny_skia::{
 };
 
 use super::font::Font;
-use super::scene::{Colour, Item, Paint, Scene, Text};
+use super::scene::{Item, Paint, Scene, Text};
 
 /// Pixels of a point: 600 dpi, which journals ask of pictures with lines.
 const PER_POINT: f32 = 600.0 / 72.0;
@@ -105,10 +105,10 @@ fn encode(canvas: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
 /// Fills and outlines a path, unless it is empty.
 fn show(path: Option<Path>, paint: &Paint, canvas: &mut Pixmap) {
     let Some(path) = path else { return };
-    if let Some(colour) = paint.fill {
-        fill(&path, colour, canvas);
+    if let Some(tone) = paint.fill {
+        fill(&path, tone.rgb(), canvas);
     }
-    if let Some((colour, width)) = paint.stroke {
+    if let Some((tone, width)) = paint.stroke {
         let lengths = paint.dash.iter().map(|length| *length as f32).collect();
         let dash = StrokeDash::new(lengths, 0.0);
         let stroke = Stroke {
@@ -117,18 +117,18 @@ fn show(path: Option<Path>, paint: &Paint, canvas: &mut Pixmap) {
             line_join: tiny_skia::LineJoin::Round,
             ..Stroke::default()
         };
-        canvas.stroke_path(&path, &ink(colour), &stroke, SCALED, None);
+        canvas.stroke_path(&path, &ink(tone.rgb()), &stroke, SCALED, None);
     }
 }
 
-fn fill(path: &Path, colour: Colour, canvas: &mut Pixmap) {
+fn fill(path: &Path, colour: [u8; 3], canvas: &mut Pixmap) {
     canvas.fill_path(path, &ink(colour), FillRule::Winding, SCALED, None);
 }
 
 const SCALED: Transform =
     Transform { sx: PER_POINT, kx: 0.0, ky: 0.0, sy: PER_POINT, tx: 0.0, ty: 0.0 };
 
-fn ink([red, green, blue]: Colour) -> Ink<'static> {
+fn ink([red, green, blue]: [u8; 3]) -> Ink<'static> {
     let mut ink = Ink::default();
     ink.set_color_rgba8(red, green, blue, 255);
     ink

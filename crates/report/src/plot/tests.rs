@@ -87,12 +87,12 @@ fn text_is_as_wide_as_in_helvetica() {
 /// darkens the pixels on its left or above it by its anchor.
 #[test]
 fn a_png_has_its_shapes_where_the_scene_has_them() {
-    let paint = scene::Paint { fill: Some([255, 0, 0]), ..scene::Paint::default() };
+    let paint = scene::Paint { fill: Some(scene::Tone::Series(0)), ..scene::Paint::default() };
     let disc = Item::Disc { at: [108.0, 108.0], radius: 72.0, paint };
     let text =
         |is_upright, at| Item::Text(Text { at, anchor: 1.0, is_upright, text: "MM".to_owned() });
     let items = vec![disc, text(false, [216.0, 216.0]), text(true, [216.0, 0.0])];
-    let scene = Scene { width: 216.0, height: 216.0, size: 10.0, items };
+    let scene = Scene { width: 216.0, height: 216.0, size: 10.0, items, axes: Vec::new() };
     let file = scene.png(&Font::bundled()).unwrap();
     let mut reader = ::png::Decoder::new(std::io::Cursor::new(&file)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -100,7 +100,10 @@ fn a_png_has_its_shapes_where_the_scene_has_them() {
     assert_eq!((info.width, info.height), (1800, 1800));
     assert_eq!(reader.info().pixel_dims.unwrap().xppu, 23_622);
     let at = |x: usize, y: usize| &pixels[(y * 1800 + x) * 3..][..3];
-    assert_eq!([at(900, 900), at(310, 900), at(290, 900)], [[255, 0, 0], [255, 0, 0], [255; 3]]);
+    assert_eq!(
+        [at(900, 900), at(310, 900), at(290, 900)],
+        [&[11, 70, 168], &[11, 70, 168], &[255; 3]]
+    );
     let dark = |xs: std::ops::Range<usize>, ys: std::ops::Range<usize>| {
         ys.flat_map(|y| xs.clone().map(move |x| (x, y)))
             .filter(|&(x, y)| at(x, y) == [0; 3])

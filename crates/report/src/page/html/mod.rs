@@ -7,8 +7,6 @@ mod reference;
 mod study;
 mod tables;
 
-use std::fmt::Write as _;
-
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
@@ -19,6 +17,8 @@ use trackbed_outward::printable;
 
 use super::assets;
 use super::certificates::Certificates;
+use super::figure::Figure;
+use super::figures::run::RUNS;
 use super::origin::Origin;
 use super::palette::{DARK, LIGHT};
 use super::ranks::Outlying;
@@ -33,8 +33,7 @@ pub(crate) struct Page<'a> {
     pub outlying: Vec<&'a Outlying>,
     /// The statements of the scenario's study, compared with the runs.
     pub study: Option<&'a Held>,
-    /// Number of figures of single runs.
-    pub traces: usize,
+    pub figures: &'a [Figure],
     /// The script's data, escaped for the page.
     pub data: String,
 }
@@ -74,10 +73,10 @@ pub(crate) fn page(page: &Page<'_>) -> String {
                     (findings::problems(page))
                     (origin::what_was_run(page))
                     @for (number, section) in page.sections.iter().enumerate() {
-                        (parts::part(section, number))
+                        (parts::part(page, section, number))
                     }
                     (study::study(page.study))
-                    @if page.traces > 0 { (parts::single_runs()) }
+                    @if page.figures.iter().any(|one| one.place == RUNS) { (parts::single_runs(page)) }
                     (findings::outlying(page))
                     (findings::checks(document))
                     (reference::all_metrics(document))
@@ -85,7 +84,7 @@ pub(crate) fn page(page: &Page<'_>) -> String {
                     (reference::scenario(page.origin))
                 }
                 (footer(document))
-                noscript { p.bar { "This browser does not run scripts, so there are no figures. \
+                noscript { p.bar { "This browser does not run scripts, so each figure shows its first view only. \
                                     The conclusion and all tables are complete." } }
                 script type="application/json" id="data" { (PreEscaped(&page.data)) }
                 script { (PreEscaped(&script)) }
@@ -99,7 +98,7 @@ fn footer(document: &Document) -> Markup {
     html! {
         footer {
             p { "Made by trackbed " (document.trackbed) ". This file needs no network and sends \
-                 nothing. Figures are drawn by D3 and Observable Plot." }
+                 nothing." }
         }
     }
 }
@@ -118,17 +117,7 @@ fn styles() -> String {
 }
 
 fn scripts() -> String {
-    let mut text = String::from("/*\n");
-    for (name, licence) in assets::LICENCES {
-        let _ = writeln!(text, "{name}\n\n{}\n", licence.trim());
-    }
-    text.push_str("*/\n");
-    // The libraries come first: if one fails, the page shows a message.
-    for library in assets::LIBRARIES {
-        text.push_str(library);
-        text.push('\n');
-    }
-    text.push_str("(() => {\n\"use strict\";\n");
+    let mut text = String::from("(() => {\n\"use strict\";\n");
     assets::SCRIPTS.iter().for_each(|script| text.push_str(script));
     text.push_str("})();\n");
     text

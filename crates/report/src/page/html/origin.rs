@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use trackbed_analysis::groups::Section;
 use trackbed_measure::results::CellResult;
 
-use super::Page;
+use super::{Page, parts};
 use crate::methods::methods;
-use crate::page::material::ANSWER;
+use crate::page::figures::ANSWER;
+use crate::page::figures::run::RUNS;
 use crate::summary::extent;
 
 /// The page's header: title and navigation.
@@ -30,7 +31,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
                     a href={ "#part-" (number) } { (section.part.as_deref().unwrap_or_default()) }
                 }
                 @if page.study.is_some() { a href="#study" { "The study" } }
-                @if page.traces > 0 { a href="#runs" { "Single runs" } }
+                @if page.figures.iter().any(|one| one.place == RUNS) { a href="#runs" { "Single runs" } }
                 @if !page.document.checks.is_empty() { a href="#checks" { "Checks" } }
                 a href="#metrics" { "All metrics" }
             }
@@ -58,7 +59,7 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
                 @for line in lines { p.line { (sentence(line)) } }
             }
             @if page.sections.iter().any(|section| section.part.is_none()) {
-                div.figures.full #(ANSWER) {}
+                (parts::figures(page, ANSWER, true))
             }
             (counts(page))
         }

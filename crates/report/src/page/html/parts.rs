@@ -1,13 +1,14 @@
 //! The result sections: figures first, then the tables behind them.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use trackbed_analysis::groups::Section;
 
-use super::tables;
+use super::{Page, tables};
+use crate::page::figures::run::RUNS;
 use crate::{cells, differences};
 
 /// A part of the scenario, or the whole scenario if it has no parts.
-pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
+pub(super) fn part(page: &Page<'_>, section: &Section<'_>, number: usize) -> Markup {
     let title = section.part.as_deref().unwrap_or("Results");
     let headline = section.headline().map(|compared| compared.name);
     html! {
@@ -19,7 +20,7 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
             @if section.part.is_some() {
                 @for line in section.answer() { p.line { (line) } }
             }
-            div.figures #{ "figures-" (number) } {}
+            (figures(page, &format!("figures-{number}"), false))
             div.card {
                 h3 { "Cells" }
                 p.note { "One row for each combination of factors. Times: median, its 95 % interval by order \
@@ -43,13 +44,31 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
 }
 
 /// Contains timelines, maps and waterfalls.
-pub(super) fn single_runs() -> Markup {
+pub(super) fn single_runs(page: &Page<'_>) -> Markup {
     html! {
         section #runs aria-labelledby="runs-title" {
             h2 #runs-title { "Single runs" }
             p.note { "How single runs went over time. Each is one example; the results over all \
                       runs are above." }
-            div.figures.full #figures-runs {}
+            (figures(page, RUNS, true))
+        }
+    }
+}
+
+/// The figures of this place, each with its first view; the script adds choices, values and downloads.
+pub(super) fn figures(page: &Page<'_>, place: &str, is_wide: bool) -> Markup {
+    html! {
+        div.figures.full[is_wide] #(place) {
+            @for figure in page.figures.iter().filter(|figure| figure.place == place) {
+                article.card.figure #(figure.id) aria-labelledby={ "title-" (figure.id) } {
+                    h3 #{ "title-" (figure.id) } { (figure.title) }
+                    p.note { (figure.note) }
+                    @if let Some(view) = figure.views.first() {
+                        div.stage { (PreEscaped(&figure.first)) }
+                        p.caption { (view.caption) }
+                    }
+                }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use trackbed_analysis::paper::{Chart, Held, Setting};
 
 use super::tables;
+use crate::page::figure::WIDTHS;
 use crate::papers::{self, conclusion};
 
 /// The section; empty without a study.
@@ -36,7 +37,7 @@ fn figure(chart: &Chart) -> Markup {
     let Chart { number, title, .. } = chart;
     html! {
         figure {
-            (PreEscaped(papers::plot(chart).svg(150.0)))
+            div.stage { (PreEscaped(papers::plot(chart).inline(&WIDTHS[..2]))) }
             figcaption { (number) ": " (title) }
             details {
                 summary { (number) " as a table" }
