@@ -128,11 +128,7 @@ impl Bands {
     }
 
     /// Between these ends of the y axis.
-    pub fn marks<'a>(
-        &self,
-        spans: &'a [Span],
-        [low, high]: [f64; 2],
-    ) -> impl Iterator<Item = Mark> {
+    pub fn marks(&self, spans: &[Span], [low, high]: [f64; 2]) -> impl Iterator<Item = Mark> {
         spans.iter().map(move |span| {
             let number = self.0.iter().position(|known| *known == Bands::kind(span));
             let look = Bands::look(number.unwrap_or(0));

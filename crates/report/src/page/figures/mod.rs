@@ -153,9 +153,9 @@ impl<'a> Material<'a> {
         for (row, one) in (0..).map(f64::from).zip(&compared.differences) {
             let (shown, name) = (one.headline(), group.name(&cells[one.cell as usize]));
             let [low, high] = shown.ci95.filter(|_| one.n > 1).unwrap_or([f64::NAN; 2]);
-            let interval = low < high;
             let look = Look::default();
-            marks.extend(interval.then(|| Mark::Whisker(look, [low, row], [high, row])));
+            let whisker = Mark::Whisker(look, [low, row], [high, row]);
+            marks.extend((low < high).then_some(whisker));
             marks.push(Mark::Dot(look, [shown.value, row], Fill::Full));
             let counts = [one.n, one.cell, one.against].map(f64::from);
             let more = [&[low, high][..], &counts].concat();

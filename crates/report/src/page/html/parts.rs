@@ -64,7 +64,7 @@ pub(super) fn figures(page: &Page<'_>, place: &str, is_wide: bool) -> Markup {
                     h3 #{ "title-" (figure.id) } { (figure.title) }
                     p.note { (figure.note) }
                     @if let Some(view) = figure.views.first() {
-                        div.stage { (PreEscaped(&figure.first)) }
+                        div.stage.drawings { (PreEscaped(&figure.first)) }
                         p.caption { (view.caption) }
                     }
                 }

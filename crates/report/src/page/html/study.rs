@@ -37,7 +37,7 @@ fn figure(chart: &Chart) -> Markup {
     let Chart { number, title, .. } = chart;
     html! {
         figure {
-            div.stage { (PreEscaped(papers::plot(chart).inline(&WIDTHS[..2]))) }
+            div.drawings { (PreEscaped(papers::plot(chart).inline(&WIDTHS[..2]))) }
             figcaption { (number) ": " (title) }
             details {
                 summary { (number) " as a table" }
