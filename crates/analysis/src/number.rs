@@ -1,5 +1,7 @@
 //! Numbers rounded to a useful number of digits.
 
+pub use trackbed_core::text::plural;
+
 /// The number of decimals in a column, so that decimal points align.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimals(usize);
@@ -70,11 +72,6 @@ pub fn short(value: f64) -> String {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
     }
-}
-
-/// A count with its noun: `1 cell`, `3 cells`.
-pub fn plural(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Stands for a missing value.

@@ -95,6 +95,13 @@ impl Radio {
         &self.foresight
     }
 
+    /// What of the track's file was not read.
+    pub(crate) fn note(&self) -> Option<String> {
+        let Source::Railway(railway, _) = &self.source else { return None };
+        let skipped = Some(railway.skipped()).filter(|skipped| !skipped.is_empty())?;
+        Some(format!("radio.track: the track has {:.0} m{skipped}", railway.track().length_m()))
+    }
+
     /// Builds in advance what takes long, the handover table.
     pub fn prepare(&self) {
         if let Source::Railway(railway, _) = &self.source {

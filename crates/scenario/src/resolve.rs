@@ -10,6 +10,7 @@ use trackbed_workloads::Prepared;
 
 use crate::cell::CellReader;
 use crate::device::Measurements;
+use crate::drive::Radio;
 use crate::endpoint;
 use crate::ends::Resolved;
 use crate::factors::{Column, Names, columns};
@@ -229,6 +230,7 @@ impl<'a> Resolver<'a> {
             let network = network::resolve(&mut reader, &mut self.models);
             let environment = environment::resolve(&mut reader);
             let radio = radio::resolve(&mut reader, &mut self.railways);
+            add_new(&mut cells.notes, radio.iter().flatten().filter_map(Radio::note));
             let of_ends = reader.lines.join("\n");
             let ends = &resolved.endpoint;
             let inference = inference::resolve(&mut reader, ends, &mut self.measurements);

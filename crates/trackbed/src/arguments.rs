@@ -3,9 +3,9 @@
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
-    advise, agree, calibrate, compare, completions, doctor, drops, export, fetch, figure, handover,
-    infer, link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report, run, serve,
-    v2x, verify, verify_results,
+    advise, agree, calibrate, check, compare, completions, doctor, drops, export, fetch, figure,
+    handover, infer, link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report,
+    run, serve, v2x, verify, verify_results,
 };
 use crate::help;
 
@@ -52,6 +52,8 @@ pub enum Command {
     List(list::Arguments),
     /// Run a scenario and print a comparison
     Run(run::Arguments),
+    /// Say what input files are taken for, what is read of them, and what is wrong with them
+    Check(check::Arguments),
     /// Repeat one run of a run directory, and write its packets, TLS keys and qlog traces
     Replay(replay::Arguments),
     /// Lose every packet of an exchange, one at a time, and judge the recovery by the standards

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
     let ended = match arguments.command {
         Command::List(arguments) => commands::list::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
+        Command::Check(arguments) => commands::check::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
         Command::Advise(arguments) => commands::advise::execute(&arguments),

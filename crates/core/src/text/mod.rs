@@ -26,6 +26,11 @@ impl TextError {
     }
 }
 
+/// A count with its noun: `1 cell`, `3 cells`.
+pub fn plural(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// The lines with content, trimmed and numbered as an editor does, after any byte order mark. Empty lines
 /// have none, nor have comments, which begin with `#`.
 pub fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {

@@ -26,7 +26,8 @@ impl Railway {
     pub fn read(arguments: &Arguments) -> Result<Railway, RadioError> {
         let profile = Profile::find(arguments.need::<&str>("profile"));
         let profile = profile.expect("the parameter offers the profiles there are");
-        let track = Arc::new(track(arguments)?);
+        let (track, skipped) = track(arguments)?;
+        let track = Arc::new(track);
         let speed = speed(arguments)?;
         let operators: Arc<[Operator]> = operators(arguments, &track)?.into();
         let interruption = interruption(arguments, &operators, &speed)?;
@@ -49,6 +50,7 @@ impl Railway {
         let landscapes = landscapes(&operators, &propagation.shadowing, track.length_m(), &place);
         Ok(Railway {
             track,
+            skipped,
             speed,
             gps: gps(arguments)?,
             profile,
@@ -64,13 +66,18 @@ impl Railway {
     }
 }
 
-fn track(arguments: &Arguments) -> Result<Track, RadioError> {
-    match arguments.get::<Arc<str>>("track") {
+/// The track, and what of its file was not read.
+fn track(arguments: &Arguments) -> Result<(Track, String), RadioError> {
+    let track = match arguments.get::<Arc<str>>("track") {
         Some(text) => DriveLog::parse(&text, &[])
-            .and_then(|log| Track::of_log(&log))
-            .map_err(RadioError::of("track")),
-        None => Track::straight(length(arguments, "length")?).map_err(RadioError::of("length")),
-    }
+            .and_then(|log| Ok((Track::of_log(&log)?, log.skipped())))
+            .map_err(RadioError::of("track"))?,
+        None => {
+            let straight = Track::straight(length(arguments, "length")?);
+            (straight.map_err(RadioError::of("length"))?, String::new())
+        }
+    };
+    Ok(track)
 }
 
 fn speed(arguments: &Arguments) -> Result<SpeedProfile, RadioError> {

@@ -18,6 +18,8 @@ use crate::radio::station::Operator;
 #[derive(Clone, Debug)]
 pub struct Railway {
     pub(crate) track: Arc<Track>,
+    /// What of the track's file was not read.
+    pub(crate) skipped: String,
     pub(crate) speed: SpeedProfile,
     pub(crate) gps: GpsModel,
     pub(crate) profile: &'static Profile,
@@ -47,6 +49,11 @@ impl Railway {
     /// The track.
     pub fn track(&self) -> &Arc<Track> {
         &self.track
+    }
+
+    /// What of the track's file was not read, in words that follow others; empty if all was.
+    pub fn skipped(&self) -> &str {
+        &self.skipped
     }
 
     /// The train's receiver for positions.

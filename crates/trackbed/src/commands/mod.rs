@@ -4,6 +4,7 @@ pub mod advise;
 pub mod agree;
 pub mod calibrate;
 pub mod campaign;
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

@@ -87,14 +87,14 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Whether it begins as pcap, with times in microseconds or nanoseconds and in either byte order, or pcapng.
-fn is_capture(bytes: &[u8]) -> bool {
+pub(super) fn is_capture(bytes: &[u8]) -> bool {
     let first = bytes.first_chunk().map(|first| u32::from_be_bytes(*first));
     let pcap = |first: u32| matches!(first, 0xa1b2_c3d4 | 0xa1b2_3c4d);
     first.is_some_and(|first| pcap(first) || pcap(first.swap_bytes()) || first == 0x0a0d_0d0a)
 }
 
 /// The signed messages in a capture, each with the number of its packet, the number of packets, and how it ends.
-fn messages(capture: &[u8]) -> (Vec<Value>, usize, &'static str) {
+pub(super) fn messages(capture: &[u8]) -> (Vec<Value>, usize, &'static str) {
     const DAMAGED: &str = "; what follows is damaged";
     let (mut found, mut packets) = (Vec::new(), 0);
     let Ok(mut reader) = create_reader(1 << 20, capture) else { return (found, packets, DAMAGED) };
@@ -165,7 +165,7 @@ fn short_message(packet: &[u8]) -> Option<&[u8]> {
 
 /// Decodes hexadecimal input; other input is unchanged. No binary message consists of digits alone: it begins
 /// with the byte 3 or 128.
-fn unhex(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn unhex(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes).replace("0x", "");
     let digits = text.chars().filter(|c| !(c.is_whitespace() || ":,".contains(*c)));
     let digits: Option<Vec<u8>> = digits.map(|c| Some(c.to_digit(16)? as u8)).collect();

@@ -135,3 +135,79 @@ fn without_parquet_the_error_says_how_to_get_it() {
     let words = "export results --format parquet";
     refused(&Scratch::new(), words, &["--features parquet", "--format csv"]);
 }
+
+/// Each file is taken for what it is; what is left out of it is counted; a bad one has a run's error.
+#[test]
+fn a_file_is_checked_before_it_is_used() {
+    let scratch = Scratch::new();
+    let nmea = "$GPRMC,120000,A,4800.00,N,01100.00,E,60.0,90.0,010124,,*1B\nnoise\n\
+                $GPRMC,120001,A,4800.00,N,01100.02,E,60.0,90.0,010124,,*18\n";
+    let gpx =
+        |points: &str| format!("<gpx version=\"1.1\"><trk><trkseg>{points}</trkseg></trk></gpx>");
+    let point = |lat: &str| format!("<trkpt lat=\"{lat}\" lon=\"11\"></trkpt>");
+    let entry = r#"{ "startedDateTime": "2024-05-01T10:00:00.000Z", "time": 9,
+        "request": { "method": "GET", "url": "http://a/" }, "response": { "status": STATUS, "bodySize": 20,
+        "content": { "size": 20, "mimeType": "text/html" } }, "timings": { "send": 0, "wait": 5, "receive": 4 } }"#;
+    let [page, unanswered] = ["200", "0"].map(|status| entry.replace("STATUS", status));
+    let har = format!("{{ \"log\": {{ \"entries\": [{page}, {unanswered}] }} }}");
+    let good = [
+        ("drive.nmea", nmea.to_owned(), "drive (NMEA): 2 positions in 1 s, 1 damaged line skipped"),
+        (
+            "drive.gpx",
+            gpx(&(point("48") + &point("48.001"))),
+            "drive (GPX): 2 positions without times",
+        ),
+        (
+            "drive.csv",
+            "latitude,longitude\n48,11\n,\n48.001,11\n".to_owned(),
+            "drive (table): 2 positions without times, 1 line without a position skipped",
+        ),
+        (
+            "page.har",
+            har,
+            "page (HAR): 1 object of 20 bytes, 1 request of other pages, without an answer or not",
+        ),
+        (
+            "page.toml",
+            "[[object]]\npath = \"/a\"\nkind = \"html\"\nsize = \"2 kB\"\n".to_owned(),
+            "manifest: 1 object of 2000 bytes",
+        ),
+        ("up.trace", "# times\n17\n33\n".to_owned(), "trace of a link: 2 lines until 33 ms"),
+        (
+            "rates.txt",
+            "0 s, 50 Mbit/s\n5 s, 1 Mbit/s\n".to_owned(),
+            "timetable of rates: 2 rates until 5 s",
+        ),
+        (
+            "rates.csv",
+            "time_s,rate_Mbit/s\n0,50\n1,\n2,20\n".to_owned(),
+            "timetable of rates: 2 rates until 2 s, 1 line without a rate skipped",
+        ),
+        ("losses.txt", "5 s, 30 %\n".to_owned(), "timetable of losses: 1 row until 5 s"),
+        ("delays.txt", "0 12\n250.5 20\n".to_owned(), "delays: 2 rows until 250.5 ms"),
+        ("warning.json", "{ \"a\": 1 }".to_owned(), "payload: 10 bytes"),
+        ("my.toml", SCENARIO.to_owned(), "scenario: 1 cell"),
+    ];
+    let names: Vec<&str> = good.iter().map(|(name, ..)| *name).collect();
+    good.iter().for_each(|(name, text, _)| fs::write(scratch.path(name), text).unwrap());
+    let said = scratch.succeed(&format!("check {}", names.join(" "))).stdout;
+    for (name, _, expected) in &good {
+        assert!(said.contains(&format!("{name}: {expected}")), "{expected} in {said}");
+    }
+    for (name, text, why) in [
+        ("bad.trace", "17\n3\n", "trace of a link: error: line 2 of the rate trace is earlier"),
+        (
+            "bad.json",
+            "{ a: 1 }",
+            "payload: error: payload: bad.json:1:3: a message is not one JSON value",
+        ),
+        ("bad.toml", "protocol = \"tls\"\n", "scenario: error: "),
+        ("bad.txt", "hello\n", "unknown: error: no known kind of input"),
+        ("bad.csv", "a,b\n1,2\n", "drive (table): error: "),
+    ] {
+        fs::write(scratch.path(name), text).unwrap();
+        let ended = scratch.trackbed(&format!("check up.trace {name}"));
+        ended.says(1, &[]);
+        assert!(ended.stdout.contains(&format!("{name}: {why}")), "{}", ended.stdout);
+    }
+}

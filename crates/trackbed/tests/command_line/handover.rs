@@ -111,7 +111,7 @@ fn logs_of_real_drives_become_a_table() {
     scratch.write("named.csv", &csv.replacen("eNB", "cell:A", 1));
     let words = "handover build --log drive.csv --log drive.gpx --operator K --column cell:A=eNB \
                  --margin 0m -o t.geojson";
-    scratch.trackbed(words).says(0, &["drive.csv: 1 rides, 1 handovers\n"]);
+    scratch.trackbed(words).says(0, &["drive.csv: 1 ride, 1 handover\n"]);
     let found = ranges(&scratch, "t.geojson");
     let [(operator, direction, from, until, rides)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((operator.as_str(), direction.as_str(), *rides), ("A", "forward", 2));
@@ -127,7 +127,10 @@ fn logs_of_real_drives_become_a_table() {
 #[test]
 fn a_railway_may_come_from_files_and_timelines_go_to_some() {
     let scratch = Scratch::new();
-    scratch.write("line.csv", "latitude,longitude\n50,8\n50.02,8.01\n50.03,8.04\n");
+    scratch.write("line.csv", "latitude,longitude\n50,8\n,\n50.02,8.01\n50.03,8.04\n");
+    let words = "plan train --part foresight --set radio.track=line.csv";
+    let note = "radio.track: the track has 4750 m, 1 line without a position skipped";
+    scratch.trackbed(words).says(0, &[note]);
     scratch.write(
         "stations.csv",
         "operator,cell,chainage_m,offset_m\nK,west,300,200\nK,east,3700,-200\n",

@@ -5,7 +5,7 @@ mod nmea;
 mod sample;
 mod table;
 
-use trackbed_core::text::lines;
+use trackbed_core::text::{lines, plural};
 
 use crate::motion::MotionError;
 
@@ -64,13 +64,13 @@ impl DriveLog {
     /// What was not read, in words that follow others; empty if nothing was skipped.
     pub fn skipped(&self) -> String {
         [
-            (self.without_position, "lines without a position skipped"),
-            (self.damaged, "damaged lines skipped"),
-            (self.unreachable, "positions that no train reaches ignored"),
+            (self.without_position, "line", "without a position skipped"),
+            (self.damaged, "damaged line", "skipped"),
+            (self.unreachable, "position", "that no train reaches ignored"),
         ]
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!(", {count} {what}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, what, why)| format!(", {} {why}", plural(*count, what)))
         .collect()
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+use trackbed_core::text::plural;
 use trackbed_outward::files::{create, read_text};
 use trackbed_railway::handover::{Learner, LogSettings, Settings, Table, observe};
 use trackbed_railway::motion::{Direction, DriveLog, Track};
@@ -47,7 +48,7 @@ pub fn execute(arguments: &BuildArguments) -> anyhow::Result<()> {
 }
 
 /// A summary of a table in a few words.
-pub(super) fn outline(table: &Table) -> anyhow::Result<String> {
+pub(crate) fn outline(table: &Table) -> anyhow::Result<String> {
     let mut ranges = 0;
     for operator in table.operators() {
         for direction in Direction::BOTH {
@@ -56,7 +57,9 @@ pub(super) fn outline(table: &Table) -> anyhow::Result<String> {
     }
     let rides: u32 = Direction::BOTH.iter().map(|direction| table.rides(*direction)).sum();
     let operators = table.operators().count();
-    Ok(format!("{ranges} ranges of {operators} operators from {rides} rides"))
+    let [ranges, operators] =
+        [(ranges, "range"), (operators, "operator")].map(|(n, what)| plural(n as u64, what));
+    Ok(format!("{ranges} of {operators} from {}", plural(rides.into(), "ride")))
 }
 
 fn from_model(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<Table> {
@@ -142,7 +145,8 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
     let track = match &arguments.track {
         Some(path) => {
             let log = parsed(path)?;
-            tell(format_args!("{}: {} positions{}", named(path), log.samples.len(), log.skipped()));
+            let positions = plural(log.samples.len() as u64, "position");
+            tell(format_args!("{}: {positions}{}", named(path), log.skipped()));
             (path, log)
         }
         None => (&arguments.logs[0], parsed(&arguments.logs[0])?),
@@ -159,14 +163,15 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
         let observed = observe(&log, &track, &reading).with_context(|| named(path))?;
         observed.rides.iter().for_each(|ride| learner.ride(ride));
         let handovers: usize = observed.rides.iter().map(|ride| ride.handovers()).sum();
+        let rides = plural(observed.rides.len() as u64, "ride");
         let mut said =
-            format!("{}: {} rides, {handovers} handovers", named(path), observed.rides.len());
-        for (count, what) in [
-            (observed.beside_track, "positions beside the track ignored"),
-            (observed.unplaced, "handovers in gaps of the log ignored"),
+            format!("{}: {rides}, {}", named(path), plural(handovers as u64, "handover"));
+        for (count, what, why) in [
+            (observed.beside_track, "position", "beside the track ignored"),
+            (observed.unplaced, "handover", "in gaps of the log ignored"),
         ] {
             if count > 0 {
-                said.push_str(&format!(", {count} {what}"));
+                said.push_str(&format!(", {} {why}", plural(count as u64, what)));
             }
         }
         tell(said + &log.skipped());

@@ -5,6 +5,8 @@ mod build;
 mod merge;
 mod show;
 
+pub(super) use build::outline;
+
 use crate::ending::Ending;
 pub use arguments::Arguments;
 use arguments::HandoverCommand;
