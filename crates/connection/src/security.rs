@@ -26,15 +26,28 @@ named! {
     }
 }
 
-/// A key exchange group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyExchange {
-    /// X25519 (RFC 7748).
-    #[default]
-    X25519,
-    /// P-256, also called secp256r1 (RFC 8422). Some servers require it for the exchange, and
-    /// OpenSSL in TLS 1.2 for a certificate with that curve. Not in virtual time.
-    P256,
+named! {
+    /// A key exchange group, by its name in TLS.
+    #[derive(Default)]
+    pub enum KeyExchange {
+        /// X25519 (RFC 7748).
+        #[default]
+        X25519 = "x25519",
+        /// P-256 (RFC 8422). Some servers require it for the exchange, and OpenSSL in TLS 1.2 for a
+        /// certificate with that curve. Not over DTLS in virtual time.
+        P256 = "secp256r1",
+        /// X25519 with ML-KEM-768, against quantum computers (draft-ietf-tls-ecdhe-mlkem).
+        X25519MlKem768 = "X25519MLKEM768",
+        /// P-256 with ML-KEM-768.
+        P256MlKem768 = "SecP256r1MLKEM768",
+    }
+}
+
+impl KeyExchange {
+    /// Whether it combines a curve with ML-KEM, which needs TLS 1.3.
+    pub fn is_hybrid(self) -> bool {
+        matches!(self, KeyExchange::X25519MlKem768 | KeyExchange::P256MlKem768)
+    }
 }
 
 named! {
@@ -92,6 +105,8 @@ pub struct Security {
     pub version: TlsVersion,
     /// The cipher that protects the data.
     pub cipher: CipherSuite,
+    /// The group of the key exchange; `None` if there was none, or the library does not report it.
+    pub key_exchange: Option<KeyExchange>,
     /// Whether an earlier session was resumed.
     pub resumed: bool,
     /// Whether the server accepted early data.

@@ -26,7 +26,7 @@ pub(crate) fn warm_up(endpoint: &Endpoint) {
 async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
     let host = machine.host("warm-up", [LOOPBACK]);
     let config = ServerConfig {
-        tls: endpoint.tls_parameters(),
+        tls: endpoint.server_tls(),
         transport: endpoint.transport.clone(),
         ..ServerConfig::default()
     };
@@ -38,7 +38,7 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
     let server = endpoint.protocol.serve(host.clone(), listen, &config, Rc::new(answer))?;
     let client = ClientConfig {
         trust: server.trust().cloned(),
-        tls: endpoint.tls_parameters(),
+        tls: endpoint.client_tls(),
         handshake: endpoint.handshake,
         local: Some(LOOPBACK),
         transport: endpoint.transport.clone(),

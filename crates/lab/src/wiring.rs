@@ -18,7 +18,7 @@ pub(crate) fn server(
     transport: TransportParameters,
     paths: PathControl,
 ) -> ServerConfig {
-    let tls = cell.endpoint.tls_parameters();
+    let tls = cell.endpoint.server_tls();
     ServerConfig { tls, transport, paths, ..ServerConfig::default() }
 }
 
@@ -55,7 +55,7 @@ impl Phones {
         let Phones { first, hosts, server, trust } = self;
         let Connecting { transport, paths, binds, patience } = connecting;
         let endpoint = &cell.endpoint;
-        let tls = endpoint.tls_parameters();
+        let tls = endpoint.client_tls();
         let handshake = endpoint.handshake;
         let config = ClientConfig { trust, tls, handshake, local: None, transport, paths };
         let binds = binds && cell.networks() == 1;

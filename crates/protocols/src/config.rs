@@ -164,6 +164,15 @@ impl Default for TlsParameters {
     }
 }
 
+/// What a scenario sets about TLS besides version and cipher. `None` is the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// The groups that the client offers, in its order.
+    pub key_exchange: Option<Vec<KeyExchange>>,
+    /// The groups that the server accepts.
+    pub server_key_exchange: Option<Vec<KeyExchange>>,
+}
+
 named! {
     /// What carries the packets of SCTP.
     #[derive(Default)]

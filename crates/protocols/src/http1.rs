@@ -23,7 +23,7 @@ use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig};
 use crate::http_messages::arriving::{drained_stream, response};
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
-use crate::parameters::{over_tcp, security};
+use crate::parameters::{over_tcp, tls};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tally::Tally;
 use crate::tcp_transport::{self, Open, Stream, TcpDialer};
@@ -52,7 +52,7 @@ impl Protocol for Http1 {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        [security(), over_tcp()].concat()
+        [tls(), over_tcp()].concat()
     }
 
     fn serve(

@@ -23,7 +23,7 @@ use crate::http_messages::arriving::{self, response};
 use crate::http_messages::runtime::{Clock, Io, Tasks};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
 use crate::nursery::Nursery;
-use crate::parameters::{self, over_tcp, security};
+use crate::parameters::{self, over_tcp, tls};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tally::Tally;
 use crate::tcp_transport::{self, Open, Stream, TcpDialer};
@@ -53,7 +53,7 @@ impl Protocol for Http2 {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        [security(), over_tcp(), parameters::window()].concat()
+        [tls(), over_tcp(), parameters::window()].concat()
     }
 
     fn serve(

@@ -53,7 +53,8 @@ mod tls;
 pub use coap::WHOLE_MAX;
 pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    SctpParameters, ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,
+    SctpParameters, ServerConfig, ServerLimits, TlsParameters, TlsSettings, TransportParameters,
+    Trust,
 };
 pub use congestion::{Congestion, CongestionOf, KERNEL_CONGESTION, congestion};
 pub use ledger::{Ledger, LedgerTotals};

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use trackbed_connection::{CipherSuite, Handshake, TlsVersion};
+use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use trackbed_core::parameter::{Arguments, FromValue, Kind, Parameter};
 use trackbed_core::{ByteSize, Ratio};
 use trackbed_substrate::{BUFFER_SIZES, Multipath};
@@ -13,7 +13,7 @@ use trackbed_tcp::config::HyStart;
 
 use crate::config::{
     CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    SctpParameters, TransportParameters,
+    SctpParameters, TlsSettings, TransportParameters,
 };
 use crate::congestion::{CongestionOf, congestion};
 use crate::quic_transport::quic_schedulers;
@@ -33,6 +33,24 @@ pub fn security() -> Vec<Parameter> {
     ]
 }
 
+/// The key exchange of TLS over TCP and QUIC.
+pub fn key_exchange() -> Vec<Parameter> {
+    const CLIENT: &str = "TLS 1.3: the groups of the key exchange that the client offers, as \"X25519MLKEM768:x25519\": \
+         x25519, secp256r1, X25519MLKEM768, SecP256r1MLKEM768; the share of the first one goes out \
+         with the hello; default: x25519";
+    const SERVER: &str = "TLS 1.3: the groups that the server accepts; without the client's first one it sends a \
+         HelloRetryRequest, a round trip more; default: those of key-exchange";
+    vec![
+        Parameter::optional("key-exchange", Kind::Text, CLIENT),
+        Parameter::optional("server-key-exchange", Kind::Text, SERVER),
+    ]
+}
+
+/// Everything of TLS over TCP and QUIC.
+pub fn tls() -> Vec<Parameter> {
+    [security(), key_exchange()].concat()
+}
+
 /// Everything below TLS over TCP.
 pub fn over_tcp() -> Vec<Parameter> {
     [congestion_for(CongestionOf::Tcp), tcp(), idle_timeout()].concat()
@@ -45,7 +63,7 @@ pub fn over_mptcp() -> Vec<Parameter> {
 
 /// Everything of QUIC, TLS included.
 pub fn over_quic() -> Vec<Parameter> {
-    [security(), congestion_for(CongestionOf::Quic), quic(), window(), idle_timeout()].concat()
+    [tls(), congestion_for(CongestionOf::Quic), quic(), window(), idle_timeout()].concat()
 }
 
 /// The scheduler of Multipath QUIC.
@@ -93,7 +111,7 @@ pub fn mqtt() -> Vec<Parameter> {
 
 /// The keys that protocols share, in the order of lists.
 pub(crate) fn shared() -> Vec<Parameter> {
-    let ends = [security(), congestion_for(CongestionOf::CoupledTcp), mptcp()].concat();
+    let ends = [tls(), congestion_for(CongestionOf::CoupledTcp), mptcp()].concat();
     let others =
         [encapsulation(Encapsulation::NAMES), sctp(), coap(), cookie(), tcp(), quic(), window()];
     [ends, others.concat(), idle_timeout(), mqtt()].concat()
@@ -317,6 +335,40 @@ impl TransportParameters {
         }
         Ok(transport)
     }
+}
+
+impl TlsSettings {
+    /// The settings from the values of a protocol's [`parameters`](crate::Protocol::parameters).
+    ///
+    /// # Errors
+    /// If a value is beyond what TLS allows.
+    pub fn read(arguments: &Arguments) -> Result<TlsSettings, ParameterError> {
+        Ok(TlsSettings {
+            key_exchange: groups(arguments, "key-exchange")?,
+            server_key_exchange: groups(arguments, "server-key-exchange")?,
+        })
+    }
+}
+
+/// `X25519MLKEM768:x25519`
+fn groups(
+    arguments: &Arguments,
+    parameter: &'static str,
+) -> Result<Option<Vec<KeyExchange>>, ParameterError> {
+    let Some(text) = arguments.get::<String>(parameter) else { return Ok(None) };
+    let mut groups = Vec::new();
+    for name in text.split(':').map(str::trim) {
+        let Some(group) = KeyExchange::from_name(name).filter(|group| !groups.contains(group))
+        else {
+            let known = KeyExchange::NAMES.join(", ");
+            return refuse(
+                parameter,
+                format!("\"{name}\" is unknown or given twice; separate groups by ':': {known}"),
+            );
+        };
+        groups.push(group);
+    }
+    Ok(Some(groups))
 }
 
 impl SctpParameters {

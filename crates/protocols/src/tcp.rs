@@ -17,7 +17,7 @@ use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Multipath};
 
 use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig, TransportParameters};
-use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp, over_tcp, security};
+use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp, over_tcp, tls};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Profile;
@@ -85,7 +85,7 @@ impl Protocol for Tcp {
         match self {
             Tcp::Bare => over_tcp(),
             Tcp::Multipath => over_mptcp(),
-            Tcp::Tls => [security(), over_tcp()].concat(),
+            Tcp::Tls => [tls(), over_tcp()].concat(),
         }
     }
 

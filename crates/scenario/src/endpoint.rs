@@ -6,7 +6,7 @@ use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Tran
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 use trackbed_protocols::{
-    Congestion, NONE, Protocol, TransportParameters, WHOLE_MAX, congestion, registry,
+    Congestion, NONE, Protocol, TlsSettings, TransportParameters, WHOLE_MAX, congestion, registry,
 };
 
 use crate::ends::{Refusal, Resolved};
@@ -98,6 +98,8 @@ impl Selected<'_> {
         let handshake = self.handshake(protocol.name(), &can, tls)?;
         let cipher = self.word("cipher").and_then(CipherSuite::from_name);
         let arguments = self.arguments(protocol)?;
+        let tls_settings = TlsSettings::read(&arguments)?;
+        check_hybrids(&tls_settings, tls)?;
         let mut transport = TransportParameters::read(&arguments)?;
         self.check_foresight(protocol.name(), &can)?;
         if let Some(server) = &programs.server {
@@ -107,7 +109,8 @@ impl Selected<'_> {
         let mut ignored = ignored(protocol);
         ignored.extend(programs::ignored(self, &programs));
         let ip = self.ip(&programs)?;
-        let endpoint = Endpoint { protocol, ip, tls, handshake, cipher, transport, programs };
+        let endpoint =
+            Endpoint { protocol, ip, tls, handshake, cipher, tls_settings, transport, programs };
         programs::check(&endpoint)?;
         Ok(Resolved { endpoint, ignored })
     }
@@ -199,6 +202,21 @@ impl Selected<'_> {
         }
         Ok(())
     }
+}
+
+fn check_hybrids(settings: &TlsSettings, tls: Option<TlsVersion>) -> Result<(), Refusal> {
+    let client = ("key-exchange", &settings.key_exchange);
+    let server = ("server-key-exchange", &settings.server_key_exchange);
+    for (path, groups) in [client, server] {
+        let mut groups = groups.iter().flatten();
+        if let Some(group) =
+            groups.find(|group| group.is_hybrid() && tls == Some(TlsVersion::Tls12))
+        {
+            let why = format!("{group} needs TLS 1.3: remove it, or set tls = \"1.3\"");
+            return Err(Refusal { path, why });
+        }
+    }
+    Ok(())
 }
 
 fn ignored(protocol: &dyn Protocol) -> Vec<&'static str> {

@@ -13,7 +13,7 @@ use trackbed_device::processor::durations::Durations;
 use trackbed_measure::results::{FactorKind, UsefulDifference};
 use trackbed_net::LinkSpec;
 use trackbed_programs::{Client, Server};
-use trackbed_protocols::{Protocol, TlsParameters, TransportParameters};
+use trackbed_protocols::{Protocol, TlsParameters, TlsSettings, TransportParameters};
 use trackbed_workloads::Prepared;
 use trackbed_workloads::environment::{Environment, Reconnect};
 
@@ -192,6 +192,8 @@ pub struct Endpoint {
     pub handshake: Handshake,
     /// The cipher, if the scenario sets one; otherwise it is negotiated.
     pub cipher: Option<CipherSuite>,
+    /// The other settings of TLS.
+    pub tls_settings: TlsSettings,
     /// The transport below TLS; without an observer.
     pub transport: TransportParameters,
     /// The third-party endpoints.
@@ -282,22 +284,29 @@ impl Cell {
 }
 
 impl Endpoint {
-    /// The TLS parameters of both endpoints, so that the negotiation can only give the scenario's
-    /// values.
-    pub fn tls_parameters(&self) -> TlsParameters {
+    /// The client's TLS parameters, so that the negotiation can only give the scenario's values.
+    pub fn client_tls(&self) -> TlsParameters {
         let all = TlsParameters::default();
+        let key_exchanges = match &self.programs.server {
+            None => all.key_exchanges,
+            Some(server) if server.abilities().x25519 => {
+                vec![KeyExchange::X25519, KeyExchange::P256]
+            }
+            // A share that the server does not accept would cost a round trip.
+            Some(_) => vec![KeyExchange::P256],
+        };
         TlsParameters {
             versions: self.tls.map_or(all.versions, |version| vec![version]),
             ciphers: self.cipher.map_or(all.ciphers, |cipher| vec![cipher]),
-            key_exchanges: match &self.programs.server {
-                None => all.key_exchanges,
-                Some(server) if server.abilities().x25519 => {
-                    vec![KeyExchange::X25519, KeyExchange::P256]
-                }
-                // A share that the server does not accept would cost a round trip.
-                Some(_) => vec![KeyExchange::P256],
-            },
+            key_exchanges: self.tls_settings.key_exchange.clone().unwrap_or(key_exchanges),
         }
+    }
+
+    /// The server's TLS parameters.
+    pub fn server_tls(&self) -> TlsParameters {
+        let client = self.client_tls();
+        let groups = self.tls_settings.server_key_exchange.clone();
+        TlsParameters { key_exchanges: groups.unwrap_or(client.key_exchanges), ..client }
     }
 }
 
@@ -365,6 +374,7 @@ impl fmt::Debug for Endpoint {
             .field("tls", &self.tls)
             .field("handshake", &self.handshake)
             .field("cipher", &self.cipher)
+            .field("tls_settings", &self.tls_settings)
             .field("transport", &self.transport)
             .field("programs", &self.programs)
             .finish()

@@ -117,8 +117,11 @@ pub(crate) fn ignored(at: Selected<'_>, programs: &Programs) -> Vec<&'static str
     if choice(at, "server") != CUSTOM {
         ignored.push("server-command");
     }
+    if programs.server.is_some() {
+        ignored.push("server-key-exchange");
+    }
     match programs.client {
-        Some(_) => ignored.push("handshake"),
+        Some(_) => ignored.extend(["handshake", "key-exchange"]),
         None => ignored.push("client-timeout"),
     }
     if choice(at, "client") != CUSTOM {

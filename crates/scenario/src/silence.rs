@@ -1,7 +1,7 @@
 //! Cells without communication: workloads such as `idle`, which use no protocol.
 
 use trackbed_connection::Handshake;
-use trackbed_protocols::{NONE, TransportParameters};
+use trackbed_protocols::{NONE, TlsSettings, TransportParameters};
 
 use crate::ends::Resolved;
 use crate::ip::IpVersion;
@@ -23,6 +23,7 @@ pub(crate) fn ends(keys: Vec<&'static str>) -> Resolved {
         tls: None,
         handshake: Handshake::New,
         cipher: None,
+        tls_settings: TlsSettings::default(),
         transport: TransportParameters::default(),
         programs: Programs::default(),
     };

@@ -24,7 +24,7 @@ use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig, TransportParameters};
-use crate::parameters::{mqtt, over_tcp, security, window};
+use crate::parameters::{mqtt, over_tcp, tls, window};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
 use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Randomness;
@@ -50,7 +50,7 @@ impl Protocol for Mqtt {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        [security(), over_tcp(), window(), mqtt()].concat()
+        [tls(), over_tcp(), window(), mqtt()].concat()
     }
 
     /// One more for CONNECT and CONNACK (section 3.1 of MQTT 5).

@@ -94,9 +94,8 @@ impl crypto::Session for Session {
 
     /// An [`Option<Security>`](trackbed_connection::Security).
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        let suite = self.tls.negotiated_cipher_suite();
         let early = self.early_data_accepted().unwrap_or(false);
-        let security = security(suite, self.tls.handshake_kind(), early)?;
+        let security = security(&self.tls, early)?;
         Some(Box::new(security))
     }
 
@@ -133,7 +132,10 @@ impl crypto::Session for Session {
                 ),
             }
         })?;
-        let news = !self.handshake_data_announced && self.tls.handshake_kind().is_some();
+        // A server that has sent a HelloRetryRequest does not know the client's limits yet.
+        let is_known = self.tls.handshake_kind().is_some()
+            && (self.side().is_client() || self.tls.quic_transport_parameters().is_some());
+        let news = is_known && !self.handshake_data_announced;
         self.handshake_data_announced |= news;
         Ok(news)
     }

@@ -111,7 +111,7 @@ impl TlsStream {
             Connection::Client(tls) => tls.is_early_data_accepted(),
             Connection::Server(_) => false,
         };
-        security(self.tls.negotiated_cipher_suite(), self.tls.handshake_kind(), early)
+        security(&self.tls, early)
     }
 
     fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

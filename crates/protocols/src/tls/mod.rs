@@ -1,5 +1,6 @@
 //! TLS for both transports: converts a configuration into rustls's.
 
+mod groups;
 mod identity;
 mod provider;
 
@@ -9,7 +10,7 @@ use rustls::client::Resumption;
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
-use trackbed_connection::{Error, KeyExchange, Result, Security, Step, TlsVersion};
+use trackbed_connection::{Error, Result, Security, Step, TlsVersion};
 use trackbed_substrate::Entropy;
 
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
@@ -49,7 +50,7 @@ pub(crate) struct TlsServer {
 impl TlsClient {
     /// Prepares the client side of `profile` for a host with this `entropy`.
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ClientConfig) -> Result<Self> {
-        let versions = profile.versions(&config.tls, &entropy)?;
+        let versions = profile.versions(&config.tls)?;
         let trust = config.required_trust(profile.protocol)?;
         if config.handshake.sends_early_data() && !config.tls.versions.contains(&TlsVersion::Tls13)
         {
@@ -82,7 +83,7 @@ impl TlsClient {
 impl TlsServer {
     /// Prepares the server side of `profile` for a host with this `entropy`, with a new identity.
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ServerConfig) -> Result<Self> {
-        let versions = profile.versions(&config.tls, &entropy)?;
+        let versions = profile.versions(&config.tls)?;
         let randomness = Randomness::new(entropy);
         let identity = Identity::new(&randomness)
             .map_err(|reason| Error::lasting(profile.protocol, Step::Listen, reason))?;
@@ -113,31 +114,32 @@ impl TlsParameters {
     /// The allowed versions among `known`, those of the protocol.
     ///
     /// # Errors
-    /// If nothing is left to negotiate, or in virtual time a key would not come from the seed.
+    /// If nothing is left to negotiate.
     pub(crate) fn usable_versions(
         &self,
         protocol: &'static str,
         known: &[TlsVersion],
-        entropy: &Entropy,
     ) -> Result<Vec<TlsVersion>> {
         let unsupported = |advice: &str| Err(Error::unsupported(protocol, advice));
         if self.ciphers.is_empty() {
             return unsupported("no cipher is allowed: allow at least one");
         }
+        if self.key_exchanges.is_empty() {
+            return unsupported("no key exchange is allowed: allow x25519");
+        }
         let usable = self.versions.iter().copied().filter(|version| known.contains(version));
-        let usable: Vec<TlsVersion> = usable.collect();
+        let mut usable: Vec<TlsVersion> = usable.collect();
         if usable.is_empty() {
             let names: Vec<_> = known.iter().map(|version| version.name()).collect();
             let advice = format!("it requires TLS {}: allow that version", names.join(" or "));
             return unsupported(&advice);
         }
-        let is_seeded = matches!(entropy, Entropy::Seeded(_));
-        match &self.key_exchanges[..] {
-            [] => unsupported("no key exchange is allowed: allow X25519"),
-            groups if is_seeded && groups.contains(&KeyExchange::P256) => {
-                unsupported("P-256 keys cannot be generated from a seed: allow only X25519")
-            }
-            _ => Ok(usable),
+        if self.key_exchanges.iter().all(|exchange| exchange.is_hybrid()) {
+            usable.retain(|version| *version != TlsVersion::Tls12);
+        }
+        match usable.is_empty() {
+            true => unsupported("ML-KEM needs TLS 1.3: allow that version, or x25519 too"),
+            false => Ok(usable),
         }
     }
 }
@@ -152,12 +154,8 @@ impl Profile {
         self.versions.is_empty()
     }
 
-    fn versions(
-        &self,
-        tls: &TlsParameters,
-        entropy: &Entropy,
-    ) -> Result<Vec<&'static SupportedProtocolVersion>> {
-        let usable = tls.usable_versions(self.protocol, self.versions, entropy)?;
+    fn versions(&self, tls: &TlsParameters) -> Result<Vec<&'static SupportedProtocolVersion>> {
+        let usable = tls.usable_versions(self.protocol, self.versions)?;
         Ok(usable.into_iter().map(protocol_version).collect())
     }
 
@@ -167,14 +165,11 @@ impl Profile {
 }
 
 /// The negotiated parameters, once the handshake has progressed far enough.
-pub(crate) fn security(
-    suite: Option<rustls::SupportedCipherSuite>,
-    kind: Option<rustls::HandshakeKind>,
-    early_data: bool,
-) -> Option<Security> {
-    let (version, cipher) = meaning(suite?)?;
-    let resumed = kind? == rustls::HandshakeKind::Resumed;
-    Some(Security { version, cipher, resumed, early_data })
+pub(crate) fn security(tls: &rustls::CommonState, early_data: bool) -> Option<Security> {
+    let (version, cipher) = meaning(tls.negotiated_cipher_suite()?)?;
+    let resumed = tls.handshake_kind()? == rustls::HandshakeKind::Resumed;
+    let key_exchange = tls.negotiated_key_exchange_group().and_then(groups::meaning);
+    Some(Security { version, cipher, key_exchange, resumed, early_data })
 }
 
 fn protocol_version(version: TlsVersion) -> &'static SupportedProtocolVersion {

@@ -10,18 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ring::rand::{SecureRandom as _, SystemRandom};
-use rustls::crypto::ring::{cipher_suite as suites, default_provider, kx_group};
-use rustls::crypto::{
-    ActiveKeyExchange, CryptoProvider, GetRandomFailed, SecureRandom, SharedSecret,
-    SupportedKxGroup,
-};
+use rustls::SupportedCipherSuite;
+use rustls::crypto::ring::{cipher_suite as suites, default_provider};
+use rustls::crypto::{CryptoProvider, GetRandomFailed, SecureRandom};
 use rustls::pki_types::UnixTime;
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
-use rustls::{NamedGroup, PeerMisbehaved, SupportedCipherSuite};
-use trackbed_connection::{CipherSuite, KeyExchange, TlsVersion};
+use trackbed_connection::{CipherSuite, TlsVersion};
 use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
-use x25519_dalek::{PublicKey, StaticSecret};
+use x25519_dalek::StaticSecret;
 
+use super::groups::group;
 use crate::config::TlsParameters;
 
 /// Where the randomness of one host's TLS sessions comes from.
@@ -68,13 +66,10 @@ impl Randomness {
         let mut provider = default_provider();
         provider.cipher_suites = parameters.suites();
         // By default one group on every substrate, so that the handshake's messages are of the same length.
-        let group = |key_exchange: &KeyExchange| match key_exchange {
-            KeyExchange::X25519 => kx_group::X25519,
-            KeyExchange::P256 => kx_group::SECP256R1,
-        };
-        provider.kx_groups = parameters.key_exchanges.iter().map(group).collect();
-        if self.seeded.is_some() {
-            provider.kx_groups = vec![&SeededX25519];
+        let is_seeded = self.seeded.is_some();
+        let groups = parameters.key_exchanges.iter().map(|&exchange| group(exchange, is_seeded));
+        provider.kx_groups = groups.collect();
+        if is_seeded {
             provider.secure_random = &SeededRandom;
         }
         Arc::new(provider)
@@ -174,42 +169,6 @@ impl SecureRandom for SeededRandom {
     }
 }
 
-/// X25519 (RFC 7748) with a key from the seed; ring's own draws from the operating system.
-#[derive(Debug)]
-struct SeededX25519;
-
-impl SupportedKxGroup for SeededX25519 {
-    fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
-        let secret = seeded_key()?;
-        let public = PublicKey::from(&secret);
-        Ok(Box::new(SeededExchange { secret, public }))
-    }
-
-    fn name(&self) -> NamedGroup {
-        NamedGroup::X25519
-    }
-}
-
-struct SeededExchange {
-    secret: StaticSecret,
-    public: PublicKey,
-}
-
-impl ActiveKeyExchange for SeededExchange {
-    fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, rustls::Error> {
-        let shared = shared_secret(&self.secret, peer).ok_or(PeerMisbehaved::InvalidKeyShare)?;
-        Ok(SharedSecret::from(&shared[..]))
-    }
-
-    fn pub_key(&self) -> &[u8] {
-        self.public.as_bytes()
-    }
-
-    fn group(&self) -> NamedGroup {
-        NamedGroup::X25519
-    }
-}
-
 #[derive(Debug)]
 struct RunTime;
 
@@ -222,6 +181,8 @@ impl TimeProvider for RunTime {
 
 #[cfg(test)]
 mod tests {
+    use trackbed_connection::KeyExchange;
+
     use super::*;
 
     #[test]
@@ -236,7 +197,7 @@ mod tests {
     #[test]
     fn the_seeded_source_is_shut_outside_a_scope() {
         assert!(SeededRandom.fill(&mut [0; 8]).is_err());
-        assert!(SeededX25519.start().is_err());
+        assert!(KeyExchange::ALL.iter().all(|&exchange| group(exchange, true).start().is_err()));
         let system = Randomness::new(Entropy::System);
         assert!(system.scope(|| SeededRandom.fill(&mut [0; 8])).is_err());
     }

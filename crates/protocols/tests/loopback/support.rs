@@ -45,21 +45,22 @@ pub struct Server {
 impl Server {
     /// `service` behind `protocol`, on a free port of 127.0.0.1.
     pub fn start(protocol: &'static str, service: impl Service + Send + 'static) -> Server {
-        Server::start_with(protocol, TlsParameters::default(), service)
+        Server::start_with(protocol, HERE, TlsParameters::default(), service)
     }
 
-    /// The same, with what it accepts in TLS.
+    /// The same on another address, with what it accepts in TLS.
     pub fn start_with(
         protocol: &'static str,
+        here: IpAddr,
         tls: TlsParameters,
         service: impl Service + Send + 'static,
     ) -> Server {
         let (stopped, stop) = pipe().unwrap();
         let (tell, told) = mpsc::channel();
         let serve = async move |machine: Machine| {
-            let host = machine.host("server", [HERE]);
+            let host = machine.host("server", [here]);
             let config = ServerConfig { tls, transport: transport(), ..ServerConfig::default() };
-            let listen = SocketAddr::new(HERE, 0);
+            let listen = SocketAddr::new(here, 0);
             let served = find(protocol).unwrap().serve(host, listen, &config, Rc::new(service));
             let server = served.unwrap();
             tell.send((server.local_addr(), server.trust().cloned().unwrap())).unwrap();

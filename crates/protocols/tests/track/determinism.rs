@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
-use trackbed_connection::{Handshake, body};
+use trackbed_connection::{Handshake, KeyExchange, body};
 use trackbed_core::{Ratio, Seed};
 use trackbed_net::models::Loss;
 use trackbed_protocols::{ClientConfig, Observer, Protocol, ServerConfig, Side, registry};
@@ -26,10 +26,18 @@ fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
     let ((), packets): (_, PacketDigest) = simulate_seen(network, seed, |track| async move {
         let mut config = ServerConfig::default();
         config.transport.observer = Some(Arc::clone(&observer));
+        let has_hybrids = protocol.parameters().iter().any(|key| key.name == "key-exchange");
+        if has_hybrids {
+            config.tls.key_exchanges = vec![KeyExchange::P256MlKem768];
+        }
         let service = std::rc::Rc::new(crate::support::service);
         let server = track.serve_with(protocol, &config, service);
         let mut config = ClientConfig::default();
         config.transport.observer = Some(observer);
+        if has_hybrids {
+            // One after the other, by a HelloRetryRequest.
+            config.tls.key_exchanges = vec![KeyExchange::X25519MlKem768, KeyExchange::P256MlKem768];
+        }
         if protocol.capabilities().handshakes.contains(&Handshake::Early) {
             config.handshake = Handshake::Early;
         }

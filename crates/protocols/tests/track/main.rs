@@ -6,6 +6,7 @@ mod coap_hostile;
 mod determinism;
 mod engine;
 mod failures;
+mod handshakes;
 mod migration;
 mod mqtt;
 mod negotiation;

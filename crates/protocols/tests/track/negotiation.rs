@@ -189,6 +189,10 @@ fn what_cannot_be_had_is_refused_with_advice() {
         })
     };
     let old = TlsParameters::only(TlsVersion::Tls12, CipherSuite::Aes128Gcm);
+    let key_exchanges = vec![KeyExchange::P256MlKem768];
+    let hybrid = TlsParameters { key_exchanges, ..old.clone() };
+    let hybrid = ClientConfig { tls: hybrid, ..ClientConfig::default() };
+    assert!(refused("http2", hybrid).contains("ML-KEM needs TLS 1.3"));
     let old = ClientConfig { tls: old, ..ClientConfig::default() };
     assert!(refused("http3", old.clone()).contains("TLS 1.3"));
     let early = ClientConfig { handshake: Handshake::Early, ..old };
@@ -196,10 +200,15 @@ fn what_cannot_be_had_is_refused_with_advice() {
     assert!(refused("tcp", early).contains("tcp+tls"));
     let early = ClientConfig { handshake: Handshake::Early, ..ClientConfig::default() };
     assert!(refused("mqtt", early).contains("resumed"));
-    for (key_exchanges, advice) in [(vec![KeyExchange::P256], "seed"), (vec![], "allow X25519")] {
+    for (name, key_exchanges, advice) in [
+        ("coap+dtls", vec![KeyExchange::P256], "seed"),
+        ("coap+dtls", vec![KeyExchange::X25519MlKem768], "no ML-KEM"),
+        ("http2", vec![], "allow x25519"),
+    ] {
         let tls = TlsParameters { key_exchanges, ..TlsParameters::default() };
         let exchange = ClientConfig { tls, ..ClientConfig::default() };
-        assert!(refused("http2", exchange).contains(advice));
+        let error = refused(name, exchange);
+        assert!(error.contains(advice), "{error}");
     }
     let congestion = "vegas".to_owned();
     let transport = TransportParameters { congestion, ..TransportParameters::default() };

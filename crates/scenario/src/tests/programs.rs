@@ -106,6 +106,14 @@ fn what_a_program_cannot_be_held_to_is_refused() {
             "curl needs a protocol: write protocol = \"http2\"",
         ),
         ("protocol = \"http2\"\nclient = \"chromum\"", "did you mean \"chromium\"?"),
+        (
+            "protocol = \"http2\"\nkey-exchange = \"x25519:kyber\"",
+            "\"kyber\" is unknown or given twice; separate groups by ':': x25519, secp256r1,",
+        ),
+        (
+            "protocol = \"http2\"\ntls = \"1.2\"\nserver-key-exchange = \"x25519:X25519MLKEM768\"",
+            "X25519MLKEM768 needs TLS 1.3: remove it, or set tls = \"1.3\"",
+        ),
         ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
         ("protocol = \"http2\"\nserver = \"ngnix\"", "did you mean \"nginx\"?"),
     ] {
@@ -120,7 +128,7 @@ fn our_own_client_holds_any_server_to_a_version_and_a_cipher() {
                 cipher = \"aes256gcm\"";
     let plan = plan(&with_workload(ends));
     assert_eq!(plan.cells.len(), 4);
-    assert!(plan.cells.iter().all(|cell| cell.endpoint.tls_parameters().ciphers.len() == 1));
+    assert!(plan.cells.iter().all(|cell| cell.endpoint.client_tls().ciphers.len() == 1));
 }
 
 #[test]

@@ -4,5 +4,6 @@
 
 mod coap;
 mod curl;
+mod go;
 mod h2spec;
 mod mosquitto;

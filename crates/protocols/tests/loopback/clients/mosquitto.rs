@@ -35,7 +35,7 @@ fn clients(tls: TlsParameters) -> Option<Clients> {
         skip("Mosquitto's clients are not installed: apt install mosquitto-clients");
         return None;
     }
-    let server = Server::start_with("mqtt", tls, service);
+    let server = Server::start_with("mqtt", HERE, tls, service);
     let certificate = server.certificate();
     Some(Clients { server, certificate })
 }

@@ -1,0 +1,117 @@
+//! Handshakes of TLS with today's key exchanges, against a computation of their bytes by hand.
+
+use std::rc::Rc;
+
+use trackbed_connection::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
+use trackbed_protocols::{ClientConfig, ServerConfig, TlsParameters};
+use trackbed_substrate::{now, sleep};
+
+use crate::support::{RTT, clean, ping, protocol, server_address, service, simulate};
+use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
+
+/// A dialer's connection until the response to its first request.
+#[derive(Debug)]
+struct Shaken {
+    round_trips: u32,
+    sent: u64,
+    received: u64,
+    security: Security,
+}
+
+/// TLS 1.3 with one cipher.
+fn offer(key_exchanges: &[KeyExchange]) -> TlsParameters {
+    let key_exchanges = key_exchanges.to_vec();
+    TlsParameters {
+        key_exchanges,
+        ..TlsParameters::only(TlsVersion::Tls13, CipherSuite::Aes128Gcm)
+    }
+}
+
+/// The first connection, and the one after it.
+fn shake(
+    name: &str,
+    ends: [TlsParameters; 2],
+    handshake: Handshake,
+) -> Result<[Shaken; 2], String> {
+    let [client, server] = ends;
+    simulate(&clean(), |track| async move {
+        let config = ServerConfig { tls: server, ..ServerConfig::default() };
+        let server = track.serve_with(protocol(name), &config, Rc::new(service));
+        let config = ClientConfig { tls: client, handshake, ..ClientConfig::default() };
+        let dialer = track.dialer(protocol(name), &server, config);
+        let mut shaken = Vec::new();
+        for _ in 0..2 {
+            let start = now();
+            let connection = dialer.connect(server_address()).await.map_err(|e| e.to_string())?;
+            let took = ping(&*connection).await.map_err(|e| e.to_string())? - start;
+            let stats = connection.transport();
+            shaken.push(Shaken {
+                round_trips: (took.as_secs_f64() / RTT.as_secs_f64()).round() as u32,
+                sent: stats.bytes_sent,
+                received: stats.bytes_received,
+                security: connection.security().unwrap(),
+            });
+            // The tickets of TLS 1.3 arrive after the handshake.
+            sleep(RTT).await;
+            connection.close().await;
+        }
+        Ok(shaken.try_into().unwrap())
+    })
+}
+
+/// RFC 8446: a share of the group that the server takes costs its length, and a share of another
+/// one a round trip, a HelloRetryRequest and the hello again.
+#[test]
+fn a_group_costs_its_shares_and_another_first_group_a_round_trip() {
+    let [base, _] = shake("tcp+tls", [offer(&[X25519]), offer(&[X25519])], Handshake::New).unwrap();
+    assert_eq!(base.round_trips, 3);
+    for (client, server, group, [up, down]) in [
+        (&[P256][..], &[P256][..], P256, [65 - 32, 65 - 32]),
+        (&[X25519MlKem768], &[X25519MlKem768], X25519MlKem768, [1_216 - 32, 1_120 - 32]),
+        (&[P256MlKem768], &[P256MlKem768], P256MlKem768, [1_249 - 32, 1_153 - 32]),
+        // Without a share for the server's first group, one for its second is taken. The hello lists
+        // one group more, in two bytes.
+        (&[X25519, P256], &[P256, X25519], X25519, [2, 0]),
+        (&[X25519, P256], &[P256], P256, [HELLO + 2 + 2 + 65 - 32, RETRY + 65 - 32]),
+        (
+            &[X25519, X25519MlKem768],
+            &[X25519MlKem768],
+            X25519MlKem768,
+            [HELLO + 2 + 2 + 1_216 - 32, RETRY + 1_120 - 32],
+        ),
+    ] {
+        let case = format!("{client:?} {server:?}");
+        let ends = [offer(client), offer(server)];
+        let [first, later] = shake("tcp+tls", ends.clone(), Handshake::Resumed).unwrap();
+        let retries = u32::from(!server.contains(&client[0]));
+        assert_eq!(first.round_trips, base.round_trips + retries, "{case}");
+        assert_eq!(first.security.key_exchange, Some(group), "{case}");
+        // The resumption ticket's extension is in the hello, even if there is none yet.
+        assert_eq!(first.sent - base.sent, up, "{case}");
+        // A signature of ECDSA has 70 to 72 bytes in DER.
+        assert!(first.received.abs_diff(base.received + down) <= 2, "{case} {first:?} {base:?}");
+        // The client has learned the server's group.
+        assert_eq!((later.round_trips, later.security.resumed), (3, true), "{case}");
+        for (name, round_trips) in
+            [("http1", 3), ("http2", 3), ("mqtt", 4), ("quic", 2), ("http3", 2)]
+        {
+            let [first, later] = shake(name, ends.clone(), Handshake::Resumed).unwrap();
+            assert_eq!(first.round_trips, round_trips + retries, "{name} {case}");
+            assert_eq!(later.round_trips, round_trips, "{name} {case}");
+            for shaken in [first, later] {
+                assert_eq!(shaken.security.key_exchange, Some(group), "{name} {case}");
+            }
+        }
+    }
+}
+
+/// The record of a ClientHello of the base case (RFC 8446 section 4.1.2): heads of the record and
+/// the message, version, random, session, one suite, compression.
+const HELLO: u64 = 5 + 4 + 2 + 32 + 33 + 4 + 2 + EXTENSIONS;
+/// Their length, then: server name, versions, groups, nine signature algorithms, share, PSK mode,
+/// ALPN of `trackbed-frames/1`, status request, and for TLS 1.2 point formats and the extended
+/// master secret.
+const EXTENSIONS: u64 = 2 + 29 + 7 + 8 + 24 + 42 + 6 + (4 + 2 + 1 + 17) + 9 + 6 + 4;
+/// The record of a HelloRetryRequest (RFC 8446 section 4.1.4): as a hello, with the chosen version
+/// and group.
+const RETRY: u64 = 5 + 4 + 2 + 32 + 33 + 2 + 1 + 2 + 6 + 6;
