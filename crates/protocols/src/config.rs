@@ -2,14 +2,17 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use trackbed_connection::{CipherSuite, Error, Handshake, KeyExchange, TlsVersion};
 use trackbed_core::{Arguments, named};
 pub use trackbed_mqtt::{Qos as MqttQos, Version as MqttVersion};
 use trackbed_substrate::TcpOptions;
+use webpki::EndEntityCert;
 
 use crate::ledger::Ledger;
 use crate::observer::Observer;
@@ -144,6 +147,10 @@ pub struct TlsParameters {
     /// The groups of the key exchange in the order of preference, at least one. The first one's
     /// share goes out with the hello (RFC 8446 section 4.2.8).
     pub key_exchanges: Vec<KeyExchange>,
+    /// The certificates of the server, and of a client that has some.
+    pub chain: Chain,
+    /// Whether the client proves who it is with a certificate, and the server demands it.
+    pub client_auth: bool,
 }
 
 impl TlsParameters {
@@ -160,9 +167,88 @@ impl Default for TlsParameters {
             versions: TlsVersion::ALL.to_vec(),
             ciphers: CipherSuite::ALL.to_vec(),
             key_exchanges: vec![KeyExchange::default()],
+            chain: Chain::default(),
+            client_auth: false,
         }
     }
 }
+
+named! {
+    /// The kind of a certificate's key.
+    #[derive(Default)]
+    pub enum KeyKind {
+        /// ECDSA on P-256.
+        #[default]
+        P256 = "p256",
+        /// Ed25519 (RFC 8032).
+        Ed25519 = "ed25519",
+        /// ML-DSA (FIPS 204) of category 2, against quantum computers.
+        MlDsa44 = "ml-dsa-44",
+        /// ML-DSA of category 3.
+        MlDsa65 = "ml-dsa-65",
+        /// ML-DSA of category 5.
+        MlDsa87 = "ml-dsa-87",
+    }
+}
+
+/// A server's certificates. By default it has one of P-256, which its clients trust directly.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// The kinds of the server's key and of each intermediate's. The root, which is not sent, has
+    /// that of the last.
+    pub kinds: Vec<KeyKind>,
+    /// The user's own chain and key, instead.
+    pub certificate: Option<Arc<OwnCertificate>>,
+    /// The length of the stapled OCSP response, whose bytes are random.
+    pub staple: usize,
+    /// The length of the signed certificate timestamps in the certificate, random too.
+    pub sct: usize,
+    /// Whether it is compressed by zlib (RFC 8879).
+    pub compressed: bool,
+}
+
+impl Chain {
+    /// Whether signatures may be of ML-DSA, which needs TLS 1.3.
+    pub fn has_ml_dsa(&self) -> bool {
+        let is_new = |kind| !matches!(kind, &KeyKind::P256 | &KeyKind::Ed25519);
+        self.kinds.iter().any(is_new)
+    }
+}
+
+/// A chain of the user's, from the server's certificate up, and its key.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OwnCertificate {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+    /// A name that the certificate is for.
+    pub(crate) name: String,
+}
+
+impl OwnCertificate {
+    /// From PEM (RFC 7468): certificates, and the private key of the first.
+    ///
+    /// # Errors
+    /// If something is missing, damaged or too long for TLS; the text has the remedy.
+    pub fn from_pem(text: &str) -> Result<OwnCertificate, String> {
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
+        let chain = chain.map_err(|why| format!("its PEM is damaged: {why}"))?;
+        let leaf = chain.first().ok_or("it has no certificate: put the server's first, in PEM")?;
+        let len: usize = chain.iter().map(|certificate| certificate.len()).sum();
+        if len > CHAIN_MAX {
+            return Err(format!("its chain has {len} B, TLS ends take {CHAIN_MAX} B: shorten it"));
+        }
+        let parsed = EndEntityCert::try_from(leaf)
+            .map_err(|why| format!("its first certificate is not valid X.509: {why}"))?;
+        let name = parsed.valid_dns_names().next().map(|name| name.replace('*', "any"));
+        let name = name.ok_or("its first certificate has no DNS name: add a subjectAltName")?;
+        let key = PrivateKeyDer::from_pem_slice(text.as_bytes())
+            .map_err(|why| format!("it has no private key: append it in PEM ({why})"))?;
+        Ok(OwnCertificate { name, key, chain: chain.clone() })
+    }
+}
+
+/// What TLS libraries take is 64 KiB, the message's own fields included.
+const CHAIN_MAX: usize = 65_000;
 
 /// What a scenario sets about TLS besides version and cipher. `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -171,6 +257,12 @@ pub struct TlsSettings {
     pub key_exchange: Option<Vec<KeyExchange>>,
     /// The groups that the server accepts.
     pub server_key_exchange: Option<Vec<KeyExchange>>,
+    /// The certificates, except for the user's own.
+    pub chain: Chain,
+    /// The file with the user's own.
+    pub certificate: Option<PathBuf>,
+    /// Whether the client has a certificate.
+    pub client_auth: bool,
 }
 
 named! {

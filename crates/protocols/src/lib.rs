@@ -52,9 +52,9 @@ mod tls;
 
 pub use coap::WHOLE_MAX;
 pub use config::{
-    ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    SctpParameters, ServerConfig, ServerLimits, TlsParameters, TlsSettings, TransportParameters,
-    Trust,
+    Chain, ClientConfig, CoapParameters, Encapsulation, KeyKind, MqttAnswer, MqttParameters,
+    MqttQos, MqttVersion, OwnCertificate, SctpParameters, ServerConfig, ServerLimits,
+    TlsParameters, TlsSettings, TransportParameters, Trust,
 };
 pub use congestion::{Congestion, CongestionOf, KERNEL_CONGESTION, congestion};
 pub use ledger::{Ledger, LedgerTotals};
@@ -66,4 +66,4 @@ pub use presets::{Preset, presets, presets_by_protocol};
 pub use protocol::{Protocol, ServerHandle};
 pub use quic_transport::{QuicScheduler, quic_schedulers};
 pub use registry::{find, parameters, registry};
-pub use tls::SERVER_NAME;
+pub use tls::{SERVER_NAME, client_trust};

@@ -12,8 +12,8 @@ use trackbed_substrate::{BUFFER_SIZES, Multipath};
 use trackbed_tcp::config::HyStart;
 
 use crate::config::{
-    CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    SctpParameters, TlsSettings, TransportParameters,
+    Chain, CoapParameters, Encapsulation, KeyKind, MqttAnswer, MqttParameters, MqttQos,
+    MqttVersion, SctpParameters, TlsSettings, TransportParameters,
 };
 use crate::congestion::{CongestionOf, congestion};
 use crate::quic_transport::quic_schedulers;
@@ -46,9 +46,32 @@ pub fn key_exchange() -> Vec<Parameter> {
     ]
 }
 
+/// The certificates of TLS over TCP and QUIC.
+pub fn certificates() -> Vec<Parameter> {
+    const CHAIN: &str = "TLS: the kinds of the server's key and of its intermediates', as \"p256:p256\": p256, ed25519, \
+         ml-dsa-44, ml-dsa-65, ml-dsa-87; the root has the last kind and is not sent; default: one P-256 \
+         certificate that clients trust directly";
+    const OWN: &str = "TLS: a PEM file with the server's own chain and its private key, instead of chain; clients \
+         trust its last certificate";
+    const STAPLE: &str = "TLS: the length of a stapled OCSP response of random bytes";
+    const SCT: &str = "TLS: the length of the signed certificate timestamps in the server's certificate, random \
+         bytes; two take about 240 B";
+    const COMPRESSION: &str =
+        "TLS 1.3: certificates are compressed by zlib (RFC 8879); default: false";
+    const CLIENT: &str = "TLS: the client has a certificate of the same kinds, and the server demands it; default: false";
+    vec![
+        Parameter::optional("chain", Kind::Text, CHAIN),
+        Parameter::optional("certificate", Kind::File, OWN),
+        Parameter::optional("staple", Kind::Size, STAPLE),
+        Parameter::optional("sct", Kind::Size, SCT),
+        Parameter::optional("certificate-compression", Kind::Flag, COMPRESSION),
+        Parameter::optional("client-auth", Kind::Flag, CLIENT),
+    ]
+}
+
 /// Everything of TLS over TCP and QUIC.
 pub fn tls() -> Vec<Parameter> {
-    [security(), key_exchange()].concat()
+    [security(), key_exchange(), certificates()].concat()
 }
 
 /// Everything below TLS over TCP.
@@ -343,32 +366,49 @@ impl TlsSettings {
     /// # Errors
     /// If a value is beyond what TLS allows.
     pub fn read(arguments: &Arguments) -> Result<TlsSettings, ParameterError> {
+        let kinds = "the kinds of keys are";
+        let filler = |name| Ok(bytes_in(arguments, name, 0..=FILLER_MAX)?.unwrap_or(0) as usize);
+        let chain = Chain {
+            kinds: listed(arguments, "chain", KeyKind::from_name, (kinds, KeyKind::NAMES))?
+                .unwrap_or_default(),
+            certificate: None,
+            staple: filler("staple")?,
+            sct: filler("sct")?,
+            compressed: arguments.get("certificate-compression").unwrap_or(false),
+        };
+        if chain.kinds.len() > CHAIN_LEN_MAX {
+            return refuse("chain", format!("it has more than {CHAIN_LEN_MAX} certificates"));
+        }
+        let groups = |parameter| {
+            let known = ("the groups are", KeyExchange::NAMES);
+            listed(arguments, parameter, KeyExchange::from_name, known)
+        };
         Ok(TlsSettings {
-            key_exchange: groups(arguments, "key-exchange")?,
-            server_key_exchange: groups(arguments, "server-key-exchange")?,
+            key_exchange: groups("key-exchange")?,
+            server_key_exchange: groups("server-key-exchange")?,
+            chain,
+            certificate: arguments.get("certificate"),
+            client_auth: arguments.get("client-auth").unwrap_or(false),
         })
     }
 }
 
 /// `X25519MLKEM768:x25519`
-fn groups(
+fn listed<T>(
     arguments: &Arguments,
     parameter: &'static str,
-) -> Result<Option<Vec<KeyExchange>>, ParameterError> {
+    from_name: impl Fn(&str) -> Option<T>,
+    (what, known): (&str, &[&str]),
+) -> Result<Option<Vec<T>>, ParameterError> {
     let Some(text) = arguments.get::<String>(parameter) else { return Ok(None) };
-    let mut groups = Vec::new();
-    for name in text.split(':').map(str::trim) {
-        let Some(group) = KeyExchange::from_name(name).filter(|group| !groups.contains(group))
-        else {
-            let known = KeyExchange::NAMES.join(", ");
-            return refuse(
-                parameter,
-                format!("\"{name}\" is unknown or given twice; separate groups by ':': {known}"),
-            );
-        };
-        groups.push(group);
-    }
-    Ok(Some(groups))
+    let of = |name: &str| {
+        from_name(name).ok_or_else(|| {
+            let why =
+                format!("\"{name}\" is unknown; {what} {}, separated by ':'", known.join(", "));
+            ParameterError { parameter, why }
+        })
+    };
+    text.split(':').map(str::trim).map(of).collect::<Result<_, _>>().map(Some)
 }
 
 impl SctpParameters {
@@ -464,6 +504,9 @@ const BBR: &str = "bbr3";
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// RFC 9260 section 6.2.
 const SACK_DELAY_MAX: Duration = Duration::from_millis(500);
+/// The staple, the timestamps and eight certificates of ML-DSA-87 are less than TLS ends take: 64 KiB.
+const FILLER_MAX: u32 = 2_000;
+const CHAIN_LEN_MAX: usize = 8;
 /// What every host takes (RFC 9293 section 3.7.1), and the longest IP packet less its headers.
 const MSS_MIN: u32 = 536;
 const MSS_MAX: u32 = 65_495;

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
+use trackbed_connection::{
+    Capabilities, CipherSuite, Handshake, KeyExchange, TlsVersion, Transport,
+};
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 use trackbed_protocols::{
@@ -99,7 +101,7 @@ impl Selected<'_> {
         let cipher = self.word("cipher").and_then(CipherSuite::from_name);
         let arguments = self.arguments(protocol)?;
         let tls_settings = TlsSettings::read(&arguments)?;
-        check_hybrids(&tls_settings, tls)?;
+        check_version(&tls_settings, tls)?;
         let mut transport = TransportParameters::read(&arguments)?;
         self.check_foresight(protocol.name(), &can)?;
         if let Some(server) = &programs.server {
@@ -204,15 +206,19 @@ impl Selected<'_> {
     }
 }
 
-fn check_hybrids(settings: &TlsSettings, tls: Option<TlsVersion>) -> Result<(), Refusal> {
-    let client = ("key-exchange", &settings.key_exchange);
-    let server = ("server-key-exchange", &settings.server_key_exchange);
-    for (path, groups) in [client, server] {
-        let mut groups = groups.iter().flatten();
-        if let Some(group) =
-            groups.find(|group| group.is_hybrid() && tls == Some(TlsVersion::Tls12))
-        {
-            let why = format!("{group} needs TLS 1.3: remove it, or set tls = \"1.3\"");
+/// Refuses what TLS 1.2 does not have.
+fn check_version(settings: &TlsSettings, tls: Option<TlsVersion>) -> Result<(), Refusal> {
+    let hybrid = |groups: &Option<Vec<KeyExchange>>| {
+        groups.iter().flatten().find(|group| group.is_hybrid()).map(|group| group.name())
+    };
+    let settings = [
+        ("key-exchange", hybrid(&settings.key_exchange)),
+        ("server-key-exchange", hybrid(&settings.server_key_exchange)),
+        ("chain", settings.chain.has_ml_dsa().then_some("ML-DSA")),
+    ];
+    for (path, what) in settings {
+        if let Some(what) = what.filter(|_| tls == Some(TlsVersion::Tls12)) {
+            let why = format!("{what} needs TLS 1.3: remove it, or set tls = \"1.3\"");
             return Err(Refusal { path, why });
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use trackbed_core::parameter::{Arguments, Value};
 use trackbed_measure::results::FactorKind;
+use trackbed_protocols::{OwnCertificate, TlsSettings};
 use trackbed_workloads::Prepared;
 
 use crate::cell::CellReader;
@@ -221,9 +222,15 @@ impl<'a> Resolver<'a> {
             .factors
             .extend(self.columns.iter().map(|column| (column.name.clone(), column.kind())));
         add_new(&mut cells.notes, combined.notes.into_iter().chain(network::notes(self.spec)));
-        for Combination { at, resolved, factors } in combined.cells {
+        for Combination { at, mut resolved, factors } in combined.cells {
             let (files, problems) = (&mut self.files, &mut *self.problems);
-            let lines = endpoint_lines(at, &resolved);
+            if let Err(why) = read_certificate(files, &mut resolved.endpoint.tls_settings)
+                && let Some(setting) = at.spec.get("certificate")
+            {
+                problems.add(&at.pick(setting).place, format!("certificate: {why}"));
+                continue;
+            }
+            let lines = endpoint_lines(at, &resolved, files);
             let mut reader = CellReader { at, files, problems, lines };
             // Each reports its errors before the cell is given up.
             let workload = workload(&mut reader, &mut self.workloads);
@@ -330,8 +337,19 @@ fn workload(cell: &mut CellReader<'_>, known: &mut Workloads) -> Option<Sent> {
     Some(Sent { name, ranking, workload: prepared })
 }
 
+/// Reads the user's own certificates.
+fn read_certificate(files: &mut Files, settings: &mut TlsSettings) -> Result<(), String> {
+    let Some(path) = &settings.certificate else { return Ok(()) };
+    if let Value::Contents(text) = files.with_contents(&Value::File(path.clone()))? {
+        let own = OwnCertificate::from_pem(&text);
+        let own = own.map_err(|why| format!("{}: {why}", path.display()))?;
+        settings.chain.certificate = Some(Arc::new(own));
+    }
+    Ok(())
+}
+
 /// The two ends as text: every key that means something, with its default.
-fn endpoint_lines(at: Selected<'_>, resolved: &Resolved) -> Vec<String> {
+fn endpoint_lines(at: Selected<'_>, resolved: &Resolved, files: &mut Files) -> Vec<String> {
     let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
     let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
     let transport = &resolved.endpoint.transport;
@@ -339,6 +357,8 @@ fn endpoint_lines(at: Selected<'_>, resolved: &Resolved) -> Vec<String> {
         let text = match (field.target, resolved.endpoint.tls) {
             ("tls", Some(version)) => version.name().to_owned(),
             (name, _) => match (transport.arguments.value(name), &field.shape) {
+                // A file that cannot be read has been reported.
+                (Some(value @ Value::File(_)), _) => files.canonical(value).ok()?,
                 (Some(value), _) => value.to_string(),
                 (None, Shape::Swept(kind)) => match at.value(&field.name) {
                     Some(value) => value.to_string(),

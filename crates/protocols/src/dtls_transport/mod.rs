@@ -21,7 +21,7 @@ use dimpl::{Config, Dtls, DtlsCertificate, NamedGroup};
 use trackbed_connection::{CipherSuite, Error, KeyExchange, Result, Step, TlsVersion};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
-use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
+use crate::config::{Chain, ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::datagrams::Channel;
 use crate::tls::{Identity, Randomness};
 pub(crate) use channel::DtlsChannel;
@@ -59,7 +59,7 @@ impl DtlsEnd {
         });
         let groups = groups.collect::<Result<_>>()?;
         let randomness = Randomness::new(entropy);
-        let identity = Identity::new(&randomness)
+        let identity = Identity::server(&randomness, &Chain::default())
             .map_err(|reason| Error::lasting(protocol, Step::Handshake, reason))?;
         let certificate = DtlsCertificate {
             certificate: identity.trust.as_der().to_vec(),

@@ -33,7 +33,7 @@ use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tally::Tally;
-use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
+use crate::tls::{Profile, Randomness, TlsClient, TlsServer};
 pub(crate) use congestion::QUIC_CONGESTION;
 use moving::Arrivals;
 use probing::Occasion;
@@ -96,7 +96,7 @@ impl QuicDialer {
             config.initial_dst_cid_provider(Arc::new(provider));
         }
         let connecting = endpoint
-            .connect_with(config, remote, SERVER_NAME)
+            .connect_with(config, remote, &self.tls.name.to_str())
             .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
         let connection = match connecting.into_0rtt() {
             // Whether the server accepts shows in `security`, and in the streams' errors.

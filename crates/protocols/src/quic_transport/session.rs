@@ -12,7 +12,6 @@ use noq_proto::crypto::{
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
 use ring::aead;
-use rustls::pki_types::ServerName;
 use rustls::quic::{
     ClientConnection, Connection, DirectionalKeys, KeyChange, Secrets, ServerConnection, Suite,
     Version,
@@ -26,15 +25,13 @@ impl crypto::ClientConfig for ClientCrypto {
     fn start_session(
         &self,
         version: u32,
-        server_name: &str,
+        _: &str,
         parameters: &TransportParameters,
     ) -> Result<Box<dyn crypto::Session>, ConnectError> {
         check_version(version)?;
-        let invalid = || ConnectError::InvalidServerName(server_name.to_owned());
-        let name = ServerName::try_from(server_name.to_owned()).map_err(|_| invalid())?;
-        let TlsClient { config, randomness } = &self.0;
+        let TlsClient { config, randomness, name } = &self.0;
         let tls = randomness.scope(|| {
-            ClientConnection::new(Arc::clone(config), Version::V1, name, encode(parameters))
+            ClientConnection::new(Arc::clone(config), Version::V1, name.clone(), encode(parameters))
         });
         let tls = tls.map_err(|_| ConnectError::EndpointStopping)?;
         Ok(Box::new(Session::new(tls.into(), randomness.clone())))

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_io::{AsyncRead, AsyncWrite};
-use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, Connection, ServerConnection};
 
 use trackbed_connection::Security;
@@ -15,7 +14,7 @@ use trackbed_core::Time;
 use trackbed_substrate::now;
 
 use super::watched::Watched;
-use crate::tls::{Randomness, SERVER_NAME, TlsClient, TlsServer, security};
+use crate::tls::{Randomness, TlsClient, TlsServer, security};
 
 /// A TLS connection.
 ///
@@ -44,7 +43,7 @@ pub(super) struct TlsStream {
 impl TlsStream {
     /// The client's side; a handshake, or early data, comes next.
     pub(super) fn client(tcp: Watched, client: &TlsClient) -> io::Result<TlsStream> {
-        let name = ServerName::try_from(SERVER_NAME).expect("a valid DNS name");
+        let name = client.name.clone();
         let mut tls = client
             .randomness
             .scope(|| ClientConnection::new(Arc::clone(&client.config), name))

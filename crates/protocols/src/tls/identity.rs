@@ -1,177 +1,242 @@
-//! A server's key and certificate.
+//! An end's key, and the certificates that vouch for it.
 
 use std::sync::Arc;
 
 use p256::SecretKey;
-use p256::ecdsa::signature::Signer as _;
-use p256::ecdsa::{DerSignature, SigningKey as P256Key};
-use p256::pkcs8::EncodePrivateKey as _;
-use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PublicKeyData, date_time_ymd};
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
-use rustls::sign::{CertifiedKey, Signer, SigningKey};
-use rustls::{SignatureAlgorithm, SignatureScheme};
+use p256::pkcs8::DecodePrivateKey as _;
+use rustls::crypto::ring::sign::{any_ecdsa_type, any_supported_type};
+use rustls::pki_types::{AlgorithmIdentifier, CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::{CertifiedKey, SigningKey};
 
+use super::keys::Key;
 use super::provider::Randomness;
-use crate::config::Trust;
+use crate::config::{Chain, KeyKind, Trust};
 
-/// A P-256 key with a certificate for [`SERVER_NAME`].
+/// A key with its chain of certificates, by default one for [`SERVER_NAME`].
 pub(crate) struct Identity {
     pub(super) key: Arc<CertifiedKey>,
     /// The private key in PKCS #8, for libraries that sign by themselves.
     pub(crate) pkcs8: Vec<u8>,
+    /// What the peer must trust.
     pub(crate) trust: Trust,
 }
 
 impl Identity {
-    /// A new identity from `randomness`.
+    /// The server's: the user's own, or a new one from `randomness`.
+    ///
+    /// # Errors
+    /// If the source of randomness fails, or the chain cannot be used.
+    pub(crate) fn server(randomness: &Randomness, chain: &Chain) -> Result<Identity, String> {
+        if let Some(own) = &chain.certificate {
+            let is_seeded = randomness.seeded().is_some();
+            let key = own_key(&own.key, is_seeded)?;
+            return Identity::of(own.chain.clone(), key, own.chain.last().cloned(), Vec::new());
+        }
+        let mut fill = |bytes: &mut [u8]| randomness.fill(bytes);
+        let mut sct = vec![0; chain.sct];
+        let leaf = Key::new(chain.kinds.first().copied().unwrap_or_default(), &mut fill)?;
+        let root = match chain.kinds.last() {
+            None => None,
+            Some(kind) => Some(Key::new(*kind, &mut fill)?),
+        };
+        fill(&mut sct)?;
+        let mut identity = Identity::issue(randomness, chain, leaf, root, &sct)?;
+        if chain.staple > 0 {
+            let mut staple = vec![0; chain.staple];
+            randomness.fill(&mut staple)?;
+            let key = Arc::unwrap_or_clone(identity.key);
+            identity.key = Arc::new(CertifiedKey { ocsp: Some(staple), ..key });
+        }
+        Ok(identity)
+    }
+
+    /// A client's, whose chain has the kinds of the server's.
     ///
     /// # Errors
     /// If the source of randomness fails.
-    pub(crate) fn new(randomness: &Randomness) -> Result<Identity, String> {
-        match randomness.seeded() {
-            None => Identity::from_system(),
-            Some(seeded) => {
-                Identity::from_seeded(|bytes| seeded.fill(bytes).map_err(|error| error.to_string()))
-            }
-        }
+    pub(crate) fn client(randomness: &Randomness, chain: &Chain) -> Result<Identity, String> {
+        let kind = chain.kinds.first().copied().unwrap_or_default();
+        let leaf = Key::new(kind, |bytes| randomness.fill(bytes))?;
+        Identity::issue(randomness, chain, leaf, Some(client_root(chain)?), &[])
     }
 
-    fn from_system() -> Result<Identity, String> {
-        let pair = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(|e| e.to_string())?;
-        let certificate = certify(&pair)?;
-        let pkcs8 = pair.serialize_der();
-        let der = PrivatePkcs8KeyDer::from(pkcs8.clone());
-        let key = rustls::crypto::ring::sign::any_ecdsa_type(&der.into());
-        Ok(Identity::of(certificate, key.map_err(|e| e.to_string())?, pkcs8))
-    }
-
-    fn from_seeded(
-        mut fill: impl FnMut(&mut [u8]) -> Result<(), String>,
+    /// The chain for `leaf`, from `root` down; without a root the leaf signs itself.
+    fn issue(
+        randomness: &Randomness,
+        chain: &Chain,
+        leaf: Key,
+        root: Option<Key>,
+        sct: &[u8],
     ) -> Result<Identity, String> {
-        let key = loop {
-            let mut bytes = [0; 32];
-            fill(&mut bytes)?;
-            // Fails only for zero and numbers beyond the group's order: once in 2^32.
-            if let Ok(key) = P256Key::from_slice(&bytes) {
-                break Arc::new(DeterministicP256::new(key));
-            }
+        let ring = (leaf.kind == KeyKind::P256 && randomness.seeded().is_none()).then(|| {
+            let der = PrivatePkcs8KeyDer::from(leaf.pkcs8.clone());
+            any_ecdsa_type(&der.into()).map_err(|error| error.to_string())
+        });
+        let pkcs8 = leaf.pkcs8.clone();
+        let Some(root) = root else {
+            let made =
+                certificate((SELF_SIGNED, &leaf), (SELF_SIGNED, &leaf), leaf_extensions(sct));
+            let key = ring.unwrap_or_else(|| Ok(Arc::new(leaf)))?;
+            return Identity::of(vec![made.clone()], key, Some(made), pkcs8);
         };
-        let pkcs8 = SecretKey::from(&key.key).to_pkcs8_der().map_err(|error| error.to_string())?;
-        Ok(Identity::of(certify(key.as_ref())?, key, pkcs8.as_bytes().to_vec()))
+        let trust = certificate((ROOT, &root), (ROOT, &root), authority_extensions());
+        let (mut issuer, mut certificates) = ((ROOT.to_owned(), root), Vec::new());
+        for (number, kind) in chain.kinds.iter().enumerate().skip(1).rev() {
+            let name = format!("Trackbed intermediate {number}");
+            let key = Key::new(*kind, |bytes| randomness.fill(bytes))?;
+            let by = (&*issuer.0, &issuer.1);
+            certificates.push(certificate((&name, &key), by, authority_extensions()));
+            issuer = (name, key);
+        }
+        let by = (&*issuer.0, &issuer.1);
+        certificates.push(certificate((SERVER_NAME, &leaf), by, leaf_extensions(sct)));
+        certificates.reverse();
+        let key = ring.unwrap_or_else(|| Ok(Arc::new(leaf)))?;
+        Identity::of(certificates, key, Some(trust), pkcs8)
     }
 
     fn of(
-        certificate: CertificateDer<'static>,
+        chain: Vec<CertificateDer<'static>>,
         key: Arc<dyn SigningKey>,
+        trust: Option<CertificateDer<'static>>,
         pkcs8: Vec<u8>,
-    ) -> Identity {
-        let key = Arc::new(CertifiedKey::new(vec![certificate.clone()], key));
-        Identity { key, pkcs8, trust: Trust(certificate) }
+    ) -> Result<Identity, String> {
+        let trust = Trust(trust.ok_or("there is no certificate")?);
+        Ok(Identity { key: Arc::new(CertifiedKey::new(chain, key)), pkcs8, trust })
     }
 }
 
 /// The name in every server's certificate (RFC 6761: `.test` is never a real domain).
 pub const SERVER_NAME: &str = "server.trackbed.test";
+/// Results depend on every byte of the certificate without a chain: on its length, and on those of
+/// the signatures of ECDSA.
+const SELF_SIGNED: &str = "rcgen self signed cert";
+const ROOT: &str = "Trackbed root";
 
-fn certify(key: &impl rcgen::SigningKey) -> Result<CertificateDer<'static>, String> {
-    let mut params = CertificateParams::new([SERVER_NAME.to_owned()]).map_err(|e| e.to_string())?;
-    params.not_before = date_time_ymd(2020, 1, 1);
-    params.not_after = date_time_ymd(2049, 12, 31);
-    let certificate = params.self_signed(key).map_err(|e| e.to_string())?;
-    Ok(certificate.der().clone())
+/// The root of clients' certificates. It is the same everywhere, so that servers know it without
+/// being told.
+fn client_root(chain: &Chain) -> Result<Key, String> {
+    let kind = chain.kinds.last().copied().unwrap_or_default();
+    Key::new(kind, |bytes| {
+        bytes.fill(1);
+        Ok(())
+    })
 }
 
-/// ECDSA over P-256 with SHA-256 whose nonce follows from key and message (RFC 6979), so that
-/// signing draws no randomness.
-#[derive(Debug)]
-struct DeterministicP256 {
-    key: P256Key,
-    /// Uncompressed (SEC 1 section 2.3.3).
-    public: Vec<u8>,
+/// What servers must trust if clients have certificates of these kinds.
+///
+/// # Errors
+/// If the library refuses to make a key.
+pub fn client_trust(chain: &Chain) -> Result<Trust, String> {
+    let root = client_root(chain)?;
+    Ok(Trust(certificate((ROOT, &root), (ROOT, &root), authority_extensions())))
 }
 
-impl DeterministicP256 {
-    fn new(key: P256Key) -> DeterministicP256 {
-        let public = key.verifying_key().to_sec1_point(false).as_bytes().to_vec();
-        DeterministicP256 { key, public }
+/// The user's key. Randomness of its library would make a run differ from its repetition.
+fn own_key(key: &PrivateKeyDer<'static>, is_seeded: bool) -> Result<Arc<dyn SigningKey>, String> {
+    if !is_seeded {
+        return any_supported_type(key).map_err(|error| error.to_string());
     }
-
-    fn sign(&self, message: &[u8]) -> Vec<u8> {
-        let signature: DerSignature = self.key.sign(message);
-        signature.as_bytes().to_vec()
-    }
-}
-
-impl PublicKeyData for DeterministicP256 {
-    fn der_bytes(&self) -> &[u8] {
-        &self.public
-    }
-
-    fn algorithm(&self) -> &'static rcgen::SignatureAlgorithm {
-        &PKCS_ECDSA_P256_SHA256
-    }
-}
-
-impl rcgen::SigningKey for DeterministicP256 {
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rcgen::Error> {
-        Ok(self.sign(message))
-    }
-}
-
-impl SigningKey for DeterministicP256 {
-    fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
-        offered
-            .contains(&SignatureScheme::ECDSA_NISTP256_SHA256)
-            .then(|| Box::new(DeterministicP256::new(self.key.clone())) as Box<dyn Signer>)
-    }
-
-    fn algorithm(&self) -> SignatureAlgorithm {
-        SignatureAlgorithm::ECDSA
+    let p256 = SecretKey::from_pkcs8_der(key.secret_der());
+    let p256 = p256.or_else(|_| SecretKey::from_sec1_der(key.secret_der()));
+    match p256 {
+        Ok(p256) => Ok(Arc::new(Key::of_p256(p256.into())?)),
+        Err(_) => rustls::crypto::ring::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(
+            key.secret_der(),
+        ))
+        .map_err(|_| {
+            "in virtual time its key must be of P-256 or Ed25519: others sign with randomness that \
+                 is not the seed's"
+                .to_owned()
+        }),
     }
 }
 
-impl Signer for DeterministicP256 {
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rustls::Error> {
-        Ok(self.sign(message))
-    }
+/// A certificate of version 3 (RFC 5280 section 4.1), for the first name and key by the second ones.
+/// rcgen, with ring, has no ML-DSA.
+fn certificate(
+    (subject, key): (&str, &Key),
+    (issuer, by): (&str, &Key),
+    extensions: Vec<u8>,
+) -> CertificateDer<'static> {
+    let digest = ring::digest::digest(&ring::digest::SHA256, &key.public);
+    let mut serial = digest.as_ref()[..20].to_vec();
+    serial[0] &= 0x7f;
+    let name = |name: &str| {
+        let common = [&[6, 3, 0x55, 4, 3][..], &der(UTF8, name.as_bytes())].concat();
+        der(SEQUENCE, &der(SET, &der(SEQUENCE, &common)))
+    };
+    let algorithm = |id: AlgorithmIdentifier| der(SEQUENCE, &id);
+    let (of_key, ..) = key.kind.algorithms();
+    let (_, of_signature, _) = by.kind.algorithms();
+    let validity = [der(UTC_TIME, b"200101000000Z"), der(UTC_TIME, b"491231000000Z")].concat();
+    let to_be_signed = [
+        der(VERSION, &[2, 1, 2]),
+        integer(&serial),
+        algorithm(of_signature),
+        name(issuer),
+        der(SEQUENCE, &validity),
+        name(subject),
+        der(SEQUENCE, &[algorithm(of_key), bits(&key.public)].concat()),
+        der(EXTENSIONS, &der(SEQUENCE, &extensions)),
+    ];
+    let to_be_signed = der(SEQUENCE, &to_be_signed.concat());
+    let signature = bits(&by.sign(&to_be_signed));
+    der(SEQUENCE, &[to_be_signed, algorithm(of_signature), signature].concat()).into()
+}
 
-    fn scheme(&self) -> SignatureScheme {
-        SignatureScheme::ECDSA_NISTP256_SHA256
+/// The server's name, and if there are any, bytes in place of signed certificate timestamps (RFC
+/// 6962).
+fn leaf_extensions(sct: &[u8]) -> Vec<u8> {
+    let name = der(SEQUENCE, &der(DNS_NAME, SERVER_NAME.as_bytes()));
+    let mut all = extension(&[0x55, 0x1d, 17], &[], &name);
+    if !sct.is_empty() {
+        let number = [0x2b, 6, 1, 4, 1, 0xd6, 0x79, 2, 4, 2];
+        all.extend(extension(&number, &[], &der(OCTETS, sct)));
+    }
+    all
+}
+
+/// It may sign certificates (basic constraints, key usage).
+fn authority_extensions() -> Vec<u8> {
+    let critical = &[1, 1, 0xff];
+    let constraints = extension(&[0x55, 0x1d, 19], critical, &der(SEQUENCE, critical));
+    [constraints, extension(&[0x55, 0x1d, 15], critical, &[3, 2, 2, 4])].concat()
+}
+
+fn extension(number: &[u8], critical: &[u8], value: &[u8]) -> Vec<u8> {
+    der(SEQUENCE, &[&der(OBJECT, number)[..], critical, &der(OCTETS, value)].concat())
+}
+
+fn bits(bytes: &[u8]) -> Vec<u8> {
+    der(BITS, &[&[0], bytes].concat())
+}
+
+fn integer(bytes: &[u8]) -> Vec<u8> {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count().min(bytes.len() - 1);
+    let bytes = &bytes[zeros..];
+    let sign: &[u8] = if bytes[0] >= 0x80 { &[0] } else { &[] };
+    der(INTEGER, &[sign, bytes].concat())
+}
+
+/// A tag, a length and a content (X.690 section 8.1).
+fn der(tag: u8, content: &[u8]) -> Vec<u8> {
+    let len = content.len().to_be_bytes();
+    let len = &len[len.iter().take_while(|byte| **byte == 0).count()..];
+    match content.len() {
+        0..128 => [&[tag, content.len() as u8], content].concat(),
+        _ => [&[tag, 0x80 | len.len() as u8], len, content].concat(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// RFC 6979 appendix A.2.5: P-256, SHA-256, message "sample".
-    #[test]
-    fn signatures_are_those_of_rfc_6979() {
-        let key = hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721");
-        let key = DeterministicP256::new(P256Key::from_slice(&key).unwrap());
-        let r = hex("EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716");
-        let s = hex("F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8");
-        // Both numbers have their top bit set, so DER puts a zero byte before each.
-        let der = [&[0x30, 70, 2, 33, 0], &r[..], &[2, 33, 0], &s[..]].concat();
-        assert_eq!(key.sign(b"sample"), der);
-    }
-
-    #[test]
-    fn a_certificate_follows_from_its_seed() {
-        let from = |byte: u8| {
-            let identity = Identity::from_seeded(|bytes| {
-                bytes.fill(byte);
-                Ok(())
-            });
-            identity.unwrap().trust
-        };
-        assert_eq!(from(1), from(1));
-        assert_ne!(from(1), from(2));
-        assert!(Identity::from_seeded(|_| Err("shut".to_owned())).is_err());
-    }
-
-    fn hex(digits: &str) -> Vec<u8> {
-        let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
-        (0..digits.len()).step_by(2).map(byte).collect()
-    }
-}
+const INTEGER: u8 = 2;
+const BITS: u8 = 3;
+const OCTETS: u8 = 4;
+const OBJECT: u8 = 6;
+const UTF8: u8 = 12;
+const UTC_TIME: u8 = 23;
+const SEQUENCE: u8 = 0x30;
+const SET: u8 = 0x31;
+const DNS_NAME: u8 = 0x82;
+const VERSION: u8 = 0xa0;
+const EXTENSIONS: u8 = 0xa3;

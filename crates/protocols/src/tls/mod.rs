@@ -1,13 +1,16 @@
 //! TLS for both transports: converts a configuration into rustls's.
 
+mod compression;
 mod groups;
 mod identity;
+mod keys;
 mod provider;
 
 use std::sync::Arc;
 
 use rustls::client::Resumption;
-use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
 use trackbed_connection::{Error, Result, Security, Step, TlsVersion};
@@ -16,7 +19,7 @@ use trackbed_substrate::Entropy;
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::observer::Observer;
 pub(crate) use identity::Identity;
-pub use identity::SERVER_NAME;
+pub use identity::{SERVER_NAME, client_trust};
 use provider::meaning;
 pub(crate) use provider::{Randomness, fill_seeded, seeded_key, shared_secret};
 
@@ -37,6 +40,8 @@ pub(crate) struct Profile {
 pub(crate) struct TlsClient {
     pub(crate) config: Arc<rustls::ClientConfig>,
     pub(crate) randomness: Randomness,
+    /// The server's.
+    pub(crate) name: ServerName<'static>,
 }
 
 /// A server's TLS configuration, and what its clients must trust.
@@ -56,19 +61,25 @@ impl TlsClient {
         {
             return Err(profile.unsupported("early data needs TLS 1.3: allow that version"));
         }
-        let mut roots = RootCertStore::empty();
-        roots.add(trust.0.clone()).map_err(|error| {
-            profile.unsupported(format!("the trusted certificate is not valid: {error}"))
-        })?;
+        let chain = &config.tls.chain;
         let randomness = Randomness::new(entropy);
-        let mut tls = rustls::ClientConfig::builder_with_details(
+        let builder = rustls::ClientConfig::builder_with_details(
             randomness.provider(&config.tls),
             randomness.time_provider(),
         )
         .with_protocol_versions(&versions)
         .map_err(|error| profile.unsupported(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_root_certificates(trusting(&profile, trust.0.clone())?);
+        let mut tls = match config.tls.client_auth {
+            false => builder.with_no_client_auth(),
+            true => {
+                let identity = Identity::client(&randomness, chain)
+                    .map_err(|reason| Error::lasting(profile.protocol, Step::Connect, reason))?;
+                let key = SingleCertAndKey::from(identity.key);
+                builder.with_client_cert_resolver(Arc::new(key))
+            }
+        };
+        compression::set(&mut tls.cert_compressors, &mut tls.cert_decompressors, chain);
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
         tls.key_log = key_log(config.transport.observer.as_ref());
         tls.enable_early_data = config.handshake.sends_early_data();
@@ -76,7 +87,10 @@ impl TlsClient {
             false => Resumption::disabled(),
             true => Resumption::in_memory_sessions(SESSIONS_MAX),
         };
-        Ok(TlsClient { config: Arc::new(tls), randomness })
+        let name = chain.certificate.as_ref().map_or(SERVER_NAME, |own| &own.name);
+        let name = ServerName::try_from(name.to_owned())
+            .map_err(|_| profile.unsupported(format!("\"{name}\" is not a server's name")))?;
+        Ok(TlsClient { config: Arc::new(tls), randomness, name })
     }
 }
 
@@ -85,16 +99,28 @@ impl TlsServer {
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ServerConfig) -> Result<Self> {
         let versions = profile.versions(&config.tls)?;
         let randomness = Randomness::new(entropy);
-        let identity = Identity::new(&randomness)
-            .map_err(|reason| Error::lasting(profile.protocol, Step::Listen, reason))?;
-        let mut tls = rustls::ServerConfig::builder_with_details(
-            randomness.provider(&config.tls),
+        let chain = &config.tls.chain;
+        let failed = |reason| Error::lasting(profile.protocol, Step::Listen, reason);
+        let identity = Identity::server(&randomness, chain)
+            .map_err(|reason| failed(format!("the server's certificate: {reason}")))?;
+        let provider = randomness.provider(&config.tls);
+        let builder = rustls::ServerConfig::builder_with_details(
+            Arc::clone(&provider),
             randomness.time_provider(),
         )
         .with_protocol_versions(&versions)
-        .map_err(|error| profile.unsupported(error.to_string()))?
-        .with_no_client_auth()
-        .with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
+        .map_err(|error| profile.unsupported(error.to_string()))?;
+        let builder = match config.tls.client_auth {
+            false => builder.with_no_client_auth(),
+            true => {
+                let roots = trusting(&profile, client_trust(chain).map_err(failed)?.0)?;
+                let roots = Arc::new(roots);
+                let clients = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
+                builder.with_client_cert_verifier(clients.map_err(|why| failed(why.to_string()))?)
+            }
+        };
+        let mut tls = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
+        compression::set(&mut tls.cert_compressors, &mut tls.cert_decompressors, chain);
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
         tls.key_log = key_log(config.transport.observer.as_ref());
         // Sessions are stored here and not in the ticket: RFC 8446 section 8.1 requires that a
@@ -108,6 +134,14 @@ impl TlsServer {
         tls.send_half_rtt_data = true;
         Ok(TlsServer { config: Arc::new(tls), randomness, trust: identity.trust })
     }
+}
+
+fn trusting(profile: &Profile, certificate: CertificateDer<'static>) -> Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate).map_err(|error| {
+        profile.unsupported(format!("the trusted certificate is not valid: {error}"))
+    })?;
+    Ok(roots)
 }
 
 impl TlsParameters {
@@ -134,11 +168,12 @@ impl TlsParameters {
             let advice = format!("it requires TLS {}: allow that version", names.join(" or "));
             return unsupported(&advice);
         }
-        if self.key_exchanges.iter().all(|exchange| exchange.is_hybrid()) {
+        let only_hybrids = self.key_exchanges.iter().all(|exchange| exchange.is_hybrid());
+        if only_hybrids || self.chain.has_ml_dsa() {
             usable.retain(|version| *version != TlsVersion::Tls12);
         }
         match usable.is_empty() {
-            true => unsupported("ML-KEM needs TLS 1.3: allow that version, or x25519 too"),
+            true => unsupported("ML-KEM and ML-DSA need TLS 1.3: allow that version"),
             false => Ok(usable),
         }
     }

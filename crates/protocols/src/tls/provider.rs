@@ -20,6 +20,7 @@ use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
 use x25519_dalek::StaticSecret;
 
 use super::groups::group;
+use super::keys::with_ml_dsa;
 use crate::config::TlsParameters;
 
 /// Where the randomness of one host's TLS sessions comes from.
@@ -69,6 +70,9 @@ impl Randomness {
         let is_seeded = self.seeded.is_some();
         let groups = parameters.key_exchanges.iter().map(|&exchange| group(exchange, is_seeded));
         provider.kx_groups = groups.collect();
+        if parameters.chain.has_ml_dsa() {
+            provider.signature_verification_algorithms = with_ml_dsa();
+        }
         if is_seeded {
             provider.secure_random = &SeededRandom;
         }

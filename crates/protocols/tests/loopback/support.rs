@@ -115,7 +115,7 @@ impl Identity {
     }
 }
 
-fn pem_file(tag: &str, der: &[u8]) -> NamedTempFile {
+pub fn pem_file(tag: &str, der: &[u8]) -> NamedTempFile {
     file(pem::encode(&pem::Pem::new(tag, der)).as_bytes())
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use trackbed_connection::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
-use trackbed_protocols::{ClientConfig, ServerConfig, TlsParameters};
+use trackbed_protocols::{Chain, ClientConfig, KeyKind, ServerConfig, TlsParameters};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{RTT, clean, ping, protocol, server_address, service, simulate};
@@ -115,3 +115,50 @@ const EXTENSIONS: u64 = 2 + 29 + 7 + 8 + 24 + 42 + 6 + (4 + 2 + 1 + 17) + 9 + 6 
 /// The record of a HelloRetryRequest (RFC 8446 section 4.1.4): as a hello, with the chosen version
 /// and group.
 const RETRY: u64 = 5 + 4 + 2 + 32 + 33 + 2 + 1 + 2 + 6 + 6;
+
+/// FIPS 204 table 2: a public key and a signature of ML-DSA; the others have 65 or 32 and 64 to 72.
+#[test]
+fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
+    use KeyKind::{Ed25519, MlDsa44, MlDsa65, MlDsa87, P256};
+    let size = |kind| match kind {
+        P256 => (65, 71),
+        Ed25519 => (32, 64),
+        MlDsa44 => (1_312, 2_420),
+        MlDsa65 => (1_952, 3_309),
+        MlDsa87 => (2_592, 4_627),
+    };
+    let of = |chain: Chain, client_auth, handshake| {
+        let tls = TlsParameters { chain, client_auth, ..offer(&[X25519]) };
+        shake("tcp+tls", [tls.clone(), tls], handshake).map(|[first, later]| {
+            assert_eq!((first.round_trips, later.round_trips), (3, 3));
+            let is_less = later.sent < first.sent && later.received < first.received;
+            assert!(is_less || handshake == Handshake::New);
+            [first.sent, first.received]
+        })
+    };
+    let base = of(Chain::default(), false, Handshake::New).unwrap();
+    for kinds in [&[P256][..], &[Ed25519, P256], &[MlDsa44], &[P256, MlDsa87, MlDsa65]] {
+        let chain = Chain { kinds: kinds.to_vec(), ..Chain::default() };
+        // Each certificate has its key and its issuer's signature; the handshake has one more.
+        let issuers = kinds[1..].iter().chain(kinds.last());
+        let certificates: u64 =
+            kinds.iter().zip(issuers).map(|(own, by)| size(*own).0 + size(*by).1).sum();
+        let own = certificates + size(kinds[0]).1;
+        let [_, plain] = of(chain.clone(), false, Handshake::New).unwrap();
+        // Names, dates and lengths take about 240 bytes in a certificate, and 267 in a default one.
+        let fields = 240 * kinds.len() as u64;
+        let expected = base[1] - 65 - 71 - 71 - 267 + own + fields;
+        assert!(plain.abs_diff(expected) < 60, "{kinds:?}: {plain} {expected}");
+        // A client's chain is as long, and the server asks for it.
+        let [up, down] = of(chain.clone(), true, Handshake::Resumed).unwrap();
+        assert!((up - base[0]).abs_diff(own + fields) < 60 * kinds.len() as u64, "{kinds:?}: {up}");
+        assert!((20..100).contains(&(down - plain)), "{kinds:?}: {down} {plain}");
+        let filled = Chain { staple: 500, sct: 240, ..chain.clone() };
+        let [_, filled] = of(filled, false, Handshake::New).unwrap();
+        assert!((filled - plain).abs_diff(740 + 30) < 20, "{kinds:?}: {filled} {plain}");
+        let compressed = Chain { compressed: true, ..chain };
+        let [_, compressed] = of(compressed, false, Handshake::New).unwrap();
+        // Keys and signatures are as good as random.
+        assert!((plain - fields..plain + 3).contains(&compressed), "{compressed} {plain}");
+    }
+}

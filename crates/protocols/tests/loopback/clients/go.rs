@@ -1,4 +1,5 @@
-//! The key exchanges against Go's TLS, as either end, over IPv4 and IPv6.
+//! Key exchanges and chains against Go's TLS as either end, and our client's certificate, over IPv4
+//! and IPv6.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use trackbed_connection::{Handshake, KeyExchange, Request, Response, TlsVersion, body};
-use trackbed_protocols::{ClientConfig, SERVER_NAME, TlsParameters, find};
+use trackbed_protocols::{
+    Chain, ClientConfig, KeyKind, SERVER_NAME, TlsParameters, client_trust, find,
+};
 use trackbed_substrate::sleep;
 
-use crate::support::{HERE, Identity, Running, Server, look_for, run, skip, transport};
+use crate::support::{HERE, Identity, Running, Server, look_for, pem_file, run, skip, transport};
 use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
 
 /// Groups of the client and the server, and what they agree on, after a HelloRetryRequest or not.
@@ -30,7 +33,9 @@ fn numbers(groups: &[KeyExchange]) -> String {
 
 fn offer(groups: &[KeyExchange]) -> TlsParameters {
     let (versions, key_exchanges) = (vec![TlsVersion::Tls13], groups.to_vec());
-    TlsParameters { versions, key_exchanges, ..TlsParameters::default() }
+    let kinds = vec![KeyKind::P256, KeyKind::Ed25519];
+    let chain = Chain { kinds, staple: 500, sct: 240, compressed: true, ..Chain::default() };
+    TlsParameters { versions, key_exchanges, chain, ..TlsParameters::default() }
 }
 
 /// The program, built if Go 1.26 is installed, the first with all groups.
@@ -91,7 +96,12 @@ fn the_key_exchanges_work_with_go() {
 
 fn our_client(program: &Path, here: IpAddr, (client, server, group, retried): Case) {
     let identity = Identity::new();
+    let tls = TlsParameters { client_auth: true, ..offer(client) };
+    let clients = client_trust(&tls.chain).unwrap();
+    let clients = pem_file("CERTIFICATE", clients.as_der());
     let mut child = Command::new(program)
+        .arg("--trust")
+        .arg(clients.path())
         .args(["--groups", &numbers(server), "--listen", &format!("[{here}]:0"), "--certificate"])
         .arg(identity.certificate.path())
         .arg("--key")
@@ -104,7 +114,7 @@ fn our_client(program: &Path, here: IpAddr, (client, server, group, retried): Ca
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
     let _running = Running(child);
     run("http1", async |machine| {
-        let (tls, trust) = (offer(client), Some(identity.trust.clone()));
+        let trust = Some(identity.trust.clone());
         let (transport, handshake) = (transport(), Handshake::Resumed);
         let config = ClientConfig { tls, trust, handshake, transport, ..ClientConfig::default() };
         let host = machine.host("client", [here]);
@@ -114,7 +124,7 @@ fn our_client(program: &Path, here: IpAddr, (client, server, group, retried): Ca
             let response = connection.exchange(Request::new("/", body::empty())).await.unwrap();
             let said = body::collect(response.body, 100).await.unwrap();
             // Afterwards the client knows what the server accepts.
-            let expected = format!("{} 0", retried && !resumed);
+            let expected = format!("{} 2", retried && !resumed);
             assert_eq!(String::from_utf8_lossy(&said), expected, "{client:?}");
             let security = connection.security().unwrap();
             assert_eq!((security.key_exchange, security.resumed), (Some(group), resumed));
