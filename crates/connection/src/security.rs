@@ -34,7 +34,7 @@ named! {
         #[default]
         X25519 = "x25519",
         /// P-256 (RFC 8422). Some servers require it for the exchange, and OpenSSL in TLS 1.2 for a
-        /// certificate with that curve. Not over DTLS in virtual time.
+        /// certificate with that curve.
         P256 = "secp256r1",
         /// X25519 with ML-KEM-768, against quantum computers (draft-ietf-tls-ecdhe-mlkem).
         X25519MlKem768 = "X25519MLKEM768",
@@ -105,8 +105,6 @@ pub struct Security {
     pub version: TlsVersion,
     /// The cipher that protects the data.
     pub cipher: CipherSuite,
-    /// The group of the key exchange; `None` if there was none, or the library does not report it.
-    pub key_exchange: Option<KeyExchange>,
     /// Whether an earlier session was resumed.
     pub resumed: bool,
     /// Whether the server accepted early data.

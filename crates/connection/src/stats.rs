@@ -20,6 +20,9 @@ pub struct TransportStats {
     pub bytes_received: u64,
     /// QUIC: of the bytes sent, those of path-MTU probes and of padding.
     pub filler_bytes: u64,
+    /// QUIC: how long a server had data to send, but not to an address that the client had not proved
+    /// (RFC 9000 section 8.1).
+    pub address_validation: Duration,
     /// The smoothed round-trip time; `None` before the first sample.
     pub smoothed_rtt: Option<Duration>,
     /// The congestion window in bytes; zero if unknown.
@@ -34,6 +37,7 @@ impl From<TcpInfo> for TransportStats {
             bytes_sent: info.bytes_sent,
             bytes_received: info.bytes_received,
             filler_bytes: 0,
+            address_validation: Duration::ZERO,
             smoothed_rtt: info.smoothed_rtt,
             congestion_window: info.congestion_window,
         }

@@ -162,6 +162,9 @@ pub enum Event {
         bytes_sent: u64,
         /// Of these, path-MTU probes and padding of QUIC.
         filler_bytes: u64,
+        /// How long servers of QUIC waited for clients to prove their addresses, in all connections.
+        #[serde(default, skip_serializing_if = "Duration::is_zero")]
+        address_validation: Duration,
     },
     /// The total resources of an endpoint's process, where endpoints are separate processes. For several
     /// processes with clients, `served` and `without_processor` are means, and the others sums.

@@ -222,8 +222,14 @@ async fn play(
 
 /// What the connections of an end sent.
 pub(crate) fn sent(role: Role, totals: LedgerTotals) -> Event {
-    let LedgerTotals { packets_sent, packets_lost, bytes_sent, filler_bytes, .. } = totals;
-    Event::Transport { role, packets_sent, packets_lost, bytes_sent, filler_bytes }
+    Event::Transport {
+        role,
+        packets_sent: totals.packets_sent,
+        packets_lost: totals.packets_lost,
+        bytes_sent: totals.bytes_sent,
+        filler_bytes: totals.filler_bytes,
+        address_validation: totals.address_validation,
+    }
 }
 
 /// Stops the server and its tasks, so that its connections are recorded in their accounts.

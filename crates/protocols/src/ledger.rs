@@ -1,6 +1,7 @@
 //! What many connections sent and lost in total, added when each ends.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use trackbed_connection::TransportStats;
 
@@ -22,6 +23,8 @@ pub struct LedgerTotals {
     pub bytes_sent: u64,
     /// The sum of [`TransportStats::filler_bytes`].
     pub filler_bytes: u64,
+    /// The sum of [`TransportStats::address_validation`].
+    pub address_validation: Duration,
     /// Datagrams that a CoAP server discarded: malformed, useless, or beyond its limits.
     pub refused: u64,
 }
@@ -44,6 +47,7 @@ impl Ledger {
         totals.packets_lost += stats.packets_lost;
         totals.bytes_sent += stats.bytes_sent;
         totals.filler_bytes += stats.filler_bytes;
+        totals.address_validation += stats.address_validation;
         totals.refused += refused;
     }
 }

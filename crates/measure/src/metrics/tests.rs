@@ -229,12 +229,14 @@ fn accounts_are_added_up_before_they_are_divided() {
                 packets_lost,
                 bytes_sent: 200,
                 filler_bytes: 30,
+                address_validation: Duration::from_millis(packets_lost),
             },
         )
     };
     let records = [transport(Role::Client, 100, 1), transport(Role::Server, 900, 4)];
     close(&compute("retransmission_percent", &records), &[0.5]);
     close(&compute("filler_percent", &records), &[15.0]);
+    close(&compute("address_validation_ms", &records), &[5.0]);
     let link = |name: &str, offered_packets, lost_packets, queue_dropped_packets| {
         at(
             0,

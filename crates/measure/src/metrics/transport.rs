@@ -1,8 +1,10 @@
 //! What the transports sent besides the data.
 
+use std::time::Duration;
+
 use trackbed_core::event::Event;
 
-use super::Metric;
+use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "retransmission_percent", |records| {
@@ -29,4 +31,14 @@ pub(super) const METRICS: &[Metric] = metrics! {
     } =>
         "share of path-MTU probes and padding in the UDP payload that QUIC's ends sent, over the \
          whole run, warm-up included";
+    "address_validation_ms", |records| {
+        let waits = records.iter().filter_map(|record| match record.event {
+            Event::Transport { address_validation, .. } => Some(address_validation),
+            _ => None,
+        });
+        let all: Duration = waits.sum();
+        if all.is_zero() { Vec::new() } else { vec![ms(all)] }
+    } =>
+        "how long QUIC's server had data for clients that had not proved their addresses (RFC 9000 \
+         section 8.1), in all handshakes of the run, warm-up included";
 };

@@ -85,7 +85,7 @@ impl DtlsChannel {
 
     pub(crate) fn security(&self) -> Option<Security> {
         let (version, cipher) = meaning(self.state.borrow().suite?)?;
-        Some(Security { version, cipher, key_exchange: None, resumed: false, early_data: false })
+        Some(Security { version, cipher, resumed: false, early_data: false })
     }
 
     /// Feeds the engine what another one had received and answered; the responses are dropped.

@@ -53,11 +53,10 @@ impl DtlsEnd {
         patience: Option<Duration>,
     ) -> Result<(Self, Trust)> {
         let versions = tls.usable_versions(protocol, known)?;
-        let is_seeded = matches!(entropy, Entropy::Seeded(_));
-        let groups = tls.key_exchanges.iter().map(|&group| {
-            named(group, is_seeded).map_err(|advice| Error::unsupported(protocol, advice))
-        });
-        let groups = groups.collect::<Result<_>>()?;
+        let groups = tls.key_exchanges.iter().map(|&group| named(group));
+        let advice = "its DTLS library has no ML-KEM: allow only x25519 and secp256r1";
+        let groups = groups.collect::<Option<_>>();
+        let groups = groups.ok_or_else(|| Error::unsupported(protocol, advice))?;
         let randomness = Randomness::new(entropy);
         let identity = Identity::server(&randomness, &Chain::default())
             .map_err(|reason| Error::lasting(protocol, Step::Handshake, reason))?;
@@ -206,16 +205,11 @@ async fn shake_hands(channel: DtlsChannel) -> Result<Rc<DtlsChannel>> {
     Ok(Rc::new(channel))
 }
 
-fn named(group: KeyExchange, is_seeded: bool) -> Result<NamedGroup, &'static str> {
+fn named(group: KeyExchange) -> Option<NamedGroup> {
     match group {
-        KeyExchange::X25519 => Ok(NamedGroup::X25519),
-        KeyExchange::P256 if is_seeded => {
-            Err("P-256 keys of DTLS cannot be generated from a seed: allow only x25519")
-        }
-        KeyExchange::P256 => Ok(NamedGroup::Secp256r1),
-        KeyExchange::X25519MlKem768 | KeyExchange::P256MlKem768 => {
-            Err("its DTLS library has no ML-KEM: allow only x25519")
-        }
+        KeyExchange::X25519 => Some(NamedGroup::X25519),
+        KeyExchange::P256 => Some(NamedGroup::Secp256r1),
+        KeyExchange::X25519MlKem768 | KeyExchange::P256MlKem768 => None,
     }
 }
 

@@ -1,19 +1,23 @@
 //! Cryptography for DTLS: RustCrypto's, with keys from a run's seed where there is one.
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 
 use dimpl::crypto::rust_crypto::default_provider;
 use dimpl::crypto::{ActiveKeyExchange, Buf, CryptoProvider, SecureRandom, SupportedKxGroup};
 use dimpl::{CryptoError, CryptoOperation, NamedGroup};
-use x25519_dalek::{PublicKey, StaticSecret};
+use trackbed_connection::KeyExchange;
 
-use crate::tls::{Randomness, fill_seeded, seeded_key, shared_secret};
+use crate::tls::{Randomness, fill_seeded, group};
 
 /// The algorithms. In a simulated run they work only within [`Randomness::scope`].
 pub(super) fn provider(randomness: &Randomness) -> CryptoProvider {
     let mut provider = default_provider();
     if randomness.seeded().is_some() {
-        provider.kx_groups = &[&SeededX25519];
+        provider.kx_groups = &[
+            &Seeded(KeyExchange::X25519, NamedGroup::X25519),
+            &Seeded(KeyExchange::P256, NamedGroup::Secp256r1),
+        ];
         provider.secure_random = &SeededRandom;
     }
     provider
@@ -30,48 +34,50 @@ impl SecureRandom for SeededRandom {
 
 const NO_RANDOMNESS: CryptoError = CryptoError::OperationFailed(CryptoOperation::FillRandom);
 
-/// X25519 (RFC 7748) with a key from the seed.
+/// The groups of TLS with a key from the seed.
 #[derive(Debug)]
-struct SeededX25519;
+struct Seeded(KeyExchange, NamedGroup);
 
-impl SupportedKxGroup for SeededX25519 {
+impl SupportedKxGroup for Seeded {
     fn name(&self) -> NamedGroup {
-        NamedGroup::X25519
+        self.1
     }
 
     fn start_exchange(&self, mut buf: Buf) -> Result<Box<dyn ActiveKeyExchange>, CryptoError> {
-        let secret = seeded_key().map_err(|_| NO_RANDOMNESS)?;
+        let exchange = group(self.0, true).start().map_err(|_| NO_RANDOMNESS)?;
         buf.clear();
-        buf.extend_from_slice(PublicKey::from(&secret).as_bytes());
-        Ok(Box::new(SeededExchange { secret, public: buf }))
+        buf.extend_from_slice(exchange.pub_key());
+        Ok(Box::new(Exchange { exchange: AssertUnwindSafe(exchange), public: buf, group: self.1 }))
     }
 }
 
-struct SeededExchange {
-    secret: StaticSecret,
+struct Exchange {
+    /// It is used once, and not after a panic.
+    exchange: AssertUnwindSafe<Box<dyn rustls::crypto::ActiveKeyExchange>>,
     public: Buf,
+    group: NamedGroup,
 }
 
-impl fmt::Debug for SeededExchange {
+impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SeededExchange")
+        write!(f, "Exchange({:?})", self.group)
     }
 }
 
-impl ActiveKeyExchange for SeededExchange {
+impl ActiveKeyExchange for Exchange {
     fn pub_key(&self) -> &[u8] {
         &self.public
     }
 
     fn complete(self: Box<Self>, peer: &[u8], out: &mut Buf) -> Result<(), CryptoError> {
-        let invalid = CryptoError::InvalidPublicKey(NamedGroup::X25519);
-        let shared = shared_secret(&self.secret, peer).ok_or(invalid)?;
+        let invalid = |_| CryptoError::InvalidPublicKey(self.group);
+        let shared = self.exchange.0.complete(peer).map_err(invalid)?;
         out.clear();
-        out.extend_from_slice(&shared);
+        out.extend_from_slice(shared.secret_bytes());
         Ok(())
     }
 
     fn group(&self) -> NamedGroup {
-        NamedGroup::X25519
+        self.group
     }
 }

@@ -218,6 +218,7 @@ impl Account for noq::Connection {
             bytes_sent: total.udp_tx.bytes,
             bytes_received: total.udp_rx.bytes,
             filler_bytes: total.sent_filler_bytes,
+            address_validation: total.address_validation_wait,
             smoothed_rtt: path.map(|path| path.rtt),
             congestion_window: path.map_or(0, |path| path.cwnd),
         }

@@ -1,6 +1,5 @@
 //! TLS for both transports: converts a configuration into rustls's.
 
-mod compression;
 mod groups;
 mod identity;
 mod keys;
@@ -18,10 +17,11 @@ use trackbed_substrate::Entropy;
 
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::observer::Observer;
+pub(crate) use groups::group;
 pub(crate) use identity::Identity;
 pub use identity::{SERVER_NAME, client_trust};
 use provider::meaning;
-pub(crate) use provider::{Randomness, fill_seeded, seeded_key, shared_secret};
+pub(crate) use provider::{Randomness, fill_seeded};
 
 /// A protocol's settings for TLS.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,10 @@ impl TlsClient {
                 builder.with_client_cert_resolver(Arc::new(key))
             }
         };
-        compression::set(&mut tls.cert_compressors, &mut tls.cert_decompressors, chain);
+        if !chain.compressed {
+            tls.cert_compressors.clear();
+            tls.cert_decompressors.clear();
+        }
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
         tls.key_log = key_log(config.transport.observer.as_ref());
         tls.enable_early_data = config.handshake.sends_early_data();
@@ -120,7 +123,10 @@ impl TlsServer {
             }
         };
         let mut tls = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
-        compression::set(&mut tls.cert_compressors, &mut tls.cert_decompressors, chain);
+        if !chain.compressed {
+            tls.cert_compressors.clear();
+            tls.cert_decompressors.clear();
+        }
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
         tls.key_log = key_log(config.transport.observer.as_ref());
         // Sessions are stored here and not in the ticket: RFC 8446 section 8.1 requires that a
@@ -203,8 +209,7 @@ impl Profile {
 pub(crate) fn security(tls: &rustls::CommonState, early_data: bool) -> Option<Security> {
     let (version, cipher) = meaning(tls.negotiated_cipher_suite()?)?;
     let resumed = tls.handshake_kind()? == rustls::HandshakeKind::Resumed;
-    let key_exchange = tls.negotiated_key_exchange_group().and_then(groups::meaning);
-    Some(Security { version, cipher, key_exchange, resumed, early_data })
+    Some(Security { version, cipher, resumed, early_data })
 }
 
 fn protocol_version(version: TlsVersion) -> &'static SupportedProtocolVersion {

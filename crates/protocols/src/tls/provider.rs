@@ -17,7 +17,6 @@ use rustls::pki_types::UnixTime;
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use trackbed_connection::{CipherSuite, TlsVersion};
 use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
-use x25519_dalek::StaticSecret;
 
 use super::groups::group;
 use super::keys::with_ml_dsa;
@@ -144,24 +143,6 @@ pub(crate) fn fill_seeded(bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
     CURRENT.with_borrow(|current| {
         current.as_ref().ok_or(GetRandomFailed)?.fill(bytes).map_err(|_| GetRandomFailed)
     })
-}
-
-/// A key of X25519 (RFC 7748) from the seed.
-///
-/// # Errors
-/// Those of [`fill_seeded`].
-pub(crate) fn seeded_key() -> Result<StaticSecret, GetRandomFailed> {
-    let mut key = [0; 32];
-    fill_seeded(&mut key)?;
-    Ok(key.into())
-}
-
-/// The secret that a key shares with the peer's; `None` if the latter is not valid. RFC 8446 section
-/// 7.4.2 refuses an all-zero secret.
-pub(crate) fn shared_secret(own: &StaticSecret, peer: &[u8]) -> Option<[u8; 32]> {
-    let peer: [u8; 32] = peer.try_into().ok()?;
-    let shared = own.diffie_hellman(&peer.into());
-    shared.was_contributory().then(|| shared.to_bytes())
 }
 
 #[derive(Debug)]

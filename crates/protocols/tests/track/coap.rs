@@ -42,8 +42,7 @@ fn a_cookie_costs_a_round_trip_over_dtls_1_3() {
             let connection = track.connect(protocol("coap+dtls"), &server, config).await;
             assert_eq!(ping(&*connection).await.unwrap() - Time::ZERO, RTT * 3);
             let (version, cipher) = (TlsVersion::Tls13, *cipher);
-            let security =
-                Security { version, cipher, key_exchange: None, resumed: false, early_data: false };
+            let security = Security { version, cipher, resumed: false, early_data: false };
             assert_eq!(connection.security(), Some(security));
         });
     }

@@ -201,7 +201,6 @@ fn what_cannot_be_had_is_refused_with_advice() {
     let early = ClientConfig { handshake: Handshake::Early, ..ClientConfig::default() };
     assert!(refused("mqtt", early).contains("resumed"));
     for (name, key_exchanges, advice) in [
-        ("coap+dtls", vec![KeyExchange::P256], "seed"),
         ("coap+dtls", vec![KeyExchange::X25519MlKem768], "no ML-KEM"),
         ("http2", vec![], "allow x25519"),
     ] {

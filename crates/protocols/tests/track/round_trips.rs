@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use trackbed_connection::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
+use trackbed_connection::{CipherSuite, Handshake, Security, TlsVersion};
 use trackbed_core::Time;
 use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
@@ -71,9 +71,6 @@ fn check(name: &str, tls: Option<(TlsVersion, Handshake)>, round_trips: u32) {
     let security = tls.map(|(version, handshake)| Security {
         version,
         cipher,
-        // An abbreviated handshake of TLS 1.2 has none, and DTLS does not report it.
-        key_exchange: (!name.ends_with("dtls") && (version == Tls13 || handshake == New))
-            .then_some(KeyExchange::X25519),
         resumed: handshake != New,
         early_data: handshake == Early,
     });

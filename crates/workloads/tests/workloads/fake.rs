@@ -314,7 +314,6 @@ impl Connection for FakeConnection {
         (self.answered.get() || !early).then_some(Security {
             version: TlsVersion::Tls13,
             cipher: CipherSuite::Aes128Gcm,
-            key_exchange: None,
             resumed: self.server.behaviour.handshake != Handshake::New,
             early_data: early,
         })

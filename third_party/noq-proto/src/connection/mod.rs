@@ -269,6 +269,8 @@ pub struct Connection {
     /// all the paths. However once a path is discarded it gets added to this field instead
     /// so we do not have to keep an ever growing number of paths stats in memory.
     partial_stats: ConnectionStats,
+    /// Since when the peer's unvalidated address has kept this server from sending.
+    address_wait_began: Option<Instant>,
     /// QUIC version used for the connection.
     version: u32,
 
@@ -445,6 +447,7 @@ impl Connection {
             rng,
             path_stats: Default::default(),
             partial_stats: ConnectionStats::default(),
+            address_wait_began: None,
             version,
 
             // peer params are not yet known, so multipath is not enabled
@@ -2022,6 +2025,7 @@ impl Connection {
         if self.side().is_server()
             && path.anti_amplification_blocked(transmit.len() as u64 + self.unvalidated_len(path))
         {
+            self.address_wait_began.get_or_insert(now);
             trace!(?space_id, %path_id, "blocked by anti-amplification");
             return PathBlocked::AntiAmplification;
         }
@@ -2341,6 +2345,9 @@ impl Connection {
                     // anti-amplification blocked for it previously.
                     .unwrap_or(false);
 
+                if let Some(began) = self.address_wait_began.take() {
+                    self.partial_stats.address_validation_wait += now.saturating_duration_since(began);
+                }
                 let rx = &mut self.path_stats.get_mut(path_id).udp_rx;
                 rx.datagrams += 1;
                 rx.bytes += first_decode.len() as u64;

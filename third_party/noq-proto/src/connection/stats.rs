@@ -317,6 +317,8 @@ pub struct ConnectionStats {
     pub lost_bytes: u64,
     /// See [`PathStats::sent_filler_bytes`].
     pub sent_filler_bytes: u64,
+    /// For how long a server had data to send, but not to an unvalidated address (RFC 9000 section 8.1).
+    pub address_validation_wait: Duration,
 
     /// Number of [`super::Transmit`] produced by this connection.
     #[cfg(test)]
@@ -359,6 +361,7 @@ impl core::ops::Add<PathStats> for ConnectionStats {
             lost_packets: self.lost_packets + lost_packets,
             lost_bytes: self.lost_bytes + lost_bytes,
             sent_filler_bytes: self.sent_filler_bytes + sent_filler_bytes,
+            address_validation_wait: self.address_validation_wait,
             #[cfg(test)]
             transmits_tx: self.transmits_tx,
         }
@@ -399,6 +402,7 @@ impl core::ops::AddAssign<PathStats> for ConnectionStats {
             lost_packets,
             lost_bytes,
             sent_filler_bytes,
+            address_validation_wait: _,
             #[cfg(test)]
                 transmits_tx: _,
         } = self;

@@ -68,7 +68,9 @@ func serve(address string, config *tls.Config) {
 	fmt.Println(listener.Addr())
 	go http.Serve(tls.NewListener(listener, config), http.HandlerFunc(
 		func(writer http.ResponseWriter, request *http.Request) {
-			fmt.Fprintf(writer, "%v %v", request.TLS.HelloRetryRequest, len(request.TLS.PeerCertificates))
+			state := request.TLS
+			fmt.Fprintf(writer, "%d %v %v %d",
+				state.CurveID, state.DidResume, state.HelloRetryRequest, len(state.PeerCertificates))
 		}))
 	io.ReadAll(os.Stdin)
 	os.Exit(0)
