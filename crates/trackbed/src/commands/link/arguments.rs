@@ -14,6 +14,7 @@ Examples:
   trackbed link --delay 30ms -- curl http://100.64.0.1:8000/   a server on this machine
   trackbed link --delay 40ms --up rate=5mbit --down rate=50mbit -- chromium
   trackbed link --set 'delay={ normal = { mean = \"20 ms\", deviation = \"5 ms\" } }'
+  trackbed link --netem 'delay 60ms 30ms loss 1% rate 10mbit limit 100' -- ./my-player
   trackbed link --rate 10mbit --at '30s rate=1mbit' --at '60s rate=10mbit' -- ./my-player
   trackbed link --delay 5ms -- trackbed link --rate 8mbit --queue 64kB -- ping -c 3 100.64.0.1
 
@@ -48,6 +49,9 @@ pub struct Arguments {
     /// Set the queue in front of the rate, for example "100 packets", 64kB or codel
     #[arg(long, value_name = "QUEUE")]
     pub queue: Option<String>,
+    /// Read the link from LINE, the words of `tc ... netem`, and print what netem would do differently
+    #[arg(long, value_name = "LINE")]
+    pub netem: Option<String>,
     /// Set KEY of the link to VALUE for both directions; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,

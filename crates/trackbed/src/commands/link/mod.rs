@@ -4,6 +4,7 @@ mod arguments;
 mod capture;
 mod changes;
 mod log;
+mod netem;
 mod records;
 mod signals;
 
@@ -22,6 +23,7 @@ use trackbed_scenario::{self as scenario, LinkPlan, Override};
 use crate::output::tell;
 pub use arguments::Arguments;
 use changes::Timetable;
+use netem::Netem;
 use records::Records;
 
 /// Runs the command and returns its exit status. Call it while the process has only one thread.
@@ -30,7 +32,7 @@ use records::Records;
 /// If the link is invalid, or the system does not allow it.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let changes = Timetable::read(arguments)?;
-    let mut settings = settings(arguments);
+    let mut settings = settings(arguments)?;
     settings.extend(changes.neutral(&settings));
     let plan = scenario::link(&settings)?;
     let mut like = duplex(&plan, arguments.seed);
@@ -67,7 +69,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 /// The settings of the link from all options. Settings of one direction override settings of both.
-fn settings(arguments: &Arguments) -> Vec<Override> {
+fn settings(arguments: &Arguments) -> anyhow::Result<Vec<Override>> {
     let short = [
         ("rate", &arguments.rate),
         ("delay", &arguments.delay),
@@ -81,11 +83,21 @@ fn settings(arguments: &Arguments) -> Vec<Override> {
         .filter_map(|(key, value)| Some(setting(key, value.as_deref()?)))
         .collect();
     settings.extend(arguments.overrides.iter().cloned());
+    if let Some(line) = &arguments.netem {
+        let Netem { settings: of_netem, notes, .. } = Netem::read(line)?;
+        notes.iter().for_each(|note| tell(format_args!("note: {note}")));
+        let words = of_netem.iter().map(|setting| format!(" --set '{setting}'"));
+        tell(format_args!(
+            "the same without tc's words: trackbed link{}",
+            words.collect::<String>()
+        ));
+        settings.splice(..0, of_netem);
+    }
     for (direction, own) in [("up", &arguments.up), ("down", &arguments.down)] {
         let within = |one: &Override| setting(&format!("{direction}.{}", one.key), &one.value);
         settings.extend(own.iter().map(within));
     }
-    settings
+    Ok(settings)
 }
 
 fn duplex(plan: &LinkPlan, seed: u64) -> Duplex {
