@@ -30,6 +30,7 @@ mod openssl;
 mod packages;
 mod program;
 mod running;
+mod stacks;
 mod tree;
 
 pub use certificate::{Certificate, pem_of};
@@ -57,6 +58,8 @@ pub fn registry() -> &'static [&'static dyn Program] {
         &caddy::Caddy,
         &mosquitto::Mosquitto,
         &coap_server::CoapServer,
+        &stacks::QUIC_GO,
+        &stacks::AIOQUIC,
     ]
 }
 
@@ -80,7 +83,9 @@ mod tests {
             let name = program.name();
             assert!(registry()[..index].iter().all(|other| other.name() != name));
             assert!(!program.about().summary.is_empty() && !program.about().speaks.is_empty());
-            assert!(program.about().package.is_some() && !program.executables().is_empty());
+            let names = program.executables().into_iter().map(str::to_owned).collect();
+            let remedy = Missing { names, package: program.about().package }.to_string();
+            assert!(!remedy.contains("path"), "{name} can be had by a command: {remedy}");
             let abilities = program.abilities();
             for tls in abilities.tls.iter().copied().map(Some).chain([None]) {
                 let cipher = tls.filter(|tls| abilities.ciphers.contains(tls));

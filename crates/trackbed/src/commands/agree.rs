@@ -15,7 +15,7 @@ use trackbed_measure::agreement::{Agreement, AgreementDocument, AgreementVerdict
 use trackbed_measure::metrics;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::agreement as table;
-use trackbed_scenario::{self as scenario, Plan, Source};
+use trackbed_scenario::{self as scenario, Override, Plan, Programs, Source};
 
 use super::campaign::{self, Campaign, Finished, decided};
 use crate::ending::Ending;
@@ -87,13 +87,13 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
                remove --substrate and --server"
         );
     }
-    let plan = planned_for_both(&arguments.scenario, &arguments.options)?;
+    let (plan, own_ends) = planned_for_both(&arguments.scenario, &arguments.options)?;
     let folder = || PathBuf::from("trackbed-out").join(format!("{}-agree", plan.name));
     let out = arguments.options.out.clone().unwrap_or_else(folder);
     if let Some(unit) = arguments.explain {
         return explain::execute(arguments, unit, (&plan, &out));
     }
-    let ([emulated, virtually], cells, interrupted) = run(arguments, &out)?;
+    let ([emulated, virtually], cells, interrupted) = run(arguments, &own_ends, &out)?;
     let answer = sentence(&cells);
     let interrupted = interrupted || emulated.interrupted || virtually.interrupted;
     if cells.is_empty() && !interrupted {
@@ -136,22 +136,42 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     })
 }
 
-/// The plan of a scenario, which is rejected if virtual time cannot run it: before hours are spent on
-/// another substrate.
+/// The plan of a scenario, and the settings with which virtual time runs it: there, Trackbed's own ends replace
+/// third-party programs. It is rejected before hours are spent on another substrate.
 ///
 /// # Errors
-/// If `scenario` names third-party programs, or an inference without measured durations.
-fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<Plan> {
-    let plan = scenario::load(&Source::named(scenario), &campaign::overrides(options))?;
-    let why = Virtual::new().check(&plan).err().unwrap_or_default();
+/// If cells differ in their programs only, or an inference has no measured durations.
+fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<(Plan, Vec<Override>)> {
+    let (source, mut overrides) = (Source::named(scenario), campaign::overrides(options));
+    let plan = scenario::load(&source, &overrides)?;
+    let has = |is_there: fn(&Programs) -> bool| {
+        plan.cells.iter().any(|cell| is_there(&cell.endpoint.programs))
+    };
+    let ends =
+        [("server", has(|of| of.server.is_some())), ("client", has(|of| of.client.is_some()))];
+    let own: Vec<Override> = ends
+        .into_iter()
+        .filter(|(_, is_foreign)| *is_foreign)
+        .map(|(key, _)| Override { key: key.to_owned(), value: "trackbed".to_owned() })
+        .collect();
+    overrides.extend(own.iter().cloned());
+    let virtually = scenario::load(&source, &overrides)?;
+    if virtually.cells.len() != plan.cells.len() {
+        bail!("agree compares one program at a time\n  help: add, for example, --set server=caddy");
+    }
+    let why = Virtual::new().check(&virtually).err().unwrap_or_default();
     match why.lines().next() {
         Some(why) => bail!("{why}: nothing to compare"),
-        None => Ok(plan),
+        None => Ok((plan, own)),
     }
 }
 
 /// The campaigns on both substrates, how they agree, and whether Ctrl-C ended the comparison early.
-fn run(arguments: &Arguments, out: &Path) -> anyhow::Result<([Finished; 2], Vec<Agreement>, bool)> {
+fn run(
+    arguments: &Arguments,
+    own_ends: &[Override],
+    out: &Path,
+) -> anyhow::Result<([Finished; 2], Vec<Agreement>, bool)> {
     let Arguments { scenario, metrics, until_decided, budget, options, .. } = arguments;
     let runs = options.runs.or(until_decided.then_some(PAIRS_MIN));
     let side = |substrate, name: &str| RunOptions {
@@ -163,10 +183,11 @@ fn run(arguments: &Arguments, out: &Path) -> anyhow::Result<([Finished; 2], Vec<
         ..options.clone()
     };
     // Emulated first: the kernel creates user namespaces only for a single-threaded process.
-    let sides = [
+    let mut sides = [
         side(SubstrateArgument::Emulated, "emulated"),
         side(SubstrateArgument::Virtual, "virtual"),
     ];
+    sides[1].overrides.extend(own_ends.iter().cloned());
     if let (true, Some(runs_min)) = (*until_decided, runs) {
         let (metrics, runs_max) = (metrics.clone(), options.runs_max);
         let terms = Terms { metrics, budget: *budget, runs_min, runs_max };

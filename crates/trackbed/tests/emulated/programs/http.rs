@@ -31,27 +31,49 @@ fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections
 /// QUIC takes one round trip for its handshake, and none with early data.
 #[test]
 #[ignore = "thorough: third-party programs"]
-fn messages_over_http_3_are_answered_by_caddy() {
-    let scenario = format!(
-        "protocol = \"http3\"\nserver = \"caddy\"\n\
-         handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
-    );
-    let Some(scratch) = Scratch::with(&["caddy"], &scenario) else { return };
-    let cells = scratch.cells("");
-    assert_eq!(cells.len(), 3);
-    for cell in &cells {
-        let (floor, resumed, early) = match factor(cell, "handshake") {
-            "new" => (120.0, 0.0, 0.0),
-            "resumed" => (120.0, 1.0, 0.0),
-            _ => (100.0, 1.0, 1.0),
-        };
-        assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{cell}");
-        assert!(least(cell, "completion_ms") >= floor, "{cell}");
-        assert_eq!(metric(cell, "resumed_ratio", "mean"), resumed, "{cell}");
-        if early == 1.0 {
-            assert_eq!(metric(cell, "early_data_ratio", "max"), early, "{cell}");
+fn messages_over_quic_and_http_3_are_answered_by_other_stacks() {
+    for (protocol, server) in [
+        ("http3", "caddy"),
+        ("http3", "quic-go"),
+        ("quic", "quic-go"),
+        ("http3", "aioquic"),
+        ("quic", "aioquic"),
+    ] {
+        let scenario = format!(
+            "protocol = \"{protocol}\"\nserver = \"{server}\"\n\
+             handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
+        );
+        let Some(scratch) = Scratch::with(&[server], &scenario) else { continue };
+        let cells = scratch.cells("");
+        assert_eq!(cells.len(), 3);
+        for cell in &cells {
+            let (floor, resumed, early) = match factor(cell, "handshake") {
+                "new" => (120.0, 0.0, 0.0),
+                "resumed" => (120.0, 1.0, 0.0),
+                _ => (100.0, 1.0, 1.0),
+            };
+            assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{server}: {cell}");
+            assert!(least(cell, "completion_ms") >= floor, "{server}: {cell}");
+            assert_eq!(metric(cell, "resumed_ratio", "mean"), resumed, "{server}: {cell}");
+            if early == 1.0 {
+                assert_eq!(metric(cell, "early_data_ratio", "max"), early, "{server}: {cell}");
+            }
         }
     }
+}
+
+/// Where one end is a program, virtual time has Trackbed's own end in its place.
+#[test]
+#[ignore = "thorough: third-party programs"]
+fn virtual_trackbed_is_compared_with_another_stack() {
+    let scenario = format!("protocol = \"quic\"\nserver = \"quic-go\"\nruns = 6\n{LINK}{MESSAGES}");
+    let Some(scratch) = Scratch::with(&["quic-go"], &scenario) else { return };
+    scratch.refuse("agree a.toml --set server=quic-go,aioquic", &["--set server=caddy"]);
+    let words = "agree a.toml --set link.loss=0% --metric completion_ms --json --out agreed";
+    let ended = scratch.trackbed(words);
+    assert!(ended.stdout.contains("\"metric\": \"completion_ms\""), "{}", ended.stderr);
+    // Its runs repeat without the program.
+    scratch.succeed("replay agreed/virtual 0 0 --out replayed");
 }
 
 /// A run with another version or cipher than its cell says fails, so it is enough that none does.

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Installs servers of other QUIC stacks for Trackbed: sh contrib/stacks/install.sh quic-go aioquic
+# They go to /usr/local/sbin; as root, Trackbed starts programs as another user, who can read that folder.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+bin=/usr/local/sbin
+for stack in "$@"; do
+    case $stack in
+    quic-go)
+        command -v go > /dev/null || { echo "quic-go needs Go 1.24 or newer: https://go.dev/dl" >&2; exit 1; }
+        (cd "$here/quic-go" && go build -o $bin/trackbed-quic-go .)
+        ;;
+    aioquic)
+        /usr/bin/python3 -m venv /opt/trackbed-stacks
+        /opt/trackbed-stacks/bin/python3 -m pip install --quiet aioquic
+        install "$here/aioquic/trackbed-aioquic" $bin/trackbed-aioquic
+        ;;
+    *)
+        echo "unknown stack $stack; write quic-go or aioquic" >&2
+        exit 2
+        ;;
+    esac
+done
