@@ -146,7 +146,7 @@ pub fn svg(document: &DropsDocument) -> String {
         Key::area(RED, Fill::Full, "late, stalled or failed"),
         Key::dot(Look::INK, Fill::White, "time that the standard gives"),
     ];
-    Plot { keys, panels, is_shared: false, aspect: 0.8, panel_width_min: 60.0 }.svg(180.0)
+    Plot { keys, panels, aspect: 0.8, panel_width_min: 60.0, ..Plot::default() }.svg(180.0)
 }
 
 const IN_TIME: Look = Look { colour: 0, dash: 0 };

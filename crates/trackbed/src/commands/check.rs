@@ -156,7 +156,7 @@ fn table(text: &str) -> anyhow::Result<String> {
 fn drive(text: &str) -> anyhow::Result<String> {
     let log = DriveLog::parse(text, &[])?;
     let times = || log.samples.iter().filter_map(|sample| sample.seconds);
-    let span = match (times().next(), times().last()) {
+    let span = match (times().next(), times().next_back()) {
         (Some(first), Some(last)) => format!(" in {:.0} s", last - first),
         _ => " without times".to_owned(),
     };
