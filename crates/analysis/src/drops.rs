@@ -103,6 +103,15 @@ impl Trace {
         estimate
     }
 
+    /// What a server may wait for its peer's address to be validated, where it has to send more than three datagrams
+    /// (RFC 9000 section 8.1), in milliseconds: a round trip for each three of them.
+    fn validating(&self, rtt: Duration) -> f64 {
+        let flight = self.sent.iter().filter(|sent| {
+            !sent.place.up && sent.place.content.contains("Handshake") && sent.bytes > 3 * ACK_ONLY
+        });
+        f64::from((flight.count() / 3) as u32) * ms(rtt)
+    }
+
     /// How long after packet `index` its sender still sent others that restart a probe timeout (RFC 9002 section
     /// 6.2.1), before they could show that it was lost.
     fn restarted(&self, index: usize, rtt: Duration) -> Duration {
@@ -121,8 +130,10 @@ impl Trace {
             return None;
         }
         let kind = |place: &Place| place.content.split('+').next().map(str::to_owned);
+        // What leaves at once belongs to the same flight.
+        let flight = *at + rtt / 2;
         let again = self.sent[index + 1..].iter().find(|sent| {
-            sent.place.up == place.up && sent.at > *at && kind(&sent.place) == kind(place)
+            sent.place.up == place.up && sent.at > flight && kind(&sent.place) == kind(place)
         })?;
         let arrived = &self.arrived[usize::from(place.up)];
         // A server has heard what it answers.
@@ -140,15 +151,25 @@ impl Trace {
         (start, rtt): (Time, Duration),
     ) -> Option<Bound> {
         let content = self.sent[index].place.content.as_str();
-        let estimate = self.estimate(index, (start, rtt));
+        let mut estimate = self.estimate(index, (start, rtt));
+        if content.contains("Handshake") {
+            // Most packets of the handshake carry acknowledgments only, which give no further samples.
+            estimate =
+                estimate.map(|(smoothed, variation)| (smoothed, variation.max(smoothed / 2.0)));
+        }
         let timeout = estimate.map_or(0.0, |(smoothed, variation)| smoothed + 4.0 * variation);
         let is_of = |names: &[&str]| content.split('+').any(|part| names.contains(&part));
         let (ms, rule) = if is_of(&["Initial", "0-RTT", "Handshake", "Retry", "1-RTT"]) {
             let delay = if content == "1-RTT" { MAX_ACK_DELAY } else { Duration::ZERO };
             let (restarted, delay) = (ms(self.restarted(index, rtt)), ms(delay));
             match estimate {
-                // 333 ms, which vary by half.
-                None => (3.0 * 333.0, "first PTO, RFC 9002 6.2.2"),
+                None => match self.validating(rtt) {
+                    0.0 => (FIRST_PTO_MS, "first PTO, RFC 9002 6.2.2"),
+                    more => (
+                        FIRST_PTO_MS + more,
+                        "first PTO, RFC 9002 6.2.2, and address validation, RFC 9000 8.1",
+                    ),
+                },
                 Some(_) if restarted > 1.0 => {
                     (timeout + delay + restarted, "PTO, restarted by other packets, RFC 9002 6.2.1")
                 }
@@ -176,6 +197,9 @@ impl Trace {
 
 /// Packets of QUIC up to this size, in bytes with the header of IP, carry at most acknowledgments.
 const ACK_ONLY: u64 = 80;
+/// RFC 9002 section 6.2.2: 333 ms, which vary by half.
+const FIRST_PTO_MS: f64 = 3.0 * 333.0;
+
 /// RFC 9000 section 18.2.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
@@ -322,6 +346,77 @@ pub fn answer(fault: &str, cells: &[DropsCell]) -> String {
                 kinds.join(", "),
                 worst(&red).unwrap_or_default()
             )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(40);
+
+    /// Packets of the client and, a millisecond after each arrival, of the server, at these milliseconds.
+    fn trace(packets: &[(u64, bool, &str)]) -> Trace {
+        let mut trace = Trace::default();
+        for (at, up, content) in packets {
+            let at = Time::from_millis(*at);
+            let place = Place { up: *up, content: (*content).to_owned(), number: 1 };
+            trace.sent.push(Entered { at, place, bytes: 100 });
+            trace.arrived[usize::from(!up)].push(at + RTT / 2);
+        }
+        trace
+    }
+
+    /// 40 and 80 ms: smoothed 45, varied by 0.75 * 20 + 0.25 * 40 = 25 (RFC 6298 section 2.3). The second sample
+    /// is too long to be one on this path, so nothing is learnt from it.
+    #[test]
+    fn bounds_are_those_of_the_samples_that_a_sender_can_have() {
+        let quic = trace(&[(0, true, "Initial"), (20, false, "Initial"), (40, true, "1-RTT")]);
+        let bound = |index| quic.bound(index, Transport::Udp, (Time::ZERO, RTT)).unwrap().ms;
+        assert_eq!([bound(0), bound(1), bound(2)], [999.0, 999.0, 40.0 + 80.0 + 25.0]);
+        let late = trace(&[
+            (0, true, "SYN"),
+            (20, false, "SYN-ACK"),
+            (40, true, "data"),
+            (900, false, "data"),
+            (920, true, "data"),
+        ]);
+        assert_eq!(late.estimate(4, (Time::ZERO, RTT)), Some((40.0, 20.0)));
+        let bound = late.bound(4, Transport::Tcp, (Time::ZERO, RTT)).unwrap();
+        assert_eq!((bound.ms, bound.rule), (1e3, "RTO, RFC 6298 2.1 and 2.4"));
+    }
+
+    #[test]
+    fn a_sender_without_a_sample_that_repeats_is_found() {
+        let repeated = trace(&[(0, true, "SYN"), (300, true, "SYN")]);
+        assert_eq!(repeated.repeated(0, (Time::ZERO, RTT)), Some(300.0));
+        // Both halves of a long ClientHello, and an answer to one of them.
+        let flight = trace(&[
+            (0, true, "Initial"),
+            (1, true, "Initial"),
+            (21, false, "Initial"),
+            (45, true, "Initial"),
+        ]);
+        assert_eq!(flight.repeated(0, (Time::ZERO, RTT)), None);
+    }
+
+    #[test]
+    fn verdicts_follow_from_how_a_run_ended() {
+        let place = trace(&[(0, true, "SYN")]).sent[0].place.clone();
+        let bound = Some(Bound { ms: 1e3, rule: "RTO" });
+        let verdict = |ended: &Ended, met, bound| {
+            judge(vec![place.clone()], (ended, met), bound, (100.0, 5.0)).verdict
+        };
+        for (ended, met, bound, expected) in [
+            (Ended::Complete(1_105.0), 1, bound, DropVerdict::InTime),
+            (Ended::Complete(1_106.0), 1, bound, DropVerdict::Late),
+            (Ended::Complete(9_999.0), 1, None, DropVerdict::Completes),
+            (Ended::Complete(100.0), 0, bound, DropVerdict::NotMet),
+            (Ended::Stalled("both wait".to_owned()), 1, bound, DropVerdict::Stalls),
+            (Ended::Failed("reset".to_owned()), 1, None, DropVerdict::Fails),
+        ] {
+            assert_eq!(verdict(&ended, met, bound), expected, "{ended:?}");
         }
     }
 }

@@ -197,6 +197,19 @@ fn the_second_timer_in_a_row_is_that_of_the_standard() {
     }
 }
 
+/// A ServerHello in two packets, in front of a chain that fills the window: whichever is lost, nothing waits for more
+/// than the timers give.
+#[test]
+fn long_handshakes_wait_for_no_more_than_their_timers() {
+    let settings = "protocol=quic chain=ml-dsa-87 key-exchange=X25519MLKEM768";
+    let found = search(settings, false);
+    let red = found.patterns.iter().find(|pattern| pattern.verdict.is_red());
+    assert_eq!(red, None, "{settings}");
+    // The client's timer lasts 120 ms after its only sample, and the server's as long.
+    let half = later(&found, "server Initial 2");
+    assert!(half < 3.0 * 120.0, "{half}");
+}
+
 fn pattern<'a>(found: &'a DropsCell, words: &str) -> &'a Pattern {
     let known = || found.patterns.iter().take(40).map(Pattern::words).collect::<Vec<_>>();
     let pattern = found.patterns.iter().find(|pattern| pattern.words() == words);

@@ -26,7 +26,7 @@ use crate::ending::Ending;
 use crate::interrupt;
 use crate::options::{RunOptions, SubstrateArgument, count, number};
 use crate::output::{self, shell_word, tell};
-use crate::progress;
+use crate::{progress, shell};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -182,7 +182,14 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     Ok(match new.next() {
         _ if question.cancel.is_cancelled() => Ending::Interrupted,
         None => Ending::Success,
-        Some(_) => Ending::CheckFailed,
+        Some((_, worst)) => {
+            if !arguments.capture {
+                let command = output::command_line();
+                let only = shell::word(&worst.words());
+                tell(format_args!("to see its packets: {command} --only {only} --capture"));
+            }
+            Ending::CheckFailed
+        }
     })
 }
 

@@ -3378,11 +3378,14 @@ impl Connection {
             self.give_up_flight(now, path_id);
         }
         // The peer may have keys for only one of the spaces, so others with data in flight are
-        // probed along, in the same datagrams where they have room (RFC 9002 section 6.2.4).
+        // probed along, in the same datagrams where they have room (RFC 9002 section 6.2.4). So is
+        // what is lost of the handshake and waits for room in the window: without it, the peer
+        // may be unable to acknowledge what fills the window.
         let others = SpaceId::iter().filter(|other| {
             let pns = self.spaces[*other].path_space(path_id);
             *other != space
-                && pns.is_some_and(|pns| pns.has_in_flight())
+                && (pns.is_some_and(|pns| pns.has_in_flight())
+                    || path_id == PathId::ZERO && !self.spaces[*other].pending.crypto.is_empty())
                 && (self.crypto_state.has_keys(other.encryption_level())
                     || *other == SpaceId::Data
                         && self.crypto_state.has_keys(EncryptionLevel::ZeroRtt))
