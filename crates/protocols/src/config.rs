@@ -110,8 +110,11 @@ pub struct ServerLimits {
     /// to the end of its first request's head; then it is reset. A connection without a started
     /// request may stay silent without limit.
     pub opening: Duration,
-    /// The maximum memory of QUIC's data that waits to be read, and of what waits to be acknowledged,
-    /// in all connections. One that takes more than is left is closed, or sends no faster. `None`: any.
+    /// How long a client over TCP may take no byte of what waits for it; then it is reset. `None`: any.
+    pub writing: Option<Duration>,
+    /// The maximum memory of QUIC's data that waits to be read, of what waits to be acknowledged (SCTP,
+    /// too), and of MQTT's messages to clients, in all connections. One that takes more than is left is closed, or
+    /// sends no faster. `None`: any.
     pub buffered: Option<usize>,
 }
 
@@ -120,7 +123,8 @@ pub struct ServerLimits {
 impl Default for ServerLimits {
     fn default() -> ServerLimits {
         let opening = Duration::from_secs(60);
-        ServerLimits { connections: 16_384, handshakes: 1_024, opening, buffered: None }
+        let (writing, buffered) = (None, None);
+        ServerLimits { connections: 16_384, handshakes: 1_024, opening, writing, buffered }
     }
 }
 

@@ -208,8 +208,9 @@ impl RunServer {
         until_free(listen).await;
         // A phone that loads pages has six connections.
         let connections = 256 + 8 * cell.workload.phones() as usize;
-        let buffered = Some(32 << 20);
-        let limits = ServerLimits { connections, buffered, ..ServerLimits::default() };
+        let buffered = Some(20 << 20);
+        let writing = Some(Duration::from_secs(60));
+        let limits = ServerLimits { connections, writing, buffered, ..ServerLimits::default() };
         let machine = (&self.machine, host, None);
         let serving = Serving::begin(cell, &seed, machine, (listen, limits), service);
         let serving = serving.map_err(|why| Refusal(500, why.to_string()))?;

@@ -33,6 +33,9 @@ pub struct Limits {
     /// Bytes that wait to be sent on a connection. Beyond it messages of QoS 1 and 2 are queued,
     /// those of QoS 0 dropped.
     pub output_bytes: usize,
+    /// The memory of all messages on their way in bytes: beyond it a connection with more than a few has no
+    /// [room](super::Broker::has_room).
+    pub waiting_bytes: usize,
     /// Retained messages: quota exceeded.
     pub retained: usize,
     /// The memory of retained messages in bytes: quota exceeded.
@@ -63,6 +66,7 @@ impl Default for Limits {
             queue_len: 10_000,
             queue_bytes: 16 << 20,
             output_bytes: 1 << 20,
+            waiting_bytes: usize::MAX,
             retained: 10_000,
             retained_bytes: 64 << 20,
             connect_timeout: Duration::from_secs(10),

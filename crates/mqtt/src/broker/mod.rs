@@ -88,6 +88,9 @@ pub struct Counters {
     pub faults: u64,
 }
 
+/// What a connection may always have on its way.
+const FEW_BYTES: usize = 16 << 10;
+
 impl Broker {
     /// A broker without sessions.
     pub fn new(limits: Limits) -> Broker {
@@ -183,7 +186,14 @@ impl Broker {
     pub fn has_room(&self, id: ConnectionId) -> Option<bool> {
         let connection = self.connections.get(&id)?;
         let Stage::Connected(session) = connection.stage else { return None };
-        Some(self.sessions.get(&session)?.has_room(&connection.link, &self.limits))
+        let own = self.sessions.get(&session)?;
+        let fits = self.limits.waiting_bytes == usize::MAX || {
+            let outputs = self.connections.values().map(|other| other.link.output.capacity());
+            let waiting = self.sessions.values().map(Session::weight).chain(outputs).sum::<usize>();
+            own.weight() + connection.link.output.len() < FEW_BYTES
+                || waiting < self.limits.waiting_bytes
+        };
+        Some(fits && own.has_room(&connection.link, &self.limits))
     }
 
     /// When to call [`Broker::handle_timeout`]; any other call may change it.

@@ -119,7 +119,7 @@ impl Session {
         {
             return self.send(link, &delivery, now);
         }
-        let weight = self.queue_weight + self.sending.weight() + delivery.message.weight();
+        let weight = self.weight() + delivery.message.weight();
         if self.queue.len() >= limits.queue_len || weight > limits.queue_bytes {
             return false;
         }
@@ -146,6 +146,11 @@ impl Session {
             }
         }
         dropped
+    }
+
+    /// About how many bytes of memory its messages hold.
+    pub fn weight(&self) -> usize {
+        self.queue_weight + self.sending.weight()
     }
 
     /// Whether a message would be sent at once.

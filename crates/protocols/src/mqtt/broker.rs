@@ -48,7 +48,12 @@ impl Front {
     /// A broker in front of `service`, with the server's limit on connections and sessions.
     pub fn start(service: Rc<dyn Service>, limits: &ServerLimits) -> Rc<Front> {
         let (connections, sessions) = (limits.connections, limits.connections);
-        let limits = Limits { connections, sessions, ..Limits::default() };
+        let all = Limits::default();
+        let (waiting_bytes, output_bytes) = match limits.buffered {
+            Some(most) => (most / 8, all.output_bytes / 8),
+            None => (all.waiting_bytes, all.output_bytes),
+        };
+        let limits = Limits { connections, sessions, waiting_bytes, output_bytes, ..all };
         Rc::new_cyclic(|front| {
             let tasks = Nursery::default();
             tasks.spawn(keep_time(Weak::clone(front)));

@@ -14,7 +14,7 @@ use trackbed_substrate::{Guests, Host, Standing, now, spawn};
 use super::association::{Association, Shared};
 use super::driver::drive;
 use super::exchange::SharedExchange;
-use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
+use super::settings::{Ports, Room, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::halves;
 use crate::config::{ServerConfig, TransportParameters, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Route, Socket};
@@ -47,7 +47,8 @@ pub(super) fn serve(
     let drawn = Randomness::new(host.entropy()).fill(&mut secret);
     drawn.map_err(|reason| Error::lasting(protocol, Step::Listen, reason))?;
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-    let server = Rc::new(Server { protocol, peers, transport, gate, key, service });
+    let room = config.limits.buffered.map(|max| Room { held: Rc::default(), max });
+    let server = Rc::new(Server { protocol, peers, transport, gate, key, service, room });
     let running = Nursery::default();
     let guests = Guests::new(config.limits.connections);
     let count = guests.count();
@@ -78,6 +79,7 @@ struct Server {
     /// Authenticates state cookies.
     key: hmac::Key,
     service: Rc<dyn Service>,
+    room: Option<Room>,
 }
 
 impl Server {
@@ -105,6 +107,7 @@ impl Server {
         let Server { protocol, transport, service, .. } = &*self;
         let message_len = message_len(channel.room());
         let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine);
+        shared.state.borrow_mut().room = self.room.clone();
         let association = Rc::new(Association(Rc::clone(&shared)));
         spawn(drive(shared, channel, transport.ledger.clone())).detach();
         let exchanges = Nursery::default();

@@ -1,5 +1,7 @@
 //! The engine's settings.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use dcsctp::api::{Options, ZERO_CHECKSUM_ALTERNATE_ERROR_DETECTION_METHOD_LOWER_LAYER_DTLS};
@@ -73,6 +75,16 @@ pub(super) fn seed_generator(entropy: &Entropy) {
         }
     }
 }
+
+/// What all associations of a server may have in flight, so that clients that stop cannot hold more.
+#[derive(Clone)]
+pub(super) struct Room {
+    pub(super) held: Rc<Cell<usize>>,
+    pub(super) max: usize,
+}
+
+/// What an association may always have in flight.
+pub(super) const SHARE: usize = 128 << 10;
 
 /// How many bytes of a stream may wait in the engine to be sent for the first time.
 pub(super) const UNSENT_MAX: usize = 64 << 10;

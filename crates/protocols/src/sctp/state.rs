@@ -14,7 +14,7 @@ use trackbed_substrate::now;
 
 use super::association::Counters;
 use super::exchange::{Half, Kind, SharedExchange};
-use super::settings::UNSENT_MAX;
+use super::settings::{Room, SHARE, UNSENT_MAX};
 use crate::config::STREAMS_MAX;
 use crate::observer::Side;
 
@@ -46,6 +46,15 @@ pub(super) struct State {
     /// Tasks that wait for a reply, a free stream or a request.
     waiting: Vec<Waker>,
     pub(super) end: Option<Error>,
+    pub(super) room: Option<Room>,
+    /// Its part of what is held in the room.
+    in_flight: usize,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.hold(0);
+    }
 }
 
 impl State {
@@ -73,6 +82,8 @@ impl State {
             driver: None,
             waiting: Vec::new(),
             end: None,
+            room: None,
+            in_flight: 0,
         };
         if side == Side::Client {
             state.engine.connect();
@@ -177,7 +188,10 @@ impl State {
             let reason = "the peer stopped reading the message";
             return Poll::Ready(Err(Error::transient(self.protocol, Step::Send, reason)));
         }
-        if self.engine.buffered_amount(StreamId(id)) >= UNSENT_MAX {
+        let is_full = |room: &Room| self.in_flight >= SHARE && room.held.get() >= room.max;
+        if self.engine.buffered_amount(StreamId(id)) >= UNSENT_MAX
+            || self.room.as_ref().is_some_and(is_full)
+        {
             exchange.writer = Some(cx.waker().clone());
             return Poll::Pending;
         }
@@ -245,6 +259,17 @@ impl State {
         }
     }
 
+    /// Has `bytes` in flight. Writers that waited for room try again where there is some.
+    fn hold(&mut self, bytes: usize) {
+        let Some(room) = &self.room else { return };
+        room.held.set(room.held.get() - self.in_flight + bytes);
+        self.in_flight = bytes;
+        if bytes < SHARE {
+            let writers = self.streams.values().filter_map(|one| one.borrow_mut().writer.take());
+            writers.for_each(Waker::wake);
+        }
+    }
+
     /// Takes the engine's output: packets, messages and events.
     pub(super) fn pump(&mut self) {
         while let Some(event) = self.engine.poll_event() {
@@ -270,6 +295,10 @@ impl State {
             self.engine().release_received(done);
             // It may have made a packet.
             return self.pump();
+        }
+        if self.room.is_some() {
+            let packets = self.engine.get_metrics().map_or(0, |metrics| metrics.unack_data_count);
+            self.hold(packets * self.engine.options().mtu);
         }
         if !self.outgoing.is_empty() || self.end.is_some() {
             self.wake_driver();

@@ -97,7 +97,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let running = Nursery::default();
     let connections = Guests::new(config.limits.connections);
     let count = connections.count();
-    let opening = config.limits.opening;
+    let limits = config.limits.clone();
     let watch = Watch::new(Side::Server, &config.transport);
     let paths = config.paths.clone();
     running.spawn(async move {
@@ -107,7 +107,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
             if let Ok(stream) = Stream::accept(watch.over(tcp), tls.as_ref()) {
                 let stream = stream.entered(&paths);
                 let serving = serve(stream.clone(), standing.clone());
-                let attending = in_time(stream, standing.clone(), opening, serving);
+                let attending = in_time(stream, standing.clone(), limits.clone(), serving);
                 connections.admit(standing, attending);
             }
         };

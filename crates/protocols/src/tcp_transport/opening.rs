@@ -1,21 +1,20 @@
-//! How long a server waits for a client's first request.
+//! How long a server waits for a client's first request, and for one that does not read.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
-
 use trackbed_substrate::Standing;
 
 use super::Stream;
 use crate::alarm::Alarm;
+use crate::config::ServerLimits;
 
-/// Runs `serving` to its end, or resets the connection if the client takes longer than `limit` for
-/// its handshake, or from its first byte to its first request.
+/// Runs `serving` to its end, or resets the connection if the client takes longer than the limits for
+/// its handshake, from its first byte to its first request, or to take what waits for it.
 pub(super) async fn in_time(
     stream: Stream,
     standing: Standing,
-    limit: Duration,
+    limits: ServerLimits,
     serving: impl Future<Output = ()>,
 ) {
     let mut serving = pin!(serving);
@@ -26,7 +25,9 @@ pub(super) async fn in_time(
         }
         // All changes to this happen in this task.
         let since = if standing.has_asked() { None } else { stream.opening_since() };
-        if !alarm.has_fired(since.map(|since| since + limit), cx) {
+        let opened = since.map(|since| since + limits.opening);
+        let written = stream.stuck_since().zip(limits.writing).map(|(since, limit)| since + limit);
+        if !alarm.has_fired(opened.into_iter().chain(written).min(), cx) {
             return Poll::Pending;
         }
         stream.abort();

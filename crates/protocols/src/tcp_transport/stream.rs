@@ -77,6 +77,11 @@ impl Stream {
         }
     }
 
+    /// Since when the peer has taken no byte of what waits for it.
+    pub(super) fn stuck_since(&self) -> Option<Time> {
+        watched(&self.0.borrow()).stuck_since
+    }
+
     /// When it last took or gave bytes.
     pub(super) fn progress(&self) -> Rc<Cell<Time>> {
         Rc::clone(&watched(&self.0.borrow()).progress)

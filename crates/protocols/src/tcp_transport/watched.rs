@@ -43,6 +43,7 @@ impl Watch {
             progress: Rc::new(Cell::new(began)),
             began,
             first_heard: None,
+            stuck_since: None,
             trace: self.observer.as_ref().and_then(|observer| observer.tcp(self.side)),
         }
     }
@@ -56,6 +57,8 @@ pub(super) struct Watched {
     pub(super) began: Time,
     /// When the first byte came, if one has.
     pub(super) first_heard: Option<Time>,
+    /// Since when the peer has taken no byte of what waits for it.
+    pub(super) stuck_since: Option<Time>,
     trace: Option<TcpTrace>,
 }
 
@@ -96,6 +99,10 @@ impl AsyncWrite for Watched {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.tcp.connection).poll_write(cx, bytes);
+        self.stuck_since = match result {
+            Poll::Pending => self.stuck_since.or_else(|| Some(now())),
+            Poll::Ready(_) => None,
+        };
         self.moved(result)
     }
 

@@ -11,7 +11,7 @@ use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_protocols::{
-    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, registry,
+    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Host, now};
@@ -27,8 +27,12 @@ pub const LIMITS: ServerLimits = ServerLimits {
     connections: 48,
     handshakes: 16,
     opening: Duration::from_secs(20),
+    writing: Some(Duration::from_secs(20)),
     buffered: Some(4 << 20),
 };
+
+/// The path of a long download.
+pub const ENDLESS: &str = "/endless";
 
 /// Where the server listens.
 pub const SERVER: SocketAddr =
@@ -81,7 +85,10 @@ impl Ground {
     fn new(protocol: &'static dyn Protocol, hosts: &Hosts, seed: Seed) -> Ground {
         let host = |name| hosts.get(name).unwrap();
         let config = ServerConfig { limits: LIMITS, ..ServerConfig::default() };
-        let echo = async |request: Request| Response { status: 200, body: request.body };
+        let echo = async |request: Request| match request.path.as_str() {
+            ENDLESS => Response { status: 200, body: body::zeros(100_000_000) },
+            _ => Response { status: 200, body: request.body },
+        };
         let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo)).unwrap();
         let (client, attacker, dupe) = (host("client"), host("attacker"), host("dupe"));
         Ground { protocol, server, client, attacker, dupe, seed }
@@ -93,7 +100,8 @@ impl Ground {
 
     /// A dialer on `host` that knows the server.
     pub fn dialer(&self, host: &Arc<dyn Host>) -> Rc<dyn Dialer> {
-        let transport = idle_after(Duration::from_secs(30));
+        let transport =
+            TransportParameters { window: 256 << 10, ..idle_after(Duration::from_secs(30)) };
         let trust = self.server.trust().cloned();
         let config = ClientConfig { trust, transport, ..Default::default() };
         self.protocol.dialer(Arc::clone(host), &config).unwrap()

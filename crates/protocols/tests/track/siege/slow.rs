@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use trackbed_connection::{Request, body};
 use trackbed_substrate::sleep;
 
-use super::ground::{LIMITS, Witness, for_each_protocol};
+use super::ground::{ENDLESS, LIMITS, SERVER, Witness, for_each_protocol};
 use super::memory::held;
 use super::relay::{Manner, Then, attacker};
 
@@ -71,5 +72,33 @@ fn who_begins_and_does_not_go_on_is_sent_away() {
         assert_eq!(ground.server.connections(), 1, "{}", ground.protocol.name());
         witness.check("when they are gone").await;
         drop(attackers);
+    });
+}
+
+/// Clients that begin downloads and do not read them, beside one that is served: each holds little, in both ends
+/// and in the buffers of the simulated kernels. Over TCP they are disconnected in time, unless they read what
+/// carries their windows (HTTP/2) or their messages (MQTT).
+#[test]
+fn who_does_not_read_holds_little() {
+    for_each_protocol(|ground| async move {
+        let (name, count) = (ground.protocol.name(), 20);
+        let witness = Witness::new(&ground).await;
+        let dialer = ground.dialer(&ground.attacker);
+        let mut unread = Vec::new();
+        for _ in 0..count {
+            let connection = dialer.connect(SERVER).await.unwrap();
+            let response = connection.exchange(Request::new(ENDLESS, body::empty())).await;
+            unread.push((connection, response));
+        }
+        sleep(Duration::from_secs(10)).await;
+        witness.check_memory("while they do not read", count * 2_000_000);
+        assert!(ground.server.connections() > count as usize, "{name}");
+        for _ in 0..4 {
+            witness.check("while they do not read").await;
+            sleep(LIMITS.opening / 2).await;
+        }
+        if ground.is_over_tcp() && !["http2", "mqtt"].contains(&name) {
+            assert!(ground.server.connections() < 5, "{name}: {}", ground.server.connections());
+        }
     });
 }
