@@ -2,14 +2,17 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::AsyncWriteExt as _;
 use futures_util::future::join_all;
-use trackbed_connection::{Dialer, Request, body};
+use trackbed_connection::{Dialer, Request, Response, body};
+use trackbed_protocols::ServerConfig;
 use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
 
 use super::ground::{ATTACKERS, Ground, LIMITS, RTT, SERVER, Witness, for_each_protocol};
+use super::memory::held;
 use crate::support::{hear, say};
 
 /// Six times what the server takes.
@@ -24,7 +27,7 @@ fn a_crowd_leaves_room_for_others() {
         if ground.is_over_tcp() {
             streams = connections(&ground).await;
         } else {
-            words = first_words(&ground).await;
+            words = first_words(&ground, CROWD).await;
             // The words themselves are not the server's.
             before = witness.memory();
             shout(&ground, &words, 0).await;
@@ -73,6 +76,32 @@ fn a_copied_cookie_makes_no_association() {
     });
 }
 
+/// A request over CoAP from each of 20,000 ports, at a server with the usual limits: little is kept of a client
+/// that has sent one datagram.
+#[test]
+fn twenty_thousand_ports_hold_little_of_coap() {
+    for_each_protocol(|ground| async move {
+        if ground.protocol.name() != "coap" {
+            return;
+        }
+        let listen = SocketAddr::new([10, 0, 1, 1].into(), 5683);
+        let service = Rc::new(async |_| Response { status: 200, body: body::full("pong") });
+        let host = Arc::clone(&ground.client);
+        let server =
+            ground.protocol.serve(host, listen, &ServerConfig::default(), service).unwrap();
+        let words = first_words(&ground, 1).await;
+        let before = held();
+        for port in 2_000..22_000 {
+            let socket = ground.attacker.bind_udp(SocketAddr::new(ATTACKERS, port)).unwrap();
+            say(&*socket, server.local_addr(), &words[0]).await;
+        }
+        sleep(RTT).await;
+        let more = held() - before;
+        let peers = server.connections() as isize;
+        assert!(peers > 10_000 && more < 6_000 * peers, "{more} bytes for {peers} peers");
+    });
+}
+
 /// A port of the attackers that does not answer by itself.
 const NOWHERE: SocketAddr = SocketAddr::new(ATTACKERS, 7);
 
@@ -93,10 +122,10 @@ async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
 }
 
 /// The first packets of this many clients, captured at a port that does not respond.
-async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
+async fn first_words(ground: &Rc<Ground>, count: usize) -> Vec<Vec<u8>> {
     let listener = ground.attacker.bind_udp(NOWHERE).unwrap();
     let mut words = Vec::new();
-    while words.len() < CROWD {
+    while words.len() < count {
         let dialer = ground.dialer(&ground.dupe);
         let client = spawn(call(dialer));
         words.push(hear(&*listener).await.1);
