@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use serde_json::Value;
 use trackbed_core::text::{lines, plural};
+use trackbed_net::models::delay::parse_delay_trace;
 use trackbed_net::models::parse_rates;
 use trackbed_outward::files::{decompressed, read_bounded};
 use trackbed_railway::handover::Table;
@@ -13,6 +14,7 @@ use trackbed_railway::motion::{DriveLog, LogFormat};
 use trackbed_scenario::{Override, Plan, Source, load};
 use trackbed_v2x::json;
 
+use super::handover::outline;
 use super::v2x;
 use crate::ending::Ending;
 use crate::output;
@@ -50,9 +52,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         };
         let said = said.unwrap_or_else(|why| {
             ending = Ending::CheckFailed;
-            let why = format!("{why:#}");
             // A scenario's errors say so themselves.
-            format!("error: {}", why.trim_start_matches("error: "))
+            format!("error: {}", format!("{why:#}").trim_start_matches("error: "))
         });
         output::print(&format!("{}: {kind}: {said}\n", path.display()))?;
     }
@@ -65,48 +66,56 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
         return ("capture", capture(bytes));
     }
     let binary = v2x::unhex(bytes);
-    let text = match (std::str::from_utf8(bytes), json::describe(&binary)) {
-        (Ok(text), Err(_)) => text,
-        (_, described) => {
-            let said = described.map(|_| plural(binary.len() as u64, "byte"));
-            return ("V2X message or certificate", said.map_err(|why| anyhow!("{why}")));
-        }
+    let (text, described) = (std::str::from_utf8(bytes), json::describe(&binary));
+    let Some(text) = text.ok().filter(|_| described.is_err()) else {
+        let said = described.map(|_| count(binary.len(), "byte"));
+        return ("V2X message or certificate", said.map_err(|why| anyhow!("{why}")));
     };
     let first = lines(text).next().map_or("", |(_, line)| line);
-    let is_number = |word: &str| word.parse::<f64>().is_ok();
-    let words = || first.split_whitespace();
+    let is_numbers = first.split_whitespace().all(|word| word.parse::<f64>().is_ok());
     let has_unit = |unit: &str| first.to_lowercase().contains(unit);
     let key = first.split_once('=').map_or(first, |(key, _)| key.trim());
     let is_toml = path.extension().is_some_and(|ending| ending == "toml")
         || first.starts_with('[')
         || key != first && key.chars().all(|c| c.is_alphanumeric() || "._-\"".contains(c));
-    let file = format!("{:?}", path.display().to_string());
-    match first.chars().next() {
-        Some('{') if text.contains("\"FeatureCollection\"") => ("handover table", table(text)),
-        Some('{') if text.contains("\"entries\"") => ("page (HAR)", archive(text, &file)),
-        Some('{') => ("payload", planned("vru", "workload.payload", &file).map(|_| bytes_of(text))),
-        Some('[') if text.contains("[[object]]") => {
-            let read = planned("web", "workload.manifest", &file).and_then(|plan| page(&plan));
-            ("manifest", read.map(|(objects, _)| objects))
+    // A built-in scenario reads the file as a run would.
+    let planned = |scenario: &str, key: &str, [before, after]: [&str; 2]| -> anyhow::Result<Plan> {
+        let setting = format!("{key}={before}{:?}{after}", path.display().to_string());
+        Ok(load(&Source::named(scenario), &[setting.parse::<Override>()?])?)
+    };
+    let link = |key: &str, before: &str| planned("vru", key, [before, " } }"]);
+    match LogFormat::of_text(text) {
+        LogFormat::Gpx => ("drive (GPX)", drive(text)),
+        LogFormat::Nmea => ("drive (NMEA)", drive(text)),
+        _ if first.starts_with('{') && text.contains("\"FeatureCollection\"") => {
+            let table = Table::parse(text).map_err(anyhow::Error::from);
+            ("handover table", table.and_then(|table| outline(&table)))
         }
-        _ if LogFormat::of_text(text) == LogFormat::Gpx => ("drive (GPX)", drive(text)),
-        _ if LogFormat::of_text(text) == LogFormat::Nmea => ("drive (NMEA)", drive(text)),
+        _ if first.starts_with('{') && text.contains("\"entries\"") => (
+            "page (HAR)",
+            planned("web", "workload.har", [""; 2]).and_then(|plan| page(&plan, text)),
+        ),
+        _ if first.starts_with('{') => {
+            let read = planned("vru", "workload.payload", [""; 2]);
+            ("payload", read.map(|_| count(text.len(), "byte")))
+        }
+        _ if is_toml && text.contains("[[object]]") => (
+            "page (manifest)",
+            planned("web", "workload.manifest", [""; 2]).and_then(|plan| page(&plan, "")),
+        ),
+        _ if is_toml => ("scenario", scenario(path)),
         _ if has_unit("lat") => ("drive (table)", drive(text)),
-        _ if is_number(first) => {
-            let read = planned("vru", "link.rate", &format!("{{ trace = {{ trace = {file} }} }}"));
-            ("trace of a link", read.map(|_| until(text, "line", ',', " ms")))
+        _ if is_numbers && first.contains(' ') => {
+            let read = parse_delay_trace(text).map_err(|why| anyhow!("{why}"));
+            ("delays", read.map(|_| until(text, ' ', " ms")))
         }
-        _ if words().count() == 2 && words().all(is_number) => {
-            let read = trackbed_net::models::delay::parse_delay_trace(text);
-            ("delays", read.map(|_| until(text, "row", ' ', " ms")).map_err(|why| anyhow!("{why}")))
+        _ if is_numbers && !first.is_empty() => {
+            ("trace", link("link.rate", "{ trace = { trace = ").map(|_| until(text, ' ', " ms")))
         }
-        _ if has_unit("bit") => ("timetable of rates", rates(text)),
-        _ if first.contains('%') && first.contains(',') => {
-            let table = format!("{{ timetable = {{ losses = {file} }} }}");
-            let read = planned("vru", "link.loss", &table);
-            ("timetable of losses", read.map(|_| until(text, "row", ',', "")))
+        _ if has_unit("bit") => ("rates", rates(text)),
+        _ if has_unit("%") => {
+            ("losses", link("link.loss", "{ timetable = { losses = ").map(|_| until(text, ',', "")))
         }
-        _ if is_toml => ("scenario", load_scenario(path)),
         _ if first.contains([',', ';', '\t']) => ("drive (table)", drive(text)),
         _ => {
             ("unknown", Err(anyhow!("no known kind of input; `trackbed check --help` lists them")))
@@ -114,83 +123,64 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
     }
 }
 
-fn load_scenario(path: &Path) -> anyhow::Result<String> {
+fn count(number: usize, what: &str) -> String {
+    plural(number as u64, what)
+}
+
+fn scenario(path: &Path) -> anyhow::Result<String> {
     let plan = load(&Source::File(path.to_owned()), &[])?;
-    let files =
-        plan.inputs.iter().map(|input| format!(", reads {}", input.path)).collect::<String>();
-    let notes = plan.notes.iter().map(|note| format!("; {note}")).collect::<String>();
-    Ok(format!("{}{files}{notes}", plural(plan.cells.len() as u64, "cell")))
+    let files = plan.inputs.iter().map(|input| format!("; reads {}", input.path));
+    let notes = plan.notes.iter().map(|note| format!("; {note}"));
+    Ok([count(plan.cells.len(), "cell")].into_iter().chain(files).chain(notes).collect())
 }
 
-/// A built-in scenario that reads the file as a run would.
-fn planned(scenario: &str, key: &str, value: &str) -> anyhow::Result<Plan> {
-    Ok(load(&Source::named(scenario), &[format!("{key}={value}").parse::<Override>()?])?)
-}
-
-/// The number of rows, and the time in the last one.
-fn until(text: &str, what: &str, separator: char, unit: &str) -> String {
-    let last = lines(text).last().map_or("", |(_, line)| line);
-    let last = last.split(separator).next().unwrap_or_default();
-    format!("{} until {last}{unit}", plural(lines(text).count() as u64, what))
+/// The number of lines with content, and the time in the last one.
+fn until(text: &str, separator: char, unit: &str) -> String {
+    let last = lines(text).last().and_then(|(_, line)| line.split(separator).next());
+    format!("{} until {}{unit}", count(lines(text).count(), "line"), last.unwrap_or_default())
 }
 
 fn rates(text: &str) -> anyhow::Result<String> {
     let rows = parse_rates(text).map_err(|why| anyhow!("{why}"))?;
-    let until = rows.last().map_or(0.0, |(at, _)| at.as_nanos() as f64 / 1e9);
+    let end = rows.last().map_or(0.0, |(at, _)| at.as_nanos() as f64 / 1e9);
     let of_rates = lines(text).filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit()));
-    let said = format!("{} until {until} s", plural(rows.len() as u64, "rate"));
-    Ok(match of_rates.count().saturating_sub(rows.len()) {
-        0 => said,
-        others => format!("{said}, {} without a rate skipped", plural(others as u64, "line")),
-    })
-}
-
-fn bytes_of(text: &str) -> String {
-    plural(text.len() as u64, "byte")
-}
-
-fn table(text: &str) -> anyhow::Result<String> {
-    super::handover::outline(&Table::parse(text)?)
+    let others = of_rates.count().saturating_sub(rows.len());
+    let skipped = if others > 0 {
+        format!(", {} without a rate skipped", count(others, "line"))
+    } else {
+        String::new()
+    };
+    Ok(format!("{} until {end} s{skipped}", count(rows.len(), "rate")))
 }
 
 fn drive(text: &str) -> anyhow::Result<String> {
     let log = DriveLog::parse(text, &[])?;
     let times = || log.samples.iter().filter_map(|sample| sample.seconds);
-    let span = match (times().next(), times().next_back()) {
-        (Some(first), Some(last)) => format!(" in {:.0} s", last - first),
-        _ => " without times".to_owned(),
-    };
-    let positions = plural(log.samples.len() as u64, "position");
-    Ok(format!("{positions}{span}{}", log.skipped()))
+    let span = times().next().zip(times().last());
+    let span = span.map_or_else(String::new, |(first, last)| format!(" in {:.0} s", last - first));
+    Ok(format!("{}{span}{}", count(log.samples.len(), "position"), log.skipped()))
 }
 
-fn archive(text: &str, file: &str) -> anyhow::Result<String> {
-    let (said, objects) = page(&planned("web", "workload.har", file)?)?;
-    let archive: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
-    let entries = archive["log"]["entries"].as_array().map_or(0, Vec::len);
-    Ok(match entries.saturating_sub(objects) {
-        0 => said,
-        others => format!(
-            "{said}, {} of other pages, without an answer or not over HTTP skipped",
-            plural(others as u64, "request")
-        ),
-    })
-}
-
-/// The objects of a plan's page.
-fn page(plan: &Plan) -> anyhow::Result<(String, usize)> {
-    let Some(objects) = plan.cells.first().and_then(|cell| cell.workload.page()) else {
-        bail!("the scenario loads no page");
-    };
+/// The objects of a plan's page; `archive` has more entries if some are skipped.
+fn page(plan: &Plan, archive: &str) -> anyhow::Result<String> {
+    let objects = plan.cells.first().and_then(|cell| cell.workload.page()).unwrap_or_default();
     let bytes: u64 = objects.iter().map(|object| object.bytes).sum();
-    Ok((format!("{} of {bytes} bytes", plural(objects.len() as u64, "object")), objects.len()))
+    let said = format!("{} of {bytes} bytes", count(objects.len(), "object"));
+    let archive: Value =
+        serde_json::from_str(archive.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let entries = archive["log"]["entries"].as_array().map_or(0, Vec::len);
+    Ok(match entries.saturating_sub(objects.len()) {
+        0 => said,
+        others => {
+            let others = count(others, "request");
+            format!("{said}, {others} of other pages, without an answer or not over HTTP skipped")
+        }
+    })
 }
 
 fn capture(bytes: &[u8]) -> anyhow::Result<String> {
     let (messages, packets, end) = v2x::messages(bytes);
-    if messages.is_empty() {
-        bail!("no signed message in {}{end}", plural(packets as u64, "packet"));
-    }
-    let others = plural((packets - messages.len()) as u64, "other packet");
-    Ok(format!("{}, {others} skipped{end}", plural(messages.len() as u64, "signed message")))
+    ensure!(!messages.is_empty(), "no signed message in {}{end}", count(packets, "packet"));
+    let others = count(packets - messages.len(), "other packet");
+    Ok(format!("{}, {others} skipped{end}", count(messages.len(), "signed message")))
 }

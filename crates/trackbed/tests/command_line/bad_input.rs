@@ -140,74 +140,35 @@ fn without_parquet_the_error_says_how_to_get_it() {
 #[test]
 fn a_file_is_checked_before_it_is_used() {
     let scratch = Scratch::new();
-    let nmea = "$GPRMC,120000,A,4800.00,N,01100.00,E,60.0,90.0,010124,,*1B\nnoise\n\
-                $GPRMC,120001,A,4800.00,N,01100.02,E,60.0,90.0,010124,,*18\n";
-    let gpx =
-        |points: &str| format!("<gpx version=\"1.1\"><trk><trkseg>{points}</trkseg></trk></gpx>");
-    let point = |lat: &str| format!("<trkpt lat=\"{lat}\" lon=\"11\"></trkpt>");
-    let entry = r#"{ "startedDateTime": "2024-05-01T10:00:00.000Z", "time": 9,
-        "request": { "method": "GET", "url": "http://a/" }, "response": { "status": STATUS, "bodySize": 20,
-        "content": { "size": 20, "mimeType": "text/html" } }, "timings": { "send": 0, "wait": 5, "receive": 4 } }"#;
-    let [page, unanswered] = ["200", "0"].map(|status| entry.replace("STATUS", status));
-    let har = format!("{{ \"log\": {{ \"entries\": [{page}, {unanswered}] }} }}");
-    let good = [
-        ("drive.nmea", nmea.to_owned(), "drive (NMEA): 2 positions in 1 s, 1 damaged line skipped"),
-        (
-            "drive.gpx",
-            gpx(&(point("48") + &point("48.001"))),
-            "drive (GPX): 2 positions without times",
-        ),
-        (
-            "drive.csv",
-            "latitude,longitude\n48,11\n,\n48.001,11\n".to_owned(),
-            "drive (table): 2 positions without times, 1 line without a position skipped",
-        ),
-        (
-            "page.har",
-            har,
-            "page (HAR): 1 object of 20 bytes, 1 request of other pages, without an answer or not",
-        ),
-        (
-            "page.toml",
-            "[[object]]\npath = \"/a\"\nkind = \"html\"\nsize = \"2 kB\"\n".to_owned(),
-            "manifest: 1 object of 2000 bytes",
-        ),
-        ("up.trace", "# times\n17\n33\n".to_owned(), "trace of a link: 2 lines until 33 ms"),
-        (
-            "rates.txt",
-            "0 s, 50 Mbit/s\n5 s, 1 Mbit/s\n".to_owned(),
-            "timetable of rates: 2 rates until 5 s",
-        ),
-        (
-            "rates.csv",
-            "time_s,rate_Mbit/s\n0,50\n1,\n2,20\n".to_owned(),
-            "timetable of rates: 2 rates until 2 s, 1 line without a rate skipped",
-        ),
-        ("losses.txt", "5 s, 30 %\n".to_owned(), "timetable of losses: 1 row until 5 s"),
-        ("delays.txt", "0 12\n250.5 20\n".to_owned(), "delays: 2 rows until 250.5 ms"),
-        ("warning.json", "{ \"a\": 1 }".to_owned(), "payload: 10 bytes"),
-        ("my.toml", SCENARIO.to_owned(), "scenario: 1 cell"),
-    ];
-    let names: Vec<&str> = good.iter().map(|(name, ..)| *name).collect();
-    good.iter().for_each(|(name, text, _)| fs::write(scratch.path(name), text).unwrap());
-    let said = scratch.succeed(&format!("check {}", names.join(" "))).stdout;
-    for (name, _, expected) in &good {
-        assert!(said.contains(&format!("{name}: {expected}")), "{expected} in {said}");
-    }
-    for (name, text, why) in [
-        ("bad.trace", "17\n3\n", "trace of a link: error: line 2 of the rate trace is earlier"),
-        (
-            "bad.json",
-            "{ a: 1 }",
-            "payload: error: payload: bad.json:1:3: a message is not one JSON value",
-        ),
-        ("bad.toml", "protocol = \"tls\"\n", "scenario: error: "),
-        ("bad.txt", "hello\n", "unknown: error: no known kind of input"),
-        ("bad.csv", "a,b\n1,2\n", "drive (table): error: "),
-    ] {
-        fs::write(scratch.path(name), text).unwrap();
-        let ended = scratch.trackbed(&format!("check up.trace {name}"));
-        ended.says(1, &[]);
-        assert!(ended.stdout.contains(&format!("{name}: {why}")), "{}", ended.stdout);
+    scratch.write("my.toml", SCENARIO);
+    let said = scratch.succeed("check my.toml").stdout;
+    assert_eq!(said, "my.toml: scenario: 1 cell\n");
+    for line in FILES.lines() {
+        let [name, text, expected] = line.split(" | ").collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        scratch.write(name, &text.replace("\\n", "\n"));
+        let ended = scratch.trackbed(&format!("check my.toml {name}"));
+        ended.says(i32::from(expected.contains("error")), &[]);
+        let expected = format!("my.toml: scenario: 1 cell\n{name}: {expected}");
+        assert!(ended.stdout.starts_with(&expected), "{expected}, not {}", ended.stdout);
     }
 }
+
+/// Names, contents and what is said.
+const FILES: &str = r#"drive.nmea | $GPRMC,120000,A,4800.00,N,01100.00,E,60.0,90.0,010124,,*1B\nnoise\n$GPRMC,120001,A,4800.00,N,01100.02,E,60.0,90.0,010124,,*18 | drive (NMEA): 2 positions in 1 s, 1 damaged line skipped
+drive.gpx | <gpx version="1.1"><trk><trkseg><trkpt lat="48" lon="11"></trkpt><trkpt lat="48.001" lon="11"></trkpt></trkseg></trk></gpx> | drive (GPX): 2 positions
+drive.csv | latitude,longitude\n48,11\n,\n48.001,11 | drive (table): 2 positions, 1 line without a position skipped
+page.har | { "log": { "entries": [{ "startedDateTime": "2024-05-01T10:00:00.000Z", "time": 9, "request": { "method": "GET", "url": "http://a/" }, "response": { "status": 200, "bodySize": 20, "content": { "size": 20, "mimeType": "text/html" } }, "timings": { "send": 0, "wait": 5, "receive": 4 } }, { "startedDateTime": "2024-05-01T10:00:01.000Z", "time": 9, "request": { "method": "GET", "url": "http://a/b" }, "response": { "status": 0, "bodySize": 0, "content": { "size": 0, "mimeType": "" } }, "timings": { "send": 0, "wait": 5, "receive": 4 } }] } } | page (HAR): 1 object of 20 bytes, 1 request of other pages, without an answer or not over HTTP skipped
+page.toml | [[object]]\npath = "/a"\nkind = "html"\nsize = "2 kB" | page (manifest): 1 object of 2000 bytes
+up.trace | # times\n17\n33 | trace: 2 lines until 33 ms
+rates.txt | 0 s, 50 Mbit/s\n5 s, 1 Mbit/s | rates: 2 rates until 5 s
+rates.csv | time_s,rate_Mbit/s\n0,50\n1,\n2,20 | rates: 2 rates until 2 s, 1 line without a rate skipped
+losses.txt | 5 s, 30 % | losses: 1 line until 5 s
+delays.txt | 0 12\n250.5 20 | delays: 2 lines until 250.5 ms
+warning.json | { "a": 1 } | payload: 10 bytes
+bad.trace | 17\n3 | trace: error: line 2 of the rate trace is earlier
+bad.json | { a: 1 } | payload: error: payload: bad.json:1:3: a message is not one JSON value
+bad.toml | protocol = "tls" | scenario: error: 
+bad.txt | hello | unknown: error: no known kind of input
+bad.csv | a,b\n1,2 | drive (table): error: "#;
