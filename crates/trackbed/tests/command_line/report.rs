@@ -2,79 +2,47 @@
 //! Needs Chromium; without it, these tests are skipped, or fail with `CI=true`.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::Scratch;
-use super::support::skip;
 
-/// Runs before all other scripts, and records errors.
-const WITNESS: &str = "<script>window.wrong = [];\
-    addEventListener('error', (event) => wrong.push(String(event.message)), true);\
-    addEventListener('securitypolicyviolation', (event) => wrong.push('asks for ' + event.blockedURI));\
-    addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)));\
-    const report = console.error; console.error = (...words) => { wrong.push(words.join(' ')); report(...words); };\
-    </script>";
+#[path = "../../../report/tests/report/browser.rs"]
+mod browser;
 
-/// Runs last: uses the controls of the page, and writes its observations into the page.
-const EXAMINER: &str = "<script>\
-    const root = document.documentElement;\
-    document.querySelectorAll('details').forEach((details) => { details.open = true; });\
-    document.querySelectorAll('select').forEach((select) => {\
-      for (const option of select.options) { select.value = option.value; select.dispatchEvent(new Event('change')); }\
-    });\
-    const figures = [...document.querySelectorAll('.figure')];\
-    const named = (one) => one.getAttribute('aria-label') || one.closest('label')?.textContent;\
-    const seen = {\
-      wrong: wrong.concat(root.dataset.errors ?? []), figures: figures.length, told: Number(root.dataset.figures),\
-      empty: figures.filter((figure) => !figure.querySelector('.stage > svg :is(path, circle, rect)')).map((figure) => figure.id),\
-      unlabelled: [...document.querySelectorAll('.stage, select, [role=region]')].filter((one) => !named(one)).length,\
-      unreachable: [...document.querySelectorAll('button, select, a[href], summary, [role=region], .stage')].filter((one) => one.tabIndex < 0).length,\
-      resources: performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith('data:')),\
-      titles: figures.map((figure) => figure.querySelector('h3').textContent),\
-      wide: root.scrollWidth > innerWidth, drawn: root.dataset.drawn };\
-    const place = document.createElement('pre'); place.id = 'seen';\
-    place.textContent = JSON.stringify(seen); document.body.append(place);\
-    </script></body>";
+use browser::{Seen, open};
+
+/// Uses the controls of the page, and returns what is wrong then.
+const PROBE: &str = "
+    const root = document.documentElement;
+    document.querySelectorAll('details').forEach((details) => { details.open = true; });
+    for (const select of document.querySelectorAll('select')) {
+      for (const option of select.options) { select.value = option.value; select.dispatchEvent(new Event('change')); }
+    }
+    const figures = [...document.querySelectorAll('.figure')];
+    const named = (one) => one.getAttribute('aria-label') || one.closest('label')?.textContent;
+    const all = (selector, is) => [...document.querySelectorAll(selector)].filter(is).length;
+    return {
+      wrong: [root.dataset.errors ?? [],
+        figures.filter((figure) => !figure.querySelector('.stage > svg path')).map((figure) => figure.id),
+        performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith('data:')),
+      ].flat(),
+      unlabelled: all('.stage, select, [role=region]', (one) => !named(one)),
+      unreachable: all('button, select, a[href], summary, [role=region], .stage', (one) => one.tabIndex < 0),
+      figures: figures.length, told: Number(root.dataset.figures),
+      titles: figures.map((figure) => figure.querySelector('h3').textContent), wide: root.scrollWidth > innerWidth,
+    };";
 
 /// The observations of a browser at this width in pixels; `None` without a browser.
-fn examine(scratch: &Scratch, page: &Path, width: u32) -> Option<Value> {
-    let text = fs::read_to_string(page).unwrap();
-    let watched = text.replacen("<head>", &format!("<head>{WITNESS}"), 1);
-    // The page allows only its own script; ours are allowed by name, too.
-    let ours = [WITNESS, EXAMINER].map(|text| {
-        let script =
-            text.trim_start_matches("<script>").split("</script>").next().unwrap_or_default();
-        format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script)))
-    });
-    let watched = watched.replacen("script-src", &format!("script-src{}", ours.concat()), 1);
-    let (before, _) = watched.rsplit_once("</body>").unwrap();
-    let watched = format!("{before}{EXAMINER}</html>");
-    let copy = scratch.path("watched.html");
-    fs::write(&copy, watched).unwrap();
-    let mut command = Command::new("chromium");
-    command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]);
-    command.arg(format!("--user-data-dir={}", scratch.path("profile").display()));
-    command.arg(format!("--window-size={width},1000")).arg("--dump-dom");
-    let output = command.arg(format!("file://{}", copy.display())).stderr(Stdio::null()).output();
-    let Ok(output) = output else {
-        skip("no chromium; install the Debian package chromium");
-        return None;
-    };
-    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (_, seen) = dom.rsplit_once("<pre id=\"seen\">").expect("the last script came to its end");
-    let seen = seen.split_once("</pre>").unwrap().0.replace("&amp;", "&").replace("&lt;", "<");
-    Some(serde_json::from_str(&seen.replace("&gt;", ">")).unwrap())
+fn examine(page: &str, width: u32, figures: u64) -> Option<Value> {
+    let Seen { probe, console } = open(page, width, PROBE)?;
+    is_good(&probe, figures);
+    assert_eq!(console, "");
+    Some(probe)
 }
 
 fn is_good(seen: &Value, figures: u64) {
-    for name in ["wrong", "empty", "resources"] {
-        assert_eq!(seen[name], Value::Array(Vec::new()), "{name}: {seen}");
-    }
+    assert_eq!(seen["wrong"], Value::Array(Vec::new()), "{seen}");
     assert_eq!((&seen["unlabelled"], &seen["unreachable"]), (&0.into(), &0.into()), "{seen}");
     assert_eq!(seen["wide"], false, "the page itself never scrolls sideways: {seen}");
     assert_eq!(seen["figures"], seen["told"], "{seen}");
@@ -86,16 +54,14 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
     let scratch = Scratch::new();
     let words = "run vru --runs 8 --set link.loss=0,1%,3% --set handshake=new --out out --report";
     scratch.trackbed(words).says(0, &["report: out/report.html"]);
-    let page = scratch.path("out/report.html");
-    assert!(fs::metadata(&page).unwrap().len() < 3_000_000);
-    for width in [500, 1024, 1600] {
-        let Some(seen) = examine(&scratch, &page, width) else { return };
-        is_good(&seen, 7);
+    let page = scratch.read("out/report.html");
+    assert!(page.len() < 3_000_000);
+    for width in [400, 1024, 1600] {
+        let Some(seen) = examine(&page, width, 7) else { return };
         let titles = seen["titles"].to_string();
         for part in ["over time", "transport state", "Results by loss"] {
             assert!(titles.contains(part), "{part}: {titles}");
         }
-        println!("{width} pixels: drawn after {} ms", seen["drawn"]);
     }
 }
 
@@ -107,15 +73,11 @@ fn parts_models_and_failures_have_their_places() {
     let lost = "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost";
     scratch.trackbed(lost).says(1, &[]);
     scratch.succeed("report lost --out lost.html");
-    let [v2x, lost] = ["v2x/report.html", "lost.html"].map(|name| scratch.path(name));
-    let text = scratch.read("v2x/report.html");
-    assert!(text.contains("MODEL, no measurement: ") && text.contains(">crossing</a>"));
-    let text = scratch.read("lost.html");
-    assert!(text.contains("Failed runs") && text.contains("trackbed replay lost 0 0"));
-    if let Some(seen) = examine(&scratch, &v2x, 1024) {
-        is_good(&seen, 15);
-        is_good(&examine(&scratch, &lost, 1024).unwrap(), 0);
-    }
+    let [v2x, lost] = ["v2x/report.html", "lost.html"].map(|name| scratch.read(name));
+    assert!(v2x.contains("MODEL, no measurement: ") && v2x.contains(">crossing</a>"));
+    assert!(lost.contains("Failed runs") && lost.contains("trackbed replay lost 0 0"));
+    examine(&v2x, 1024, 15);
+    examine(&lost, 1024, 0);
 }
 
 #[test]
