@@ -66,7 +66,9 @@ impl Figure {
     }
 
     /// Adds a view, unless nothing is drawn in it.
-    pub fn add(&mut self, choice: Vec<usize>, plot: Plot, caption: String) {
+    pub fn add(&mut self, choice: Vec<usize>, mut plot: Plot, caption: String) {
+        // Half a screen's width has two panels.
+        plot.panel_width_min = plot.panel_width_min.max(20.0);
         let is_drawn = |mark: &Mark| matches!(mark, Mark::Value(..));
         if plot.panels.iter().any(|panel| panel.marks.iter().any(is_drawn)) {
             self.views.push(View { choice, plot, caption, svg: String::new() });

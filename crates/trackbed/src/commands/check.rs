@@ -156,7 +156,7 @@ fn rates(text: &str) -> anyhow::Result<String> {
 fn drive(text: &str) -> anyhow::Result<String> {
     let log = DriveLog::parse(text, &[])?;
     let times = || log.samples.iter().filter_map(|sample| sample.seconds);
-    let span = times().next().zip(times().last());
+    let span = times().next().zip(times().next_back());
     let span = span.map_or_else(String::new, |(first, last)| format!(" in {:.0} s", last - first));
     Ok(format!("{}{span}{}", count(log.samples.len(), "position"), log.skipped()))
 }
