@@ -151,10 +151,8 @@ pub struct TlsParameters {
     /// The groups of the key exchange in the order of preference, at least one. The first one's
     /// share goes out with the hello (RFC 8446 section 4.2.8).
     pub key_exchanges: Vec<KeyExchange>,
-    /// The certificates of the server, and of a client that has some.
+    /// The certificates.
     pub chain: Chain,
-    /// Whether the client proves who it is with a certificate, and the server demands it.
-    pub client_auth: bool,
 }
 
 impl TlsParameters {
@@ -172,7 +170,6 @@ impl Default for TlsParameters {
             ciphers: CipherSuite::ALL.to_vec(),
             key_exchanges: vec![KeyExchange::default()],
             chain: Chain::default(),
-            client_auth: false,
         }
     }
 }
@@ -209,6 +206,8 @@ pub struct Chain {
     pub sct: usize,
     /// Whether it is compressed by zlib (RFC 8879).
     pub compressed: bool,
+    /// Whether the client has a chain of the same kinds, which the server demands.
+    pub client_auth: bool,
 }
 
 impl Chain {
@@ -265,8 +264,6 @@ pub struct TlsSettings {
     pub chain: Chain,
     /// The file with the user's own.
     pub certificate: Option<PathBuf>,
-    /// Whether the client has a certificate.
-    pub client_auth: bool,
 }
 
 named! {

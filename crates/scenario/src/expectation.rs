@@ -24,7 +24,7 @@ pub fn of(cell: &Cell) -> Option<Expected> {
         return None;
     }
     let [client, server] = [cell.endpoint.client_tls(), cell.endpoint.server_tls()];
-    if client.chain != Chain::default() || client.client_auth {
+    if client.chain != Chain::default() {
         // A first flight may exceed the window, or what an unproved address is sent.
         return None;
     }

@@ -300,7 +300,6 @@ impl Endpoint {
             ciphers: self.cipher.map_or(all.ciphers, |cipher| vec![cipher]),
             key_exchanges: self.tls_settings.key_exchange.clone().unwrap_or(key_exchanges),
             chain: self.tls_settings.chain.clone(),
-            client_auth: self.tls_settings.client_auth,
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use trackbed_connection::{Handshake, TlsVersion, Transport};
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_programs::{Client, CustomClient, CustomCommand, Server, clients};
-use trackbed_protocols::parameters::{certificates, idle_timeout, tcp, window};
+use trackbed_protocols::parameters::{idle_timeout, tcp, tls_of_server, window};
 use trackbed_protocols::{MqttAnswer, Protocol};
 
 use crate::ends::Refusal;
@@ -118,8 +118,7 @@ pub(crate) fn ignored(at: Selected<'_>, programs: &Programs) -> Vec<&'static str
         ignored.push("server-command");
     }
     if programs.server.is_some() {
-        let ours = certificates().into_iter().map(|parameter| parameter.name);
-        ignored.extend(ours.chain(["server-key-exchange"]));
+        ignored.extend(tls_of_server().iter().map(|parameter| parameter.name));
     }
     match programs.client {
         Some(_) => ignored.extend(["handshake", "key-exchange", "client-auth"]),

@@ -182,20 +182,15 @@ const CIPHERTEXT_LEN: usize = 1_088;
 mod tests {
     use super::*;
 
-    /// Any other length of a share than the draft's is refused.
     #[test]
-    fn both_ends_agree_and_a_damaged_share_is_refused() {
+    fn a_share_of_another_length_is_refused() {
         for &exchange in KeyExchange::ALL {
-            let group = group(exchange, false);
-            let asked = group.start().unwrap();
-            let share = asked.pub_key().to_vec();
-            let answer = group.start_and_complete(&share).unwrap();
-            for broken in [&share[1..], &[], &[&share[..], &[0]].concat()] {
-                assert!(group.start_and_complete(broken).is_err(), "{exchange}");
+            let [client, other] = [(); 2].map(|()| group(exchange, false).start().unwrap());
+            let share = client.pub_key();
+            for broken in [&share[1..], &[], &[share, &[0]].concat()] {
+                assert!(group(exchange, false).start_and_complete(broken).is_err(), "{exchange}");
             }
-            assert!(group.start().unwrap().complete(&answer.pub_key[1..]).is_err(), "{exchange}");
-            let shared = asked.complete(&answer.pub_key).unwrap();
-            assert_eq!(shared.secret_bytes(), answer.secret.secret_bytes(), "{exchange}");
+            assert!(other.complete(&share[1..]).is_err(), "{exchange}");
         }
     }
 }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use p256::SecretKey;
 use p256::pkcs8::DecodePrivateKey as _;
 use rustls::crypto::ring::sign::{any_ecdsa_type, any_supported_type};
-use rustls::pki_types::{AlgorithmIdentifier, CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::sign::{CertifiedKey, SigningKey};
+use rustls::pki_types::{
+    AlgorithmIdentifier, CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer,
+    SignatureVerificationAlgorithm as _,
+};
+use rustls::sign::{CertifiedKey, SigningKey, public_key_to_spki};
 
 use super::keys::Key;
 use super::provider::Randomness;
@@ -28,26 +31,16 @@ impl Identity {
     /// If the source of randomness fails, or the chain cannot be used.
     pub(crate) fn server(randomness: &Randomness, chain: &Chain) -> Result<Identity, String> {
         if let Some(own) = &chain.certificate {
-            let is_seeded = randomness.seeded().is_some();
-            let key = own_key(&own.key, is_seeded)?;
-            return Identity::of(own.chain.clone(), key, own.chain.last().cloned(), Vec::new());
+            let key = own_key(&own.key, randomness.seeded().is_some())?;
+            let trust = Trust(own.chain.last().cloned().ok_or("it has no certificate")?);
+            let key = CertifiedKey::new(own.chain.clone(), key);
+            if matches!(key.keys_match(), Err(rustls::Error::InconsistentKeys(_))) {
+                return Err("its private key is not that of its first certificate".to_owned());
+            }
+            return Ok(Identity { key: Arc::new(key), pkcs8: Vec::new(), trust });
         }
-        let mut fill = |bytes: &mut [u8]| randomness.fill(bytes);
-        let mut sct = vec![0; chain.sct];
-        let leaf = Key::new(chain.kinds.first().copied().unwrap_or_default(), &mut fill)?;
-        let root = match chain.kinds.last() {
-            None => None,
-            Some(kind) => Some(Key::new(*kind, &mut fill)?),
-        };
-        fill(&mut sct)?;
-        let mut identity = Identity::issue(randomness, chain, leaf, root, &sct)?;
-        if chain.staple > 0 {
-            let mut staple = vec![0; chain.staple];
-            randomness.fill(&mut staple)?;
-            let key = Arc::unwrap_or_clone(identity.key);
-            identity.key = Arc::new(CertifiedKey { ocsp: Some(staple), ..key });
-        }
-        Ok(identity)
+        let root = chain.kinds.last().map(|kind| Key::new(*kind, |bytes| randomness.fill(bytes)));
+        Identity::issue(randomness, chain, root.transpose()?)
     }
 
     /// A client's, whose chain has the kinds of the server's.
@@ -55,54 +48,60 @@ impl Identity {
     /// # Errors
     /// If the source of randomness fails.
     pub(crate) fn client(randomness: &Randomness, chain: &Chain) -> Result<Identity, String> {
-        let kind = chain.kinds.first().copied().unwrap_or_default();
-        let leaf = Key::new(kind, |bytes| randomness.fill(bytes))?;
-        Identity::issue(randomness, chain, leaf, Some(client_root(chain)?), &[])
+        let chain = Chain { kinds: chain.kinds.clone(), ..Chain::default() };
+        Identity::issue(randomness, &chain, Some(client_root(&chain)?))
     }
 
-    /// The chain for `leaf`, from `root` down; without a root the leaf signs itself.
+    /// A chain from `root` down; without a root the key signs its own certificate.
     fn issue(
         randomness: &Randomness,
         chain: &Chain,
-        leaf: Key,
         root: Option<Key>,
-        sct: &[u8],
     ) -> Result<Identity, String> {
-        let ring = (leaf.kind == KeyKind::P256 && randomness.seeded().is_none()).then(|| {
-            let der = PrivatePkcs8KeyDer::from(leaf.pkcs8.clone());
-            any_ecdsa_type(&der.into()).map_err(|error| error.to_string())
-        });
-        let pkcs8 = leaf.pkcs8.clone();
-        let Some(root) = root else {
-            let made =
-                certificate((SELF_SIGNED, &leaf), (SELF_SIGNED, &leaf), leaf_extensions(sct));
-            let key = ring.unwrap_or_else(|| Ok(Arc::new(leaf)))?;
-            return Identity::of(vec![made.clone()], key, Some(made), pkcs8);
+        let key = |kind| Key::new(kind, |bytes| randomness.fill(bytes));
+        let filler = |len| {
+            let mut bytes = vec![0; len];
+            randomness.fill(&mut bytes).map(|()| bytes)
         };
-        let trust = certificate((ROOT, &root), (ROOT, &root), authority_extensions());
-        let (mut issuer, mut certificates) = ((ROOT.to_owned(), root), Vec::new());
-        for (number, kind) in chain.kinds.iter().enumerate().skip(1).rev() {
-            let name = format!("Trackbed intermediate {number}");
-            let key = Key::new(*kind, |bytes| randomness.fill(bytes))?;
-            let by = (&*issuer.0, &issuer.1);
-            certificates.push(certificate((&name, &key), by, authority_extensions()));
-            issuer = (name, key);
-        }
-        let by = (&*issuer.0, &issuer.1);
-        certificates.push(certificate((SERVER_NAME, &leaf), by, leaf_extensions(sct)));
-        certificates.reverse();
-        let key = ring.unwrap_or_else(|| Ok(Arc::new(leaf)))?;
-        Identity::of(certificates, key, Some(trust), pkcs8)
-    }
-
-    fn of(
-        chain: Vec<CertificateDer<'static>>,
-        key: Arc<dyn SigningKey>,
-        trust: Option<CertificateDer<'static>>,
-        pkcs8: Vec<u8>,
-    ) -> Result<Identity, String> {
-        let trust = Trust(trust.ok_or("there is no certificate")?);
-        Ok(Identity { key: Arc::new(CertifiedKey::new(chain, key)), pkcs8, trust })
+        let leaf = key(chain.kinds.first().copied().unwrap_or_default())?;
+        let extensions = leaf_extensions(&filler(chain.sct)?);
+        let mut certificates = Vec::new();
+        let trust = match root {
+            None => {
+                certificates.push(certificate(
+                    (SELF_SIGNED, &leaf),
+                    (SELF_SIGNED, &leaf),
+                    extensions,
+                ));
+                certificates[0].clone()
+            }
+            Some(root) => {
+                let trust = authority(&root);
+                let mut issuer = (ROOT.to_owned(), root);
+                for (number, kind) in chain.kinds.iter().enumerate().skip(1).rev() {
+                    let own = (format!("Trackbed intermediate {number}"), key(*kind)?);
+                    let by = (&*issuer.0, &issuer.1);
+                    certificates.push(certificate((&own.0, &own.1), by, authority_extensions()));
+                    issuer = own;
+                }
+                let by = (&*issuer.0, &issuer.1);
+                certificates.push(certificate((SERVER_NAME, &leaf), by, extensions));
+                certificates.reverse();
+                trust
+            }
+        };
+        let pkcs8 = leaf.pkcs8.clone();
+        let key: Arc<dyn SigningKey> = match randomness.seeded() {
+            // It signs faster.
+            None if leaf.kind == KeyKind::P256 => {
+                let der = PrivatePkcs8KeyDer::from(pkcs8.clone());
+                any_ecdsa_type(&der.into()).map_err(|error| error.to_string())?
+            }
+            _ => Arc::new(leaf),
+        };
+        let mut key = CertifiedKey::new(certificates, key);
+        key.ocsp = (chain.staple > 0).then(|| filler(chain.staple)).transpose()?;
+        Ok(Identity { key: Arc::new(key), pkcs8, trust: Trust(trust) })
     }
 }
 
@@ -128,8 +127,11 @@ fn client_root(chain: &Chain) -> Result<Key, String> {
 /// # Errors
 /// If the library refuses to make a key.
 pub fn client_trust(chain: &Chain) -> Result<Trust, String> {
-    let root = client_root(chain)?;
-    Ok(Trust(certificate((ROOT, &root), (ROOT, &root), authority_extensions())))
+    Ok(Trust(authority(&client_root(chain)?)))
+}
+
+fn authority(root: &Key) -> CertificateDer<'static> {
+    certificate((ROOT, root), (ROOT, root), authority_extensions())
 }
 
 /// The user's key. Randomness of its library would make a run differ from its repetition.
@@ -167,8 +169,7 @@ fn certificate(
         der(SEQUENCE, &der(SET, &der(SEQUENCE, &common)))
     };
     let algorithm = |id: AlgorithmIdentifier| der(SEQUENCE, &id);
-    let (of_key, ..) = key.kind.algorithms();
-    let (_, of_signature, _) = by.kind.algorithms();
+    let of_signature = by.kind.signature_alg_id();
     let validity = [der(UTC_TIME, b"200101000000Z"), der(UTC_TIME, b"491231000000Z")].concat();
     let to_be_signed = [
         der(VERSION, &[2, 1, 2]),
@@ -177,11 +178,11 @@ fn certificate(
         name(issuer),
         der(SEQUENCE, &validity),
         name(subject),
-        der(SEQUENCE, &[algorithm(of_key), bits(&key.public)].concat()),
+        public_key_to_spki(&key.kind.public_key_alg_id(), &key.public).to_vec(),
         der(EXTENSIONS, &der(SEQUENCE, &extensions)),
     ];
     let to_be_signed = der(SEQUENCE, &to_be_signed.concat());
-    let signature = bits(&by.sign(&to_be_signed));
+    let signature = bits(&(by.sign)(&to_be_signed));
     der(SEQUENCE, &[to_be_signed, algorithm(of_signature), signature].concat()).into()
 }
 

@@ -3,22 +3,21 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use ml_dsa::MlDsaParams;
 use ml_dsa::signature::{Keypair as _, Verifier as _};
-use ml_dsa::{MlDsa44, MlDsa65, MlDsa87, MlDsaParams};
 use p256::SecretKey;
 use p256::ecdsa::signature::Signer as _;
 use p256::ecdsa::{DerSignature, SigningKey as P256Key};
 use p256::pkcs8::EncodePrivateKey as _;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
-use rustls::crypto::WebPkiSupportedAlgorithms;
-use rustls::pki_types::alg_id::{self, ECDSA_P256, ECDSA_SHA256};
-use rustls::pki_types::{
-    AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm as Verification,
-};
-use rustls::sign::{Signer, SigningKey};
+use rustls::crypto::{WebPkiSupportedAlgorithms, ring::default_provider};
+use rustls::pki_types::SignatureVerificationAlgorithm as Verification;
+use rustls::pki_types::{AlgorithmIdentifier, InvalidSignature, SubjectPublicKeyInfoDer, alg_id};
+use rustls::sign::{Signer, SigningKey, public_key_to_spki};
 use rustls::{SignatureAlgorithm, SignatureScheme};
 
 use crate::config::KeyKind;
+use KeyKind::{Ed25519, MlDsa44, MlDsa65, MlDsa87, P256};
 
 /// A private key of any kind. ECDSA takes its nonce from key and message (RFC 6979).
 #[derive(Clone)]
@@ -28,7 +27,7 @@ pub(super) struct Key {
     pub(super) public: Vec<u8>,
     /// The private key in PKCS #8, for libraries that sign by themselves; P-256 only.
     pub(super) pkcs8: Vec<u8>,
-    sign: Sign,
+    pub(super) sign: Sign,
 }
 
 type Sign = Arc<dyn Fn(&[u8]) -> Vec<u8> + Send + Sync>;
@@ -42,21 +41,21 @@ impl Key {
         let mut seed = [0; 32];
         fill(&mut seed)?;
         let (public, sign): (Vec<u8>, Sign) = match kind {
-            KeyKind::P256 => loop {
+            P256 => loop {
                 // Fails only for zero and numbers beyond the group's order: once in 2^32.
                 if let Ok(key) = P256Key::from_slice(&seed) {
                     return Key::of_p256(key);
                 }
                 fill(&mut seed)?;
             },
-            KeyKind::Ed25519 => {
+            Ed25519 => {
                 let pair = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|e| e.to_string())?;
                 let public = pair.public_key().as_ref().to_vec();
                 (public, Arc::new(move |message| pair.sign(message).as_ref().to_vec()))
             }
-            KeyKind::MlDsa44 => ml_dsa::<MlDsa44>(seed),
-            KeyKind::MlDsa65 => ml_dsa::<MlDsa65>(seed),
-            KeyKind::MlDsa87 => ml_dsa::<MlDsa87>(seed),
+            MlDsa44 => ml_dsa::<ml_dsa::MlDsa44>(seed),
+            MlDsa65 => ml_dsa::<ml_dsa::MlDsa65>(seed),
+            MlDsa87 => ml_dsa::<ml_dsa::MlDsa87>(seed),
         };
         Ok(Key { kind, public, pkcs8: Vec::new(), sign })
     }
@@ -64,16 +63,11 @@ impl Key {
     pub(super) fn of_p256(key: P256Key) -> Result<Key, String> {
         let public = key.verifying_key().to_sec1_point(false).as_bytes().to_vec();
         let pkcs8 = SecretKey::from(&key).to_pkcs8_der().map_err(|error| error.to_string())?;
-        let pkcs8 = pkcs8.as_bytes().to_vec();
         let sign = Arc::new(move |message: &[u8]| {
             let signature: DerSignature = key.sign(message);
             signature.as_bytes().to_vec()
         });
-        Ok(Key { kind: KeyKind::P256, public, pkcs8, sign })
-    }
-
-    pub(super) fn sign(&self, message: &[u8]) -> Vec<u8> {
-        (self.sign)(message)
+        Ok(Key { kind: P256, public, pkcs8: pkcs8.as_bytes().to_vec(), sign })
     }
 }
 
@@ -89,68 +83,69 @@ impl fmt::Debug for Key {
     }
 }
 
-impl KeyKind {
-    /// The algorithms of the key and of its signatures in a certificate, and its signatures in TLS.
-    pub(super) fn algorithms(self) -> (AlgorithmIdentifier, AlgorithmIdentifier, SignatureScheme) {
-        let both = |id, scheme| (id, id, scheme);
-        match self {
-            KeyKind::P256 => (ECDSA_P256, ECDSA_SHA256, SignatureScheme::ECDSA_NISTP256_SHA256),
-            KeyKind::Ed25519 => both(alg_id::ED25519, SignatureScheme::ED25519),
-            KeyKind::MlDsa44 => both(alg_id::ML_DSA_44, SignatureScheme::ML_DSA_44),
-            KeyKind::MlDsa65 => both(alg_id::ML_DSA_65, SignatureScheme::ML_DSA_65),
-            KeyKind::MlDsa87 => both(alg_id::ML_DSA_87, SignatureScheme::ML_DSA_87),
-        }
-    }
-}
-
 impl SigningKey for Key {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
         offered.contains(&self.scheme()).then(|| Box::new(self.clone()) as Box<dyn Signer>)
     }
 
+    fn public_key(&self) -> Option<SubjectPublicKeyInfoDer<'_>> {
+        Some(public_key_to_spki(&self.kind.public_key_alg_id(), &self.public))
+    }
+
     fn algorithm(&self) -> SignatureAlgorithm {
         match self.kind {
-            KeyKind::P256 => SignatureAlgorithm::ECDSA,
-            KeyKind::Ed25519 => SignatureAlgorithm::ED25519,
-            // It has no number there: that field is of TLS 1.2.
-            KeyKind::MlDsa44 | KeyKind::MlDsa65 | KeyKind::MlDsa87 => {
-                SignatureAlgorithm::Unknown(0)
-            }
+            P256 => SignatureAlgorithm::ECDSA,
+            Ed25519 => SignatureAlgorithm::ED25519,
+            // It has no number: the field is of TLS 1.2.
+            MlDsa44 | MlDsa65 | MlDsa87 => SignatureAlgorithm::Unknown(0),
         }
     }
 }
 
 impl Signer for Key {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rustls::Error> {
-        Ok(Key::sign(self, message))
+        Ok((self.sign)(message))
     }
 
     fn scheme(&self) -> SignatureScheme {
-        self.kind.algorithms().2
+        scheme(self.kind)
+    }
+}
+
+fn scheme(kind: KeyKind) -> SignatureScheme {
+    match kind {
+        P256 => SignatureScheme::ECDSA_NISTP256_SHA256,
+        Ed25519 => SignatureScheme::ED25519,
+        MlDsa44 => SignatureScheme::ML_DSA_44,
+        MlDsa65 => SignatureScheme::ML_DSA_65,
+        MlDsa87 => SignatureScheme::ML_DSA_87,
     }
 }
 
 /// The verification of ML-DSA (FIPS 204), which ring does not have.
-#[derive(Debug)]
-struct MlDsa(KeyKind);
-
-impl Verification for MlDsa {
+impl Verification for KeyKind {
     fn verify_signature(&self, key: &[u8], text: &[u8], by: &[u8]) -> Result<(), InvalidSignature> {
-        let verified = match self.0 {
-            KeyKind::MlDsa44 => verified::<MlDsa44>(key, text, by),
-            KeyKind::MlDsa65 => verified::<MlDsa65>(key, text, by),
-            KeyKind::MlDsa87 => verified::<MlDsa87>(key, text, by),
-            KeyKind::P256 | KeyKind::Ed25519 => None,
+        let verified = match self {
+            P256 | Ed25519 => None,
+            MlDsa44 => verified::<ml_dsa::MlDsa44>(key, text, by),
+            MlDsa65 => verified::<ml_dsa::MlDsa65>(key, text, by),
+            MlDsa87 => verified::<ml_dsa::MlDsa87>(key, text, by),
         };
         verified.ok_or(InvalidSignature)
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        self.0.algorithms().0
+        match self {
+            P256 => alg_id::ECDSA_P256,
+            Ed25519 => alg_id::ED25519,
+            MlDsa44 => alg_id::ML_DSA_44,
+            MlDsa65 => alg_id::ML_DSA_65,
+            MlDsa87 => alg_id::ML_DSA_87,
+        }
     }
 
     fn signature_alg_id(&self) -> AlgorithmIdentifier {
-        self.0.algorithms().1
+        if *self == P256 { alg_id::ECDSA_SHA256 } else { self.public_key_alg_id() }
     }
 }
 
@@ -162,11 +157,10 @@ fn verified<P: MlDsaParams>(key: &[u8], text: &[u8], signature: &[u8]) -> Option
 /// The signatures that ring verifies, and those of ML-DSA.
 pub(super) fn with_ml_dsa() -> WebPkiSupportedAlgorithms {
     type Mapping = (SignatureScheme, &'static [&'static dyn Verification]);
-    const KINDS: [KeyKind; 3] = [KeyKind::MlDsa44, KeyKind::MlDsa65, KeyKind::MlDsa87];
-    static ML_DSA: [&dyn Verification; 3] = [&MlDsa(KINDS[0]), &MlDsa(KINDS[1]), &MlDsa(KINDS[2])];
+    static ML_DSA: [&dyn Verification; 3] = [&MlDsa44, &MlDsa65, &MlDsa87];
     static BOTH: LazyLock<(Vec<&'static dyn Verification>, Vec<Mapping>)> = LazyLock::new(|| {
-        let ring = rustls::crypto::ring::default_provider().signature_verification_algorithms;
-        let ours = KINDS.map(|kind| kind.algorithms().2).into_iter().zip(ML_DSA.chunks(1));
+        let ring = default_provider().signature_verification_algorithms;
+        let ours = [MlDsa44, MlDsa65, MlDsa87].map(scheme).into_iter().zip(ML_DSA.chunks(1));
         ([ring.all, &ML_DSA].concat(), ring.mapping.iter().copied().chain(ours).collect())
     });
     WebPkiSupportedAlgorithms { all: &BOTH.0, mapping: &BOTH.1 }
@@ -187,6 +181,6 @@ mod tests {
         let r = "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716";
         let s = "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8";
         // Both numbers have their top bit set, so DER puts a zero byte before each.
-        assert_eq!(hex(&key.sign(b"sample")), format!("3046022100{r}022100{s}"));
+        assert_eq!(hex(&(key.sign)(b"sample")), format!("3046022100{r}022100{s}"));
     }
 }

@@ -70,7 +70,7 @@ impl TlsClient {
         .with_protocol_versions(&versions)
         .map_err(|error| profile.unsupported(error.to_string()))?
         .with_root_certificates(trusting(&profile, trust.0.clone())?);
-        let mut tls = match config.tls.client_auth {
+        let mut tls = match chain.client_auth {
             false => builder.with_no_client_auth(),
             true => {
                 let identity = Identity::client(&randomness, chain)
@@ -113,7 +113,7 @@ impl TlsServer {
         )
         .with_protocol_versions(&versions)
         .map_err(|error| profile.unsupported(error.to_string()))?;
-        let builder = match config.tls.client_auth {
+        let builder = match chain.client_auth {
             false => builder.with_no_client_auth(),
             true => {
                 let roots = trusting(&profile, client_trust(chain).map_err(failed)?.0)?;

@@ -126,8 +126,8 @@ fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
         MlDsa65 => (1_952, 3_309),
         MlDsa87 => (2_592, 4_627),
     };
-    let of = |chain: Chain, client_auth, handshake| {
-        let tls = TlsParameters { chain, client_auth, ..offer(&[X25519]) };
+    let of = |chain: Chain, handshake| {
+        let tls = TlsParameters { chain, ..offer(&[X25519]) };
         shake("tcp+tls", [tls.clone(), tls], handshake).map(|[first, later]| {
             assert_eq!((first.round_trips, later.round_trips), (3, 3), "{first:?} {later:?}");
             let is_less = later.sent < first.sent && later.received < first.received;
@@ -135,7 +135,7 @@ fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
             [first.sent, first.received]
         })
     };
-    let base = of(Chain::default(), false, Handshake::New).unwrap();
+    let base = of(Chain::default(), Handshake::New).unwrap();
     for kinds in [&[P256][..], &[Ed25519, P256], &[MlDsa44], &[P256, MlDsa65], &[MlDsa44]] {
         let chain = Chain { kinds: kinds.to_vec(), ..Chain::default() };
         // Each certificate has its key and its issuer's signature; the handshake has one more.
@@ -143,20 +143,21 @@ fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
         let certificates: u64 =
             kinds.iter().zip(issuers).map(|(own, by)| size(*own).0 + size(*by).1).sum();
         let own = certificates + size(kinds[0]).1;
-        let [_, plain] = of(chain.clone(), false, Handshake::New).unwrap();
+        let [_, plain] = of(chain.clone(), Handshake::New).unwrap();
         // Names, dates and lengths take about 240 bytes in a certificate, and 267 in a default one.
         let fields = 240 * kinds.len() as u64;
         let expected = base[1] - 65 - 71 - 71 - 267 + own + fields;
         assert!(plain.abs_diff(expected) < 60, "{kinds:?}: {plain} {expected}");
         // A client's chain is as long, and the server asks for it.
-        let [up, down] = of(chain.clone(), true, Handshake::Resumed).unwrap();
+        let mutual = Chain { client_auth: true, ..chain.clone() };
+        let [up, down] = of(mutual, Handshake::Resumed).unwrap();
         assert!((up - base[0]).abs_diff(own + fields) < 60 * kinds.len() as u64, "{kinds:?}: {up}");
         assert!((20..100).contains(&(down - plain)), "{kinds:?}: {down} {plain}");
         let filled = Chain { staple: 500, sct: 240, ..chain.clone() };
-        let [_, filled] = of(filled, false, Handshake::New).unwrap();
+        let [_, filled] = of(filled, Handshake::New).unwrap();
         assert!((filled - plain).abs_diff(740 + 30) < 20, "{kinds:?}: {filled} {plain}");
         let compressed = Chain { compressed: true, ..chain };
-        let [_, compressed] = of(compressed, false, Handshake::New).unwrap();
+        let [_, compressed] = of(compressed, Handshake::New).unwrap();
         // Keys and signatures are as good as random.
         assert!((plain - fields..plain + 20).contains(&compressed), "{compressed} {plain}");
     }

@@ -108,7 +108,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
         ("protocol = \"http2\"\nclient = \"chromum\"", "did you mean \"chromium\"?"),
         (
             "protocol = \"http2\"\nkey-exchange = \"x25519:kyber\"",
-            "\"kyber\" is unknown; the groups are x25519, secp256r1,",
+            "\"kyber\" is unknown; write some of x25519, secp256r1,",
         ),
         (
             "protocol = \"http2\"\ntls = \"1.2\"\nserver-key-exchange = \"x25519:X25519MLKEM768\"",

@@ -20,14 +20,9 @@ type Case = (&'static [KeyExchange], &'static [KeyExchange], KeyExchange, bool);
 
 const ADDRESSES: [IpAddr; 2] = [HERE, IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
-/// Its numbers of groups, for the command line.
+/// Their numbers, for the command line.
 fn numbers(groups: &[KeyExchange]) -> String {
-    let number = |group: &KeyExchange| match group {
-        X25519 => "29",
-        P256 => "23",
-        X25519MlKem768 => "4588",
-        P256MlKem768 => "4587",
-    };
+    let number = |group: &KeyExchange| ["29", "23", "4588", "4587"][*group as usize];
     groups.iter().map(number).collect::<Vec<_>>().join(",")
 }
 
@@ -96,7 +91,8 @@ fn the_key_exchanges_work_with_go() {
 
 fn our_client(program: &Path, here: IpAddr, (client, server, group, retried): Case) {
     let identity = Identity::new();
-    let tls = TlsParameters { client_auth: true, ..offer(client) };
+    let mut tls = offer(client);
+    tls.chain.client_auth = true;
     let clients = client_trust(&tls.chain).unwrap();
     let clients = pem_file("CERTIFICATE", clients.as_der());
     let mut child = Command::new(program)
