@@ -46,6 +46,7 @@ const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "train", text: include_str!("../../../scenarios/train.toml") },
     BuiltIn { name: "edge", text: include_str!("../../../scenarios/edge.toml") },
     BuiltIn { name: "v2x", text: include_str!("../../../scenarios/v2x.toml") },
+    BuiltIn { name: "quantum", text: include_str!("../../../scenarios/quantum.toml") },
     BuiltIn { name: "costs", text: include_str!("../../../scenarios/costs.toml") },
     BuiltIn { name: "bulk", text: include_str!("../../../scenarios/bulk.toml") },
 ];

@@ -33,7 +33,7 @@ use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tally::Tally;
-use crate::tls::{Profile, Randomness, TlsClient, TlsServer};
+use crate::tls::{Profile, Randomness, TlsClient, TlsServer, explained};
 pub(crate) use congestion::QUIC_CONGESTION;
 use moving::Arrivals;
 use probing::Occasion;
@@ -341,12 +341,12 @@ pub(crate) fn connection_failed(
 ) -> Error {
     match error {
         ConnectionError::TransportError(_) | ConnectionError::VersionMismatch => {
-            Error::lasting(protocol, step, error)
+            Error::lasting(protocol, step, explained(error))
         }
         ConnectionError::ConnectionClosed(close)
             if CRYPTO_ERRORS.contains(&close.error_code.into()) =>
         {
-            Error::lasting(protocol, step, error)
+            Error::lasting(protocol, step, explained(error))
         }
         ConnectionError::ConnectionClosed(_)
         | ConnectionError::ApplicationClosed(_)

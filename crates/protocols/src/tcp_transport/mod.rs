@@ -22,7 +22,7 @@ use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
-use crate::tls::{Profile, TlsClient, TlsServer};
+use crate::tls::{Profile, TlsClient, TlsServer, explained};
 pub(crate) use open::Open;
 use opening::in_time;
 pub(crate) use patience::Patience;
@@ -119,8 +119,8 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
 /// Converts the failure of a connection. A refusal by the peer or the configuration is lasting.
 pub(crate) fn io_failed(protocol: &'static str, step: Step, error: &io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::InvalidData
-        | io::ErrorKind::InvalidInput
+        io::ErrorKind::InvalidData => Error::lasting(protocol, step, explained(error)),
+        io::ErrorKind::InvalidInput
         | io::ErrorKind::AddrNotAvailable
         | io::ErrorKind::Unsupported => Error::lasting(protocol, step, error),
         _ => Error::transient(protocol, step, error),

@@ -5,6 +5,7 @@ mod identity;
 mod keys;
 mod provider;
 
+use std::fmt;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
@@ -203,6 +204,27 @@ impl Profile {
     fn unsupported(&self, advice: impl Into<String>) -> Error {
         Error::unsupported(self.protocol, advice)
     }
+}
+
+/// A failure of a handshake, with the keys of a scenario that change it.
+pub(crate) fn explained(failure: &dyn fmt::Display) -> String {
+    let text = failure.to_string();
+    let known = [
+        (
+            ["HandshakeFailure", "error 40"],
+            "handshake_failure: compare key-exchange, server-key-exchange and cipher",
+        ),
+        (
+            ["expired", "not valid yet"],
+            "certificate: renew it; a run in virtual time begins with the year 2026",
+        ),
+        (
+            ["UnknownIssuer", "UnknownCA"],
+            "certificate: its file needs the chain in order, and at the end what clients trust",
+        ),
+    ];
+    let advice = known.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)));
+    advice.map_or(text.clone(), |(_, advice)| format!("{text} ({advice})"))
 }
 
 /// The negotiated parameters, once the handshake has progressed far enough.

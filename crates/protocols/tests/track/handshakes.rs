@@ -1,10 +1,13 @@
 //! Handshakes of TLS with today's key exchanges, against a computation of their bytes by hand.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use trackbed_protocols::{Chain, ClientConfig, KeyKind, Ledger, ServerConfig, TlsParameters};
+use trackbed_protocols::{
+    Chain, ClientConfig, KeyKind, Ledger, OwnCertificate, ServerConfig, TlsParameters,
+};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{RTT, clean, ping, protocol, server_address, service, simulate};
@@ -183,4 +186,62 @@ fn a_flight_beyond_the_amplification_limit_waits_a_round_trip() {
         let case = format!("{group} {kinds:?} {first:?}");
         assert_eq!((first.round_trips, waited), (2 + waits, waits), "{case}");
     }
+}
+
+/// A certificate for `name` until the end of `year`, and its key, as PEM.
+fn made(name: &str, year: i32) -> [String; 2] {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut parameters = rcgen::CertificateParams::new([name.to_owned()]).unwrap();
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, name);
+    parameters.not_after = rcgen::date_time_ymd(year, 12, 31);
+    let certificate = parameters.self_signed(&key).unwrap().der().to_vec();
+    [("CERTIFICATE", certificate), ("PRIVATE KEY", key.serialize_der())]
+        .map(|(label, der)| pem::encode(&pem::Pem::new(label, der)))
+}
+
+#[test]
+fn what_cannot_be_agreed_on_names_the_setting() {
+    let [own, key] = made("*.example.org", 2040);
+    let [expired, of_expired] = made("example.org", 2025);
+    let [foreign, of_foreign] = made("example.net", 2040);
+    for (pem, part) in [
+        (String::new(), "no certificate: put the server's first"),
+        (own.replace("MI", "M!"), "its PEM is damaged"),
+        (own.replace("MIIB", "MIID"), "not valid X.509"),
+        (own.clone(), "no private key: append it"),
+        (own.repeat(200) + &key, "B, TLS ends take 65000 B: shorten it"),
+    ] {
+        let error = OwnCertificate::from_pem(&pem).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+    let with = |pem: String| {
+        let certificate = Some(Arc::new(OwnCertificate::from_pem(&pem).unwrap()));
+        let chain = Chain { certificate, ..Chain::default() };
+        [(); 2].map(|()| TlsParameters { chain: chain.clone(), ..offer(&[X25519]) })
+    };
+    for name in ["http2", "quic"] {
+        shake(name, with(format!("{own}{key}")), Handshake::Resumed).unwrap();
+        for (ends, part) in [
+            (
+                [offer(&[X25519]), offer(&[X25519MlKem768])],
+                "(handshake_failure: compare key-exchange",
+            ),
+            (with(format!("{expired}{of_expired}")), "(certificate: renew it;"),
+            (
+                with(format!("{own}{foreign}{key}")),
+                "(certificate: its file needs the chain in order",
+            ),
+        ] {
+            let error = shake(name, ends, Handshake::New).unwrap_err();
+            assert!(error.contains(part), "{name}: {error}");
+        }
+    }
+    let server = simulate(&clean(), |track| async move {
+        let [_, tls] = with(format!("{own}{of_foreign}"));
+        let config = ServerConfig { tls, ..ServerConfig::default() };
+        let served =
+            protocol("quic").serve(track.server, server_address(), &config, Rc::new(service));
+        served.err().unwrap().to_string()
+    });
+    assert!(server.contains("its private key is not that of its first certificate"), "{server}");
 }
