@@ -2,9 +2,7 @@
 
 use std::sync::LazyLock;
 
-use trackbed_connection::{
-    Capabilities, CipherSuite, Handshake, KeyExchange, TlsVersion, Transport,
-};
+use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 use trackbed_protocols::{
@@ -208,19 +206,11 @@ impl Selected<'_> {
 
 /// Refuses what TLS 1.2 does not have.
 fn check_version(settings: &TlsSettings, tls: Option<TlsVersion>) -> Result<(), Refusal> {
-    let hybrid = |groups: &Option<Vec<KeyExchange>>| {
-        groups.iter().flatten().find(|group| group.is_hybrid()).map(|group| group.name())
-    };
-    let settings = [
-        ("key-exchange", hybrid(&settings.key_exchange)),
-        ("server-key-exchange", hybrid(&settings.server_key_exchange)),
-        ("chain", settings.chain.has_ml_dsa().then_some("ML-DSA")),
-    ];
-    for (path, what) in settings {
-        if let Some(what) = what.filter(|_| tls == Some(TlsVersion::Tls12)) {
-            let why = format!("{what} needs TLS 1.3: remove it, or set tls = \"1.3\"");
-            return Err(Refusal { path, why });
-        }
+    let mut groups = [&settings.key_exchange, &settings.server_key_exchange].into_iter().flatten();
+    let has_ml_kem = groups.any(|groups| groups.iter().any(|group| group.is_hybrid()));
+    if tls == Some(TlsVersion::Tls12) && (has_ml_kem || settings.chain.has_ml_dsa()) {
+        let why = "ML-KEM and ML-DSA need TLS 1.3: remove them, or set tls = \"1.3\"".to_owned();
+        return Err(Refusal { path: "tls", why });
     }
     Ok(())
 }

@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use trackbed_connection::{Handshake, TlsVersion};
-use trackbed_protocols::Chain;
+use trackbed_protocols::TlsSettings;
 
 use crate::plan::{Cell, Endpoint};
 
@@ -23,22 +22,14 @@ pub fn of(cell: &Cell) -> Option<Expected> {
         // Its round trips are unknown.
         return None;
     }
-    let [client, server] = [cell.endpoint.client_tls(), cell.endpoint.server_tls()];
-    if client.chain != Chain::default() {
-        // A first flight may exceed the window, or what an unproved address is sent.
+    if cell.endpoint.tls_settings != TlsSettings::default() {
+        // A HelloRetryRequest, the window or an unproved address may cost round trips.
         return None;
     }
     let lockstep = cell.workload.expectation()?;
     let round_trip_time = cell.network.round_trip_time()?;
     let Endpoint { protocol, tls, handshake, transport, .. } = &cell.endpoint;
-    // TLS 1.3 then sends a HelloRetryRequest, unless the client remembers the server's groups.
-    let first = client.key_exchanges.first();
-    let is_retried = *tls == Some(TlsVersion::Tls13)
-        && first.is_some_and(|group| !server.key_exchanges.contains(group));
-    let of = |handshake| {
-        u64::from(protocol.set_up_round_trips(*tls, handshake, transport))
-            + u64::from(is_retried && handshake == Handshake::New)
-    };
+    let of = |handshake| u64::from(protocol.set_up_round_trips(*tls, handshake, transport));
     let later = u64::from(lockstep.connections.saturating_sub(1));
     let set_up = of(handshake.first()) + of(handshake.later()) * later;
     let round_trips = u32::try_from(set_up + u64::from(lockstep.exchanges)).ok()?;
@@ -79,10 +70,8 @@ mod tests {
         assert_eq!(one("quic", "1.3", "new"), [Some(2)]);
         assert_eq!(one("http3", "1.3", "early"), [Some(1)]);
         assert_eq!(round_trips(&["protocol=tcp", "workload.count=1"]), [Some(2)]);
-        let retried = ["key-exchange=x25519:secp256r1", "server-key-exchange=secp256r1"];
-        let quic = ["protocol=quic", "handshake=new", "workload.count=1"];
-        assert_eq!(round_trips(&[retried, [quic[0], quic[1]]].concat()), [Some(12)]);
-        assert_eq!(round_trips(&[&quic[..], &["chain=p256"]].concat()), [None]);
+        let chain = ["protocol=quic", "handshake=new", "workload.count=1", "chain=p256"];
+        assert_eq!(round_trips(&chain), [None]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 use ml_kem::ml_kem_768::{Ciphertext, DecapsulationKey, EncapsulationKey};
 use ml_kem::{B32, Decapsulate as _, KeyExport as _, Seed, TryKeyInit as _};
-use p256::SecretKey;
 use p256::ecdh::diffie_hellman;
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -15,6 +14,7 @@ use rustls::{Error, NamedGroup, PeerMisbehaved, ProtocolVersion};
 use trackbed_connection::KeyExchange;
 use x25519_dalek::{PublicKey, StaticSecret};
 
+use super::keys::p256_secret;
 use super::provider::fill_seeded;
 use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
 
@@ -39,10 +39,12 @@ struct Seeded(KeyExchange);
 
 impl SupportedKxGroup for Seeded {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        let mut key = [0; 32];
-        fill_seeded(&mut key)?;
+        let draw = || {
+            let mut key = [0; 32];
+            fill_seeded(&mut key).map(|()| key)
+        };
         if self.0 == X25519 {
-            let secret = StaticSecret::from(key);
+            let secret = StaticSecret::from(draw()?);
             let share = PublicKey::from(&secret).as_bytes().to_vec();
             return Exchange::start(self.name(), share, move |peer| {
                 let peer: [u8; 32] = peer.try_into().ok()?;
@@ -51,13 +53,7 @@ impl SupportedKxGroup for Seeded {
                 shared.was_contributory().then(|| shared.to_bytes().to_vec())
             });
         }
-        let secret = loop {
-            // Fails only for zero and numbers beyond the group's order: once in 2^32.
-            if let Ok(secret) = SecretKey::from_slice(&key) {
-                break secret;
-            }
-            fill_seeded(&mut key)?;
-        };
+        let secret = p256_secret(draw)?;
         let share = secret.public_key().to_sec1_point(false).as_bytes().to_vec();
         Exchange::start(self.name(), share, move |peer| {
             let peer = p256::PublicKey::from_sec1_bytes(peer).ok()?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use p256::SecretKey;
 use p256::pkcs8::DecodePrivateKey as _;
-use rustls::crypto::ring::sign::{any_ecdsa_type, any_supported_type};
+use rustls::crypto::ring::sign::{any_ecdsa_type, any_eddsa_type, any_supported_type};
 use rustls::pki_types::{
     AlgorithmIdentifier, CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer,
     SignatureVerificationAlgorithm as _,
@@ -139,19 +139,12 @@ fn own_key(key: &PrivateKeyDer<'static>, is_seeded: bool) -> Result<Arc<dyn Sign
     if !is_seeded {
         return any_supported_type(key).map_err(|error| error.to_string());
     }
-    let p256 = SecretKey::from_pkcs8_der(key.secret_der());
-    let p256 = p256.or_else(|_| SecretKey::from_sec1_der(key.secret_der()));
-    match p256 {
-        Ok(p256) => Ok(Arc::new(Key::of_p256(p256.into())?)),
-        Err(_) => rustls::crypto::ring::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(
-            key.secret_der(),
-        ))
-        .map_err(|_| {
-            "in virtual time its key must be of P-256 or Ed25519: others sign with randomness that \
-                 is not the seed's"
-                .to_owned()
-        }),
+    let (der, pkcs8) = (key.secret_der(), PrivatePkcs8KeyDer::from(key.secret_der()));
+    if let Ok(p256) = SecretKey::from_pkcs8_der(der).or_else(|_| SecretKey::from_sec1_der(der)) {
+        return Ok(Arc::new(Key::of_p256(p256.into())?));
     }
+    let why = "in virtual time its key must be of P-256 or Ed25519: others do not sign repeatably";
+    any_eddsa_type(&pkcs8).map_err(|_| why.to_owned())
 }
 
 /// A certificate of version 3 (RFC 5280 section 4.1), for the first name and key by the second ones.
@@ -164,36 +157,39 @@ fn certificate(
     let digest = ring::digest::digest(&ring::digest::SHA256, &key.public);
     let mut serial = digest.as_ref()[..20].to_vec();
     serial[0] &= 0x7f;
+    while serial.len() > 1 && serial[0] == 0 && serial[1] < 0x80 {
+        serial.remove(0);
+    }
     let name = |name: &str| {
-        let common = [&[6, 3, 0x55, 4, 3][..], &der(UTF8, name.as_bytes())].concat();
-        der(SEQUENCE, &der(SET, &der(SEQUENCE, &common)))
+        let common = [&[6, 3, 0x55, 4, 3][..], &der(12, name.as_bytes())].concat();
+        der(0x30, &der(0x31, &der(0x30, &common)))
     };
-    let algorithm = |id: AlgorithmIdentifier| der(SEQUENCE, &id);
+    let algorithm = |id: AlgorithmIdentifier| der(0x30, &id);
     let of_signature = by.kind.signature_alg_id();
-    let validity = [der(UTC_TIME, b"200101000000Z"), der(UTC_TIME, b"491231000000Z")].concat();
+    let validity = [der(23, b"200101000000Z"), der(23, b"491231000000Z")].concat();
     let to_be_signed = [
-        der(VERSION, &[2, 1, 2]),
-        integer(&serial),
+        der(0xa0, &[2, 1, 2]),
+        der(2, &serial),
         algorithm(of_signature),
         name(issuer),
-        der(SEQUENCE, &validity),
+        der(0x30, &validity),
         name(subject),
         public_key_to_spki(&key.kind.public_key_alg_id(), &key.public).to_vec(),
-        der(EXTENSIONS, &der(SEQUENCE, &extensions)),
+        der(0xa3, &der(0x30, &extensions)),
     ];
-    let to_be_signed = der(SEQUENCE, &to_be_signed.concat());
+    let to_be_signed = der(0x30, &to_be_signed.concat());
     let signature = bits(&(by.sign)(&to_be_signed));
-    der(SEQUENCE, &[to_be_signed, algorithm(of_signature), signature].concat()).into()
+    der(0x30, &[to_be_signed, algorithm(of_signature), signature].concat()).into()
 }
 
 /// The server's name, and if there are any, bytes in place of signed certificate timestamps (RFC
 /// 6962).
 fn leaf_extensions(sct: &[u8]) -> Vec<u8> {
-    let name = der(SEQUENCE, &der(DNS_NAME, SERVER_NAME.as_bytes()));
+    let name = der(0x30, &der(0x82, SERVER_NAME.as_bytes()));
     let mut all = extension(&[0x55, 0x1d, 17], &[], &name);
     if !sct.is_empty() {
         let number = [0x2b, 6, 1, 4, 1, 0xd6, 0x79, 2, 4, 2];
-        all.extend(extension(&number, &[], &der(OCTETS, sct)));
+        all.extend(extension(&number, &[], &der(4, sct)));
     }
     all
 }
@@ -201,26 +197,21 @@ fn leaf_extensions(sct: &[u8]) -> Vec<u8> {
 /// It may sign certificates (basic constraints, key usage).
 fn authority_extensions() -> Vec<u8> {
     let critical = &[1, 1, 0xff];
-    let constraints = extension(&[0x55, 0x1d, 19], critical, &der(SEQUENCE, critical));
+    let constraints = extension(&[0x55, 0x1d, 19], critical, &der(0x30, critical));
     [constraints, extension(&[0x55, 0x1d, 15], critical, &[3, 2, 2, 4])].concat()
 }
 
 fn extension(number: &[u8], critical: &[u8], value: &[u8]) -> Vec<u8> {
-    der(SEQUENCE, &[&der(OBJECT, number)[..], critical, &der(OCTETS, value)].concat())
+    der(0x30, &[&der(6, number)[..], critical, &der(4, value)].concat())
 }
 
 fn bits(bytes: &[u8]) -> Vec<u8> {
-    der(BITS, &[&[0], bytes].concat())
+    der(3, &[&[0], bytes].concat())
 }
 
-fn integer(bytes: &[u8]) -> Vec<u8> {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count().min(bytes.len() - 1);
-    let bytes = &bytes[zeros..];
-    let sign: &[u8] = if bytes[0] >= 0x80 { &[0] } else { &[] };
-    der(INTEGER, &[sign, bytes].concat())
-}
-
-/// A tag, a length and a content (X.690 section 8.1).
+/// A tag, a length and a content (X.690 section 8.1). Tags: 2 INTEGER, 3 BIT STRING, 4 OCTET STRING,
+/// 6 OBJECT IDENTIFIER, 12 UTF8String, 23 UTCTime, 0x30 SEQUENCE, 0x31 SET; those from 0x80 on are of
+/// a field.
 fn der(tag: u8, content: &[u8]) -> Vec<u8> {
     let len = content.len().to_be_bytes();
     let len = &len[len.iter().take_while(|byte| **byte == 0).count()..];
@@ -229,15 +220,3 @@ fn der(tag: u8, content: &[u8]) -> Vec<u8> {
         _ => [&[tag, 0x80 | len.len() as u8], len, content].concat(),
     }
 }
-
-const INTEGER: u8 = 2;
-const BITS: u8 = 3;
-const OCTETS: u8 = 4;
-const OBJECT: u8 = 6;
-const UTF8: u8 = 12;
-const UTC_TIME: u8 = 23;
-const SEQUENCE: u8 = 0x30;
-const SET: u8 = 0x31;
-const DNS_NAME: u8 = 0x82;
-const VERSION: u8 = 0xa0;
-const EXTENSIONS: u8 = 0xa3;

@@ -38,24 +38,21 @@ impl Key {
         kind: KeyKind,
         mut fill: impl FnMut(&mut [u8]) -> Result<(), String>,
     ) -> Result<Key, String> {
-        let mut seed = [0; 32];
-        fill(&mut seed)?;
+        let mut seed = || {
+            let mut seed = [0; 32];
+            fill(&mut seed).map(|()| seed)
+        };
         let (public, sign): (Vec<u8>, Sign) = match kind {
-            P256 => loop {
-                // Fails only for zero and numbers beyond the group's order: once in 2^32.
-                if let Ok(key) = P256Key::from_slice(&seed) {
-                    return Key::of_p256(key);
-                }
-                fill(&mut seed)?;
-            },
+            P256 => return Key::of_p256(p256_secret(seed)?.into()),
             Ed25519 => {
-                let pair = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|e| e.to_string())?;
+                let pair =
+                    Ed25519KeyPair::from_seed_unchecked(&seed()?).map_err(|e| e.to_string())?;
                 let public = pair.public_key().as_ref().to_vec();
                 (public, Arc::new(move |message| pair.sign(message).as_ref().to_vec()))
             }
-            MlDsa44 => ml_dsa::<ml_dsa::MlDsa44>(seed),
-            MlDsa65 => ml_dsa::<ml_dsa::MlDsa65>(seed),
-            MlDsa87 => ml_dsa::<ml_dsa::MlDsa87>(seed),
+            MlDsa44 => ml_dsa::<ml_dsa::MlDsa44>(seed()?),
+            MlDsa65 => ml_dsa::<ml_dsa::MlDsa65>(seed()?),
+            MlDsa87 => ml_dsa::<ml_dsa::MlDsa87>(seed()?),
         };
         Ok(Key { kind, public, pkcs8: Vec::new(), sign })
     }
@@ -68,6 +65,17 @@ impl Key {
             signature.as_bytes().to_vec()
         });
         Ok(Key { kind: P256, public, pkcs8: pkcs8.as_bytes().to_vec(), sign })
+    }
+}
+
+/// Draws again for zero and numbers beyond the group's order: once in 2^32.
+pub(super) fn p256_secret<E>(
+    mut draw: impl FnMut() -> Result<[u8; 32], E>,
+) -> Result<SecretKey, E> {
+    loop {
+        if let Ok(secret) = SecretKey::from_slice(&draw()?) {
+            return Ok(secret);
+        }
     }
 }
 
@@ -93,12 +101,7 @@ impl SigningKey for Key {
     }
 
     fn algorithm(&self) -> SignatureAlgorithm {
-        match self.kind {
-            P256 => SignatureAlgorithm::ECDSA,
-            Ed25519 => SignatureAlgorithm::ED25519,
-            // It has no number: the field is of TLS 1.2.
-            MlDsa44 | MlDsa65 | MlDsa87 => SignatureAlgorithm::Unknown(0),
-        }
+        algorithms(self.kind).2
     }
 }
 
@@ -108,17 +111,20 @@ impl Signer for Key {
     }
 
     fn scheme(&self) -> SignatureScheme {
-        scheme(self.kind)
+        algorithms(self.kind).1
     }
 }
 
-fn scheme(kind: KeyKind) -> SignatureScheme {
+/// The algorithm of the key, and its signatures in TLS 1.3 and 1.2; ML-DSA has no number in the latter.
+fn algorithms(kind: KeyKind) -> (AlgorithmIdentifier, SignatureScheme, SignatureAlgorithm) {
+    use SignatureAlgorithm as Old;
+    use SignatureScheme as New;
     match kind {
-        P256 => SignatureScheme::ECDSA_NISTP256_SHA256,
-        Ed25519 => SignatureScheme::ED25519,
-        MlDsa44 => SignatureScheme::ML_DSA_44,
-        MlDsa65 => SignatureScheme::ML_DSA_65,
-        MlDsa87 => SignatureScheme::ML_DSA_87,
+        P256 => (alg_id::ECDSA_P256, New::ECDSA_NISTP256_SHA256, Old::ECDSA),
+        Ed25519 => (alg_id::ED25519, New::ED25519, Old::ED25519),
+        MlDsa44 => (alg_id::ML_DSA_44, New::ML_DSA_44, Old::Unknown(0)),
+        MlDsa65 => (alg_id::ML_DSA_65, New::ML_DSA_65, Old::Unknown(0)),
+        MlDsa87 => (alg_id::ML_DSA_87, New::ML_DSA_87, Old::Unknown(0)),
     }
 }
 
@@ -135,13 +141,7 @@ impl Verification for KeyKind {
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        match self {
-            P256 => alg_id::ECDSA_P256,
-            Ed25519 => alg_id::ED25519,
-            MlDsa44 => alg_id::ML_DSA_44,
-            MlDsa65 => alg_id::ML_DSA_65,
-            MlDsa87 => alg_id::ML_DSA_87,
-        }
+        algorithms(*self).0
     }
 
     fn signature_alg_id(&self) -> AlgorithmIdentifier {
@@ -160,7 +160,10 @@ pub(super) fn with_ml_dsa() -> WebPkiSupportedAlgorithms {
     static ML_DSA: [&dyn Verification; 3] = [&MlDsa44, &MlDsa65, &MlDsa87];
     static BOTH: LazyLock<(Vec<&'static dyn Verification>, Vec<Mapping>)> = LazyLock::new(|| {
         let ring = default_provider().signature_verification_algorithms;
-        let ours = [MlDsa44, MlDsa65, MlDsa87].map(scheme).into_iter().zip(ML_DSA.chunks(1));
+        let ours = [MlDsa44, MlDsa65, MlDsa87]
+            .map(|kind| algorithms(kind).1)
+            .into_iter()
+            .zip(ML_DSA.chunks(1));
         ([ring.all, &ML_DSA].concat(), ring.mapping.iter().copied().chain(ours).collect())
     });
     WebPkiSupportedAlgorithms { all: &BOTH.0, mapping: &BOTH.1 }

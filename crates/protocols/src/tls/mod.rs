@@ -209,21 +209,12 @@ impl Profile {
 /// A failure of a handshake, with the keys of a scenario that change it.
 pub(crate) fn explained(failure: &dyn fmt::Display) -> String {
     let text = failure.to_string();
-    let known = [
-        (
-            ["HandshakeFailure", "error 40"],
-            "handshake_failure: compare key-exchange, server-key-exchange and cipher",
-        ),
-        (
-            ["expired", "not valid yet"],
-            "certificate: renew it; a run in virtual time begins with the year 2026",
-        ),
-        (
-            ["UnknownIssuer", "UnknownCA"],
-            "certificate: its file needs the chain in order, and at the end what clients trust",
-        ),
+    const KNOWN: [([&str; 2], &str); 3] = [
+        (["HandshakeFailure", "error 40"], "handshake_failure: compare key-exchange at both ends"),
+        (["expired", "not valid yet"], "certificate: renew it; a virtual run begins in 2026"),
+        (["UnknownIssuer", "UnknownCA"], "certificate: end its file with what clients trust"),
     ];
-    let advice = known.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)));
+    let advice = KNOWN.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)));
     advice.map_or(text.clone(), |(_, advice)| format!("{text} ({advice})"))
 }
 

@@ -1,4 +1,4 @@
-//! Handshakes of TLS with today's key exchanges, against a computation of their bytes by hand.
+//! Handshakes of TLS with today's key exchanges and certificates, against bytes counted by hand.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +11,9 @@ use trackbed_protocols::{
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{RTT, clean, ping, protocol, server_address, service, simulate};
+use Handshake::{New, Resumed};
 use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
+use KeyKind::{Ed25519, MlDsa44, MlDsa65};
 
 /// A dialer's connection until the response to its first request.
 #[derive(Debug)]
@@ -20,17 +22,15 @@ struct Shaken {
     sent: u64,
     received: u64,
     resumed: bool,
-    /// What the server waited for the client's address.
-    waited: Duration,
+    /// Round trips that the server waited for the client's address.
+    waited: u32,
 }
 
 /// TLS 1.3 with one cipher.
-fn offer(key_exchanges: &[KeyExchange]) -> TlsParameters {
-    let key_exchanges = key_exchanges.to_vec();
-    TlsParameters {
-        key_exchanges,
-        ..TlsParameters::only(TlsVersion::Tls13, CipherSuite::Aes128Gcm)
-    }
+fn offer(groups: &[KeyExchange], chain: &Chain) -> TlsParameters {
+    let (key_exchanges, chain) = (groups.to_vec(), chain.clone());
+    let only = TlsParameters::only(TlsVersion::Tls13, CipherSuite::Aes128Gcm);
+    TlsParameters { key_exchanges, chain, ..only }
 }
 
 /// The first connection, and the one after it.
@@ -39,15 +39,19 @@ fn shake(
     ends: [TlsParameters; 2],
     handshake: Handshake,
 ) -> Result<[Shaken; 2], String> {
-    let [client, server] = ends;
+    let [tls, of_server] = ends;
     simulate(&clean(), |track| async move {
-        let mut config = ServerConfig { tls: server, ..ServerConfig::default() };
+        let mut config = ServerConfig { tls: of_server, ..ServerConfig::default() };
         let ledger = Ledger::default();
         config.transport.ledger = Some(ledger.clone());
-        let server = track.serve_with(protocol(name), &config, Rc::new(service));
-        let config = ClientConfig { tls: client, handshake, ..ClientConfig::default() };
+        let serve =
+            protocol(name).serve(track.server.clone(), server_address(), &config, Rc::new(service));
+        let server = serve.map_err(|error| error.to_string())?;
+        let config = ClientConfig { tls, handshake, ..ClientConfig::default() };
         let dialer = track.dialer(protocol(name), &server, config);
         let mut shaken = Vec::new();
+        let in_round_trips =
+            |time: Duration| (time.as_secs_f64() / RTT.as_secs_f64()).round() as u32;
         for _ in 0..2 {
             let start = now();
             let connection = dialer.connect(server_address()).await.map_err(|e| e.to_string())?;
@@ -59,11 +63,11 @@ fn shake(
             let before = ledger.totals().address_validation;
             sleep(RTT).await;
             shaken.push(Shaken {
-                round_trips: (took.as_secs_f64() / RTT.as_secs_f64()).round() as u32,
+                round_trips: in_round_trips(took),
                 sent: stats.bytes_sent,
                 received: stats.bytes_received,
                 resumed: connection.security().unwrap().resumed,
-                waited: ledger.totals().address_validation - before,
+                waited: in_round_trips(ledger.totals().address_validation - before),
             });
         }
         Ok(shaken.try_into().unwrap())
@@ -74,7 +78,8 @@ fn shake(
 /// one a round trip, a HelloRetryRequest and the hello again.
 #[test]
 fn a_group_costs_its_shares_and_another_first_group_a_round_trip() {
-    let [base, _] = shake("tcp+tls", [offer(&[X25519]), offer(&[X25519])], Handshake::New).unwrap();
+    let ends = |client, server| [client, server].map(|groups| offer(groups, &Chain::default()));
+    let [base, _] = shake("tcp+tls", ends(&[X25519], &[X25519]), New).unwrap();
     for (client, server, [up, down]) in [
         (&[P256][..], &[P256][..], [65 - 32, 65 - 32]),
         (&[X25519MlKem768], &[X25519MlKem768], [1_216 - 32, 1_120 - 32]),
@@ -83,21 +88,20 @@ fn a_group_costs_its_shares_and_another_first_group_a_round_trip() {
         (&[X25519, P256], &[P256, X25519], [2, 0]),
         (&[X25519, P256], &[P256], [HELLO + 2 + 2 + 65 - 32, RETRY + 65 - 32]),
         (
-            &[X25519, X25519MlKem768],
+            &[P256, X25519MlKem768],
             &[X25519MlKem768],
-            [HELLO + 2 + 2 + 1_216 - 32, RETRY + 1_120 - 32],
+            [HELLO + 33 + 2 + 2 + 1_216 - 32, RETRY + 1_120 - 32],
         ),
     ] {
-        let case = format!("{client:?} {server:?}");
         let retries = u32::from(!server.contains(&client[0]));
         for (name, round_trips) in
             [("tcp+tls", 3), ("http1", 3), ("http2", 3), ("mqtt", 4), ("quic", 2), ("http3", 2)]
         {
-            let ends = [offer(client), offer(server)];
-            let [first, later] = shake(name, ends, Handshake::Resumed).unwrap();
-            assert_eq!(first.round_trips, round_trips + retries, "{name} {case}");
+            let case = format!("{name} {client:?} {server:?}");
+            let [first, later] = shake(name, ends(client, server), Resumed).unwrap();
+            assert_eq!(first.round_trips, round_trips + retries, "{case}");
             // The client has learned the server's group.
-            assert_eq!((later.round_trips, later.resumed), (round_trips, true), "{name} {case}");
+            assert_eq!((later.round_trips, later.resumed), (round_trips, true), "{case}");
             if name == "tcp+tls" {
                 assert_eq!(first.sent - base.sent, up, "{case}");
                 // A signature of ECDSA has 70 to 72 bytes in DER.
@@ -118,51 +122,41 @@ const EXTENSIONS: u64 = 2 + 29 + 7 + 8 + 24 + 42 + 6 + (4 + 2 + 1 + 17) + 9 + 6 
 /// and group.
 const RETRY: u64 = 5 + 4 + 2 + 32 + 33 + 2 + 1 + 2 + 6 + 6;
 
-/// FIPS 204 table 2: a public key and a signature of ML-DSA; the others have 65 or 32 and 64 to 72.
+/// A public key and a signature of each kind (FIPS 204 table 2), and what they add up to.
 #[test]
 fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
-    use KeyKind::{Ed25519, MlDsa44, MlDsa65, MlDsa87, P256};
-    let size = |kind| match kind {
-        P256 => (65, 71),
-        Ed25519 => (32, 64),
-        MlDsa44 => (1_312, 2_420),
-        MlDsa65 => (1_952, 3_309),
-        MlDsa87 => (2_592, 4_627),
+    let p256 = (65, 71);
+    let of = |chain: &Chain, handshake| {
+        let [first, later] =
+            shake("tcp+tls", [(); 2].map(|()| offer(&[X25519], chain)), handshake).unwrap();
+        assert_eq!((first.round_trips, later.round_trips), (3, 3), "{first:?} {later:?}");
+        assert!(handshake == New || (later.sent < first.sent && later.received < first.received));
+        [first.sent, first.received]
     };
-    let of = |chain: Chain, handshake| {
-        let tls = TlsParameters { chain, ..offer(&[X25519]) };
-        shake("tcp+tls", [tls.clone(), tls], handshake).map(|[first, later]| {
-            assert_eq!((first.round_trips, later.round_trips), (3, 3), "{first:?} {later:?}");
-            let is_less = later.sent < first.sent && later.received < first.received;
-            assert!(is_less || handshake == Handshake::New);
-            [first.sent, first.received]
-        })
-    };
-    let base = of(Chain::default(), Handshake::New).unwrap();
-    for kinds in [&[P256][..], &[Ed25519, P256], &[MlDsa44], &[P256, MlDsa65], &[MlDsa44]] {
-        let chain = Chain { kinds: kinds.to_vec(), ..Chain::default() };
-        // Each certificate has its key and its issuer's signature; the handshake has one more.
-        let issuers = kinds[1..].iter().chain(kinds.last());
-        let certificates: u64 =
-            kinds.iter().zip(issuers).map(|(own, by)| size(*own).0 + size(*by).1).sum();
-        let own = certificates + size(kinds[0]).1;
-        let [_, plain] = of(chain.clone(), Handshake::New).unwrap();
-        // Names, dates and lengths take about 240 bytes in a certificate, and 267 in a default one.
-        let fields = 240 * kinds.len() as u64;
-        let expected = base[1] - 65 - 71 - 71 - 267 + own + fields;
+    let base = of(&Chain::default(), New);
+    for (kinds, sizes) in [
+        (&[KeyKind::P256][..], &[p256][..]),
+        (&[Ed25519, KeyKind::P256], &[(32, 64), p256]),
+        (&[KeyKind::P256, MlDsa65], &[p256, (1_952, 3_309)]),
+        (&[MlDsa44], &[(1_312, 2_420)]),
+    ] {
+        // Each certificate has its key and its issuer's signature; the handshake has one more. Names,
+        // dates and lengths take about 240 bytes in a certificate, and 267 in a default one.
+        let signatures = sizes[1..].iter().chain(sizes.last()).map(|(_, by)| by).sum::<u64>();
+        let keys = sizes.iter().map(|(key, _)| key + 240).sum::<u64>();
+        let own = keys + signatures + sizes[0].1;
+        let mut chain = Chain { kinds: kinds.to_vec(), ..Chain::default() };
+        let [_, plain] = of(&chain, New);
+        let expected = base[1] - 65 - 71 - 71 - 267 + own;
         assert!(plain.abs_diff(expected) < 60, "{kinds:?}: {plain} {expected}");
-        // A client's chain is as long, and the server asks for it.
-        let mutual = Chain { client_auth: true, ..chain.clone() };
-        let [up, down] = of(mutual, Handshake::Resumed).unwrap();
-        assert!((up - base[0]).abs_diff(own + fields) < 60 * kinds.len() as u64, "{kinds:?}: {up}");
-        assert!((20..100).contains(&(down - plain)), "{kinds:?}: {down} {plain}");
-        let filled = Chain { staple: 500, sct: 240, ..chain.clone() };
-        let [_, filled] = of(filled, Handshake::New).unwrap();
-        assert!((filled - plain).abs_diff(740 + 30) < 20, "{kinds:?}: {filled} {plain}");
-        let compressed = Chain { compressed: true, ..chain };
-        let [_, compressed] = of(compressed, Handshake::New).unwrap();
+        chain.compressed = true;
         // Keys and signatures are as good as random.
-        assert!((plain - fields..plain + 20).contains(&compressed), "{compressed} {plain}");
+        assert!((plain - 300..plain + 20).contains(&of(&chain, New)[1]), "{kinds:?}");
+        chain.compressed = false;
+        chain.client_auth = true;
+        let [up, down] = of(&chain, Resumed);
+        assert!((up - base[0]).abs_diff(own) < 60 * kinds.len() as u64, "{kinds:?}: {up} {own}");
+        assert!((20..100).contains(&(down - plain)), "{kinds:?}: {down} {plain}");
     }
 }
 
@@ -170,21 +164,22 @@ fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
 /// has received. A hello of one datagram allows 3,600 bytes, one with ML-KEM 7,200.
 #[test]
 fn a_flight_beyond_the_amplification_limit_waits_a_round_trip() {
-    use KeyKind::{MlDsa44, P256};
-    for (group, kinds, staple, waits) in [
-        (X25519, &[P256, P256][..], 0, 0),
+    for (group, kind, staple, waits) in [
+        (X25519, KeyKind::P256, 0, 0),
         // 2 x 376 + 71, 2,000 and 1,000 bytes, and with ML-KEM the share's 1,088.
-        (X25519, &[P256, P256], 2_000, 1),
-        (X25519MlKem768, &[P256, P256], 2_000, 0),
+        (X25519, KeyKind::P256, 2_000, 1),
+        (X25519MlKem768, KeyKind::P256, 2_000, 0),
         // 2 x (1,312 + 2,420 + 240) + 2,420 bytes.
-        (X25519MlKem768, &[MlDsa44, MlDsa44], 0, 1),
+        (X25519MlKem768, MlDsa44, 0, 1),
     ] {
-        let chain = Chain { kinds: kinds.to_vec(), staple, sct: staple / 2, ..Chain::default() };
-        let tls = TlsParameters { chain, ..offer(&[group]) };
-        let [first, _] = shake("quic", [tls.clone(), tls], Handshake::New).unwrap();
-        let waited = (first.waited.as_secs_f64() / RTT.as_secs_f64()).round() as u32;
-        let case = format!("{group} {kinds:?} {first:?}");
-        assert_eq!((first.round_trips, waited), (2 + waits, waits), "{case}");
+        let chain = Chain { kinds: vec![kind; 2], staple, sct: staple / 2, ..Chain::default() };
+        let ends = [(); 2].map(|()| offer(&[group], &chain));
+        let [first, _] = shake("quic", ends, New).unwrap();
+        assert_eq!(
+            (first.round_trips, first.waited),
+            (2 + waits, waits),
+            "{group} {kind} {first:?}"
+        );
     }
 }
 
@@ -214,34 +209,26 @@ fn what_cannot_be_agreed_on_names_the_setting() {
         let error = OwnCertificate::from_pem(&pem).unwrap_err();
         assert!(error.contains(part), "{error}");
     }
-    let with = |pem: String| {
-        let certificate = Some(Arc::new(OwnCertificate::from_pem(&pem).unwrap()));
-        let chain = Chain { certificate, ..Chain::default() };
-        [(); 2].map(|()| TlsParameters { chain: chain.clone(), ..offer(&[X25519]) })
+    let with = |pem: [&String; 3]| {
+        let own = OwnCertificate::from_pem(&pem.map(String::as_str).concat()).unwrap();
+        let chain = Chain { certificate: Some(Arc::new(own)), ..Chain::default() };
+        [(); 2].map(|()| offer(&[X25519], &chain))
     };
+    let (none, default) = (String::new(), Chain::default());
     for name in ["http2", "quic"] {
-        shake(name, with(format!("{own}{key}")), Handshake::Resumed).unwrap();
+        shake(name, with([&own, &key, &none]), Resumed).unwrap();
+        let apart = [offer(&[X25519], &default), offer(&[X25519MlKem768], &default)];
         for (ends, part) in [
+            (apart, "(handshake_failure: compare key-exchange"),
+            (with([&expired, &of_expired, &none]), "(certificate: renew it;"),
+            (with([&own, &foreign, &key]), "(certificate: end its file with"),
             (
-                [offer(&[X25519]), offer(&[X25519MlKem768])],
-                "(handshake_failure: compare key-exchange",
-            ),
-            (with(format!("{expired}{of_expired}")), "(certificate: renew it;"),
-            (
-                with(format!("{own}{foreign}{key}")),
-                "(certificate: its file needs the chain in order",
+                with([&own, &of_foreign, &none]),
+                "its private key is not that of its first certificate",
             ),
         ] {
-            let error = shake(name, ends, Handshake::New).unwrap_err();
+            let error = shake(name, ends, New).unwrap_err();
             assert!(error.contains(part), "{name}: {error}");
         }
     }
-    let server = simulate(&clean(), |track| async move {
-        let [_, tls] = with(format!("{own}{of_foreign}"));
-        let config = ServerConfig { tls, ..ServerConfig::default() };
-        let served =
-            protocol("quic").serve(track.server, server_address(), &config, Rc::new(service));
-        served.err().unwrap().to_string()
-    });
-    assert!(server.contains("its private key is not that of its first certificate"), "{server}");
 }

@@ -189,10 +189,6 @@ fn what_cannot_be_had_is_refused_with_advice() {
         })
     };
     let old = TlsParameters::only(TlsVersion::Tls12, CipherSuite::Aes128Gcm);
-    let key_exchanges = vec![KeyExchange::P256MlKem768];
-    let hybrid = TlsParameters { key_exchanges, ..old.clone() };
-    let hybrid = ClientConfig { tls: hybrid, ..ClientConfig::default() };
-    assert!(refused("http2", hybrid).contains("need TLS 1.3"));
     let old = ClientConfig { tls: old, ..ClientConfig::default() };
     assert!(refused("http3", old.clone()).contains("TLS 1.3"));
     let early = ClientConfig { handshake: Handshake::Early, ..old };

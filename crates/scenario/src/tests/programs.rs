@@ -112,7 +112,7 @@ fn what_a_program_cannot_be_held_to_is_refused() {
         ),
         (
             "protocol = \"http2\"\ntls = \"1.2\"\nserver-key-exchange = \"x25519:X25519MLKEM768\"",
-            "X25519MLKEM768 needs TLS 1.3: remove it, or set tls = \"1.3\"",
+            "ML-KEM and ML-DSA need TLS 1.3: remove them, or set tls = \"1.3\"",
         ),
         ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
         ("protocol = \"http2\"\nserver = \"ngnix\"", "did you mean \"nginx\"?"),
