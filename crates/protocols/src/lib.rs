@@ -21,8 +21,9 @@
 #![forbid(unsafe_code)]
 
 mod alarm;
+pub mod certificates;
 mod coap;
-pub mod config;
+mod config;
 mod congestion;
 mod datagrams;
 mod dtls_transport;
@@ -49,6 +50,7 @@ mod tally;
 mod tcp;
 mod tcp_transport;
 mod tls;
+mod tls_settings;
 
 pub use coap::WHOLE_MAX;
 pub use config::{

@@ -305,9 +305,11 @@ impl Endpoint {
 
     /// The server's TLS parameters.
     pub fn server_tls(&self) -> TlsParameters {
-        let client = self.client_tls();
-        let groups = self.tls_settings.server_key_exchange.clone();
-        TlsParameters { key_exchanges: groups.unwrap_or(client.key_exchanges), ..client }
+        let mut tls = self.client_tls();
+        if let Some(groups) = &self.tls_settings.server_key_exchange {
+            tls.key_exchanges = groups.clone();
+        }
+        tls
     }
 }
 
