@@ -1,30 +1,16 @@
 //! Handshakes of TLS with today's key exchanges and certificates, against bytes counted by hand.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use trackbed_protocols::{
-    Chain, ClientConfig, KeyKind, Ledger, OwnCertificate, ServerConfig, TlsParameters,
-};
-use trackbed_substrate::{now, sleep};
+use trackbed_protocols::{Chain, KeyKind, OwnCertificate, TlsParameters};
 
-use crate::support::{RTT, clean, ping, protocol, server_address, service, simulate};
+use crate::round_trips::measure;
+use crate::support::RTT;
 use Handshake::{New, Resumed};
 use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
 use KeyKind::{Ed25519, MlDsa44, MlDsa65};
-
-/// A dialer's connection until the response to its first request.
-#[derive(Debug)]
-struct Shaken {
-    round_trips: u32,
-    sent: u64,
-    received: u64,
-    resumed: bool,
-    /// Round trips that the server waited for the client's address.
-    waited: u32,
-}
 
 /// TLS 1.3 with one cipher.
 fn offer(groups: &[KeyExchange], chain: &Chain) -> TlsParameters {
@@ -33,45 +19,8 @@ fn offer(groups: &[KeyExchange], chain: &Chain) -> TlsParameters {
     TlsParameters { key_exchanges, chain, ..only }
 }
 
-/// The first connection, and the one after it.
-fn shake(
-    name: &str,
-    ends: [TlsParameters; 2],
-    handshake: Handshake,
-) -> Result<[Shaken; 2], String> {
-    let [tls, of_server] = ends;
-    simulate(&clean(), |track| async move {
-        let mut config = ServerConfig { tls: of_server, ..ServerConfig::default() };
-        let ledger = Ledger::default();
-        config.transport.ledger = Some(ledger.clone());
-        let serve =
-            protocol(name).serve(track.server.clone(), server_address(), &config, Rc::new(service));
-        let server = serve.map_err(|error| error.to_string())?;
-        let config = ClientConfig { tls, handshake, ..ClientConfig::default() };
-        let dialer = track.dialer(protocol(name), &server, config);
-        let mut shaken = Vec::new();
-        let in_round_trips =
-            |time: Duration| (time.as_secs_f64() / RTT.as_secs_f64()).round() as u32;
-        for _ in 0..2 {
-            let start = now();
-            let connection = dialer.connect(server_address()).await.map_err(|e| e.to_string())?;
-            let took = ping(&*connection).await.map_err(|e| e.to_string())? - start;
-            let stats = connection.transport();
-            // The tickets of TLS 1.3 arrive after the handshake.
-            sleep(RTT).await;
-            connection.close().await;
-            let before = ledger.totals().address_validation;
-            sleep(RTT).await;
-            shaken.push(Shaken {
-                round_trips: in_round_trips(took),
-                sent: stats.bytes_sent,
-                received: stats.bytes_received,
-                resumed: connection.security().unwrap().resumed,
-                waited: in_round_trips(ledger.totals().address_validation - before),
-            });
-        }
-        Ok(shaken.try_into().unwrap())
-    })
+fn round_trips(time: Duration) -> u32 {
+    (time.as_secs_f64() / RTT.as_secs_f64()).round() as u32
 }
 
 /// RFC 8446: a share of the group that the server takes costs its length, and a share of another
@@ -79,7 +28,7 @@ fn shake(
 #[test]
 fn a_group_costs_its_shares_and_another_first_group_a_round_trip() {
     let ends = |client, server| [client, server].map(|groups| offer(groups, &Chain::default()));
-    let [base, _] = shake("tcp+tls", ends(&[X25519], &[X25519]), New).unwrap();
+    let [base, _] = measure("tcp+tls", ends(&[X25519], &[X25519]), New).unwrap();
     for (client, server, [up, down]) in [
         (&[P256][..], &[P256][..], [65 - 32, 65 - 32]),
         (&[X25519MlKem768], &[X25519MlKem768], [1_216 - 32, 1_120 - 32]),
@@ -94,14 +43,18 @@ fn a_group_costs_its_shares_and_another_first_group_a_round_trip() {
         ),
     ] {
         let retries = u32::from(!server.contains(&client[0]));
-        for (name, round_trips) in
+        for (name, expected) in
             [("tcp+tls", 3), ("http1", 3), ("http2", 3), ("mqtt", 4), ("quic", 2), ("http3", 2)]
         {
             let case = format!("{name} {client:?} {server:?}");
-            let [first, later] = shake(name, ends(client, server), Resumed).unwrap();
-            assert_eq!(first.round_trips, round_trips + retries, "{case}");
+            let [first, later] = measure(name, ends(client, server), Resumed).unwrap();
+            assert_eq!(round_trips(first.first), expected + retries, "{case}");
             // The client has learned the server's group.
-            assert_eq!((later.round_trips, later.resumed), (round_trips, true), "{case}");
+            assert_eq!(
+                (round_trips(later.first), later.security.unwrap().resumed),
+                (expected, true),
+                "{case}"
+            );
             if name == "tcp+tls" {
                 assert_eq!(first.sent - base.sent, up, "{case}");
                 // A signature of ECDSA has 70 to 72 bytes in DER.
@@ -128,8 +81,12 @@ fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
     let p256 = (65, 71);
     let of = |chain: &Chain, handshake| {
         let [first, later] =
-            shake("tcp+tls", [(); 2].map(|()| offer(&[X25519], chain)), handshake).unwrap();
-        assert_eq!((first.round_trips, later.round_trips), (3, 3), "{first:?} {later:?}");
+            measure("tcp+tls", [(); 2].map(|()| offer(&[X25519], chain)), handshake).unwrap();
+        assert_eq!(
+            (round_trips(first.first), round_trips(later.first)),
+            (3, 3),
+            "{first:?} {later:?}"
+        );
         assert!(handshake == New || (later.sent < first.sent && later.received < first.received));
         [first.sent, first.received]
     };
@@ -174,9 +131,9 @@ fn a_flight_beyond_the_amplification_limit_waits_a_round_trip() {
     ] {
         let chain = Chain { kinds: vec![kind; 2], staple, sct: staple / 2, ..Chain::default() };
         let ends = [(); 2].map(|()| offer(&[group], &chain));
-        let [first, _] = shake("quic", ends, New).unwrap();
+        let [first, _] = measure("quic", ends, New).unwrap();
         assert_eq!(
-            (first.round_trips, first.waited),
+            (round_trips(first.first), round_trips(first.waited)),
             (2 + waits, waits),
             "{group} {kind} {first:?}"
         );
@@ -216,7 +173,7 @@ fn what_cannot_be_agreed_on_names_the_setting() {
     };
     let (none, default) = (String::new(), Chain::default());
     for name in ["http2", "quic"] {
-        shake(name, with([&own, &key, &none]), Resumed).unwrap();
+        measure(name, with([&own, &key, &none]), Resumed).unwrap();
         let apart = [offer(&[X25519], &default), offer(&[X25519MlKem768], &default)];
         for (ends, part) in [
             (apart, "(handshake_failure: compare key-exchange"),
@@ -227,7 +184,7 @@ fn what_cannot_be_agreed_on_names_the_setting() {
                 "its private key is not that of its first certificate",
             ),
         ] {
-            let error = shake(name, ends, New).unwrap_err();
+            let error = measure(name, ends, New).unwrap_err();
             assert!(error.contains(part), "{name}: {error}");
         }
     }

@@ -2,17 +2,21 @@
 //! The counts follow from RFC 9293 (TCP: 1), RFC 8446 and RFC 5246 (TLS 1.3: 1, with early data
 //! 0; TLS 1.2: 2, abbreviated 1), RFC 9001 (QUIC: 1, with early data 0) and the exchange itself: 1.
 
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_connection::{CipherSuite, Handshake, Security, TlsVersion};
+use trackbed_connection::{CipherSuite, Error, Handshake, Security, TlsVersion};
 use trackbed_core::Time;
 use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
-use trackbed_protocols::{ClientConfig, Protocol, TlsParameters, registry};
+use trackbed_protocols::{ClientConfig, Ledger, ServerConfig, TlsParameters, registry};
 use trackbed_substrate::{now, sleep};
 
-use crate::support::{RTT, clean, ping, protocol, server_address, simulate, simulate_over};
+use crate::support::{
+    RTT, clean, ping, protocol, server_address, service, simulate, simulate_over,
+};
 
 use Handshake::{Early, New, Resumed};
 use TlsVersion::{Tls12, Tls13};
@@ -20,50 +24,68 @@ use TlsVersion::{Tls12, Tls13};
 /// The link takes no time to send a packet, but QUIC's pacer does: a nanosecond for each byte.
 const SERIALISATION: Duration = Duration::from_micros(2);
 
-/// The measurements of a dialer's second connection: the times until the responses to its first
-/// request and to each of the next two, and what it negotiated.
-struct Measured {
-    first: Duration,
+/// A connection, its first three requests, and what its ends counted.
+#[derive(Debug)]
+pub struct Measured {
+    /// Until the response to the first request.
+    pub first: Duration,
     next: [Duration; 2],
-    security: Option<Security>,
+    pub security: Option<Security>,
+    /// The client's bytes until then.
+    pub sent: u64,
+    pub received: u64,
+    /// How long the server waited for the client's address.
+    pub waited: Duration,
 }
 
-fn measure(protocol: &'static dyn Protocol, config: ClientConfig) -> Measured {
-    // Only this part of a configuration can move to the run's thread.
-    let ClientConfig { tls, handshake, .. } = config;
+/// A dialer's first connection, and the one after it, between a client and a server.
+pub fn measure(
+    name: &str,
+    [of_client, of_server]: [TlsParameters; 2],
+    handshake: Handshake,
+) -> Result<[Measured; 2], String> {
+    let protocol = protocol(name);
     simulate(&clean(), |track| async move {
-        let config = ClientConfig { tls, handshake, ..ClientConfig::default() };
-        let server = track.serve(protocol);
+        let failed = |error: Error| error.to_string();
+        let mut config = ServerConfig { tls: of_server, ..ServerConfig::default() };
+        let ledger = Ledger::default();
+        config.transport.ledger = Some(ledger.clone());
+        let host = Arc::clone(&track.server);
+        let server = protocol.serve(host, server_address(), &config, Rc::new(service));
+        let server = server.map_err(failed)?;
+        let config = ClientConfig { tls: of_client, handshake, ..ClientConfig::default() };
         let dialer = track.dialer(protocol, &server, config);
-        let earlier = dialer.connect(server_address()).await.unwrap();
-        ping(&*earlier).await.unwrap();
-        // The tickets of TLS 1.3 arrive after the handshake.
-        sleep(RTT).await;
-        earlier.close().await;
-
-        let start = now();
-        let connection = dialer.connect(server_address()).await.unwrap();
-        let mut times = [Time::ZERO; 3];
-        for time in &mut times {
-            *time = ping(&*connection).await.unwrap();
+        let mut measured = Vec::new();
+        for _ in 0..2 {
+            let start = now();
+            let connection = dialer.connect(server_address()).await.map_err(failed)?;
+            let first = ping(&*connection).await.map_err(failed)?;
+            let stats = connection.transport();
+            let second = ping(&*connection).await.map_err(failed)?;
+            let third = ping(&*connection).await.map_err(failed)?;
+            // The tickets of TLS 1.3 arrive after the handshake.
+            sleep(RTT).await;
+            connection.close().await;
+            let before = ledger.totals().address_validation;
+            sleep(RTT).await;
+            measured.push(Measured {
+                first: first - start,
+                next: [second - first, third - second],
+                security: connection.security(),
+                sent: stats.bytes_sent,
+                received: stats.bytes_received,
+                waited: ledger.totals().address_validation - before,
+            });
         }
-        Measured {
-            first: times[0] - start,
-            next: [times[1] - times[0], times[2] - times[1]],
-            security: connection.security(),
-        }
+        Ok(measured.try_into().unwrap())
     })
 }
 
 fn check(name: &str, tls: Option<(TlsVersion, Handshake)>, round_trips: u32) {
     let (version, handshake) = tls.unwrap_or((Tls13, New));
     let cipher = CipherSuite::Aes128Gcm;
-    let config = ClientConfig {
-        tls: TlsParameters::only(version, cipher),
-        handshake,
-        ..ClientConfig::default()
-    };
-    let measured = measure(protocol(name), config);
+    let ends = [TlsParameters::only(version, cipher), TlsParameters::default()];
+    let [_, measured] = measure(name, ends, handshake).unwrap();
     let case = format!("{name} {} {}", version.name(), handshake.name());
     let late = measured.first.checked_sub(RTT * round_trips);
     assert!(late.is_some_and(|late| late <= SERIALISATION), "{case}: {:?}", measured.first);
