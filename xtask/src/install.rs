@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::ledger::Ledger;
-use crate::{python, tools};
+use crate::{judges, python, tools};
 
 /// Who agrees to an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
         let what = format!("Debian packages (as root, apt-get install): {}", packages.join(" "));
         settle(consent, &what, || tools::install(&packages))?;
     }
+    if !STACKS.iter().all(|stack| tools::is_there(stack)) {
+        let what = "h2spec, quic-go and aioquic (as root, in /usr/local/sbin; needs Go and Python)";
+        settle(consent, what, || judges::shell(STACKS_COMMAND).is_ok())?;
+    }
     if !python::is_complete() {
         let what =
             format!("Python packages (1 GB in target/python): {}", python::packages().join(" "));
@@ -32,6 +36,9 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
     }
     Ok(())
 }
+
+const STACKS: [&str; 3] = ["h2spec", "trackbed-quic-go", "trackbed-aioquic"];
+const STACKS_COMMAND: &str = "sh contrib/stacks/install.sh h2spec quic-go aioquic";
 
 fn settle(consent: Consent, what: &str, install: impl FnOnce() -> bool) -> Result<(), String> {
     if consent == Consent::Ask && !is_answered_by_yes(what) {

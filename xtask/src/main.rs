@@ -10,6 +10,7 @@ mod files;
 mod fuzz;
 mod grid;
 mod install;
+mod judges;
 mod ledger;
 mod libtest;
 mod pytest;
@@ -36,7 +37,7 @@ Chores:
                     that this machine cannot run
   test --thorough [--install] [PART ...]
                     tests that take long or need other programs; all of them, or only PART:
-                    tests, docs, python, release, grids, agreement, swarm, dist; asks before it
+                    tests, docs, python, release, grids, agreement, swarm, dist, judges; asks before it
                     installs anything, unless --install is given
   ci                lints, test, then as many parts of the thorough tier as fit into 40 minutes
   swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)
@@ -53,6 +54,8 @@ Chores:
   docs build        only builds the documentation and checks its links
   docs run [PAGE]   only executes the commands, of all pages or of those whose path contains PAGE
   docs bless [PAGE] writes the current output of commands into the pages
+  judges            runs suites and stacks of others against Trackbed's and writes docs/judges.md;
+                    `test --thorough --install judges` installs them before
   vendor            regenerates third_party: published crates, patched and trimmed
   vendor --check    checks that third_party is what `vendor` generates
   dist [--target TRIPLE ...] [--skip-build] [--strict]
@@ -127,6 +130,7 @@ fn chore(words: &[&str]) -> Option<Vec<Step>> {
         ["docs", "run", page] => steps::docs(Mode::Execute((*page).to_owned())),
         ["docs", "bless"] => steps::docs(Mode::Bless(String::new())),
         ["docs", "bless", page] => steps::docs(Mode::Bless((*page).to_owned())),
+        ["judges"] => steps::judges(),
         ["vendor"] => vec![steps::vendor(vendor::Mode::Write)],
         ["vendor", "--check"] => vec![steps::vendor(vendor::Mode::Check)],
         ["dist", "test"] => vec![dist::test_step()],

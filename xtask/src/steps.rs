@@ -7,7 +7,7 @@ use crate::agreement::{self, Extent};
 use crate::cargo::{cargo, succeed};
 use crate::docs::{self, Mode};
 use crate::ledger::Ledger;
-use crate::{libtest, python, vendor};
+use crate::{judges, libtest, python, vendor};
 
 /// The profile of tests and of the program that they start.
 pub const CHECKED: &str = "checked";
@@ -95,6 +95,14 @@ pub fn agreement(extent: Extent) -> Vec<Step> {
     let about = "the virtual against the emulated substrate";
     let compare = Step::new(about, move |ledger| agreement::run(extent, ledger));
     vec![Step::cargo("build --release --bin trackbed"), compare]
+}
+
+/// Suites and stacks of others.
+pub fn judges() -> Vec<Step> {
+    let build = format!("build --profile {CHECKED} --bin trackbed");
+    let program = PathBuf::from(format!("target/{CHECKED}/trackbed"));
+    let judge = move |ledger: &mut Ledger| judges::run(&program, ledger);
+    vec![Step::cargo(&build), Step::new("suites and stacks of others", judge)]
 }
 
 /// The reference page and the schema of scenarios, from the registries.

@@ -76,7 +76,7 @@ pub struct Part {
 }
 
 /// The thorough tier.
-pub const PARTS: [Part; 10] = [
+pub const PARTS: [Part; 11] = [
     Part {
         name: "tests",
         about: "every test: real time, third-party programs, browsers, Python, Slurm",
@@ -167,6 +167,14 @@ pub const PARTS: [Part; 10] = [
         watches: &["fuzz", "crates/v2x", "crates/mqtt", "crates/scenario", "crates/railway"],
         uses_programs: false,
         steps: || fuzz::steps(Some("15")),
+    },
+    Part {
+        name: "judges",
+        about: "suites and stacks of others: h2spec, aioquic, ngtcp2, quic-go",
+        minutes: 6,
+        watches: &["crates/protocols", "contrib/stacks", "contrib/judges"],
+        uses_programs: true,
+        steps: steps::judges,
     },
     Part {
         name: "licences",

@@ -7,12 +7,13 @@ use std::process::{Command, Stdio};
 /// The programs that tests use if they are installed, each with the Debian package that holds it:
 /// `capinfos` and `tshark` read our captures back, `strace` lets calls fail; the others are servers
 /// and clients at the ends of a run, or a library, listed by the path of its header.
-const TOOLS: [(&str, &str); 20] = [
+const TOOLS: [(&str, &str); 21] = [
     ("strace", "strace"),
     ("tshark", "tshark"),
     ("nginx", "nginx"),
     ("nghttpd", "nghttp2-server"),
     ("caddy", "caddy"),
+    ("gtlsclient", "ngtcp2-client"),
     ("mosquitto", "mosquitto"),
     ("mosquitto_pub", "mosquitto-clients"),
     ("coap-server-openssl", "libcoap3-bin"),

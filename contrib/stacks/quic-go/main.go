@@ -83,7 +83,14 @@ func serve(address, certificate, key, site string, early, retry bool) error {
 			_, _ = io.WriteString(w, "taken")
 			return
 		}
-		http.ServeFile(w, r, file(site, r.URL.Path))
+		// ServeFile would redirect /index.html.
+		opened, err := os.Open(file(site, r.URL.Path))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		defer opened.Close()
+		http.ServeContent(w, r, r.URL.Path, time.Time{}, opened)
 	})}
 	for {
 		connection, err := listener.Accept(context.Background())

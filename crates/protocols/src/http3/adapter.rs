@@ -15,7 +15,7 @@ use noq::{ConnectionError, ReadError, VarInt, WriteError};
 use trackbed_connection::Priority;
 use trackbed_substrate::spawn;
 
-use super::frames::{Frames, Incomplete};
+use super::frames::{Broken, Frames, Incomplete};
 use crate::quic_transport::see_off;
 
 type Accepted<T> = Poll<Result<T, ConnectionErrorIncoming>>;
@@ -235,6 +235,7 @@ impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
 
 pub(super) struct RecvStream {
     stream: noq::RecvStream,
+    connection: noq::Connection,
     frames: Frames,
     /// What has been read, but not yet passed on.
     rest: Bytes,
@@ -244,7 +245,13 @@ impl RecvStream {
     fn new(stream: noq::RecvStream, opener: &Opener) -> RecvStream {
         let has_type = stream.id().dir() == noq::Dir::Uni;
         let frames = Frames::new(has_type, Rc::clone(&opener.incomplete));
-        RecvStream { stream, frames, rest: Bytes::new() }
+        RecvStream { stream, connection: opener.connection.clone(), frames, rest: Bytes::new() }
+    }
+
+    /// Ends the connection, because h3 would not with the right code.
+    fn refuse(&self, (code, why): Broken) -> StreamErrorIncoming {
+        self.connection.close(code_of(code.value()), why.as_bytes());
+        misuse(why)
     }
 }
 
@@ -261,10 +268,14 @@ impl quic::RecvStream for RecvStream {
                 ReadError::ConnectionLost(error) => stream_lost(&error),
                 error => StreamErrorIncoming::Unknown(error.into()),
             })?;
-            let Some(piece) = piece else { return Poll::Ready(Ok(None)) };
+            let Some(piece) = piece else {
+                let ended = self.frames.end().map(|()| None);
+                return Poll::Ready(ended.map_err(|broken| self.refuse(broken)));
+            };
             self.rest = piece;
         }
-        Poll::Ready(self.frames.cut(&mut self.rest).map(Some).map_err(misuse))
+        let piece = self.frames.cut(&mut self.rest).map(Some);
+        Poll::Ready(piece.map_err(|broken| self.refuse(broken)))
     }
 
     fn stop_sending(&mut self, code: u64) {

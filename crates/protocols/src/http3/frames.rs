@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
+use h3::error::Code;
 
 /// The maximum length of a frame that is kept until it is complete, and of a field section.
 pub(super) const FIELDS_MAX: u64 = 16 << 10;
@@ -17,10 +18,15 @@ const INCOMPLETE_MAX: u64 = 4 * FIELDS_MAX;
 /// The bytes of a connection's incomplete frames.
 pub(super) type Incomplete = Rc<Cell<u64>>;
 
+/// The error of a connection whose peer breaks a rule, and the rule.
+pub(super) type Broken = (Code, String);
+
 /// The place in a stream.
 pub(super) struct Frames {
     /// Whether the type of a unidirectional stream comes first (section 6.2).
     has_type: bool,
+    /// Whether it is the stream of a request.
+    is_message: bool,
     /// What has arrived of that, or of a frame's head.
     head: Vec<u8>,
     /// The rest of a payload.
@@ -32,11 +38,26 @@ pub(super) struct Frames {
 
 impl Frames {
     pub(super) fn new(has_type: bool, incomplete: Incomplete) -> Frames {
-        Frames { has_type, head: Vec::new(), left: 0, incomplete, counted: 0 }
+        Frames {
+            has_type,
+            is_message: !has_type,
+            head: Vec::new(),
+            left: 0,
+            incomplete,
+            counted: 0,
+        }
+    }
+
+    /// The error of a stream that ends here, if it ends within a frame.
+    pub(super) fn end(&self) -> Result<(), Broken> {
+        match self.is_message && (self.left > 0 || !self.head.is_empty()) {
+            true => Err((Code::H3_FRAME_ERROR, "the stream ended within a frame".to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// Takes the next piece from `bytes`, which are not empty; fails if a frame is too long.
-    pub(super) fn cut(&mut self, bytes: &mut Bytes) -> Result<Bytes, String> {
+    pub(super) fn cut(&mut self, bytes: &mut Bytes) -> Result<Bytes, Broken> {
         let mut len = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= len as u64;
         if len == 0 {
@@ -58,7 +79,7 @@ impl Frames {
 
     /// The length of what follows the head, if that is complete. Streams other than the control stream
     /// have no frames.
-    fn end_of_head(&mut self) -> Result<Option<u64>, String> {
+    fn end_of_head(&mut self) -> Result<Option<u64>, Broken> {
         let Some((kind, rest)) = variable(&self.head) else { return Ok(None) };
         if std::mem::take(&mut self.has_type) {
             return Ok(Some(if kind == CONTROL { 0 } else { u64::MAX }));
@@ -66,7 +87,8 @@ impl Frames {
         let Some((len, _)) = variable(rest) else { return Ok(None) };
         if kind != DATA {
             if len > FIELDS_MAX || self.incomplete.get() + len > INCOMPLETE_MAX {
-                return Err(format!("a frame of {len} bytes is too long: at most {FIELDS_MAX}"));
+                let why = format!("a frame of {len} bytes is too long: at most {FIELDS_MAX}");
+                return Err((Code::H3_EXCESSIVE_LOAD, why));
             }
             self.settle(len);
         }
@@ -108,7 +130,7 @@ mod tests {
             while !Bytes::is_empty(&bytes) {
                 pieces.push(frames.cut(&mut bytes)?.len());
             }
-            Ok::<_, String>((pieces, frames))
+            Ok::<_, Broken>((pieces, frames))
         };
         let longest = b"\x01\x80\x00\x40\x00";
         let expected: [(bool, &'static [u8], &[usize]); 6] = [
@@ -125,6 +147,12 @@ mod tests {
         for (has_type, bytes, pieces) in expected {
             let found = cut(has_type, bytes, &Incomplete::default());
             assert_eq!(found.map_or(Vec::new(), |(found, _)| found), pieces, "{bytes:?}");
+        }
+        for (bytes, is_whole) in
+            [(&b"\x00\x01a"[..], true), (b"\x00\x02a", false), (b"\x00", false)]
+        {
+            let (_, frames) = cut(false, bytes, &Incomplete::default()).unwrap();
+            assert_eq!(frames.end().is_ok(), is_whole, "{bytes:?}");
         }
         // Five at once on a connection are too many, but what is over does not count.
         let all = Incomplete::default();

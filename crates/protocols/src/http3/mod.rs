@@ -6,6 +6,7 @@
 mod adapter;
 mod frames;
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use futures_util::StreamExt as _;
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
 use h3::{ConnectionState as _, client, server};
+use http::header::{CONTENT_LENGTH, HeaderMap, TE};
 use trackbed_connection::{
     Body, Capabilities, Connection, Dialer, Error, Request, Response, Result, Security, Service,
     Step, TlsVersion, Transport, TransportStats, body,
@@ -202,14 +204,29 @@ async fn answer(
 ) -> Result<()> {
     let resolved = request.resolve_request().await;
     let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
+    let (mut sending, mut receiving) = stream.split();
+    let malformed = Rc::new(Cell::new(is_malformed(head.headers())));
+    let refuse = |mut sending: server::RequestStream<SendStream<Bytes>, Bytes>| {
+        sending.stop_stream(Code::H3_MESSAGE_ERROR);
+        Error::malformed(HTTP3.protocol, Step::Receive, "the request is malformed (RFC 9114)")
+    };
+    if malformed.get() {
+        receiving.stop_sending(Code::H3_MESSAGE_ERROR);
+        return Err(refuse(sending));
+    }
     standing.asked();
-    let (mut sending, receiving) = stream.split();
+    let length =
+        head.headers().get(CONTENT_LENGTH).and_then(|text| text.to_str().ok()?.parse().ok());
     let (path, method, priority) = read_head(&head);
     if let Some(priority) = priority {
         ranks.set(sending.send_id(), priority);
     }
-    let request = Request { priority, ..Request::new(path, request_body(receiving)) };
+    let request =
+        Request { priority, ..Request::new(path, request_body(receiving, length, &malformed)) };
     let response = service.call(request).await;
+    if malformed.get() {
+        return Err(refuse(sending));
+    }
     let failed = |error: StreamError| stream_failed(Step::Send, &error);
     sending.send_response(answer_head(response.status)).await.map_err(failed)?;
     let mut body = content(&method, response.body);
@@ -219,11 +236,42 @@ async fn answer(
     sending.finish().await.map_err(failed)
 }
 
-/// The body of a request. A service that drops it unread asks the client to stop.
-fn request_body(receiving: server::RequestStream<RecvStream, Bytes>) -> Body {
-    body::unfold(Unread(receiving), async |receiving| {
+/// Whether it has fields of HTTP/1.1's connections (RFC 9114 section 4.2).
+fn is_malformed(fields: &HeaderMap) -> bool {
+    let forbidden =
+        ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+    forbidden.iter().any(|name| fields.contains_key(*name))
+        || fields.get(TE).is_some_and(|value| value != "trailers")
+}
+
+/// The body of a request. A service that drops it unread asks the client to stop. If it has another length than
+/// announced, the request is `malformed` (RFC 9114 section 4.1.2).
+fn request_body(
+    receiving: server::RequestStream<RecvStream, Bytes>,
+    length: Option<u64>,
+    malformed: &Rc<Cell<bool>>,
+) -> Body {
+    let state = (Unread(receiving), length, Rc::clone(malformed));
+    body::unfold(state, async |(receiving, left, malformed)| {
         let piece = receiving.0.recv_data().await;
         let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
+        let len = piece.as_ref().map_or(0, |piece| piece.remaining() as u64);
+        let is_wrong = match (&left, &piece) {
+            (Some(left), Some(_)) => *left < len,
+            (Some(left), None) => *left > 0,
+            (None, _) => false,
+        };
+        if is_wrong {
+            malformed.set(true);
+            let why = "the body is longer or shorter than its content-length";
+            return Err(Error::malformed(HTTP3.protocol, Step::Receive, why));
+        }
+        if piece.is_none() {
+            // What follows the trailers breaks the protocol, and h3 looks for it only here.
+            let trailers = receiving.0.recv_trailers().await;
+            trailers.map_err(|error| stream_failed(Step::Receive, &error))?;
+        }
+        *left = left.map(|left| left - len);
         Ok(piece.map(|mut piece| piece.copy_to_bytes(piece.remaining())))
     })
 }

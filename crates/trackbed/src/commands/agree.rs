@@ -15,7 +15,7 @@ use trackbed_measure::agreement::{Agreement, AgreementDocument, AgreementVerdict
 use trackbed_measure::metrics;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::agreement as table;
-use trackbed_scenario::{self as scenario, Override, Plan, Programs, Source};
+use trackbed_scenario::{self as scenario, Override, Plan, Source};
 
 use super::campaign::{self, Campaign, Finished, decided};
 use crate::ending::Ending;
@@ -144,16 +144,10 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<(Plan, Vec<Override>)> {
     let (source, mut overrides) = (Source::named(scenario), campaign::overrides(options));
     let plan = scenario::load(&source, &overrides)?;
-    let has = |is_there: fn(&Programs) -> bool| {
-        plan.cells.iter().any(|cell| is_there(&cell.endpoint.programs))
-    };
-    let ends =
-        [("server", has(|of| of.server.is_some())), ("client", has(|of| of.client.is_some()))];
-    let own: Vec<Override> = ends
-        .into_iter()
-        .filter(|(_, is_foreign)| *is_foreign)
-        .map(|(key, _)| Override { key: key.to_owned(), value: "trackbed".to_owned() })
-        .collect();
+    let is_foreign = plan.cells.iter().any(|cell| !cell.endpoint.programs.is_empty());
+    let own = ["server", "client"].iter().filter(|_| is_foreign);
+    let own: Vec<_> =
+        own.map(|end| Override { key: (*end).into(), value: "trackbed".into() }).collect();
     overrides.extend(own.iter().cloned());
     let virtually = scenario::load(&source, &overrides)?;
     if virtually.cells.len() != plan.cells.len() {

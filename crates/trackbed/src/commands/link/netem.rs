@@ -44,10 +44,12 @@ impl Netem {
     fn take(&mut self, option: &[&str]) -> anyhow::Result<()> {
         match option {
             ["limit", packets] => self.limit = Some(packets.parse().context("not a number")?),
-            ["rate", rate] => self.rate = Some(bitrate(rate)?),
+            ["rate", rate] if !rate.to_ascii_lowercase().ends_with("bps") => {
+                self.rate = Some(rate.parse()?)
+            }
             ["delay" | "latency", mean] => self.delay = time(mean)?,
             ["delay" | "latency", mean, jitter, rest @ ..] => {
-                uncorrelated(rest)?;
+                alone("0", rest)?;
                 (self.delay, self.jitter) = (time(mean)?, time(jitter)?);
             }
             ["distribution", "uniform"] | ["gap", "1"] => {}
@@ -56,14 +58,13 @@ impl Netem {
             ["loss" | "drop", "state", shares @ ..] if shares.len() <= 2 => {
                 self.set_chain(shares)?
             }
-            ["loss" | "drop", "random", share, rest @ ..] => self.set_share("loss", share, rest)?,
-            ["loss" | "drop", share, rest @ ..] => self.set_share("loss", share, rest)?,
-            ["corrupt", share, rest @ ..] => self.set_share("corruption", share, rest)?,
-            ["duplicate", share, rest @ ..] => self.set_share("duplication", share, rest)?,
-            ["reorder", share, rest @ ..] => {
-                uncorrelated(rest)?;
-                self.early = percent(share)?;
+            ["loss" | "drop", "random", share, rest @ ..] => {
+                self.set_share("loss", alone(share, rest)?)
             }
+            ["loss" | "drop", share, rest @ ..] => self.set_share("loss", alone(share, rest)?),
+            ["corrupt", share, rest @ ..] => self.set_share("corruption", alone(share, rest)?),
+            ["duplicate", share, rest @ ..] => self.set_share("duplication", alone(share, rest)?),
+            ["reorder", share, rest @ ..] => self.early = alone(share, rest)?,
             [name, ..] => bail!("{}", remedy(name)),
             [] => {}
         }
@@ -74,10 +75,8 @@ impl Netem {
         self.settings.push(Override { key: key.to_owned(), value });
     }
 
-    fn set_share(&mut self, key: &str, share: &str, correlation: &[&str]) -> anyhow::Result<()> {
-        uncorrelated(correlation)?;
-        self.set(key, share_of(percent(share)?));
-        Ok(())
+    fn set_share(&mut self, key: &str, percent: f64) {
+        self.set(key, share_of(percent));
     }
 
     /// p, r, 1-h and 1-k of a chain of a good and a bad state.
@@ -148,7 +147,7 @@ fn remedy(option: &str) -> &'static str {
     match option {
         "distribution" => "only uniform and normal; or --set 'delay={ pareto = { ... } }'",
         "loss" | "drop" => "only random, gemodel, and state with p13 and p31; write loss gemodel",
-        "rate" => "a rate of IP packets has no overhead; leave it out",
+        "rate" => "a rate has no overhead, and tc's bps are bytes; write bits, as in rate 80mbit",
         "ecn" => "--queue codel marks packets when the queue is long; write it instead",
         "seed" => "write --seed N instead",
         "slot" | "gap" => "there is no such model; leave it out",
@@ -164,10 +163,11 @@ const WITH_RATE: [&str; 2] = [
     "netem reports a full queue at once to a TCP on the same machine; here TCP has to notice the loss",
 ];
 
-fn uncorrelated(correlation: &[&str]) -> anyhow::Result<()> {
-    let is_none = correlation.iter().all(|text| percent(text).is_ok_and(|percent| percent == 0.0));
-    ensure!(is_none, "there is no correlation here; leave it out, or write loss gemodel P R");
-    Ok(())
+/// A percentage without correlation.
+fn alone(share: &str, correlation: &[&str]) -> anyhow::Result<f64> {
+    let is_alone = correlation.iter().all(|text| percent(text).is_ok_and(|percent| percent == 0.0));
+    ensure!(is_alone, "there is no correlation here; leave it out, or write loss gemodel P R");
+    percent(share)
 }
 
 /// A unit is needed: tc's manual and tc differ about a bare number.
@@ -186,17 +186,6 @@ fn percent(text: &str) -> anyhow::Result<f64> {
 /// Without the noise of a subtraction.
 fn share_of(percent: f64) -> String {
     format!("{} %", (percent * 1e9).round() / 1e9)
-}
-
-/// In tc, `bps` counts bytes.
-fn bitrate(text: &str) -> anyhow::Result<Bitrate> {
-    match text.to_ascii_lowercase().strip_suffix("bps") {
-        None => Ok(text.parse()?),
-        Some(number) => {
-            let rate: Bitrate = format!("{number}bit").parse()?;
-            Ok(Bitrate::from_bps(rate.as_bps().saturating_mul(8)))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -226,8 +215,7 @@ mod tests {
             ("delay 60ms", "above 200.000 Mbit/s"),
             ("corrupt .1% duplicate 2", "corruption=0.1 %; duplication=2 %"),
             ("delay 10ms reorder 25% gap 1", r#"reordering = "75 %", hold = "10 ms""#),
-            ("rate 1.5mbps", "rate=12 Mbit/s; queue=1000 packets"),
-            ("rate 1Mibit", "not a unit of a rate"),
+            ("rate 1.5mbps", "bps are bytes"),
             ("loss gemodel 1% 10% 70% 0.1%", r#"p = "1 %", r = "10 %", loss-bad = "70 %", loss-good = "0.1 %""#),
             ("loss state 0.3%", r#"p = "0.3 %", r = "99.7 %", loss-bad = "100 %", loss-good = "0 %""#),
             ("delay 60", "has no unit"),
@@ -239,8 +227,7 @@ mod tests {
             ("loss 1% ecn", "codel"),
             ("loss 101%", "from 0 to 100"),
             ("reorder 25%", "add delay"),
-            ("rate 10mbit 14", "has no overhead"),
-            ("rate 10", "has no unit"),
+            ("rate 10mbit 14", "no overhead"),
             ("seed 3", "--seed"),
             ("tbf rate 1mbit", "write, for example"),
         ] {

@@ -32,32 +32,24 @@ fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_over_quic_and_http_3_are_answered_by_other_stacks() {
-    for (protocol, server) in [
-        ("http3", "caddy"),
-        ("http3", "quic-go"),
-        ("quic", "quic-go"),
-        ("http3", "aioquic"),
-        ("quic", "aioquic"),
-    ] {
-        let scenario = format!(
-            "protocol = \"{protocol}\"\nserver = \"{server}\"\n\
-             handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
-        );
-        let Some(scratch) = Scratch::with(&[server], &scenario) else { continue };
-        let cells = scratch.cells("");
-        assert_eq!(cells.len(), 3);
-        for cell in &cells {
-            let (floor, resumed, early) = match factor(cell, "handshake") {
-                "new" => (120.0, 0.0, 0.0),
-                "resumed" => (120.0, 1.0, 0.0),
-                _ => (100.0, 1.0, 1.0),
-            };
-            assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{server}: {cell}");
-            assert!(least(cell, "completion_ms") >= floor, "{server}: {cell}");
-            assert_eq!(metric(cell, "resumed_ratio", "mean"), resumed, "{server}: {cell}");
-            if early == 1.0 {
-                assert_eq!(metric(cell, "early_data_ratio", "max"), early, "{server}: {cell}");
-            }
+    let scenario = format!(
+        "protocol = [\"quic\", \"http3\"]\nserver = [\"quic-go\", \"aioquic\"]\n\
+         handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
+    );
+    let Some(scratch) = Scratch::with(&["caddy", "quic-go", "aioquic"], &scenario) else { return };
+    let cells = [scratch.cells(""), scratch.cells(HTTP3)].concat();
+    assert_eq!(cells.len(), 12 + 3);
+    for cell in &cells {
+        let (floor, resumed, early) = match factor(cell, "handshake") {
+            "new" => (120.0, 0.0, 0.0),
+            "resumed" => (120.0, 1.0, 0.0),
+            _ => (100.0, 1.0, 1.0),
+        };
+        assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{cell}");
+        assert!(least(cell, "completion_ms") >= floor, "{cell}");
+        assert_eq!(metric(cell, "resumed_ratio", "mean"), resumed, "{cell}");
+        if early == 1.0 {
+            assert_eq!(metric(cell, "early_data_ratio", "max"), early, "{cell}");
         }
     }
 }

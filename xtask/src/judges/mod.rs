@@ -1,0 +1,170 @@
+//! Suites and stacks that others wrote, run against Trackbed's: docs/judges.md. Each case is a run on the emulated
+//! substrate, so it needs namespaces.
+
+mod page;
+mod quic;
+mod reports;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::ledger::Ledger;
+use crate::tools;
+
+/// A judge: a suite, or another stack.
+pub struct Judge {
+    pub name: &'static str,
+    /// What it judges.
+    pub about: &'static str,
+    programs: &'static [&'static str],
+    /// The command that prints their version.
+    version: &'static str,
+    cases: fn(&Bench) -> Result<Vec<Case>, String>,
+}
+
+/// A case, and what was wrong.
+pub struct Case {
+    pub name: String,
+    pub failure: Option<String>,
+}
+
+/// The version of a judge and its cases; `None` if it is not installed.
+pub type Verdict = Option<(String, Vec<Case>)>;
+
+const JUDGES: [Judge; 4] = [
+    Judge {
+        name: "h2spec",
+        about: "Trackbed's server: HTTP/2, HPACK (RFC 7540, 7541)",
+        programs: &["h2spec"],
+        version: "go version -m $(command -v h2spec) | awk '$1 == \"mod\" { print \"h2spec\", $3 }'",
+        cases: reports::h2spec,
+    },
+    Judge {
+        name: "a client that breaks rules",
+        about: "Trackbed's server: QUIC, HTTP/3, QPACK (RFC 9000, 9114, 9204)",
+        programs: &["trackbed-aioquic"],
+        version: AIOQUIC,
+        cases: reports::http3,
+    },
+    Judge {
+        name: "ngtcp2's client",
+        about: "Trackbed's server: QUIC, HTTP/3",
+        programs: &["gtlsclient"],
+        version: "dpkg-query -W -f 'ngtcp2 ${Version}' ngtcp2-client",
+        cases: quic::ngtcp2,
+    },
+    Judge {
+        name: "other servers",
+        about: "Trackbed's client: QUIC, HTTP/3",
+        programs: &["trackbed-quic-go", "trackbed-aioquic"],
+        version: "grep -o 'quic-go v.*' contrib/stacks/quic-go/go.mod",
+        cases: quic::servers,
+    },
+];
+
+const AIOQUIC: &str =
+    "/opt/trackbed-stacks/bin/pip list 2> /dev/null | awk '/^aioquic/ { print $1, $2 }'";
+
+/// Runs all judges that are there, and writes the page.
+///
+/// # Errors
+/// If a run cannot begin.
+pub fn run(trackbed: &Path, ledger: &mut Ledger) -> Result<(), String> {
+    let trackbed = trackbed.canonicalize().map_err(|why| why.to_string())?;
+    let folder = std::env::temp_dir().join(format!("trackbed-judges-{}", std::process::id()));
+    let bench = Bench { trackbed, folder };
+    let judge = |judge: &'static Judge| Ok((judge, judge.judge(&bench)?));
+    let all = bench.open().and_then(|()| JUDGES.iter().map(judge).collect::<Result<Vec<_>, _>>());
+    let _ = fs::remove_dir_all(&bench.folder);
+    let all = all?;
+    for (judge, verdict) in &all {
+        match verdict {
+            None => ledger.skip(&format!("no {}", judge.programs.join(" or "))),
+            Some((_, cases)) => ledger.passed += cases.len() as u64,
+        }
+    }
+    fs::write("docs/judges.md", page::render(&all)).map_err(|why| why.to_string())
+}
+
+impl Judge {
+    fn judge(&self, bench: &Bench) -> Result<Verdict, String> {
+        if !self.programs.iter().all(|program| tools::is_there(program)) {
+            return Ok(None);
+        }
+        eprintln!("    {}", self.name);
+        Ok(Some((shell(self.version)?, (self.cases)(bench)?)))
+    }
+}
+
+/// What a command prints.
+pub fn shell(command: &str) -> Result<String, String> {
+    let output = Command::new("sh").args(["-c", command]).output();
+    let output = output.map_err(|why| format!("{command}: {why}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        false => Err(format!("{command}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+/// Where Trackbed is, and a folder that any user can write to: as root it starts programs as another user.
+pub struct Bench {
+    trackbed: PathBuf,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn open(&self) -> Result<(), String> {
+        let open = || {
+            fs::create_dir_all(&self.folder)?;
+            fs::write(self.path("cell.toml"), CELL)?;
+            fs::copy("contrib/judges/http3.py", self.path("http3.py"))?;
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+            fs::set_permissions(&self.folder, mode)
+        };
+        open().map_err(|why| format!("{}: {why}", self.folder.display()))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Runs the scenario with these settings, and returns its cells.
+    ///
+    /// # Errors
+    /// If it does not begin.
+    pub fn cells(&self, settings: &[&str]) -> Result<Vec<Value>, String> {
+        let out = self.path("out");
+        let _ = fs::remove_dir_all(&out);
+        let mut trackbed = Command::new(&self.trackbed);
+        // What this machine cannot keep up with is late, but not wrong.
+        trackbed.args(["run", "--keep-invalid", "--json", "--out"]).arg(&out);
+        trackbed.arg(self.path("cell.toml"));
+        for setting in settings {
+            trackbed.args(["--set", setting]);
+        }
+        let output = trackbed.output().map_err(|why| format!("trackbed: {why}"))?;
+        let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+        let cells = document.as_ref().and_then(|document| document["cells"].as_array()).cloned();
+        cells.ok_or_else(|| String::from_utf8_lossy(&output.stderr).trim().to_owned())
+    }
+}
+
+/// Why runs of a cell failed.
+pub fn failure(cell: &Value) -> Option<String> {
+    let reason = cell["failures"][0]["reason"].as_str()?;
+    Some(reason.lines().next_back().unwrap_or_default().trim().to_owned())
+}
+
+const CELL: &str = r#"
+name = "judges"
+summary = "One case"
+substrate = "emulated"
+runs = 1
+protocol = "http3"
+client-timeout = "300 s"
+link = { rate = "20 Mbit/s", delay = "5 ms" }
+workload = { kind = "messages", count = 3 }
+"#;

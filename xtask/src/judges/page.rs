@@ -1,0 +1,66 @@
+//! The page about the judges.
+
+use super::{Judge, Verdict, shell};
+
+/// The page.
+pub fn render(all: &[(&Judge, Verdict)]) -> String {
+    let mut page = HEAD.replace("DATE", &shell("date -u +%Y-%m-%d").unwrap_or_default());
+    let (mut passed_all, mut total, mut failed) = (0, 0, String::new());
+    for (Judge { name, about, .. }, verdict) in all {
+        let Some((version, cases)) = verdict else {
+            page += &format!("| {name} | {about} | not installed | | |\n");
+            continue;
+        };
+        let passed = cases.iter().filter(|case| case.failure.is_none()).count();
+        page +=
+            &format!("| {name} | {about} | {version} | {passed} | {} |\n", cases.len() - passed);
+        (passed_all, total) = (passed_all + passed, total + cases.len());
+        for case in cases {
+            let Some(failure) = &case.failure else { continue };
+            let is_it = |parts: &[&str]| parts.iter().any(|part| case.name.contains(part));
+            let reason = REASONS.iter().find(|(parts, _)| is_it(parts));
+            let reason = reason.map_or("not yet known", |(_, reason)| *reason);
+            failed += &format!("| {name} | {} | {failure} | {reason} |\n", case.name);
+        }
+    }
+    let percent = 100.0 * passed_all as f64 / total.max(1) as f64;
+    page += &format!("\n{passed_all} of {total} cases passed ({percent:.1} %).\n");
+    if !failed.is_empty() {
+        page += FAILED;
+        page += &failed;
+    }
+    page + NOT_RUN
+}
+
+const HEAD: &str = "# Judged by others
+
+For researchers who ask whether the stacks here do what the standards say. `cargo xtask judges` runs suites and
+stacks that others wrote against Trackbed's servers and clients, on the emulated substrate, and writes this page. It
+needs network namespaces; `cargo xtask test --thorough --install judges` installs the judges before. Last run: DATE.
+
+| judge | what it judges | version | passed | failed |
+| --- | --- | --- | --- | --- |
+";
+
+const FAILED: &str = "
+## Failed cases
+
+| judge | case | what happened | reason |
+| --- | --- | --- | --- |
+";
+
+const NOT_RUN: &str = "
+## Not run
+
+- Vectors of Wycheproof and NIST are not counted here: `cargo test` runs them.
+- h3spec, tlsfuzzer and Paho's suite for MQTT are in none of the package registries in use here. The client that
+  breaks rules has many cases of h3spec.
+";
+
+/// Parts of cases' names, and why such cases fail.
+#[rustfmt::skip]
+const REASONS: [(&[&str], &str); 3] = [
+    (&["coder stream", "table", "increment", "acknowledgment"], "h3 has no dynamic table and does not read these streams"),
+    (&["PUSH", "push", "GOAWAY"], "h3 has no push and does not check what belongs to it"),
+    (&[" :", "pseudo"], "h3 does not check the number and order of these fields"),
+];
