@@ -1,21 +1,21 @@
 #!/bin/sh
-# Installs servers of other QUIC stacks, and h2spec: sh contrib/stacks/install.sh quic-go aioquic h2spec
+# Installs servers of other stacks, and h2spec: sh contrib/stacks/install.sh quic-go aioquic pion h2spec
 # They go to /usr/local/sbin; as root, Trackbed starts programs as another user, who can read that folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=/usr/local/sbin
 for stack in "$@"; do
     case $stack in
-    h2spec | quic-go)
-        command -v go > /dev/null || { echo "$stack needs Go 1.24 or newer: https://go.dev/dl" >&2; exit 1; }
+    h2spec | quic-go | pion)
+        command -v go > /dev/null || { echo "$stack needs Go 1.26 or newer: https://go.dev/dl" >&2; exit 1; }
         ;;
     esac
     case $stack in
     h2spec)
         GOBIN=$bin go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible
         ;;
-    quic-go)
-        (cd "$here/quic-go" && go build -o $bin/trackbed-quic-go .)
+    quic-go | pion)
+        (cd "$here/$stack" && go build -o "$bin/trackbed-$stack" .)
         ;;
     aioquic)
         /usr/bin/python3 -m venv /opt/trackbed-stacks
@@ -23,7 +23,7 @@ for stack in "$@"; do
         install "$here/aioquic/trackbed-aioquic" $bin/trackbed-aioquic
         ;;
     *)
-        echo "unknown stack $stack; write quic-go, aioquic or h2spec" >&2
+        echo "unknown stack $stack; write quic-go, aioquic, pion or h2spec" >&2
         exit 2
         ;;
     esac
