@@ -21,7 +21,7 @@ impl Missing {
     fn remedy(&self) -> String {
         match self.package {
             Some(package) => format!("apt install {package}"),
-            None => match self.names.iter().find_map(|name| name.strip_prefix(OURS)) {
+            None => match self.names.iter().find_map(|name| name.strip_prefix("trackbed-")) {
                 Some(stack) => {
                     format!("in Trackbed's sources: sh contrib/stacks/install.sh {stack}")
                 }
@@ -56,9 +56,6 @@ fn look_for(name: &str, path: &OsStr) -> Option<PathBuf> {
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
-
-/// How the names of our servers in front of other stacks begin.
-const OURS: &str = "trackbed-";
 
 /// `PATH` of ordinary users may lack these.
 const ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];

@@ -19,7 +19,7 @@ pub fn render(all: &[(&Judge, Verdict)]) -> String {
             let Some(failure) = &case.failure else { continue };
             let is_it = |parts: &[&str]| parts.iter().any(|part| case.name.contains(part));
             let reason = REASONS.iter().find(|(parts, _)| is_it(parts));
-            let reason = reason.map_or("not yet known", |(_, reason)| *reason);
+            let reason = reason.map_or(UNKNOWN, |(_, reason)| *reason);
             failed += &format!("| {name} | {} | {failure} | {reason} |\n", case.name);
         }
     }
@@ -31,6 +31,9 @@ pub fn render(all: &[(&Judge, Verdict)]) -> String {
     }
     page + NOT_RUN
 }
+
+/// The reason of a failure that nobody has explained.
+pub const UNKNOWN: &str = "not yet known";
 
 const HEAD: &str = "# Judged by others
 
