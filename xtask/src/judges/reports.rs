@@ -11,7 +11,6 @@ pub fn h2spec(bench: &Bench) -> Result<Vec<Case>, String> {
         "h2spec -h {{address}} -p {{port}} -P /messages/0/0 -t -k --junit-report {}",
         report.display()
     );
-    // Its exit status is 1 if any case fails.
     let cells = bench.cells(&["runs=1", "protocol=http2", &format!("client-command={command}")])?;
     let text = fs::read_to_string(report).map_err(|_| nothing(&cells))?;
     Ok(text.split("<testcase ").skip(1).map(of_junit).collect())

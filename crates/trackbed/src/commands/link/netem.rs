@@ -208,10 +208,9 @@ mod tests {
         for (line, expected) in [
             ("tc qdisc add dev eth0 root netem delay 60ms 30ms loss 1% rate 10mbit limit 100",
              r#"loss=1 %; rate=10 Mbit/s; queue=100 packets; delay={ uniform = { least = "30 ms", most = "90 ms" } }; netem's limit includes 50"#),
-            ("latency 1.5msec drop random 0.3 0%", r#"loss=0.3 %; delay={ delay = { delay = "1500 us" } }"#),
+            ("latency 1.5msec drop random 0.3 0% corrupt .1% duplicate 2", r#"loss=0.3 %; corruption=0.1 %; duplication=2 %; delay={ delay = { delay = "1500 us" } }"#),
             ("delay 20ms 5ms distribution normal", r#"normal = { mean = "20 ms", deviation = "5 ms" }"#),
             ("delay 20ms 5ms", "above 600.000 Mbit/s; here nothing does; netem's jitter reorders"),
-            ("corrupt .1% duplicate 2", "corruption=0.1 %; duplication=2 %"),
             ("delay 10ms reorder 25% gap 1", r#"reordering = "75 %", hold = "10 ms""#),
             ("rate 1.5mbps", "bps are bytes"),
             ("loss gemodel 1% 10% 70% 0.1%", r#"p = "1 %", r = "10 %", loss-bad = "70 %", loss-good = "0.1 %""#),
