@@ -39,12 +39,8 @@ struct Seeded(KeyExchange);
 
 impl SupportedKxGroup for Seeded {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        let draw = || {
-            let mut key = [0; 32];
-            fill_seeded(&mut key).map(|()| key)
-        };
         if self.0 == X25519 {
-            let secret = StaticSecret::from(draw()?);
+            let secret = StaticSecret::from(draw(true)?);
             let share = PublicKey::from(&secret).as_bytes().to_vec();
             return Exchange::start(self.name(), share, move |peer| {
                 let peer: [u8; 32] = peer.try_into().ok()?;
@@ -53,7 +49,7 @@ impl SupportedKxGroup for Seeded {
                 shared.was_contributory().then(|| shared.to_bytes().to_vec())
             });
         }
-        let secret = p256_secret(draw)?;
+        let secret = p256_secret(|| draw(true))?;
         let share = secret.public_key().to_sec1_point(false).as_bytes().to_vec();
         Exchange::start(self.name(), share, move |peer| {
             let peer = p256::PublicKey::from_sec1_bytes(peer).ok()?;
@@ -79,21 +75,12 @@ impl Hybrid {
     fn curve(&self) -> &'static dyn SupportedKxGroup {
         group(if self.kem_is_first { X25519 } else { P256 }, self.is_seeded)
     }
-
-    fn draw<const N: usize>(&self) -> Result<[u8; N], GetRandomFailed> {
-        let mut bytes = [0; N];
-        match self.is_seeded {
-            true => fill_seeded(&mut bytes)?,
-            false => SystemRandom::new().fill(&mut bytes).map_err(|_| GetRandomFailed)?,
-        }
-        Ok(bytes)
-    }
 }
 
 impl SupportedKxGroup for Hybrid {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
         let (curve, kem_is_first) = (self.curve().start()?, self.kem_is_first);
-        let key = DecapsulationKey::from_seed(Seed::from(self.draw()?));
+        let key = DecapsulationKey::from_seed(Seed::from(draw(self.is_seeded)?));
         let share = joined(kem_is_first, &key.encapsulation_key().to_bytes(), curve.pub_key());
         Exchange::start(self.name(), share, move |peer| {
             let (kem, rest) = split(kem_is_first, peer, CIPHERTEXT_LEN)?;
@@ -109,7 +96,7 @@ impl SupportedKxGroup for Hybrid {
         let (kem, rest) = split(first, peer, ENCAPSULATION_KEY_LEN).ok_or_else(invalid)?;
         let kem = EncapsulationKey::new_from_slice(kem).map_err(|_| invalid())?;
         let curve = self.curve().start_and_complete(rest)?;
-        let (ciphertext, shared) = kem.encapsulate_deterministic(&B32::from(self.draw()?));
+        let (ciphertext, shared) = kem.encapsulate_deterministic(&B32::from(draw(self.is_seeded)?));
         let secret = joined(first, &shared, curve.secret.secret_bytes());
         let (pub_key, secret) = (joined(first, &ciphertext, &curve.pub_key), (&secret[..]).into());
         Ok(CompletedKeyExchange { group: self.name(), pub_key, secret })
@@ -159,6 +146,15 @@ impl<F: FnOnce(&[u8]) -> Option<Vec<u8>> + Send + Sync> ActiveKeyExchange for Ex
     }
 }
 
+fn draw<const N: usize>(is_seeded: bool) -> Result<[u8; N], GetRandomFailed> {
+    let mut bytes = [0; N];
+    match is_seeded {
+        true => fill_seeded(&mut bytes)?,
+        false => SystemRandom::new().fill(&mut bytes).map_err(|_| GetRandomFailed)?,
+    }
+    Ok(bytes)
+}
+
 fn joined(kem_is_first: bool, kem: &[u8], curve: &[u8]) -> Vec<u8> {
     if kem_is_first { [kem, curve].concat() } else { [curve, kem].concat() }
 }
@@ -180,13 +176,13 @@ mod tests {
 
     #[test]
     fn a_share_of_another_length_is_refused() {
-        for &exchange in KeyExchange::ALL {
-            let [client, other] = [(); 2].map(|()| group(exchange, false).start().unwrap());
-            let share = client.pub_key();
-            for broken in [&share[1..], &[], &[share, &[0]].concat()] {
-                assert!(group(exchange, false).start_and_complete(broken).is_err(), "{exchange}");
-            }
-            assert!(other.complete(&share[1..]).is_err(), "{exchange}");
+        for group in KeyExchange::ALL.iter().map(|&exchange| group(exchange, false)) {
+            let exchange = group.start().unwrap();
+            let (short, long) = (&exchange.pub_key()[1..], [exchange.pub_key(), &[0]].concat());
+            assert!(
+                [short, &[], &long].iter().all(|share| group.start_and_complete(share).is_err())
+            );
+            assert!(group.start().unwrap().complete(short).is_err(), "{group:?}");
         }
     }
 }

@@ -65,31 +65,21 @@ impl Identity {
         };
         let leaf = key(chain.kinds.first().copied().unwrap_or_default())?;
         let extensions = leaf_extensions(&filler(chain.sct)?);
-        let mut certificates = Vec::new();
-        let trust = match root {
-            None => {
-                certificates.push(certificate(
-                    (SELF_SIGNED, &leaf),
-                    (SELF_SIGNED, &leaf),
-                    extensions,
-                ));
-                certificates[0].clone()
-            }
-            Some(root) => {
-                let trust = authority(&root);
-                let mut issuer = (ROOT.to_owned(), root);
-                for (number, kind) in chain.kinds.iter().enumerate().skip(1).rev() {
-                    let own = (format!("Trackbed intermediate {number}"), key(*kind)?);
-                    let by = (&*issuer.0, &issuer.1);
-                    certificates.push(certificate((&own.0, &own.1), by, authority_extensions()));
-                    issuer = own;
-                }
-                let by = (&*issuer.0, &issuer.1);
-                certificates.push(certificate((SERVER_NAME, &leaf), by, extensions));
-                certificates.reverse();
-                trust
-            }
+        let (subject, mut issuer) = match &root {
+            None => (SELF_SIGNED, (SELF_SIGNED.to_owned(), leaf.clone())),
+            Some(root) => (SERVER_NAME, (ROOT.to_owned(), root.clone())),
         };
+        let mut certificates = Vec::new();
+        for (number, kind) in chain.kinds.iter().enumerate().skip(1).rev() {
+            let own = (format!("Trackbed intermediate {number}"), key(*kind)?);
+            let by = (&*issuer.0, &issuer.1);
+            certificates.push(certificate((&own.0, &own.1), by, authority_extensions()));
+            issuer = own;
+        }
+        let own = certificate((subject, &leaf), (&issuer.0, &issuer.1), extensions);
+        let trust = root.map_or_else(|| own.clone(), |root| authority(&root));
+        certificates.push(own);
+        certificates.reverse();
         let pkcs8 = leaf.pkcs8.clone();
         let key: Arc<dyn SigningKey> = match randomness.seeded() {
             // It signs faster.
