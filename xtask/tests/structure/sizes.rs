@@ -11,8 +11,9 @@ use crate::{crates, root};
 /// for signed V2X messages, which replaced 24,000 vendored lines, raised it by 200, signatures on GPUs by
 /// 1,500, and by 5,700 what makes answers hold: one policy of significance, rankings that workloads
 /// declare, figures for papers, packs, methods, and results of tests; by 1,500 files as people have them, limits for
-/// strangers, and QUIC's recovery.
-const LINES_MAX: usize = 209_400;
+/// strangers, and QUIC's recovery; and by 4,600 the search of lost packets, today's handshakes, and the stacks and
+/// suites of others as judges.
+const LINES_MAX: usize = 214_000;
 
 /// All Rust in `third_party`.
 const VENDORED_LINES_MAX: usize = 74_000;
