@@ -73,7 +73,8 @@ fn checksums_are_agreed_upon_and_right() {
         let mut setup = two_paths(engine_dials);
         setup.engine.config.checksum = by_engine;
         setup.kernel.checksum = !by_engine;
-        both_send(&mut setup, 500_000);
+        // Long enough for a busy machine to open the second subflow.
+        both_send(&mut setup, 3_000_000);
         let outcome = play_well(&setup);
         assert_eq!(outcome.counters.get("DataCsumErr"), 0);
         let engine = outcome.engine.expect("it ended");
