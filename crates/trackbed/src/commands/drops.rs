@@ -157,6 +157,10 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             break;
         }
     }
+    let is_empty = cells.iter().all(|cell: &DropsCell| cell.patterns.is_empty());
+    if let Some(only) = arguments.only.as_ref().filter(|_| is_empty) {
+        bail!("--only {only}: no fault has such a packet; without it, all are listed");
+    }
     let document = DropsDocument {
         schema: SCHEMA,
         answer: answer(fault_name(arguments.fault), &cells),

@@ -65,6 +65,7 @@ fn bad_input_is_refused_with_the_remedy() {
         ("drops train --quick", "give the scenario a [link]"),
         ("drops a.toml --set link.up.rate=0", "rate"),
         ("drops a.toml --packets 0", "packets"),
+        ("drops a.toml --only nothing", "no fault has such a packet"),
     ] {
         let ended = scratch.trackbed(words);
         assert_eq!(ended.status, 2, "{words}: {}", ended.stdout);
