@@ -163,7 +163,13 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     }
     let document = DropsDocument {
         schema: SCHEMA,
-        answer: answer(fault_name(arguments.fault), &cells),
+        answer: match question.cancel.is_cancelled() {
+            false => answer(fault_name(arguments.fault), &cells),
+            true => {
+                let found = answer(fault_name(arguments.fault), &cells);
+                format!("Stopped before all packets were tried. {found}")
+            }
+        },
         trackbed: VERSION.to_owned(),
         scenario: plan.name.clone(),
         seed: plan.seed,
