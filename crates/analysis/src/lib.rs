@@ -15,6 +15,7 @@ pub mod computing;
 pub mod divergence;
 mod document;
 pub mod drops;
+pub mod fit;
 pub mod groups;
 pub mod needed;
 pub mod number;

@@ -13,6 +13,7 @@ pub mod emulated;
 mod ends;
 mod environment;
 pub mod explain;
+pub mod fit;
 mod foresight;
 pub mod live;
 mod machine;

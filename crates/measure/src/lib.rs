@@ -7,6 +7,7 @@ pub mod answered;
 pub mod contrast;
 pub mod drops;
 pub mod factors;
+pub mod fit;
 pub mod keylog;
 pub mod lists;
 pub mod metrics;

@@ -15,6 +15,7 @@ pub mod divergence;
 pub mod drops;
 pub mod export;
 pub mod figure;
+pub mod fit;
 mod guidance;
 pub mod handover;
 mod methods;

@@ -6,6 +6,7 @@
 //! input.
 #![forbid(unsafe_code)]
 
+pub mod abc;
 mod beta;
 mod binomial;
 mod bisection;

@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
     advise, agree, calibrate, check, compare, completions, doctor, drops, export, fetch, figure,
-    handover, infer, link, list, merge, monitor, pack, paper, phad, plan, relay, replay, report,
-    run, serve, v2x, verify, verify_results,
+    fit, handover, infer, link, list, merge, monitor, pack, paper, phad, plan, relay, replay,
+    report, run, serve, v2x, verify, verify_results,
 };
 use crate::help;
 
@@ -58,6 +58,8 @@ pub enum Command {
     Replay(replay::Arguments),
     /// Lose every packet of an exchange, one at a time, and judge the recovery by the standards
     Drops(drops::Arguments),
+    /// Search a scenario's keys for settings whose runs give wanted figures
+    Fit(fit::Arguments),
     /// Run a scenario in virtual time and on the kernel, and check that the two agree
     Agree(agree::Arguments),
     /// Write an HTML report with figures about a run directory

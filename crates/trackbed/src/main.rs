@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
         Command::Advise(arguments) => commands::advise::execute(&arguments),
+        Command::Fit(arguments) => commands::fit::execute(&arguments),
         Command::Drops(arguments) => commands::drops::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),

@@ -31,6 +31,14 @@ pub fn bar(total: u64, done: u64) -> ProgressBar {
     bar
 }
 
+/// Counts the settings of a search, whose number nobody knows beforehand.
+pub fn settings() -> ProgressBar {
+    let bar = bar(0, 0);
+    let style = ProgressStyle::with_template("{spinner} {pos} settings in {elapsed}, {msg}");
+    bar.set_style(style.expect("the template is valid"));
+    bar
+}
+
 /// Shows the results of a campaign as they arrive.
 #[derive(Debug)]
 pub struct Watch {

@@ -12,6 +12,7 @@ pub mod drops;
 pub mod export;
 pub mod fetch;
 pub mod figure;
+pub mod fit;
 pub mod handover;
 pub mod infer;
 pub mod link;

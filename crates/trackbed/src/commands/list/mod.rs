@@ -13,6 +13,7 @@ use trackbed_lab::campaign::audit::Findings;
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
 use trackbed_measure::drops::DropsDocument;
+use trackbed_measure::fit::FitDocument;
 use trackbed_measure::metrics;
 use trackbed_measure::planned::PlanDocument;
 use trackbed_measure::results::{Document, RunResult};
@@ -42,7 +43,7 @@ pub struct Arguments {
 type Make = fn(&str) -> Value;
 
 /// Files and documents with a JSON Schema.
-const SCHEMAS: [(&str, Make); 13] = [
+const SCHEMAS: [(&str, Make); 14] = [
     ("scenario", |_| scenario::json_schema()),
     ("run", |name| json_schema::<Document>(name, "run.json of Trackbed")),
     ("runs", |name| json_schema::<RunResult>(name, "A line of runs.jsonl of Trackbed")),
@@ -50,6 +51,7 @@ const SCHEMAS: [(&str, Make); 13] = [
     ("compare", printed::<Contrast>),
     ("agree", printed::<AgreementDocument>),
     ("drops", printed::<DropsDocument>),
+    ("fit", printed::<FitDocument>),
     ("advise", printed::<Advice>),
     ("paper", printed::<PaperDocument>),
     ("plan", printed::<PlanDocument>),
