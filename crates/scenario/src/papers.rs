@@ -10,6 +10,16 @@ pub const PAPERS: [(&str, &str); 6] = [
     (EDGE, include_str!("../../../scenarios/reference/edge.toml")),
 ];
 
+/// What their statements came to in other settings than the page's: a line of JSON for each, written by `trackbed
+/// paper NAME --settings N`.
+pub const SETTINGS: [(&str, &str); 5] = [
+    ("vru", include_str!("../../../scenarios/settings/vru.jsonl")),
+    ("web", include_str!("../../../scenarios/settings/web.jsonl")),
+    ("streaming", include_str!("../../../scenarios/settings/streaming.jsonl")),
+    ("train", include_str!("../../../scenarios/settings/train.jsonl")),
+    (EDGE, include_str!("../../../scenarios/settings/edge.jsonl")),
+];
+
 /// The study that prints tables by device, with recommendations.
 pub const EDGE: &str = "edge";
 

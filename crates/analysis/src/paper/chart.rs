@@ -10,8 +10,12 @@ use super::statement::{Chart, Curve, Point};
 use super::verdict::Found;
 
 /// The chart of a figure.
-pub(super) fn chart(figure: ReferenceFigure, ours: &Ours<'_>) -> Result<Chart, DirectoryError> {
-    let cells: Vec<&CellResult> = ours.cells.iter().filter(|cell| figure.cell.fits(cell)).collect();
+pub(super) fn chart(
+    figure: ReferenceFigure,
+    cells: &[CellResult],
+    ours: &Ours<'_>,
+) -> Result<Chart, DirectoryError> {
+    let cells: Vec<&CellResult> = cells.iter().filter(|cell| figure.cell.fits(cell)).collect();
     let mut names = distinct(cells.iter().map(|cell| cell.factor_text(&figure.curves)));
     names.retain(|name| !name.is_empty());
     let mut curves = Vec::new();

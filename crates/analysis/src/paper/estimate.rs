@@ -1,7 +1,6 @@
 //! Numbers that statements are about, from the runs of cells.
 
 use trackbed_archive::{Counted, DirectoryError};
-use trackbed_measure::results::CellResult;
 use trackbed_stats::{Runs, Statistic, paired, scaled_difference};
 
 use super::reference::{ReferenceStatement, Selector};
@@ -10,7 +9,6 @@ use crate::aggregate::run_means;
 
 /// The runs of a campaign.
 pub(super) struct Ours<'a> {
-    pub cells: &'a [CellResult],
     pub counted: Counted<'a>,
 }
 
@@ -58,7 +56,7 @@ impl Ours<'_> {
         selector: &Selector,
         metric: &str,
     ) -> Result<Option<Samples>, DirectoryError> {
-        let Some(index) = selector.find(self.cells) else { return Ok(None) };
+        let Some(index) = selector.find_planned(&self.counted.plan.cells) else { return Ok(None) };
         let mut samples = vec![None; self.counted.plan.runs as usize];
         for run in &self.counted.of(index as u32)?.0 {
             let values = run.outcome.samples().and_then(|samples| samples.get(metric));
@@ -70,7 +68,7 @@ impl Ours<'_> {
     }
 
     fn means(&self, selector: &Selector, metric: &str) -> Result<Option<Means>, DirectoryError> {
-        let Some(index) = selector.find(self.cells) else { return Ok(None) };
+        let Some(index) = selector.find_planned(&self.counted.plan.cells) else { return Ok(None) };
         let (runs, _) = self.counted.of(index as u32)?;
         Ok(Some(run_means(&runs, metric, self.counted.plan.runs)))
     }

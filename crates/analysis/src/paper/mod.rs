@@ -1,30 +1,36 @@
 //! Compares a study's statements with our runs of its scenario.
 
 mod chart;
+mod dependence;
 mod edge;
 mod estimate;
 mod held;
+mod over_settings;
 mod over_time;
 mod reference;
 mod statement;
+mod unknowns;
 mod verdict;
 
 use std::collections::BTreeMap;
 
 use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
-use trackbed_measure::results::Document;
+use trackbed_measure::results::{CellResult, Document};
 use trackbed_measure::timeline::Timeline;
 
+pub use dependence::{StatementOver, UnknownsDocument};
 pub use edge::{Figure, Place, Printed, devices};
 pub use estimate::MANY;
 use estimate::Ours;
 pub use held::PaperDocument;
+pub use over_settings::{OverSettings, OverVerdict};
 use reference::{Reference, ReferenceFigure, ReferenceStatement};
 pub use statement::{Chart, Curve, Held, Point, Setting, Statement, Verdict};
 use trackbed_archive::{Counted, DirectoryError, Results};
 use trackbed_scenario::papers::{self, PAPERS};
 use trackbed_scenario::{Cell, PART, Plan};
+pub use unknowns::{Choice, FoundThere, Given, InSetting, Unknown, Unknowns};
 
 /// Compares the paper called `name` with the runs of `plan`, summarised in `document`; `None` if
 /// there is no such paper. Runs for which the machine was too slow count if `keep_invalid`.
@@ -40,11 +46,15 @@ pub fn hold(
 ) -> Result<Option<Held>, DirectoryError> {
     let Some(reference) = reference(name) else { return Ok(None) };
     let counted = Counted { plan, results, keep_invalid };
-    let ours = Ours { cells: &document.cells, counted };
-    let mut held = compare(reference, &ours)?;
+    let unknowns = Unknowns::of(name);
+    let over = |id: &str| {
+        let unknowns = unknowns.as_ref()?;
+        unknowns.over(unknowns.stored(), id)
+    };
+    let mut held = compare(reference, &document.cells, &Ours { counted }, &over)?;
     held.model = document.model.clone();
     if name == papers::EDGE {
-        edge::add(&mut held, document, &ours.counted.all()?);
+        edge::add(&mut held, document, &counted.all()?);
     }
     Ok(Some(held))
 }
@@ -87,7 +97,15 @@ fn reference(name: &str) -> Option<Reference> {
     PAPERS.iter().find(|(paper, _)| *paper == name).map(|(_, text)| Reference::parse(text))
 }
 
-fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError> {
+/// What a statement comes to over settings.
+type Over<'a> = dyn Fn(&str) -> Option<OverSettings> + 'a;
+
+fn compare(
+    reference: Reference,
+    cells: &[CellResult],
+    ours: &Ours<'_>,
+    over: &Over<'_>,
+) -> Result<Held, DirectoryError> {
     let Reference { title, statement, figure, .. } = reference;
     let names = statement.iter().filter_map(|statement| statement.metric.clone());
     let names = names.chain(figure.iter().map(|figure: &ReferenceFigure| figure.metric.clone()));
@@ -96,10 +114,10 @@ fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError
     let each = statement.iter().flat_map(ReferenceStatement::each);
     Ok(Held {
         title,
-        statements: each.map(|statement| judge(statement, ours)).collect::<Result<_, _>>()?,
+        statements: each.map(|statement| judge(statement, ours, over)).collect::<Result<_, _>>()?,
         charts: figure
             .into_iter()
-            .map(|figure| chart::chart(figure, ours))
+            .map(|figure| chart::chart(figure, cells, ours))
             .collect::<Result<_, _>>()?,
         definitions,
         ..Held::default()
@@ -107,7 +125,12 @@ fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError
 }
 
 /// The verdict of the runs on a statement.
-fn judge(statement: ReferenceStatement, ours: &Ours<'_>) -> Result<Statement, DirectoryError> {
+fn judge(
+    statement: ReferenceStatement,
+    ours: &Ours<'_>,
+    over: &Over<'_>,
+) -> Result<Statement, DirectoryError> {
+    let over_settings = over(&statement.id_and_place());
     let (says, found) = (statement.says(), ours.found(&statement)?);
     let (verdict, runs_needed) = match (says, found) {
         (None, _) => (Verdict::NotTestable, None),
@@ -127,6 +150,7 @@ fn judge(statement: ReferenceStatement, ours: &Ours<'_>) -> Result<Statement, Di
         runs: found.map_or(0, |found| found.runs),
         verdict,
         runs_needed,
+        over_settings,
         why: statement.not_testable.or(statement.why.filter(|_| verdict.differs())),
         evidence: statement.evidence.filter(|_| verdict.differs()),
         id: statement.id,

@@ -3,18 +3,26 @@
 use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{IntoDeserializer as _, value};
 use trackbed_measure::results::CellResult;
 use trackbed_scenario::Cell;
 use trackbed_stats::Statistic;
 
 use super::statement::Setting;
+use super::unknowns::{Given, Unknown};
 use super::verdict::{SAME, Says};
 
 /// A study's statements and figures.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reference {
     pub title: String,
+    /// What the study gives.
+    #[serde(default)]
+    pub given: Vec<Given>,
+    /// What it leaves out.
+    #[serde(default)]
+    pub unknown: Vec<Unknown>,
     pub statement: Vec<ReferenceStatement>,
     /// Cells that need more runs than the scenario's to decide statements.
     #[serde(default)]
@@ -28,7 +36,7 @@ pub(super) struct Reference {
 }
 
 /// How many runs cells need.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Runs {
     pub cell: Selector,
@@ -45,6 +53,13 @@ pub(super) struct ReferenceStatement {
     pub text: String,
     #[serde(default)]
     pub setting: Setting,
+    /// Whether a setting that contradicts it is none of the study's: it is a figure that does not depend on what
+    /// the study proposes.
+    #[serde(default)]
+    pub anchor: bool,
+    /// Which of the places in `at` it is about.
+    #[serde(skip)]
+    pub place: Option<Selector>,
     pub metric: Option<String>,
     #[serde(default)]
     pub statistic: Statistics,
@@ -79,7 +94,7 @@ pub(super) struct ReferenceStatement {
 }
 
 /// A figure or table of the study: a metric over a factor, a curve for each value of another one.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferenceFigure {
     /// The study's number for it.
@@ -102,7 +117,7 @@ pub(super) struct ReferenceFigure {
 }
 
 /// A figure of the study that shows what arrives in a run, over time.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OverTime {
     /// The study's number for it.
@@ -113,7 +128,7 @@ pub(super) struct OverTime {
     pub curve: Vec<CurveOverTime>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CurveOverTime {
     pub name: String,
@@ -122,7 +137,7 @@ pub(super) struct CurveOverTime {
     pub of: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Printed {
     pub curve: String,
@@ -157,6 +172,11 @@ pub(super) enum Direction {
 pub(super) struct Selector(toml::Table);
 
 impl Statistics {
+    /// As it is written in the files.
+    pub fn named(name: &str) -> Option<Statistics> {
+        Statistics::deserialize(name.into_deserializer()).map_err(|_: value::Error| ()).ok()
+    }
+
     pub fn statistic(self) -> Statistic {
         match self {
             Statistics::Mean => Statistic::Mean,
@@ -189,6 +209,14 @@ impl ReferenceStatement {
         })
     }
 
+    /// What tells it from all others: `web-2`, `web-2 (loss 0.2)`.
+    pub fn id_and_place(&self) -> String {
+        match &self.place {
+            Some(place) => format!("{} ({place})", self.id),
+            None => self.id.clone(),
+        }
+    }
+
     /// The individual statements that this entry stands for.
     pub fn each(&self) -> Vec<ReferenceStatement> {
         if self.at.is_empty() {
@@ -199,6 +227,7 @@ impl ReferenceStatement {
             cell: self.cell.with(place),
             against: self.against.as_ref().map(|against| against.with(place)),
             at: Vec::new(),
+            place: Some(place.clone()),
             ..self.clone()
         };
         self.at.iter().map(at).collect()
@@ -234,6 +263,16 @@ impl Selector {
             let own = cell.factors.iter().find(|(own, _)| own == name);
             own.is_some_and(|(_, own)| own.to_string() == plain(value))
         })
+    }
+
+    /// Whether it has all of these factors and values.
+    pub fn has(&self, other: &Selector) -> bool {
+        other.0.iter().all(|(name, value)| self.0.get(name).map(plain) == Some(plain(value)))
+    }
+
+    /// The first planned cell that has all of the factors.
+    pub fn find_planned(&self, cells: &[Cell]) -> Option<usize> {
+        cells.iter().position(|cell| self.fits_planned(cell))
     }
 
     /// The first cell that has all of the factors.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, VariantArray};
 
 use super::edge::figure::Figure;
+use super::over_settings::OverSettings;
 
 /// A study compared with runs of its scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -57,6 +58,9 @@ pub struct Statement {
     /// The number of runs that would probably decide it, if it is undecided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u64>,
+    /// What it comes to over all settings that are compatible with the study, where these were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_settings: Option<OverSettings>,
     /// Why our result differs, or why it cannot be tested here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -85,7 +89,18 @@ pub enum Setting {
 
 /// The verdict of runs on a statement.
 #[derive(
-    Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, VariantArray,
+    Clone,
+    Copy,
+    Debug,
+    Display,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
@@ -96,7 +111,7 @@ pub enum Verdict {
     /// The whole interval lies on the study's side of zero, but outside the margin.
     #[strum(serialize = "same direction, other size")]
     OtherSize,
-    /// The whole interval lies on the other side of zero; or there is a difference where the study
+    /// The whole interval lies on the other side of zero; or it is another value; or there is a difference where the study
     /// has none; or none (less than 5 % either way) where the study has a direction.
     Opposite,
     /// The interval crosses one of these limits, or there are too few runs.

@@ -61,7 +61,7 @@ impl Says {
         };
         match self {
             Says::Value { value, margin } => {
-                around([value - margin, value + margin], OtherSize, OtherSize)
+                around([value - margin, value + margin], Opposite, Opposite)
             }
             Says::Equal { margin } => around([-margin, margin], Opposite, Opposite),
             Says::Less { margin } | Says::More { margin } => {
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(verdict(equal, [6.0, 9.0]), Verdict::Opposite);
         let value = Says::value(130.0, None);
         assert_eq!(verdict(value, [129.0, 131.0]), Verdict::Confirmed);
-        assert_eq!(verdict(value, [150.0, 160.0]), Verdict::OtherSize);
+        assert_eq!(verdict(value, [150.0, 160.0]), Verdict::Opposite);
         assert_eq!(verdict(Says::value(0.0, Some(1.0)), [0.0, 0.0]), Verdict::Confirmed);
     }
 

@@ -3,6 +3,7 @@
 mod chart;
 mod picture;
 mod statements;
+pub mod unknowns;
 
 use std::fmt::{self, Write as _};
 

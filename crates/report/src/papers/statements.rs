@@ -85,6 +85,9 @@ fn write_statement(statement: &Statement, width: usize, out: &mut String) -> fmt
     let here = statement.here().map_or_else(String::new, |here| format!("; here {here}"));
     let says = if says.is_empty() { String::new() } else { format!(", in the study {says}") };
     indented(&format!("{}{here}{says}", verdict(statement)), "  ")?;
+    if let Some(over) = &statement.over_settings {
+        indented(&format!("over what the study leaves out: {over}"), "  ")?;
+    }
     if let Some(why) = &statement.why {
         indented(why, "  ")?;
     }
@@ -186,7 +189,15 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 
 /// The statements tested in a setting, as a table for a page; `None` if there are none.
 pub(crate) fn statements(held: &Held, setting: Setting) -> Option<Table> {
-    let titles = ["", "where", "the study says", "study", "here", "verdict"];
+    let titles = [
+        "",
+        "where",
+        "the study says",
+        "study",
+        "here",
+        "verdict",
+        "over what the study leaves out",
+    ];
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
     let mut of_setting = held.statements.iter().filter(|s| s.setting == setting).peekable();
     of_setting.peek()?;
@@ -197,7 +208,8 @@ pub(crate) fn statements(held: &Held, setting: Setting) -> Option<Table> {
             false => verdict(statement),
         };
         let here = statement.here().unwrap_or_else(dash);
-        table.row([id.clone(), source.clone(), text.clone(), says.clone(), here, verdict]);
+        let over = statement.over_settings.as_ref().map_or_else(dash, ToString::to_string);
+        table.row([id.clone(), source.clone(), text.clone(), says.clone(), here, verdict, over]);
     }
     Some(table)
 }
@@ -221,6 +233,7 @@ pub(super) mod tests {
             ci95: Some([-20.0, -4.0]),
             runs: 30,
             verdict,
+            over_settings: None,
             runs_needed: (verdict == Verdict::Undecided).then_some(60),
             why: verdict.differs().then(|| "The study's machine is slower.".to_owned()),
             evidence: None,

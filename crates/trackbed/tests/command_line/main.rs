@@ -17,6 +17,7 @@ mod endless;
 mod export;
 mod figure;
 mod files;
+mod fit;
 mod handover;
 mod infer;
 mod kubernetes;

@@ -144,6 +144,7 @@ fn statement((number, advice): (usize, Advice), device: &str, machine: &str) -> 
         runs: 0,
         verdict,
         runs_needed: None,
+        over_settings: None,
         why: (!against.is_empty() || advice.verdict() == Verdict::Undecided)
             .then(|| reason(against)),
         evidence: None,

@@ -1,5 +1,7 @@
 //! `trackbed paper`
 
+mod settings;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,7 @@ use trackbed_substrate::Cancel;
 
 use super::campaign::{self, Finished};
 use crate::ending::Ending;
-use crate::options::{RunOptions, SubstrateArgument};
+use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, shell_word, tell};
 use crate::shell;
 
@@ -25,6 +27,8 @@ const EXAMPLES: &str = "\
 Examples:
   trackbed paper vru
   trackbed paper vru --runs 100 --json
+  trackbed paper vru --unknowns                      on what do the claims depend?
+  trackbed paper vru --settings 60                   the same from runs of 60 settings, kept and continued
   trackbed paper all --page papers.md                every paper, in virtual time";
 
 #[derive(Debug, Args)]
@@ -36,6 +40,12 @@ pub struct Arguments {
     /// beside it
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
+    /// Show what the paper gives and leaves out, and which claims depend on what it leaves out
+    #[arg(long, conflicts_with = "page")]
+    pub unknowns: bool,
+    /// Run the paper in N combinations of plausible values of what it leaves out, and show the same of these
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "page")]
+    pub settings: Option<u32>,
     #[command(flatten)]
     pub options: RunOptions,
 }
@@ -52,6 +62,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         let known: Vec<&str> = trackbed_scenario::papers::names().collect();
         let known = known.join(", trackbed paper ");
         bail!("unknown paper {:?}; write trackbed paper {known}, or all", arguments.name);
+    }
+    if arguments.unknowns || arguments.settings.is_some() {
+        return settings::execute(arguments);
     }
     if arguments.page.is_some() {
         bail!("--page is for all papers: write trackbed paper all --page FILE");
@@ -85,11 +98,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 /// substrate or a device: `--substrate emulated` measures the machine itself, for hours.
 fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
     let mut options = options.clone();
-    let is_virtual = matches!(options.substrate, None | Some(SubstrateArgument::Virtual));
-    let key = "inference.device";
-    if name == EDGE && is_virtual && !options.overrides.iter().any(|one| one.key == key) {
+    if let Some(devices) = devices(name, &options) {
         options.substrate = Some(SubstrateArgument::Virtual);
-        options.overrides.push(Override { key: key.to_owned(), value: DEVICES.to_owned() });
+        options.overrides.push(devices);
     }
     if options.parts.is_empty() {
         options.parts = paper::parts(name);
@@ -100,6 +111,15 @@ fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
         options.paper = Some(name.to_owned());
     }
     options
+}
+
+/// The setting by which the study with device models runs on its devices, unless the user chose others.
+fn devices(name: &str, options: &RunOptions) -> Option<Override> {
+    let is_virtual = matches!(options.substrate, None | Some(SubstrateArgument::Virtual));
+    let key = "inference.device";
+    let is_chosen = options.overrides.iter().any(|one| one.key == key);
+    let devices = Override { key: key.to_owned(), value: DEVICES.to_owned() };
+    (name == EDGE && is_virtual && !is_chosen).then_some(devices)
 }
 
 /// The devices of the study with built-in models.

@@ -1,0 +1,124 @@
+//! `trackbed paper --unknowns` and `--settings`: a study over all that it leaves out.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use trackbed_analysis::paper::{self, Choice, InSetting, Unknowns, UnknownsDocument};
+use trackbed_archive::Units;
+use trackbed_lab::backend::Virtual;
+use trackbed_lab::campaign::{self as campaigns, Execution};
+use trackbed_outward::files;
+use trackbed_report::papers::unknowns as report;
+use trackbed_scenario::{self as scenario, Override, Source};
+use trackbed_substrate::Cancel;
+
+use super::super::campaign;
+use super::Arguments;
+use crate::ending::Ending;
+use crate::options::RunOptions;
+use crate::output::{self, shell_word, tell};
+use crate::{interrupt, progress};
+
+/// Prints what a study gives and leaves out and, with `--settings`, tries settings first.
+///
+/// # Errors
+/// If there is no such study, it has no unknowns, or files cannot be read or written.
+pub(super) fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let Arguments { name, settings, options, .. } = arguments;
+    let Some(unknowns) = Unknowns::of(name).filter(|unknowns| !unknowns.all().is_empty()) else {
+        bail!("the scenario {name} has no list of what its study leaves out");
+    };
+    let (tried, is_complete) = match settings {
+        None => (unknowns.stored().to_vec(), true),
+        Some(count) => try_settings(name, &unknowns, *count as usize, options)?,
+    };
+    let document = UnknownsDocument::new(&unknowns, &tried);
+    let width = output::width().unwrap_or(100);
+    output::answer(options.json, &document, || report::render(&unknowns, &document, width))?;
+    Ok(if is_complete { Ending::Success } else { Ending::Interrupted })
+}
+
+/// Runs the study in each setting that the file of the output folder does not have yet.
+fn try_settings(
+    name: &str,
+    unknowns: &Unknowns,
+    count: usize,
+    options: &RunOptions,
+) -> anyhow::Result<(Vec<InSetting>, bool)> {
+    let folder = || PathBuf::from("trackbed-out").join(format!("{name}-settings"));
+    let out = options.out.clone().unwrap_or_else(folder);
+    fs::create_dir_all(&out).with_context(|| output::no_place(&out))?;
+    let path = out.join("settings.jsonl");
+    let (mut tried, mut file) = read(&path)?;
+    let cancel = interrupt::install()?;
+    let choices = unknowns.settings(count);
+    let bar = progress::bar(choices.len() as u64, 0);
+    for (number, choice) in choices.iter().enumerate() {
+        bar.set_position(number as u64);
+        let values = unknowns.values(choice);
+        if tried.iter().any(|there| there.values == values) {
+            continue;
+        }
+        let Some(found) = one(name, unknowns, choice, options, &cancel)? else { break };
+        let line = serde_json::to_string(&found)?;
+        writeln!(file, "{line}").with_context(|| output::no_place(&path))?;
+        tried.push(found);
+    }
+    bar.finish_and_clear();
+    tell(format_args!("settings: {}", shell_word(&path)));
+    Ok((tried, !cancel.is_cancelled()))
+}
+
+/// What is in the file already, and the file to go on with.
+fn read(path: &Path) -> anyhow::Result<(Vec<InSetting>, fs::File)> {
+    let failed = || output::no_place(path);
+    let mut tried = Vec::new();
+    if path.exists() {
+        for (number, line) in
+            files::read_text(path, BYTES_MAX).with_context(failed)?.lines().enumerate()
+        {
+            let line = serde_json::from_str(line).with_context(|| {
+                let place = format!("{}, line {}", path.display(), number + 1);
+                format!("{place}: not a setting; remove the line, or choose another --out")
+            })?;
+            tried.push(line);
+        }
+    }
+    Ok((tried, files::append(path).with_context(failed)?))
+}
+
+const BYTES_MAX: u64 = 256 << 20;
+
+/// The study in one setting; nothing if it was interrupted.
+fn one(
+    name: &str,
+    unknowns: &Unknowns,
+    choice: &Choice,
+    options: &RunOptions,
+    cancel: &Cancel,
+) -> anyhow::Result<Option<InSetting>> {
+    let mut options = options.clone();
+    options.parts = paper::parts(name);
+    options.runs = Some(options.runs.unwrap_or(RUNS));
+    let mut overrides: Vec<Override> = campaign::overrides(&options);
+    overrides.extend(unknowns.overrides(choice));
+    if let Some(device) = super::devices(name, &options) {
+        overrides.push(device);
+    }
+    let plan = scenario::load(&Source::named(name), &overrides)?;
+    let needed = unknowns.cells(&plan, choice);
+    let units = Units::of(&plan, |cell, _| needed.contains(&cell));
+    let execution = Execution { jobs: None, cancel: cancel.clone() };
+    let mut results = Vec::new();
+    campaigns::run(&plan, &Virtual::new(), &units, &execution, |run| results.push(run));
+    if cancel.is_cancelled() {
+        return Ok(None);
+    }
+    results.sort_by_key(|run| (run.cell, run.run));
+    Ok(Some(unknowns.judge(&plan, &results, choice)?))
+}
+
+/// Runs of each cell in each setting.
+const RUNS: u32 = 20;
