@@ -1,17 +1,14 @@
 //! What the specifications promise, in both versions.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use trackbed_mqtt::broker::Limits;
-use trackbed_mqtt::client::{Event, Settings};
+use trackbed_mqtt::Properties;
 use trackbed_mqtt::packet::RetainHandling;
-use trackbed_mqtt::{Message, Properties, Qos, Reason, Subscription, Version, Will};
-
-use crate::world::{World, lasting, message, named};
 
 use Qos::{AtLeastOnce, AtMostOnce, ExactlyOnce};
 use Version::V5;
+
+use crate::world::*;
 
 fn world() -> World {
     World::new(Limits::default())
@@ -250,10 +247,7 @@ fn who_is_silent_for_too_long_is_gone() {
         assert!(world.peers[silent].at.is_some());
         let mut counted = World::new(Limits::default());
         let at = counted.broker.open(counted.now).unwrap();
-        let mut client = trackbed_mqtt::client::Client::new(Settings {
-            keep_alive_secs: 10,
-            ..named(*version, "u")
-        });
+        let mut client = Client::new(Settings { keep_alive_secs: 10, ..named(*version, "u") });
         client.connect(counted.now).unwrap();
         let hello = std::mem::take(client.output());
         counted.broker.receive(at, &hello, counted.now);

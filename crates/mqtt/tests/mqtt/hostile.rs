@@ -1,13 +1,9 @@
 //! Hostile clients: noise, damaged packets, packets that arrive byte by byte or never end.
 
-use std::time::Duration;
+use trackbed_core::Rng;
+use trackbed_mqtt::broker::{Broker, Flow};
 
-use trackbed_core::{Rng, Seed, Time};
-use trackbed_mqtt::broker::{Broker, Flow, Limits};
-use trackbed_mqtt::client::{Client, Settings};
-use trackbed_mqtt::{Message, Qos, Subscription, Version};
-
-use crate::world::{World, message, named};
+use crate::world::*;
 
 /// A client's bytes in a session that uses all features.
 fn session(version: Version) -> Vec<u8> {

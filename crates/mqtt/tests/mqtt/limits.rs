@@ -1,15 +1,9 @@
 //! What goes beyond a limit is refused with its reason, or dropped and counted.
 
-use std::time::Duration;
-
-use trackbed_mqtt::broker::Limits;
-use trackbed_mqtt::client::Settings;
-use trackbed_mqtt::{Message, Qos, Reason, Version};
-
-use crate::world::{World, lasting, message, named};
-
 use Qos::{AtLeastOnce, AtMostOnce};
 use Version::V5;
+
+use crate::world::*;
 
 #[test]
 fn each_limit_has_its_reason() {

@@ -6,14 +6,10 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use tempfile::TempDir;
-use trackbed_core::Time;
-use trackbed_mqtt::client::{Client, Event, Settings};
-use trackbed_mqtt::{Message, Qos, Reason, Subscription, Version, Will};
 
-use crate::world::{lasting, message, named};
+use crate::world::*;
 
 /// A broker that ends with the test.
 struct Mosquitto {

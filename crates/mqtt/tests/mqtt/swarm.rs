@@ -2,14 +2,8 @@
 //! and each publisher's messages of one topic and QoS arrive in their order.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use trackbed_core::Seed;
-use trackbed_mqtt::broker::Limits;
-use trackbed_mqtt::client::Settings;
-use trackbed_mqtt::{Qos, Version};
-
-use crate::world::{World, lasting, message};
+use crate::world::*;
 
 const PUBLISHERS: usize = 4;
 const SUBSCRIBERS: usize = 4;

@@ -1,11 +1,13 @@
 //! A broker, clients, and the bytes between them.
 
-use std::time::Duration;
+use trackbed_mqtt::broker::{Broker, ConnectionId, Flow};
 
-use trackbed_core::Time;
-use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
-use trackbed_mqtt::client::{Client, Event, Settings};
-use trackbed_mqtt::{Message, Qos, Reason, Subscription, Version};
+// What nearly every test here uses.
+pub use std::time::Duration;
+pub use trackbed_core::{Seed, Time};
+pub use trackbed_mqtt::broker::Limits;
+pub use trackbed_mqtt::client::{Client, Event, Settings};
+pub use trackbed_mqtt::{Message, Qos, Reason, Subscription, Version, Will};
 
 pub struct World {
     pub broker: Broker,

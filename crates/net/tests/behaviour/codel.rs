@@ -1,13 +1,7 @@
 //! RFC 8289, against its own arithmetic: 1,500 bytes at 12 Mbit/s leave every millisecond, and
 //! arrive every half millisecond.
 
-use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, Time};
-use trackbed_net::models::Rate;
-use trackbed_net::queue::Codel;
-use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
-
-use crate::harness::{every, ms, numbers, packet_with, run, times, us};
+use crate::harness::*;
 
 const MANAGED: Point = Point::Dropped(DropReason::QueueManagement);
 const MARKED: Point = Point::Altered(Alteration::Marked);
@@ -45,7 +39,7 @@ fn packets_of_capable_transports_are_marked_on_the_same_schedule() {
         let events = run(&codel(Codel::default()), arrivals(ecn));
         assert_eq!(times(&events, MARKED)[..12], schedule(12));
         assert!(times(&events, MANAGED).is_empty());
-        let marked = |e: &&(_, Point, trackbed_core::Packet)| {
+        let marked = |e: &&(_, Point, Packet)| {
             e.1 == Point::Delivered && e.2.ecn() == Ecn::CongestionExperienced
         };
         assert_eq!(events.iter().filter(marked).count(), times(&events, MARKED).len());

@@ -1,20 +1,7 @@
 //! Properties of every chain of models. The harness checks at every step that no packet appears or
 //! vanishes unreported, and that everything is reported at its time.
 
-use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
-use trackbed_net::models::delay::{Normal, Pareto, Timetable, Uniform};
-use trackbed_net::models::loss::{GilbertElliott, Listed, LossTimetable};
-use trackbed_net::models::{
-    Corruption, Delay, Duplication, Flush, Loss, Outage, Pause, Rate, RateTimetable, RateTrace,
-    Reordering, Spells, Trace,
-};
-use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
-
-use crate::harness::{
-    Driver, Events, burst, ms, number, numbers, packet, packet_with, run_with_seed, us,
-};
+use crate::harness::*;
 
 const CHAINS: u64 = 400;
 

@@ -1,11 +1,6 @@
-use trackbed_core::{Seed, Time};
-use trackbed_net::models::Delay;
-use trackbed_net::models::delay::{
-    DelayLaw, Normal, Pareto, Timetable, Uniform, parse_delay_trace,
-};
-use trackbed_net::{LinkSpec, Point};
+use trackbed_net::models::delay::{DelayLaw, parse_delay_trace};
 
-use crate::harness::{assert_near, every, ms, numbers, run, times, us};
+use crate::harness::*;
 
 const DRAWS: u32 = 200_000;
 

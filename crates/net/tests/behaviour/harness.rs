@@ -1,11 +1,26 @@
 //! Drives links as the contract asks, checks that they keep it, and records what they do.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
-use trackbed_core::packet::{Ecn, UdpDatagram};
-use trackbed_core::{Packet, Ratio, Seed, Time};
-use trackbed_net::{Alteration, DropReason, Link, LinkSpec, Outlet, Point};
+use trackbed_core::packet::UdpDatagram;
+use trackbed_net::{Link, Outlet};
+
+// What nearly every test here uses.
+pub use std::collections::VecDeque;
+pub use std::time::Duration;
+pub use trackbed_core::packet::Ecn;
+pub use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
+pub use trackbed_net::models::delay::{Normal, Pareto, Timetable, Uniform};
+pub use trackbed_net::models::loss::{GilbertElliott, Listed, LossTimetable};
+pub use trackbed_net::models::{
+    Corruption, Delay, Duplication, Flush, Loss, Outage, Pause, Rate, RateTimetable, RateTrace,
+    Reordering, Spells, Trace,
+};
+pub use trackbed_net::queue::{Codel, DropTail};
+pub use trackbed_net::{
+    Alteration, Change, Delivery, Direction, DropReason, Duplex, End, LinkId, LinkSpec, Network,
+    NetworkBuilder, NodeId, Point,
+};
 
 /// The events of packets, in the order in which the link reported them.
 pub type Events = Vec<(Time, Point, Packet)>;

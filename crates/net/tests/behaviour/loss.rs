@@ -1,14 +1,8 @@
 use std::num::NonZeroU64;
-use std::time::Duration;
 
-use trackbed_core::{Packet, Ratio, Seed, Time};
-use trackbed_net::models::Loss;
-use trackbed_net::models::loss::{
-    GilbertElliott, Listed, LossLaw, LossTimetable, Periodic, Sojourn,
-};
-use trackbed_net::{Change, DropReason, LinkSpec, Point};
+use trackbed_net::models::loss::{LossLaw, Periodic, Sojourn};
 
-use crate::harness::{Driver, Events, assert_near, burst, number, numbers, packet, percent, run};
+use crate::harness::*;
 
 const LOST: Point = Point::Dropped(DropReason::Loss);
 

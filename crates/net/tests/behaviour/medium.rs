@@ -1,11 +1,8 @@
 //! Corruption, duplication and reordering.
 
 use trackbed_core::packet::{PacketError, UdpDatagram};
-use trackbed_core::{Ratio, Time};
-use trackbed_net::models::{Corruption, Duplication, Loss, Reordering};
-use trackbed_net::{Alteration, DropReason, LinkSpec, Point};
 
-use crate::harness::{burst, every, ms, number, numbers, packet, percent, run, times};
+use crate::harness::*;
 
 #[test]
 fn a_corrupted_packet_differs_in_one_bit_that_a_checksum_finds() {

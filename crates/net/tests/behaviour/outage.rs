@@ -1,9 +1,4 @@
-use trackbed_core::{Bitrate, Seed, Time};
-use trackbed_net::models::{Delay, Outage, Pause, Rate, RateTrace, Spells, Trace};
-use trackbed_net::queue::DropTail;
-use trackbed_net::{DropReason, LinkSpec, Point};
-
-use crate::harness::{Driver, Events, burst, every, ms, numbers, packet, run, times};
+use crate::harness::*;
 
 fn spells(down: &[(u64, u64)]) -> Spells {
     let ms = Time::from_millis;

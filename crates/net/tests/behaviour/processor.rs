@@ -1,12 +1,8 @@
 //! Networks with a processor at an end: what it holds, and when that goes on.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+use trackbed_net::{Handled, Processor, Way};
 
-use trackbed_core::{Packet, Time};
-use trackbed_net::{Delivery, Handled, Network, NodeId, Processor, Way};
-
-use crate::harness::{datagram, ip, ms};
+use crate::harness::*;
 use crate::topology::{self, drain, duplex};
 
 /// Handles one packet after the other, each for this long; holds this many.

@@ -1,13 +1,4 @@
-use std::collections::VecDeque;
-
-use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
-use trackbed_net::models::{Delay, Rate};
-use trackbed_net::queue::DropTail;
-use trackbed_net::{Change, DropReason, LinkSpec, Point};
-
-use crate::harness::{
-    Driver, Events, Sink, burst, every, ms, number, numbers, packet, run, times, us,
-};
+use crate::harness::*;
 
 const QUEUE_FULL: Point = Point::Dropped(DropReason::QueueFull);
 

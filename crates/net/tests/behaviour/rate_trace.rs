@@ -1,11 +1,6 @@
 //! Mahimahi's semantics, worked out by hand.
 
-use trackbed_core::Time;
-use trackbed_net::models::{Delay, RateTrace, Trace};
-use trackbed_net::queue::DropTail;
-use trackbed_net::{LinkSpec, Point};
-
-use crate::harness::{burst, every, ms, number, numbers, packet, run, times};
+use crate::harness::*;
 
 fn trace(text: &str) -> LinkSpec {
     let trace = Trace::parse(text).unwrap();

@@ -1,11 +1,10 @@
 use std::collections::BTreeSet;
 
 use trackbed_core::parameter::{Kind, Otherwise, Value};
-use trackbed_core::{Seed, Time};
 use trackbed_net::spec::ModelEntry;
-use trackbed_net::{LinkSpec, MODELS, Point, QUEUES, SELECTOR};
+use trackbed_net::{MODELS, QUEUES, SELECTOR};
 
-use crate::harness::{Driver, burst, every, ms, run, times};
+use crate::harness::*;
 
 type Given<'a> = Vec<(&'a str, Value)>;
 

@@ -1,14 +1,7 @@
 //! Random networks: routes are shortest, nothing appears or vanishes, and a seed determines
 //! everything.
 
-use trackbed_core::{Bitrate, Ratio, Rng, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::delay::Uniform;
-use trackbed_net::models::{Delay, Duplication, Loss, Rate};
-use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{Alteration, Delivery, Direction, Duplex, End, Network, NetworkBuilder, NodeId};
-
-use crate::harness::{datagram, ip, ms, us};
+use crate::harness::*;
 use crate::topology::drain;
 
 /// A random tree of routers with some links more, a host at each router, and the distances
@@ -114,7 +107,7 @@ fn bad_link(rng: &mut Rng) -> Duplex {
     Duplex::new(&spec, &spec, &Seed::of_run(rng.next_u64(), 0))
 }
 
-fn held(network: &Network, link: trackbed_net::LinkId) -> usize {
+fn held(network: &Network, link: LinkId) -> usize {
     network.held(link, Direction::Forward) + network.held(link, Direction::Backward)
 }
 

@@ -1,14 +1,8 @@
 //! Rates, losses and flushes that take effect at given times, to the nanosecond.
 
-use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
-use trackbed_net::models::loss::LossTimetable;
-use trackbed_net::models::{
-    Delay, Flush, Loss, Pause, Rate, RateTimetable, RateTrace, Spells, Trace, parse_rates,
-};
-use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::{Change, DropReason, LinkSpec, Point};
+use trackbed_net::models::parse_rates;
 
-use crate::harness::{Driver, Events, burst, every, ms, numbers, packet, run, times};
+use crate::harness::*;
 
 const FLUSHED: Point = Point::Dropped(DropReason::Flushed);
 

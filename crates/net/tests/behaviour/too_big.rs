@@ -1,11 +1,9 @@
 //! Path MTU discovery: which node responds to a packet that is too big, and how (RFC 1191, RFC
 //! 4443).
 
-use trackbed_core::Time;
 use trackbed_core::packet::{Offload, Segmentation, TooBig};
-use trackbed_net::{Delivery, Direction, DropReason, End, LinkId, Network, NetworkBuilder, NodeId};
 
-use crate::harness::{datagram, ip, ms};
+use crate::harness::*;
 use crate::topology::{drain, duplex};
 
 /// a -1500- r -1300- b; the router optionally has addresses.
@@ -88,7 +86,7 @@ fn an_icmp_message_is_never_answered() {
         protocol: trackbed_core::packet::protocol::ICMP,
         ecn: Default::default(),
     };
-    let message = trackbed_core::Packet::build(&header, 1380, |body| body[0] = 3);
+    let message = Packet::build(&header, 1380, |body| body[0] = 3);
     network.send(Time::ZERO, a, message);
     assert_eq!(drain(&mut network), []);
 }

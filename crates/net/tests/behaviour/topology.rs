@@ -3,18 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use trackbed_core::{Bitrate, Packet, Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::Loss;
-use trackbed_net::queue::DropTail;
-use trackbed_net::{
-    BuildError, Change, Delivery, Direction, DropReason, Duplex, End, LOOPBACK_DELAY, LinkId,
-    Network, NetworkBuilder, NodeId, Point, Tap,
-};
+use trackbed_net::{BuildError, LOOPBACK_DELAY, Tap};
 
-use crate::harness::{datagram, ip, ms, us};
+use crate::harness::*;
 
 /// Both directions alike, with room for 100 packets.
 pub fn duplex(mbps: u64, delay: Duration) -> Duplex {

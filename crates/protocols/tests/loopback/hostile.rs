@@ -1,22 +1,14 @@
 //! Peers that do not follow the protocol, over the kernel's loopback interface: a server keeps
 //! serving, and a client gets an error and does not hang.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::net::Shutdown;
 use std::thread;
-use std::time::Duration;
 
-use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
-use trackbed_core::{Rng, Seed};
-use trackbed_protocols::{
-    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
-};
+use trackbed_connection::Error;
+use trackbed_protocols::ServerLimits;
 use trackbed_substrate::kernel::Machine;
-use trackbed_substrate::{Host, sleep};
 
-use crate::support::{self, HERE, run};
+use crate::support::{self, *};
 use crate::traffic::{post, random};
 
 /// Runs `main` for every protocol.

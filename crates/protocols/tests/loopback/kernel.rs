@@ -1,19 +1,10 @@
 //! The protocols as they are, over the kernel's sockets on the loopback interface: with the
 //! operating system's randomness and the time of day, nothing seeded.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
+use trackbed_protocols::{PathControl, Trust};
+use trackbed_substrate::{Multipath, PathWish};
 
-use futures_util::future::join_all;
-use trackbed_connection::{Connection, Dialer, Handshake, TlsVersion, Transport};
-use trackbed_protocols::{
-    ClientConfig, PathControl, Protocol, ServerConfig, ServerHandle, TlsParameters, Trust, registry,
-};
-use trackbed_substrate::{Host, Multipath, PathWish, sleep};
-
-use crate::support::{run, transport};
+use crate::support::*;
 use crate::traffic::{echo, get, service, upload};
 
 /// Both sides on one machine, as two hosts.
@@ -101,7 +92,7 @@ fn quic_takes_several_paths_of_the_kernel() {
     // The server has a separate address: requests apply to every path with the address at an end.
     let [here, ends @ ..]: [IpAddr; 3] =
         [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
-    let protocol = trackbed_protocols::find("mpquic").unwrap();
+    let protocol = find("mpquic").unwrap();
     run(protocol.name(), |machine| async move {
         let server = machine.host("server", [here]);
         let track = Track { client: machine.host("client", ends), server, address: here };

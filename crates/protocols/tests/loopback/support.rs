@@ -1,20 +1,36 @@
 //! Our ends on the loopback interface, and what third-party programs need.
 
-use std::io::{PipeWriter, Write as _, pipe};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::path::PathBuf;
+use std::io::{PipeWriter, pipe};
 use std::process::Child;
-use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use tempfile::NamedTempFile;
 use trackbed_connection::Service;
 use trackbed_core::Time;
-use trackbed_protocols::{
-    SERVER_NAME, ServerConfig, TlsParameters, TransportParameters, Trust, find,
-};
+use trackbed_protocols::Trust;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
+
+// What nearly every test here uses.
+pub use futures_util::future::join_all;
+pub use std::fs;
+pub use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+pub use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+pub use std::path::{Path, PathBuf};
+pub use std::process::{Command, Stdio};
+pub use std::rc::Rc;
+pub use std::sync::Arc;
+pub use std::time::Duration;
+pub use tempfile::NamedTempFile;
+pub use trackbed_connection::{
+    CipherSuite, Connection, Dialer, Handshake, KeyExchange, Request, Response, TlsVersion,
+    Transport, body,
+};
+pub use trackbed_core::{Rng, Seed};
+pub use trackbed_protocols::{
+    ClientConfig, Protocol, SERVER_NAME, ServerConfig, ServerHandle, TlsParameters,
+    TransportParameters, find, registry,
+};
+pub use trackbed_substrate::{Host, sleep};
 
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 

@@ -1,26 +1,8 @@
 //! Bodies arrive whole, at the same time, and no faster than they are read.
 
-use std::cell::Cell;
-use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
-use std::rc::Rc;
-use std::time::Duration;
+use futures_util::stream;
 
-use futures_util::future::{join_all, select};
-use futures_util::{StreamExt as _, stream};
-use trackbed_connection::{Request, body};
-use trackbed_core::{Ratio, Seed, Time};
-use trackbed_net::models::Loss;
-use trackbed_net::{Duplex, End, NetworkBuilder};
-use trackbed_protocols::{
-    ClientConfig, CongestionOf, ServerConfig, TransportParameters, congestion, registry,
-};
-use trackbed_substrate::{now, sleep};
-
-use crate::support::{
-    RTT, clean, echo, fast, fetch, for_each_protocol, get, idle_after, noise, ping, post, protocol,
-    simulate, simulate_on, upload,
-};
+use crate::support::*;
 
 const LARGE: usize = 5_000_000;
 
@@ -54,7 +36,7 @@ fn every_congestion_control_carries_a_transfer() {
         let took = simulate(&fast(50), |track| async move {
             let mut config = ServerConfig::default();
             config.transport.congestion = congestion.name.to_owned();
-            let service = Rc::new(crate::support::service);
+            let service = Rc::new(service);
             let server = track.serve_with(protocol("quic"), &config, service);
             let connection =
                 track.connect(protocol("quic"), &server, ClientConfig::default()).await;
@@ -99,7 +81,7 @@ fn a_slow_reader_holds_the_sender_back() {
                     Ok(vec![0; 100_000].into())
                 });
                 let body: trackbed_connection::Body = Box::pin(pieces.take(10_000));
-                std::future::ready(trackbed_connection::Response { status: 200, body })
+                std::future::ready(Response { status: 200, body })
             };
             let window = 1 << 20;
             let transport = TransportParameters { window, ..TransportParameters::default() };
@@ -182,7 +164,7 @@ fn a_server_answers_from_the_address_that_was_asked() {
             simulate_on(builder.build().unwrap(), seed, |track| async move {
                 let all = if asked[0].is_ipv4() { "0.0.0.0:443" } else { "[::]:443" };
                 let (config, host) = (ServerConfig::default(), track.server.clone());
-                let service = Rc::new(crate::support::service);
+                let service = Rc::new(service);
                 let server = protocol.serve(host, all.parse().unwrap(), &config, service).unwrap();
                 for address in asked {
                     let dialer = track.dialer(protocol, &server, ClientConfig::default());

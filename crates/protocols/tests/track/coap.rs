@@ -1,23 +1,9 @@
 //! CoAP against its specification: times, losses and blocks.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::time::Duration;
+use trackbed_net::models::{Duplication, Reordering};
+use trackbed_protocols::CoapParameters;
 
-use futures_util::future::join_all;
-use trackbed_connection::{CipherSuite, Request, Response, Security, TlsVersion, body};
-use trackbed_core::{Ratio, Rng, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::loss::Listed;
-use trackbed_net::models::{Duplication, Loss, Reordering};
-use trackbed_protocols::{ClientConfig, CoapParameters, ServerConfig, TlsParameters};
-use trackbed_substrate::{now, sleep};
-
-use crate::support::{
-    RTT, Track, clean, echo, fast, fetch, get, network, noise, ping, post, protocol,
-    server_address, service, simulate, simulate_on, simulate_over,
-};
+use crate::support::*;
 
 fn with_coap(coap: CoapParameters) -> ClientConfig {
     let mut config = ClientConfig::default();
@@ -228,7 +214,7 @@ fn without_blocks_a_request_is_one_message() {
                 let (upload, sum) = noise(len, 1);
                 let response = connection.exchange(post("/digest", upload)).await?;
                 assert_eq!(body::collect(response.body, 32).await?, sum[..]);
-                Ok::<Duration, trackbed_connection::Error>(now() - start)
+                Ok::<Duration, Error>(now() - start)
             };
             assert_eq!(send(2_048).await.unwrap(), RTT * round_trips, "{name}");
             if !block_wise {

@@ -1,18 +1,9 @@
 //! CoAP against unknown clients: malformed requests, floods, damage and noise.
 
-use std::rc::Rc;
-use std::time::Duration;
-
-use trackbed_connection::{CipherSuite, TlsVersion};
-use trackbed_core::{Ratio, Rng, Seed};
 use trackbed_net::models::Corruption;
-use trackbed_protocols::{ClientConfig, Ledger, ServerConfig, TlsParameters};
-use trackbed_substrate::{UdpSocket, before, now, sleep, spawn};
+use trackbed_substrate::before;
 
-use crate::support::{
-    RTT, Track, clean, hear, network, ping, protocol, random, say, server_address, service,
-    simulate, simulate_on,
-};
+use crate::support::*;
 
 /// A socket that sends to the server without protocol state.
 struct RawClient {

@@ -2,19 +2,11 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::sync::{Arc, Mutex};
 
-use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
-use trackbed_connection::{Handshake, KeyExchange, body};
-use trackbed_core::{Ratio, Seed};
-use trackbed_net::models::Loss;
-use trackbed_protocols::{ClientConfig, Observer, Protocol, ServerConfig, Side, registry};
-use trackbed_substrate::sleep;
+use trackbed_protocols::{Observer, Side};
 
-use crate::support::{
-    PacketDigest, RTT, echo, fast, network, ping, post, protocol, server_address, simulate_seen,
-};
+use crate::support::*;
 
 /// Everything observable of a run: packets, times, keys and traces.
 fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
@@ -30,7 +22,7 @@ fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
         if has_hybrids {
             config.tls.key_exchanges = vec![KeyExchange::P256MlKem768];
         }
-        let service = std::rc::Rc::new(crate::support::service);
+        let service = Rc::new(service);
         let server = track.serve_with(protocol, &config, service);
         let mut config = ClientConfig::default();
         config.transport.observer = Some(observer);

@@ -1,17 +1,10 @@
 //! QUIC's engine against the RFCs: how its window answers loss, and how many packets an exchange takes.
 
 use std::num::NonZeroU64;
-use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use trackbed_core::{Seed, Time};
-use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Periodic;
-use trackbed_substrate::{now, sleep};
 
-use crate::support::{
-    RTT, Sent, clean, get, network, ping, protocol, simulate_over, simulate_seen,
-};
+use crate::support::*;
 
 /// The mean window in packets of a download over a link that loses every `every`-th packet.
 fn mean_window(name: &'static str, every: u64, settled: Time, end: Time) -> f64 {

@@ -1,19 +1,6 @@
 //! Servers that disappear, networks that fall silent, and clients that send garbage.
 
-use std::rc::Rc;
-use std::time::Duration;
-
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
-use trackbed_connection::{Error, Transport, body};
-use trackbed_core::Time;
-use trackbed_net::models::{Outage, Spells};
-use trackbed_protocols::{ClientConfig, registry};
-use trackbed_substrate::{TcpOptions, now, sleep, spawn};
-
-use crate::support::{
-    RTT, broken, clean, for_each_protocol, get, idle_after, ping, post, protocol, server_address,
-    simulate, simulate_over,
-};
+use crate::support::*;
 
 #[test]
 fn a_server_that_stops_is_noticed_at_once() {

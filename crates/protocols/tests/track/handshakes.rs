@@ -1,13 +1,9 @@
 //! Handshakes of TLS with today's key exchanges and certificates, against bytes counted by hand.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use trackbed_protocols::{Chain, KeyKind, OwnCertificate, TlsParameters};
+use trackbed_protocols::{Chain, KeyKind, OwnCertificate};
 
 use crate::round_trips::measure;
-use crate::support::RTT;
+use crate::support::*;
 use Handshake::{New, Resumed};
 use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
 use KeyKind::{Ed25519, MlDsa44, MlDsa65};

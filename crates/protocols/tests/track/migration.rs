@@ -1,24 +1,8 @@
 //! Connections whose host moves to another network (RFC 9000 section 9).
 
-use std::net::IpAddr;
-use std::rc::Rc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use trackbed_connection::{Connection, Dialer, Handshake, Request, body};
-use trackbed_core::{Packet, Seed, Time};
-use trackbed_net::models::Loss;
-use trackbed_net::models::loss::Listed;
-use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
-use trackbed_protocols::{ClientConfig, Protocol, ServerHandle};
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{now, sleep};
-
-use crate::support::{
-    RTT, Track, clean, fetch, for_each_protocol, get, ping, protocol, server_address, service,
-};
+use crate::support::*;
 
 /// Runs `main` with a client that has addresses in this many networks, over these links, up and down.
 /// `tap` gets all packets.
@@ -65,7 +49,7 @@ fn move_on(track: &Track, dialer: &dyn Dialer) {
 }
 
 fn migrating() -> impl Iterator<Item = &'static dyn Protocol> {
-    trackbed_protocols::registry().iter().copied().filter(|one| one.capabilities().migrates)
+    registry().iter().copied().filter(|one| one.capabilities().migrates)
 }
 
 /// An exchange that begins when the host has moved needs no handshake. It takes one round trip more
@@ -104,7 +88,7 @@ struct Seen {
 }
 
 #[derive(Clone, Default)]
-struct Watch(std::sync::Arc<Mutex<Seen>>);
+struct Watch(Arc<Mutex<Seen>>);
 
 impl Tap for Watch {
     fn see(&mut self, _: Time, _: LinkId, way: Direction, point: Point, packet: &Packet) {
@@ -142,7 +126,7 @@ fn no_connection_id_is_seen_from_two_addresses_and_the_new_path_is_challenged() 
     });
     let seen = watch.0.lock().unwrap();
     for (name, packets) in [("up", &seen.up), ("down", &seen.down)] {
-        let mut of_id = std::collections::BTreeMap::new();
+        let mut of_id = BTreeMap::new();
         for &(address, id, _) in packets {
             let addresses: &mut std::collections::BTreeSet<IpAddr> = of_id.entry(id).or_default();
             addresses.insert(address);
@@ -170,7 +154,7 @@ fn a_transfer_goes_on_where_it_was() {
                     counted.fetch_add(1, Ordering::Relaxed);
                     service(request)
                 };
-                let config = trackbed_protocols::ServerConfig::default();
+                let config = ServerConfig::default();
                 let server = track.serve_with(protocol, &config, Rc::new(counting));
                 let dialer = track.dialer(protocol, &server, ClientConfig::default());
                 let connection = dialer.connect(server_address()).await.unwrap();

@@ -1,20 +1,8 @@
 //! Features of MQTT: versions, QoS, brokers without a service, and hostile clients.
 
-use std::rc::Rc;
-use std::time::Duration;
+use trackbed_protocols::{MqttAnswer, MqttParameters, MqttQos, MqttVersion};
 
-use futures_util::future::join_all;
-use trackbed_connection::{Connection, Error, body};
-use trackbed_core::Time;
-use trackbed_protocols::{
-    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, ServerHandle,
-};
-use trackbed_substrate::{TcpOptions, now, sleep};
-
-use crate::support::{
-    RTT, Track, clean, digest, echo, fast, fetch, get, noise, ping, post, protocol, server_address,
-    simulate,
-};
+use crate::support::*;
 
 fn every_way() -> impl Iterator<Item = MqttParameters> {
     MqttVersion::ALL.iter().flat_map(|&version| {

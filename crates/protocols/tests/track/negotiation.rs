@@ -1,20 +1,6 @@
 //! Pinned parameters are negotiated, and unsupported ones are refused with a helpful error.
 
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
-
-use trackbed_connection::{
-    CipherSuite, Dialer, Error, Handshake, KeyExchange, TlsVersion, Transport,
-};
-use trackbed_protocols::{
-    ClientConfig, ServerConfig, TlsParameters, TransportParameters, registry,
-};
-use trackbed_substrate::sleep;
-
-use crate::support::{
-    RTT, clean, echo, fast, for_each_protocol, ping, protocol, server_address, service, simulate,
-};
+use crate::support::*;
 
 #[test]
 fn a_pinned_cipher_is_the_negotiated_one() {

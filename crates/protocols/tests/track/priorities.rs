@@ -1,15 +1,8 @@
 //! Priorities (RFC 9218) reach the service, and QUIC servers send by them.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use trackbed_connection::Priority;
 
-use futures_util::future::join_all;
-use trackbed_connection::{Priority, Request, body};
-use trackbed_core::Time;
-use trackbed_protocols::ServerConfig;
-use trackbed_substrate::now;
-
-use crate::support::{fast, fetch, for_each_protocol, get, protocol, service, simulate};
+use crate::support::*;
 
 const LEN: u64 = 1_000_000;
 

@@ -1,24 +1,6 @@
 //! QUIC's recovery: lost handshakes, and networks without delay.
 
-use std::rc::Rc;
-use std::time::Duration;
-
-use futures_util::future::select;
-use trackbed_connection::{Connection, Handshake, Request, Response, body};
-use trackbed_core::{Bitrate, ByteSize, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::loss::Listed;
-use trackbed_net::models::{Loss, Outage, Spells};
-use trackbed_net::queue::DropTail;
-use trackbed_protocols::{
-    ClientConfig, CongestionOf, ServerConfig, ServerLimits, TransportParameters, congestion,
-};
-use trackbed_substrate::{now, sleep, sleep_until};
-
-use crate::support::{
-    RTT, Sent, clean, fetch, network, ping, post, protocol, server_address, simulate_on,
-    simulate_seen, upload,
-};
+use crate::support::*;
 
 /// The server's first flight is lost. It is sent again about 1 s after the first time, Initial
 /// packets first: for some time the client has keys for both spaces and has used one. It announces

@@ -2,24 +2,10 @@
 //! The counts follow from RFC 9293 (TCP: 1), RFC 8446 and RFC 5246 (TLS 1.3: 1, with early data
 //! 0; TLS 1.2: 2, abbreviated 1), RFC 9001 (QUIC: 1, with early data 0) and the exchange itself: 1.
 
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
-
-use trackbed_connection::{CipherSuite, Error, Handshake, Security, TlsVersion};
-use trackbed_core::Time;
-use trackbed_net::LinkSpec;
-use trackbed_net::models::Loss;
-use trackbed_net::models::loss::Listed;
-use trackbed_protocols::{ClientConfig, Ledger, ServerConfig, TlsParameters, registry};
-use trackbed_substrate::{now, sleep};
-
-use crate::support::{
-    RTT, clean, ping, protocol, server_address, service, simulate, simulate_over,
-};
-
 use Handshake::{Early, New, Resumed};
 use TlsVersion::{Tls12, Tls13};
+
+use crate::support::*;
 
 /// The link takes no time to send a packet, but QUIC's pacer does: a nanosecond for each byte.
 const SERIALISATION: Duration = Duration::from_micros(2);

@@ -1,26 +1,9 @@
 //! Features of SCTP: its encapsulations, its window, its streams.
 
-use std::rc::Rc;
-use std::time::Duration;
-
-use futures_util::StreamExt as _;
-use futures_util::future::{join_all, select};
-use trackbed_connection::{Connection, body};
 use trackbed_core::packet::protocol as numbers;
 use trackbed_core::parameter::Arguments;
-use trackbed_core::{Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::Loss;
-use trackbed_net::models::loss::Listed;
-use trackbed_protocols::{
-    ClientConfig, Encapsulation, SctpParameters, ServerHandle, TransportParameters,
-};
-use trackbed_substrate::{now, sleep, spawn};
 
-use crate::support::{
-    RTT, Sent, Track, clean, echo, fast, get, network, noise, ping, post, protocol, random, say,
-    server_address, simulate, simulate_on, simulate_over, simulate_seen,
-};
+use crate::support::*;
 
 /// A server of SCTP and a connection to it, whose ends both have `transport`.
 async fn connect(

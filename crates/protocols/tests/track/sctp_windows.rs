@@ -1,20 +1,7 @@
 //! Bursts and windows of RFC 9260, by the packets that leave. Over [`clean`] all packets of a
 //! flight leave and arrive at one instant, half a round trip apart.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use futures_util::StreamExt as _;
-use trackbed_connection::body;
-use trackbed_core::{Packet, Seed, Time};
-use trackbed_net::models::Loss;
-use trackbed_net::models::loss::Listed;
-use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
-use trackbed_protocols::{Encapsulation, SctpParameters, TransportParameters};
-use trackbed_substrate::sleep;
-
-use crate::support::{RTT, Track, clean, fast, get, network, protocol, simulate_seen};
+use crate::support::*;
 
 /// What the server sends and receives, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,9 @@
 //! Connections over several paths of QUIC (draft-ietf-quic-multipath), in virtual time.
 
-use std::rc::Rc;
-use std::time::Duration;
+use trackbed_protocols::PathControl;
+use trackbed_substrate::{PathWish, TcpPath};
 
-use futures_util::StreamExt as _;
-use futures_util::future::join_all;
-use trackbed_connection::{Connection, body};
-use trackbed_core::{Bitrate, ByteSize, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::{Outage, Spells};
-use trackbed_net::queue::DropTail;
-use trackbed_protocols::{ClientConfig, PathControl, ServerConfig, ServerHandle};
-use trackbed_substrate::{PathWish, TcpPath, now, sleep, sleep_until};
-
-use crate::support::{
-    ENDS, PacketDigest, Track, echo, fetch, fork, get, ping, protocol, server_address, service,
-    simulate_on, simulate_seen, transport_over_paths,
-};
+use crate::support::*;
 
 /// A link as an operator's cell has it.
 fn cell(mbps: u64, one_way: Duration) -> LinkSpec {
@@ -187,7 +174,7 @@ fn leave(
         let joined = join(&track, "minrtt").await;
         let paths = joined.client_paths.clone();
         let response = joined.connection.exchange(get("/zeros?1000000000")).await.unwrap();
-        let reading = trackbed_substrate::spawn(body::drain(response.body));
+        let reading = spawn(body::drain(response.body));
         sleep_until(seconds(5)).await;
         assert!(at(&joined).set_path(ENDS[left], wish(true)));
         sleep(delay).await;
@@ -237,7 +224,7 @@ fn what_quic_has_no_scheduler_for_is_refused() {
             transport: transport_over_paths("blest", vec![], false),
             ..Default::default()
         };
-        let host = std::sync::Arc::clone(&track.server);
+        let host = Arc::clone(&track.server);
         let served = protocol("mpquic").serve(host, server_address(), &config, Rc::new(service));
         let refusal = served.unwrap_err().to_string();
         assert!(refusal.contains("use minrtt, roundrobin"), "{refusal}");

@@ -1,29 +1,46 @@
 //! A client, a server, a link between them, and a service to talk to.
+#![allow(unused_imports, reason = "not every binary uses every part")]
 
 #[path = "../shared/traffic.rs"]
 mod traffic;
 
 use std::future::poll_fn;
 use std::io::IoSliceMut;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::rc::Rc;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::net::Ipv4Addr;
 
 use sha2::{Digest as _, Sha256};
-use trackbed_connection::{Connection, Dialer, Error, Request, Service, body};
+use trackbed_connection::Service;
 use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::models::Delay;
-use trackbed_net::queue::DropTail;
-use trackbed_net::{
-    Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
+use trackbed_net::{Network, NodeId};
+use trackbed_substrate::{Datagram, Multipath, ReceivedMeta};
+
+// What nearly every test here uses.
+pub use futures_util::future::{join_all, select};
+pub use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
+pub use std::cell::{Cell, RefCell};
+pub use std::collections::BTreeMap;
+pub use std::net::{IpAddr, SocketAddr};
+pub use std::path::Path;
+pub use std::pin::pin;
+pub use std::rc::Rc;
+pub use std::sync::{Arc, Mutex};
+pub use std::time::Duration;
+pub use trackbed_connection::{
+    CipherSuite, Connection, Dialer, Error, Handshake, KeyExchange, Request, Response, Security,
+    TlsVersion, Transport, body,
 };
-use trackbed_protocols::{
-    ClientConfig, Protocol, ServerConfig, ServerHandle, TransportParameters, registry,
+pub use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
+pub use trackbed_net::models::loss::Listed;
+pub use trackbed_net::models::{Loss, Outage, Spells};
+pub use trackbed_net::queue::DropTail;
+pub use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
+pub use trackbed_protocols::{
+    ClientConfig, CongestionOf, Encapsulation, Ledger, Protocol, SctpParameters, ServerConfig,
+    ServerHandle, ServerLimits, TlsParameters, TransportParameters, congestion, registry,
 };
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Datagram, Host, Multipath, ReceivedMeta, TcpOptions, UdpSocket, now};
+pub use trackbed_substrate::simulated::{Hosts, Simulation};
+pub use trackbed_substrate::{Host, TcpOptions, UdpSocket, now, sleep, sleep_until, spawn};
 
 pub use traffic::*;
 

@@ -1,16 +1,6 @@
 //! The same seed gives the same packets at the same nanoseconds.
 
-use std::time::Duration;
-
-use futures_util::AsyncWriteExt as _;
-use trackbed_core::{Bitrate, Ratio, Seed};
-use trackbed_net::models::Loss;
-use trackbed_substrate::simulated::{Hosts, RunError, Simulation};
-use trackbed_substrate::{Entropy, TcpOptions, sleep, spawn};
-
-use crate::support::{
-    CLIENT, PacketDigest, SERVER, address, all_of, echo, link, pair_by, read_all, receive, send,
-};
+use crate::support::*;
 
 /// The digest of every packet of a run with TCP, UDP, loss, timers and entropy.
 fn digest(run: &u64) -> Result<String, RunError> {

@@ -1,15 +1,6 @@
 //! Stalled runs and their diagnosis.
 
-use std::future::{Future, pending, poll_fn};
-use std::sync::{Arc, Mutex};
-use std::task::Poll;
-use std::time::Duration;
-
-use trackbed_core::Time;
-use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
-use trackbed_substrate::{Entropy, StallReason, now, sleep, spawn, spawn_named};
-
-use crate::support::{SERVER, address, assert_lines, receive, seed, slow_pair, stalled};
+use crate::support::*;
 
 fn fail<F: Future<Output = ()>>(
     simulation: &Simulation,

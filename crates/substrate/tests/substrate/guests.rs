@@ -1,21 +1,14 @@
 //! The loop that accepts, and who goes where there is no room.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
-use std::future::pending;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::rc::Rc;
-use std::sync::Mutex;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::Context;
 
-use trackbed_core::Time;
-use trackbed_substrate::{
-    Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, yield_now,
-};
+use trackbed_substrate::{Guests, Standing, accept_each, before, yield_now};
 
 use crate::support::run_alone as run;
+use crate::support::*;
 
 /// Guests with names, and who is still there.
 struct House {

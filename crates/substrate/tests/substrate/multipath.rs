@@ -1,17 +1,10 @@
 //! Connections on several paths.
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
-
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use trackbed_core::{Bitrate, Time};
-use trackbed_net::models::{Delay, Rate};
+use trackbed_net::models::Rate;
 use trackbed_net::queue::DropTail;
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpPath, now, sleep, spawn};
+use trackbed_substrate::{Multipath, PathWish, TcpPath};
 
-use crate::support::{read_all, seed};
+use crate::support::*;
 
 fn client(path: u8) -> IpAddr {
     [10, path, 0, 1].into()

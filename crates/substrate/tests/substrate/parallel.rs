@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use trackbed_core::{Bitrate, Seed, Time};
-use trackbed_substrate::simulated::{Cancel, RunError, Simulation, parallel};
-use trackbed_substrate::{now, sleep};
+use trackbed_substrate::simulated::parallel;
 
-use crate::support::{all_of, pair};
+use crate::support::*;
 
 fn job(simulation: &Simulation, run: u64) -> Result<Time, RunError> {
     let network = pair(Bitrate::from_mbps(10), Duration::from_millis(1));

@@ -1,16 +1,8 @@
 //! Hosts that move from one network to the next.
 
-use std::io::ErrorKind;
-use std::net::IpAddr;
-use std::time::Duration;
+use trackbed_net::NodeId;
 
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use trackbed_core::Time;
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId};
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{TcpOptions, now, sleep, sleep_until, spawn};
-
-use crate::support::{address, echo, receive, seed, send};
+use crate::support::*;
 
 const NETWORKS: [[&str; 2]; 3] =
     [["10.1.0.1", "fd00:1::1"], ["172.16.0.1", "fd00:2::1"], ["172.16.0.2", "fd00:2::2"]];
@@ -23,7 +15,7 @@ fn networks() -> Vec<Vec<IpAddr>> {
 fn network() -> (Network, NodeId) {
     let mut builder = NetworkBuilder::new();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
-    let delay = trackbed_net::models::Delay::fixed(Duration::from_millis(10));
+    let delay = Delay::fixed(Duration::from_millis(10));
     let spec = LinkSpec::new().then(delay);
     builder.connect(
         End::new(phone, networks().concat()),

@@ -1,24 +1,13 @@
 //! TCP connections.
 
-use std::future::{Future, poll_fn};
-use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
+use std::io;
 
-use futures_util::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use trackbed_core::{Bitrate, Ratio, Time};
-use trackbed_net::models::{Delay, Loss};
-use trackbed_net::{Direction, DropReason, Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_substrate::simulated::{Hosts, Simulation, Tick};
-use trackbed_substrate::{
-    Host, TcpListener, TcpOptions, TcpStream, now, sleep, sleep_until, spawn,
-};
+use futures_util::AsyncWrite;
+use trackbed_net::{Direction, DropReason};
+use trackbed_substrate::simulated::Tick;
 use trackbed_tcp::{Flags, Segment, Seq};
 
-use crate::support::{Arrived, CLIENT, SERVER, address, link, pair_by, pattern, read_all, seed};
+use crate::support::*;
 
 const DELAY: Duration = Duration::from_millis(10);
 
@@ -211,8 +200,8 @@ fn a_writer_stalls_while_the_reader_does_not_read() {
         let (mut ours, mut theirs) = connected(&hosts, &options).await;
         let data = pattern(1_000_000);
         let expected = data.clone();
-        let written = std::rc::Rc::new(std::cell::Cell::new(0));
-        let count = std::rc::Rc::clone(&written);
+        let written = Rc::new(std::cell::Cell::new(0));
+        let count = Rc::clone(&written);
         spawn(async move {
             while count.get() < data.len() {
                 let taken = write_some(&mut ours, &data[count.get()..]).await.unwrap();

@@ -1,18 +1,11 @@
 //! The clock, timers and the order of tasks.
 
-use std::cell::RefCell;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::rc::Rc;
-use std::task::Poll;
-use std::time::Duration;
+use std::pin::pin;
 
-use trackbed_core::Time;
-use trackbed_substrate::{
-    from_std_instant, is_simulating, now, sleep, sleep_until, spawn, to_std_instant, wall_clock,
-};
+use trackbed_substrate::is_simulating;
 
 use crate::support::run_alone as run;
+use crate::support::*;
 
 #[test]
 fn sleeping_takes_exactly_as_long_as_asked_and_no_time_passes_otherwise() {

@@ -1,19 +1,8 @@
 //! UDP sockets.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::io::{ErrorKind, IoSliceMut};
-use std::time::Duration;
 
-use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, Time};
-use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket, now, sleep, spawn};
-
-use crate::support::{
-    CLIENT, SERVER, address, datagram, echo, pair, receive, seed, send, send_as, slow_pair,
-};
+use crate::support::*;
 
 fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce(Hosts) -> F + Send) -> T {
     Simulation::new().run(seed(), slow_pair(), main).unwrap()
@@ -118,7 +107,7 @@ fn unread_datagrams_overflow_the_receive_buffer() {
             while server.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta).is_ready() {
                 count += 1;
             }
-            std::task::Poll::Ready(())
+            Poll::Ready(())
         })
         .await;
         count
@@ -148,9 +137,7 @@ fn a_multihomed_host_sends_and_receives_on_each_of_its_addresses() {
     let mut builder = NetworkBuilder::new();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
     let end = |node, address: &str| End::new(node, [address.parse().unwrap()]);
-    let spec = |millis| {
-        LinkSpec::new().then(trackbed_net::models::Delay::fixed(Duration::from_millis(millis)))
-    };
+    let spec = |millis| LinkSpec::new().then(Delay::fixed(Duration::from_millis(millis)));
     for (millis, ours, theirs) in [(10, "10.1.0.1", "10.1.0.2"), (40, "10.2.0.1", "10.2.0.2")] {
         let duplex = Duplex::new(&spec(millis), &spec(millis), &seed().child(ours));
         builder.connect(end(phone, ours), end(server, theirs), duplex);

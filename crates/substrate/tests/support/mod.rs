@@ -1,25 +1,40 @@
 //! Networks for the tests, and a tap that digests every packet.
-#![allow(dead_code, reason = "not every test binary uses every part")]
+#![allow(dead_code, unused_imports, reason = "not every test binary uses every part")]
 
 use std::collections::BTreeMap;
-use std::future::{Future, poll_fn};
-use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use futures_util::{AsyncRead, AsyncReadExt as _};
+use futures_util::AsyncRead;
 use sha2::{Digest as _, Sha256};
-use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
+use trackbed_core::{ByteSize, Packet};
 use trackbed_net::queue::DropTail;
-use trackbed_net::{
-    Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
+use trackbed_net::{Direction, LinkId, NodeId, Point, Tap};
+use trackbed_substrate::simulated::parallel;
+
+// What nearly every test here uses.
+pub use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, FutureExt as _};
+pub use std::cell::RefCell;
+pub use std::future::{Future, pending, poll_fn};
+pub use std::io::{ErrorKind, IoSliceMut};
+pub use std::net::{IpAddr, SocketAddr};
+pub use std::pin::Pin;
+pub use std::rc::Rc;
+pub use std::sync::{Arc, Mutex};
+pub use std::task::Poll;
+pub use std::time::Duration;
+pub use trackbed_core::packet::Ecn;
+pub use trackbed_core::{Bitrate, Ratio, Seed, Time};
+pub use trackbed_net::models::{Delay, Loss};
+pub use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+pub use trackbed_substrate::kernel::{Execution, Origin};
+pub use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
+pub use trackbed_substrate::{
+    Datagram, Entropy, Host, ReceivedMeta, StallReason, TcpListener, TcpOptions, TcpStream,
+    UdpSocket, from_std_instant, now, sleep, sleep_until, spawn, spawn_named, to_std_instant,
+    wall_clock,
 };
-use trackbed_substrate::simulated::{Cancel, RunError, Simulation, parallel};
-use trackbed_substrate::{Datagram, ReceivedMeta, StallReason, UdpSocket};
 
 /// The addresses of the two hosts of [`pair`].
 pub const CLIENT: &str = "10.0.0.1";

@@ -1,14 +1,9 @@
 //! Everything besides data transfer: opening, closing, failing, probing, path MTU, ECN.
 
-use std::time::Duration;
+use trackbed_core::packet::TooBig;
+use trackbed_tcp::QuotedSegment;
 
-use crate::track::{Fate, Track, drain, link, request, run, run_for};
-use trackbed_core::packet::{Ecn, TooBig};
-use trackbed_core::{Packet, Time};
-use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
-use trackbed_tcp::{
-    Config, Connection, Flags, QuotedSegment, Segment, Seq, State, TcpError, reset_reply,
-};
+use crate::track::*;
 
 fn open(configs: [Config; 2]) -> Track {
     let mut track = Track::new(configs, [link(), link()]);
@@ -142,7 +137,7 @@ fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
     assert_eq!(client.error(), Some(TcpError::Reset));
 }
 
-fn client_remote() -> std::net::SocketAddr {
+fn client_remote() -> SocketAddr {
     ([10, 0, 0, 2], 80).into()
 }
 

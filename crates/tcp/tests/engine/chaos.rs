@@ -4,17 +4,10 @@
 //!
 //! `CHAOS_RUNS=100000 cargo test --release -p trackbed-tcp --test engine chaos` hunts for longer.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use bytes::Bytes;
-use trackbed_core::packet::{Ecn, IpHeader, protocol, transport_checksum};
-use trackbed_core::{Packet, Ratio, Rng, Seed, Time};
-use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
-use trackbed_tcp::{Config, Connection, Segment, algorithms, reset_reply};
+use trackbed_core::packet::{IpHeader, protocol, transport_checksum};
 
 use crate::setting;
+use crate::track::*;
 
 /// How bad the channel is, in per cent.
 #[derive(Debug)]
@@ -140,7 +133,7 @@ impl World {
                 }
             }
             Some(connection) => connection.handle_segment(self.now, segment),
-            None if segment.has(trackbed_tcp::Flags::SYN) => {
+            None if segment.has(Flags::SYN) => {
                 let isn = self.rng.next_u64() as u32;
                 let connection = Connection::accept(self.now, &side.config, &segment, isn);
                 side.connection = Some(connection);
@@ -308,7 +301,7 @@ fn garbage_never_panics() {
                 3 => connection.handle_too_big(
                     now,
                     rng.below(3_000) as u32,
-                    trackbed_tcp::Seq(acknowledgment.wrapping_sub(rng.below(3_000) as u32)),
+                    Seq(acknowledgment.wrapping_sub(rng.below(3_000) as u32)),
                 ),
                 _ => {}
             }

@@ -1,13 +1,7 @@
 //! Several hosts and paths: packets follow a route of links that their addresses choose.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
-
 use crate::paths::Host;
-use crate::track::{Link, ZEROS};
-use trackbed_core::{Packet, Seed, Time};
-use trackbed_tcp::Segment;
-use trackbed_tcp::multipath::{MultipathConfig, MultipathConnection};
+use crate::track::*;
 
 /// Hosts with Multipath TCP, and the links between them: clients that read, and after each the server
 /// that writes to it without end once it is connected.

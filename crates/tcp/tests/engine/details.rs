@@ -1,11 +1,8 @@
 //! Acknowledgments, small segments, old timestamps, idle periods and the end of slow start.
 
-use std::time::Duration;
-
-use crate::track::{Exchange, Link, Track, drain, link, request, run_for};
-use trackbed_core::Time;
 use trackbed_tcp::config::HyStart;
-use trackbed_tcp::{Config, Flags, Segment};
+
+use crate::track::*;
 
 /// Two connections that have moved a megabyte, which is past every quick mode, and are at rest.
 fn seasoned(config: &Config) -> Track {

@@ -4,16 +4,11 @@
 //!
 //! `HANDOVER_RUNS=10000` runs this many cases, `HANDOVER_SEED=17` one of them.
 
-use std::time::Duration;
-
 use crate::multipath_swarm::{Dice, config};
 use crate::paths::{Lane, World, client_ip};
 use crate::setting;
-use trackbed_core::{Ratio, Rng, Seed, Time};
-use trackbed_tcp::Config;
-use trackbed_tcp::config::BufferSize;
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
-use trackbed_tcp::schedulers::{self, PathId};
+use crate::track::*;
+use trackbed_tcp::schedulers;
 
 #[test]
 fn every_byte_arrives_once_and_in_order_through_handovers() {

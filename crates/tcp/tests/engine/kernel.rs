@@ -1,8 +1,7 @@
 //! The engine against the measured kernel; `tests/data/README.md` says how that was measured.
 
-use std::time::Duration;
-
 use crate::track::kernel::conditions;
+use crate::track::*;
 
 #[test]
 fn without_loss_nine_conditions_of_ten_agree_case_by_case() {

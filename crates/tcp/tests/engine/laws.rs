@@ -1,11 +1,6 @@
 //! The engine against laws that do not come from it: arithmetic, RFCs and published models.
 
-use std::time::Duration;
-
-use crate::track::{Exchange, Fate, Link, Track, request, tcp};
-use trackbed_core::{Ratio, Seed, Time};
-use trackbed_tcp::Config;
-use trackbed_tcp::config::BufferSize;
+use crate::track::*;
 
 const MSS: f64 = 1448.0;
 

@@ -1,11 +1,7 @@
 //! Multipath TCP between two engines: handshakes, data on several paths, ends.
 
-use std::time::Duration;
-
 use crate::paths::{Lane, World, client_ip, seconds, server_ip};
-use trackbed_core::Time;
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
-use trackbed_tcp::{State, TcpError};
+use crate::track::*;
 
 fn second_path() -> MultipathConfig {
     MultipathConfig { endpoints: vec![Endpoint::subflow(client_ip(1))], ..Default::default() }
@@ -46,11 +42,8 @@ fn an_announced_address_is_joined() {
 }
 
 /// Everything that went over the paths of a lossy transfer.
-fn capture(seed: u64) -> Vec<(Time, trackbed_core::Packet)> {
-    let lane = |delay_ms| Lane {
-        loss: trackbed_core::Ratio::from_parts(1, 50),
-        ..Lane::new(10, delay_ms)
-    };
+fn capture(seed: u64) -> Vec<(Time, Packet)> {
+    let lane = |delay_ms| Lane { loss: Ratio::from_parts(1, 50), ..Lane::new(10, delay_ms) };
     let config = || MultipathConfig { opportunistic: true, ..second_path() };
     let mut world = World::new(seed, [config(), config()], vec![lane(10), lane(40)]);
     world.capture = Some(Vec::new());

@@ -1,9 +1,7 @@
 //! Multipath TCP through middleboxes that modify segments (RFC 8684 sections 3.7 and 6).
 
 use crate::paths::{Lane, Middlebox, World, client_ip, seconds};
-use bytes::Bytes;
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
-use trackbed_tcp::{Flags, Segment};
+use crate::track::*;
 
 fn world(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
     let endpoints = (1..paths).map(|path| Endpoint::subflow(client_ip(path))).collect();

@@ -4,14 +4,11 @@
 //! `MULTIPATH_SWARM=10000 cargo test --release -p trackbed-tcp --test engine multipath_swarm` hunts for
 //! longer; with `MULTIPATH_SEED=17` it plays one.
 
-use std::time::Duration;
-
 use crate::paths::{Lane, World, client_ip, server_ip};
 use crate::setting;
-use trackbed_core::{Ratio, Rng, Seed, Time};
-use trackbed_tcp::config::{BufferSize, EcnMode};
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
-use trackbed_tcp::{Config, algorithms, schedulers};
+use crate::track::*;
+use trackbed_tcp::multipath::Reinjection;
+use trackbed_tcp::schedulers;
 
 /// Random choices.
 pub struct Dice(pub Rng);

@@ -1,15 +1,8 @@
 //! The engine against peers made by hand: small windows, and segments that no peer should send.
 
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use bytes::Bytes;
-use trackbed_core::Time;
-use trackbed_tcp::config::BufferSize;
 use trackbed_tcp::segment::{Options, SackBlock, SackBlocks, Timestamps};
-use trackbed_tcp::{Config, Connection, Flags, Segment, Seq, TcpError};
 
-use crate::track::drain;
+use crate::track::*;
 
 /// A connection that accepted a peer, and what the peer has to know to go on.
 struct Server {

@@ -1,17 +1,10 @@
 //! Schedulers and coupled congestion control in the engine: the throughput of several paths, shares
 //! of a common bottleneck, and the benefit of predicted outages.
 
-use std::net::IpAddr;
-use std::time::Duration;
-
 use crate::course::Course;
 use crate::paths::{Lane, World, client_ip};
-use crate::track::{Fate, Link, Track, request, tcp};
-use trackbed_core::{Ratio, Seed, Time};
-use trackbed_tcp::Config;
-use trackbed_tcp::config::BufferSize;
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
-use trackbed_tcp::schedulers::{PathId, SchedulingAlgorithm, algorithms};
+use crate::track::*;
+use trackbed_tcp::schedulers::{SchedulingAlgorithm, algorithms};
 
 fn scheduler(name: &str) -> &'static SchedulingAlgorithm {
     algorithms().iter().find(|entry| entry.name == name).unwrap()

@@ -1,17 +1,7 @@
 //! Bulk transfers: intact, damaged, stalled, slow.
 
-use std::rc::Rc;
-use std::time::Duration;
-
-use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
-use trackbed_connection::{Body, Request, Response, body};
-use trackbed_core::event::{Event, Record};
-use trackbed_measure::metrics::outcome;
-use trackbed_substrate::sleep;
-
-use super::fake::{Behaviour, Ran, run, run_with};
-use super::support::{count, expect, failures, pick, prepare};
+use crate::fake::{Behaviour, Ran, run, run_with};
+use crate::support::*;
 
 fn transferred(records: &[Record]) -> Vec<(u32, u64, bool)> {
     pick(records, |event| match *event {

@@ -1,11 +1,8 @@
 //! The changers' draws, compared with their nominal distributions.
 
-use std::time::Duration;
+use trackbed_workloads::environment::{SeekChanger, StatusChanger, TruncatedNormal};
 
-use trackbed_core::{Ratio, Seed};
-use trackbed_workloads::environment::{
-    Change, Moment, SeekChanger, StatusChanger, TruncatedNormal,
-};
+use crate::support::*;
 
 fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)

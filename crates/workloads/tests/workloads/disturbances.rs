@@ -1,16 +1,9 @@
 //! Bulk transfers that resume over another connection: exact times, failures, bad input.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use trackbed_core::event::Disturbance;
 
-use futures_util::StreamExt as _;
-use trackbed_connection::error::Step;
-use trackbed_connection::{Body, Error, Request, Response, Service};
-use trackbed_core::event::{Disturbance, Event, Record};
-use trackbed_measure::metrics::outcome;
-
-use super::fake::{Behaviour, run, run_prepared, run_with};
-use super::support::{connections, count, expect, failures, prepare};
+use crate::fake::{Behaviour, run, run_prepared, run_with};
+use crate::support::*;
 
 /// 20 ms of set-up and 5 ms each way: a resumed download takes 30 ms until its first byte; an
 /// upload asks for the count (10 ms), and here its data moves when the phone has the head of the

@@ -1,28 +1,9 @@
 //! The arithmetic protocol.
 
-use std::cell::{Cell, RefCell};
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::time::Duration;
+use trackbed_connection::{Capabilities, Security, TransportStats};
+use trackbed_substrate::now;
 
-use bytes::Bytes;
-use futures_core::future::LocalBoxFuture;
-use futures_util::{StreamExt as _, stream};
-use trackbed_connection::error::Step;
-use trackbed_connection::{
-    Body, Capabilities, CipherSuite, Connection, Dialer, Error, Handshake, Request, Response,
-    Security, Service, TlsVersion, Transport, TransportStats, body,
-};
-use trackbed_core::event::{EventLog, Record};
-use trackbed_core::{Seed, Time};
-use trackbed_measure::metrics::outcome;
-use trackbed_net::NetworkBuilder;
-use trackbed_substrate::simulated::Simulation;
-use trackbed_substrate::{now, sleep};
-use trackbed_workloads::environment::Course;
-use trackbed_workloads::{Patience, Prepared, Stage};
-
-use super::support::{Settings, prepare};
+use crate::support::*;
 
 /// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, exchanges that share a
 /// connection, bodies that take no time, and no failures.

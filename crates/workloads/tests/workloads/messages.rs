@@ -1,17 +1,11 @@
 //! Messages over a network without failures.
 
-use std::time::Duration;
-
 use futures_util::FutureExt as _;
 use serde_json::json;
-use trackbed_connection::{Request, Response, body};
-use trackbed_core::Time;
-use trackbed_core::event::{Event, EventLog, Record};
-use trackbed_measure::metrics::outcome;
 use trackbed_workloads::Expectation;
 
-use super::fake::{Behaviour, run, run_prepared};
-use super::support::{Settings, attempts, expect, pick, prepare, samples};
+use crate::fake::{Behaviour, run, run_prepared};
+use crate::support::*;
 
 fn is_attempt(event: &Event) -> bool {
     matches!(event, Event::ConnectStarted { .. })

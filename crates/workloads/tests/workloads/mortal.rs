@@ -1,14 +1,9 @@
 //! Connections that break at random times.
 
-use std::cell::RefCell;
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::time::Duration;
-
-use futures_core::future::LocalBoxFuture;
-use trackbed_connection::{Connection, Dialer, Error};
 use trackbed_core::Rng;
-use trackbed_substrate::{sleep, spawn};
+use trackbed_substrate::spawn;
+
+use crate::support::*;
 
 /// A dialer whose connections are closed after a random time each, whatever is in flight.
 pub struct MortalDialer {

@@ -1,14 +1,8 @@
 //! Page loads over an arithmetic protocol: the order of objects, the number of connections, broken
 //! connections.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use trackbed_core::event::{Event, Record};
-use trackbed_measure::metrics::outcome;
-
-use super::fake::{Behaviour, Ran, run};
-use super::support::{Settings, attempts, count, expect, failures, prepare};
+use crate::fake::{Behaviour, Ran, run};
+use crate::support::*;
 
 /// A document, the objects in it, and the objects in those, with distinct sizes.
 const MANIFEST: &str = "tests/data/page.toml";

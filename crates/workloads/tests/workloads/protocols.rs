@@ -1,24 +1,12 @@
 //! The workloads over every real protocol, across a simulated link without losses.
 
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use trackbed_connection::{CipherSuite, Handshake, TlsVersion, Transport};
-use trackbed_core::event::{Event, EventLog, Record};
-use trackbed_core::{Bitrate, ByteSize, Ratio, Seed};
-use trackbed_measure::metrics::{account, outcome};
+use trackbed_net::Network;
 use trackbed_net::models::Loss;
-use trackbed_net::queue::DropTail;
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, TlsParameters, registry};
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_workloads::environment::Course;
-use trackbed_workloads::{Patience, Prepared, Stage};
+use trackbed_protocols::{ClientConfig, ServerConfig, TlsParameters};
+use trackbed_substrate::simulated::Hosts;
 
-use super::mortal::MortalDialer;
-use super::support::{
-    Settings, connections, count, expect, failures, outcomes, pick, prepare, samples,
-};
+use crate::mortal::MortalDialer;
+use crate::support::*;
 
 /// A protocol, a version of TLS and a handshake.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Settings that make no sense are refused: the error names the parameter, and says what to do.
 
-use super::support::{Settings, prepare};
+use crate::support::{Settings, prepare};
 
 const LINES: &str = "tests/data/lines.jsonl";
 const MISSING: &str = "tests/data/missing.json";

@@ -1,15 +1,10 @@
 //! Signed messages, and the roadside unit that verifies them before it answers and forwards them.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
 use bytes::BytesMut;
-use trackbed_connection::{Request, Service, body};
-use trackbed_core::event::{Event, Judgement, Verification};
-use trackbed_measure::metrics::outcome;
+use trackbed_core::event::{Judgement, Verification};
 
-use super::fake::{Behaviour, Ran, run, run_with};
-use super::support::{attempts, expect, pick, prepare, samples};
+use crate::fake::{Behaviour, Ran, run, run_with};
+use crate::support::*;
 
 /// One of its cores takes 1.61367 ms for a signature and nothing else.
 const SLOW: (&str, &str) = ("board", "udoo-quad");

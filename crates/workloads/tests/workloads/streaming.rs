@@ -1,19 +1,10 @@
 //! Sessions over a protocol of known delays: 20 ms to connect, 5 ms one way, and pieces that a
 //! server delays for a given time.
 
-use std::cell::Cell;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
+use trackbed_core::event::Playback;
 
-use trackbed_connection::{Handshake, Request, Service};
-use trackbed_core::Time;
-use trackbed_core::event::{Event, Playback, Record};
-use trackbed_substrate::sleep;
-use trackbed_workloads::environment::Course;
-
-use super::fake::{Behaviour, Ran, run_with};
-use super::support::{Settings, equal, expect, failures, pieces_ms, prepare};
+use crate::fake::{Behaviour, Ran, run_with};
+use crate::support::*;
 
 /// A session whose pieces take these milliseconds at the server, the last value for all that
 /// follow, with the environment's lines `changes`.

@@ -1,20 +1,8 @@
 //! Streaming over every real protocol, across a simulated link without losses, compared with the
 //! arithmetic of round trips, windows and rates.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use trackbed_connection::{Handshake, Transport};
-use trackbed_core::event::Record;
-use trackbed_core::{Bitrate, ByteSize, Seed, Time};
-use trackbed_measure::metrics::outcome;
-use trackbed_net::queue::DropTail;
-use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_protocols::{Protocol, registry};
-use trackbed_workloads::environment::Course;
-
 use super::protocols::{Endpoint, perform};
-use super::support::{Settings, expect, pieces_ms, prepare, samples};
+use crate::support::*;
 
 struct Track {
     rate: Bitrate,

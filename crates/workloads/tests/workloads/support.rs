@@ -1,12 +1,37 @@
 //! Runs of a workload in virtual time, over the dialers of a test.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use trackbed_core::event::{Event, Playback, Record};
+use trackbed_core::event::Playback;
 use trackbed_core::parameter::Arguments;
 use trackbed_measure::metrics;
-use trackbed_workloads::{Prepared, WorkloadError};
+use trackbed_workloads::WorkloadError;
+
+// What nearly every test here uses.
+pub use bytes::Bytes;
+pub use futures_core::future::LocalBoxFuture;
+pub use futures_util::{StreamExt as _, stream};
+pub use std::cell::{Cell, RefCell};
+pub use std::collections::BTreeMap;
+pub use std::net::SocketAddr;
+pub use std::rc::Rc;
+pub use std::sync::Arc;
+pub use std::time::Duration;
+pub use trackbed_connection::error::Step;
+pub use trackbed_connection::{
+    Body, CipherSuite, Connection, Dialer, Error, Handshake, Request, Response, Service,
+    TlsVersion, Transport, body,
+};
+pub use trackbed_core::event::{Event, EventLog, Record};
+pub use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
+pub use trackbed_measure::metrics::{account, outcome};
+pub use trackbed_net::queue::DropTail;
+pub use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
+pub use trackbed_protocols::{Protocol, registry};
+pub use trackbed_substrate::simulated::Simulation;
+pub use trackbed_substrate::sleep;
+pub use trackbed_workloads::environment::{Change, Course, Moment};
+pub use trackbed_workloads::{Patience, Prepared, Stage};
 
 /// Parameters and their values as written in a scenario.
 pub type Settings = [(&'static str, &'static str)];

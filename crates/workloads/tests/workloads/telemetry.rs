@@ -1,15 +1,10 @@
 //! Telemetry over the arithmetic protocol: 20 ms of set-up, then 10 ms for each exchange, however
 //! many run at once.
 
-use std::time::Duration;
+use trackbed_core::event::Loss;
 
-use trackbed_core::event::{Event, Loss, Record};
-use trackbed_measure::metrics::{account, outcome};
-
-use super::fake::{Behaviour, run};
-use super::support::{
-    Settings, attempts, count, expect, failures, outcomes, pick, prepare, samples,
-};
+use crate::fake::{Behaviour, run};
+use crate::support::*;
 
 /// No warm-up, so that the first message is measured as well.
 fn telemetry(behaviour: &Behaviour, settings: &Settings) -> Vec<Record> {

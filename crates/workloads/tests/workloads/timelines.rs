@@ -1,12 +1,10 @@
 //! Timelines: their rules, what they depend on, and their text.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use trackbed_core::parameter::{Arguments, Kind, Value};
-use trackbed_core::{Ratio, Seed, Time};
 use trackbed_workloads::WorkloadError;
-use trackbed_workloads::environment::{Change, Course, Environment, Moment, PARAMETERS, Timeline};
+use trackbed_workloads::environment::{Environment, PARAMETERS, Timeline};
+
+use crate::support::*;
 
 fn environment(settings: &[(&'static str, &str)]) -> Result<Environment, WorkloadError> {
     let value = |(name, text): &(&'static str, &str)| {

@@ -1,13 +1,7 @@
 //! Messages over a protocol that fails.
 
-use std::time::Duration;
-
-use trackbed_core::Time;
-use trackbed_core::event::Event;
-use trackbed_measure::metrics::outcome;
-
-use super::fake::{Behaviour, run};
-use super::support::{attempts, connections, count, expect, failures};
+use crate::fake::{Behaviour, run};
+use crate::support::*;
 
 /// Message 3 finds a broken connection at 50 ms, and is sent again when another is set up.
 #[test]

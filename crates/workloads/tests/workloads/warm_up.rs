@@ -1,13 +1,7 @@
 //! The warm-up before the measured part if a handshake needs an earlier session.
 
-use std::time::Duration;
-
-use trackbed_connection::Handshake;
-use trackbed_core::event::Event;
-use trackbed_measure::metrics::outcome;
-
-use super::fake::{Behaviour, run};
-use super::support::{count, expect, failures, first_ms};
+use crate::fake::{Behaviour, run};
+use crate::support::*;
 
 fn early() -> Behaviour {
     Behaviour { set_up: Duration::ZERO, handshake: Handshake::Early, ..Behaviour::default() }

@@ -1,21 +1,8 @@
 //! CoAP over DTLS against libcoap and OpenSSL, both ways.
 
-use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::rc::Rc;
-use std::time::Duration;
+use trackbed_connection::Security;
 
-use trackbed_connection::{
-    CipherSuite, Connection, KeyExchange, Request, Response, Security, TlsVersion, body,
-};
-use trackbed_core::Seed;
-use trackbed_protocols::{ClientConfig, TlsParameters, find};
-use trackbed_substrate::sleep;
-
-use crate::support::{HERE, Identity, Running, Server, file, free_port, look_for, run, skip};
+use crate::support::*;
 use crate::traffic::random;
 
 /// `/small` and `/noise` are files, `/slow` answers late, `/echo` returns what it receives.

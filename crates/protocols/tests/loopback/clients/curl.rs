@@ -1,16 +1,9 @@
 //! The HTTP servers against curl.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
 use futures_util::stream;
 use sha2::{Digest as _, Sha256};
-use tempfile::NamedTempFile;
-use trackbed_connection::{Request, Response, body};
-use trackbed_core::Seed;
-use trackbed_protocols::SERVER_NAME;
 
-use crate::support::{Server, file, look_for, skip};
+use crate::support::*;
 use crate::traffic::{digest, random};
 
 /// `/small` and `/noise` are files, `/digest` answers with the SHA-256 of what it is sent, anything

@@ -1,20 +1,11 @@
 //! Key exchanges and chains against Go's TLS as either end, and our client's certificate, over IPv4
 //! and IPv6.
 
-use std::io::{BufRead as _, BufReader};
-use std::net::{IpAddr, Ipv6Addr};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use trackbed_protocols::{Chain, KeyKind, client_trust};
 
-use trackbed_connection::{Handshake, KeyExchange, Request, Response, TlsVersion, body};
-use trackbed_protocols::{
-    Chain, ClientConfig, KeyKind, SERVER_NAME, TlsParameters, client_trust, find,
-};
-use trackbed_substrate::sleep;
-
-use crate::support::{HERE, Identity, Running, Server, look_for, pem_file, run, skip, transport};
 use KeyExchange::{P256, P256MlKem768, X25519, X25519MlKem768};
+
+use crate::support::*;
 
 /// Their numbers, for the command line.
 fn numbers(groups: &[KeyExchange]) -> String {

@@ -1,14 +1,10 @@
 //! The HTTP/2 server against h2spec, the conformance suite of RFC 7540 and RFC 7541.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use futures_util::StreamExt as _;
-use trackbed_connection::{Request, Response, body};
 
-use crate::support::{Server, file, look_for, skip};
+use crate::support::*;
 
 #[test]
 fn nothing_deviates_from_the_specification() {

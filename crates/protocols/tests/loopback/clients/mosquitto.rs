@@ -1,19 +1,11 @@
 //! MQTT inside TLS with Mosquitto: its clients at our broker, ours at its broker.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::thread;
-use std::time::Duration;
 
-use tempfile::NamedTempFile;
-use trackbed_connection::{CipherSuite, KeyExchange, Request, Response, TlsVersion, body};
-use trackbed_protocols::{
-    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, TlsParameters,
-    TransportParameters, find,
-};
+use trackbed_protocols::{MqttAnswer, MqttParameters, MqttQos, MqttVersion};
 
-use crate::support::{HERE, Identity, Running, Server, file, look_for, run, skip, transport};
+use crate::support::*;
 
 /// `/echo` returns what it is sent.
 async fn service(request: Request) -> Response {

@@ -4,20 +4,8 @@
 mod compiled;
 mod relay;
 
-use std::io::{BufRead as _, BufReader};
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::rc::Rc;
-use std::time::Duration;
-
-use futures_util::future::join_all;
-use trackbed_connection::{Request, Response};
-use trackbed_protocols::{ClientConfig, Protocol, ServerConfig};
-use trackbed_substrate::sleep;
-
 use self::relay::Relay;
-use crate::support::{HERE, Running, free_port, run};
+use crate::support::*;
 use crate::traffic::echo;
 
 /// The other side; `None` if the machine cannot compile it.
@@ -31,7 +19,7 @@ fn start(program: &Path, words: &[String]) -> Running {
 }
 
 fn sctp() -> &'static dyn Protocol {
-    trackbed_protocols::find("sctp").unwrap()
+    find("sctp").unwrap()
 }
 
 /// Our client against its server, through a relay that loses one datagram in `loss`, if any.

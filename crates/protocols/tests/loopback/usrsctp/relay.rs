@@ -1,12 +1,9 @@
 //! Stands between a client and a server, and loses datagrams.
 
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use trackbed_core::{Rng, Seed};
+use crate::support::*;
 
 /// Relays the datagrams of one client until it is dropped.
 pub struct Relay {

@@ -1,15 +1,8 @@
 //! Altered bytes in every part of a client's traffic, and noise.
 
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::time::Duration;
-
-use futures_util::AsyncWriteExt as _;
-use trackbed_substrate::{TcpOptions, sleep};
-
 use super::ground::{ATTACKERS, Ground, SERVER, Witness, for_each_protocol};
 use super::relay::{Manner, Then, attacker};
-use crate::support::{random, say};
+use crate::support::*;
 
 #[test]
 fn invalid_clients_do_no_harm() {

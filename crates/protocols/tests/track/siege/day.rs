@@ -1,11 +1,8 @@
 //! A day of one message of 512 bytes per second: the memory of both ends and the network.
 
-use std::time::Duration;
-
-use trackbed_substrate::{now, sleep_until};
-
 use super::ground::{RTT, ask, for_each_protocol};
 use super::memory::held;
+use crate::support::*;
 
 /// The seconds of an hour. Where the build is not optimised, a day has one hour in as many parts, unless
 /// `TRACKBED_WHOLE_DAY` is set.

@@ -1,19 +1,10 @@
 //! Floods: of connections without requests, and of first packets from addresses that never respond.
 
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures_util::AsyncWriteExt as _;
-use futures_util::future::join_all;
-use trackbed_connection::{Dialer, Request, Response, body};
-use trackbed_protocols::ServerConfig;
-use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
+use trackbed_substrate::TcpStream;
 
 use super::ground::{ATTACKERS, Ground, LIMITS, RTT, SERVER, Witness, for_each_protocol};
 use super::memory::held;
-use crate::support::{hear, say};
+use crate::support::*;
 
 /// Six times what the server takes.
 const CROWD: usize = 6 * LIMITS.connections;

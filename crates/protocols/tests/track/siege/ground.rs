@@ -1,23 +1,11 @@
 //! A server, an honest client, a host of attackers and a host of clients behind an attacker, each
 //! 25 ms from a central router.
 
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
-
-use trackbed_connection::{Connection, Dialer, Error, Request, Response, Transport, body};
-use trackbed_core::{Seed, Time};
+use trackbed_net::Network;
 use trackbed_net::models::Delay;
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_protocols::{
-    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
-};
-use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Host, now};
 
 use super::memory::held;
-use crate::support::idle_after;
+use crate::support::*;
 
 /// From the client, or an attacker, to the server and back.
 pub const RTT: Duration = Duration::from_millis(100);
@@ -36,13 +24,13 @@ pub const ENDLESS: &str = "/endless";
 
 /// Where the server listens.
 pub const SERVER: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 443);
+    SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 443);
 
 /// Longer than a day.
 const LIMIT: Time = Time::from_millis(25 * 3_600_000);
 
 /// The address of the attackers.
-pub const ATTACKERS: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
+pub const ATTACKERS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
 
 fn network(seed: &Seed) -> Network {
     let mut builder = NetworkBuilder::new();

@@ -2,7 +2,8 @@
 //! network between them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+
+use crate::support::*;
 
 /// The bytes that this thread has allocated and not freed.
 pub fn held() -> isize {

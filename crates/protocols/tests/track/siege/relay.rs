@@ -1,20 +1,13 @@
 //! Correct clients behind a relay that forwards only a part of the traffic: so a valid exchange of
 //! every protocol stops, drips or breaks at any chosen place.
 
-use std::cell::RefCell;
 use std::future::pending;
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::time::Duration;
 
 use futures_util::future::join;
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use trackbed_connection::{Connection, Dialer, Request, body};
-use trackbed_core::Rng;
-use trackbed_substrate::{Task, TcpOptions, sleep, spawn};
+use trackbed_substrate::Task;
 
 use super::ground::{ATTACKERS, Ground, SERVER};
-use crate::support::{hear, say};
+use crate::support::*;
 
 /// What happens to a client's traffic.
 #[derive(Clone, Copy, Debug)]

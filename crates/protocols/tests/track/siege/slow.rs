@@ -1,13 +1,9 @@
 //! Clients that stop in the middle of a handshake, a head, a body or a packet, or go on byte by byte.
 
-use std::time::Duration;
-
-use trackbed_connection::{Request, body};
-use trackbed_substrate::sleep;
-
 use super::ground::{ENDLESS, LIMITS, SERVER, Witness, for_each_protocol};
 use super::memory::held;
 use super::relay::{Manner, Then, attacker};
+use crate::support::*;
 
 /// Where they stop: everywhere in a handshake and what follows it, in bytes over TCP, in datagrams
 /// otherwise.

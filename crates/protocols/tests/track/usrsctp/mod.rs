@@ -6,24 +6,10 @@
 mod compiled;
 mod stepped;
 
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
-
-use trackbed_connection::{Dialer, Request, Response, body};
-use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::Loss;
-use trackbed_net::queue::DropTail;
-use trackbed_protocols::{
-    ClientConfig, Encapsulation, SctpParameters, ServerConfig, ServerHandle, TransportParameters,
-};
-use trackbed_substrate::{now, spawn};
+use std::path::PathBuf;
 
 use self::stepped::Stepped;
-use crate::support::{Track, network, post, protocol, server_address, simulate_on};
+use crate::support::*;
 
 /// Which end is usrsctp's, if any. The client sends the file.
 #[derive(Clone, Copy, Debug)]

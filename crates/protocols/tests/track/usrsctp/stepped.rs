@@ -2,17 +2,12 @@
 
 use std::future::poll_fn;
 use std::io::{BufReader, BufWriter, IoSliceMut, Read as _, Write as _};
-use std::net::SocketAddr;
-use std::path::Path;
-use std::pin::pin;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use trackbed_core::Time;
-use trackbed_substrate::{Host, ReceivedMeta, UdpSocket, now, sleep_until};
+use trackbed_substrate::ReceivedMeta;
 
-use crate::support::say;
+use crate::support::*;
 
 /// The program, until it is dropped.
 pub struct Stepped {

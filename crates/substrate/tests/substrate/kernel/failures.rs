@@ -1,16 +1,9 @@
 //! Stalled runs and their diagnosis.
 
-use std::future::{pending, poll_fn};
-use std::net::IpAddr;
-use std::rc::Rc;
-use std::task::Poll;
-use std::time::Duration;
-
-use trackbed_core::Time;
-use trackbed_substrate::{Cancel, RunError, StallReason, sleep, spawn, spawn_named};
+use trackbed_substrate::{Cancel, RunError};
 
 use super::{defaults, execute, execution, loopback, run};
-use crate::support::{address, assert_lines, receive, send, stalled};
+use crate::support::*;
 
 #[test]
 fn nothing_to_wait_for_is_a_stall() {

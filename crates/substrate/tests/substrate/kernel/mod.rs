@@ -8,12 +8,12 @@ mod tcp_options;
 mod time;
 mod udp;
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
+use std::net::{Ipv6Addr, UdpSocket};
 
-use trackbed_core::Time;
-use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Host, RunError, TcpOptions};
+use trackbed_substrate::RunError;
+use trackbed_substrate::kernel::Machine;
+
+use crate::support::*;
 
 /// Runs `main` from now on, and stops it if it hangs.
 fn execute<T, F: Future<Output = T>>(main: impl FnOnce(Machine) -> F) -> Result<T, RunError> {

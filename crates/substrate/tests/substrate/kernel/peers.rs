@@ -1,13 +1,9 @@
 //! Hosts that serve one peer alone.
 
-use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::pin::Pin;
-
-use trackbed_substrate::TcpStream;
+use std::net::Ipv4Addr;
 
 use super::{defaults, execute};
-use crate::support::{receive, send};
+use crate::support::*;
 
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -33,7 +29,7 @@ fn connections_of_unknown_peers_are_closed() {
 /// The end of what comes, or why it ended.
 async fn read(stream: &mut Box<dyn TcpStream>) -> Result<usize, ErrorKind> {
     let mut byte = [0];
-    let read = std::future::poll_fn(|cx| Pin::new(&mut **stream).poll_read(cx, &mut byte));
+    let read = poll_fn(|cx| Pin::new(&mut **stream).poll_read(cx, &mut byte));
     read.await.map_err(|error| error.kind())
 }
 

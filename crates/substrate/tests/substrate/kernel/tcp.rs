@@ -1,21 +1,9 @@
 //! TCP connections.
 
-use std::cell::RefCell;
-use std::future::poll_fn;
-use std::io::ErrorKind;
-use std::net::SocketAddr;
-use std::pin::Pin;
-use std::rc::Rc;
-use std::task::Poll;
-use std::time::Duration;
-
-use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, FutureExt as _};
-use trackbed_core::Time;
-use trackbed_substrate::kernel::{Execution, Origin};
-use trackbed_substrate::{Host, TcpInfo, TcpListener, TcpOptions, TcpStream, sleep, spawn};
+use trackbed_substrate::TcpInfo;
 
 use super::{defaults, loopback_addresses, run};
-use crate::support::{address, pattern, read_all};
+use crate::support::*;
 
 /// A connection and its two ends: the client's and the server's.
 async fn connected(host: &dyn Host, local: SocketAddr) -> (Box<dyn TcpStream>, Box<dyn TcpStream>) {

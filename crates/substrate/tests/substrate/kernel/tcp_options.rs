@@ -2,16 +2,12 @@
 //! refused; the error names the remedy.
 
 use std::fs;
-use std::io::{Error, ErrorKind};
-use std::net::IpAddr;
-use std::time::Duration;
+use std::io::Error;
 
-use futures_util::{AsyncWriteExt as _, FutureExt as _};
-use trackbed_substrate::TcpOptions;
 use trackbed_tcp::config::HyStart;
 
 use super::{defaults, run};
-use crate::support::address;
+use crate::support::*;
 
 /// The errors of connecting and listening with `options`.
 fn refusals(options: TcpOptions) -> [Option<Error>; 2] {

@@ -1,16 +1,7 @@
 //! The clock and its timers.
 
-use std::time::Duration;
-
-use trackbed_core::{Bitrate, Time};
-use trackbed_substrate::kernel::{Execution, Origin};
-use trackbed_substrate::simulated::Simulation;
-use trackbed_substrate::{
-    Entropy, Host, from_std_instant, now, sleep, sleep_until, spawn, to_std_instant, wall_clock,
-};
-
 use super::{HANG, execute, run};
-use crate::support::{pair, seed};
+use crate::support::*;
 
 #[test]
 fn timers_never_fire_before_their_time() {

@@ -1,15 +1,7 @@
 //! UDP sockets.
 
-use std::future::poll_fn;
-use std::io::{ErrorKind, IoSliceMut};
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use trackbed_core::packet::Ecn;
-use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket, sleep, spawn};
-
 use super::{execute, loopback, loopback_addresses, run};
-use crate::support::{address, datagram, echo, receive, receive_into, send, send_as};
+use crate::support::*;
 
 fn pair(host: &dyn Host, local: SocketAddr) -> (Box<dyn UdpSocket>, Box<dyn UdpSocket>) {
     (host.bind_udp(local).unwrap(), host.bind_udp(local).unwrap())

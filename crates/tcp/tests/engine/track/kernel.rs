@@ -1,10 +1,7 @@
 //! The measured kernel, and the same conditions run with the engine.
 
-use std::time::Duration;
-
-use trackbed_core::{Ratio, Seed};
-
 use super::{Fate, Link, Track, request, tcp};
+use crate::track::*;
 
 /// One condition of the measurements, with all its repetitions.
 #[derive(Clone, Debug, PartialEq)]

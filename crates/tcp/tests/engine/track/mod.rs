@@ -1,16 +1,26 @@
 //! A small test track: two connections, a link in each direction, and an event loop.
-#![allow(dead_code, reason = "every test uses another part")]
+#![allow(dead_code, unused_imports, reason = "every test uses another part")]
 
 pub mod kernel;
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::LazyLock;
-use std::time::Duration;
 
-use bytes::Bytes;
-use trackbed_core::{Bitrate, Packet, Ratio, Rng, Time};
-use trackbed_tcp::{Config, Connection, Segment, algorithms};
+use trackbed_core::Bitrate;
+
+// What nearly every test here uses.
+pub use bytes::Bytes;
+pub use std::collections::BTreeMap;
+pub use std::net::{IpAddr, SocketAddr};
+pub use std::time::Duration;
+pub use trackbed_core::packet::Ecn;
+pub use trackbed_core::{Packet, Ratio, Rng, Seed, Time};
+pub use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
+pub use trackbed_tcp::multipath::{Endpoint, MultipathConfig, MultipathConnection};
+pub use trackbed_tcp::schedulers::PathId;
+pub use trackbed_tcp::{
+    Config, Connection, Flags, Segment, Seq, State, TcpError, algorithms, reset_reply,
+};
 
 /// What happens to the packets that enter a link, besides the queue.
 pub enum Fate {
