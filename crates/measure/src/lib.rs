@@ -12,7 +12,6 @@ pub mod keylog;
 pub mod lists;
 pub mod metrics;
 pub mod pcapng;
-pub mod planned;
 pub mod qlog;
 pub mod results;
 pub mod samples;

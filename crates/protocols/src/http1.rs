@@ -23,9 +23,9 @@ use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig};
 use crate::http_messages::arriving::{drained_stream, response};
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
+use crate::ledger::Tally;
 use crate::parameters::{over_tcp, tls};
 use crate::protocol::{Protocol, ServerHandle};
-use crate::tally::Tally;
 use crate::tcp_transport::{self, Open, Stream, TcpDialer};
 use crate::tls::Profile;
 

@@ -22,10 +22,10 @@ use crate::config::{ClientConfig, EARLY_DATA_MAX, STREAMS_MAX, ServerConfig};
 use crate::http_messages::arriving::{self, response};
 use crate::http_messages::runtime::{Clock, Io, Tasks};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
+use crate::ledger::Tally;
 use crate::nursery::Nursery;
 use crate::parameters::{self, over_tcp, tls};
 use crate::protocol::{Protocol, ServerHandle};
-use crate::tally::Tally;
 use crate::tcp_transport::{self, Open, Stream, TcpDialer};
 use crate::tls::Profile;
 

@@ -46,7 +46,6 @@ mod quic;
 mod quic_transport;
 mod registry;
 mod sctp;
-mod tally;
 mod tcp;
 mod tcp_transport;
 mod tls;

@@ -1,9 +1,11 @@
 //! The data of a transfer: generated while sending, checked on arrival.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
+use trackbed_connection::{Response, body};
 use trackbed_core::Seed;
 
 /// How much of the data has arrived, from its beginning on, and whether it is what was sent.
@@ -80,6 +82,15 @@ const PIECE_LEN: usize = 16 << 10;
 
 /// Offsets in the block at which a piece may start.
 const OFFSETS: u64 = 1 << 18;
+
+pub(crate) fn refuse(status: u16, reason: impl Display) -> Response {
+    let content = serde_json::json!({ "status": "refused", "reason": reason.to_string() });
+    Response { status, body: body::full(content.to_string()) }
+}
+
+pub(crate) fn nothing_at(path: &str) -> Response {
+    refuse(404, format!("there is nothing at {path}"))
+}
 
 #[cfg(test)]
 mod tests {

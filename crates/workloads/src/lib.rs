@@ -10,7 +10,6 @@
 //! 3. [`Prepared::drive`] is the clients' side, from the warm-up to the last answer.
 #![forbid(unsafe_code)]
 
-mod answers;
 mod arguments;
 mod boards;
 mod bulk;

@@ -1,12 +1,25 @@
-//! The machine load during a run, reading by reading.
+//! Inference, the machine load reading by reading, and the resources of the ends' processes.
+
+use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_core::event::{Event, Load, Record, RoleLoad};
+use trackbed_core::event::{Event, Load, Record, Role, RoleLoad};
 
 use super::account::bounds;
-use super::{Metric, time_of};
+use super::{Metric, ms, time_of};
 
 pub(super) const METRICS: &[Metric] = metrics! {
+    "fps", |records| {
+        let Some([from, until]) = measured(records) else { return Vec::new() };
+        let is_frame = |record: &Record| matches!(record.event, Event::Inferred { .. });
+        match records.iter().any(is_frame) {
+            true => vec![frames(records).count() as f64 / (until - from).as_secs_f64()],
+            false => Vec::new(),
+        }
+    } => "inference frames completed in the measured part, divided by its length";
+    "frame_ms", |records| {
+        frames(records).map(|[begin, end]| ms(end - begin)).collect()
+    } => "duration of each of these frames; the next one follows immediately";
     "cpu_percent", |records| {
         values(records, |load| of_device(load, |role| role.millipercent).map(thousandth))
     } =>
@@ -39,6 +52,14 @@ pub(super) const METRICS: &[Metric] = metrics! {
     } => "highest temperature that the machine reports";
     "power_watts", |records| values(records, |load| load.power_milliwatts.map(thousandth)) =>
         "highest power that the machine reports; sensors may overlap";
+    "client_cpu_ms", |records| used(records, Role::Client, |processor, _| ms(processor)) =>
+        "processor time of the clients' processes together over their lifetime; emulated substrate only";
+    "server_cpu_ms", |records| used(records, Role::Server, |processor, _| ms(processor)) =>
+        "processor time of the server's process over its lifetime; emulated substrate only";
+    "client_memory_bytes", |records| used(records, Role::Client, |_, bytes| bytes as f64) =>
+        "peak resident memory of the clients' processes, shared pages counted for each; emulated substrate only";
+    "server_memory_bytes", |records| used(records, Role::Server, |_, bytes| bytes as f64) =>
+        "peak resident memory of the server's process; emulated substrate only";
 };
 
 /// The measured part of a run: the window of its schedule if it has one, until the run's end at the
@@ -68,4 +89,24 @@ fn of_device(load: &Load, of: impl Fn(&RoleLoad) -> Option<u64>) -> Option<u64> 
 
 fn thousandth(value: u64) -> f64 {
     value as f64 / 1e3
+}
+
+fn used(records: &[Record], whose: Role, of: fn(Duration, u64) -> f64) -> Vec<f64> {
+    let used = records.iter().filter_map(|record| match record.event {
+        Event::Used { role, processor, memory_bytes, .. } if role == whose => {
+            Some(of(processor, memory_bytes))
+        }
+        _ => None,
+    });
+    used.collect()
+}
+
+/// The start and end of each frame completed in the measured part.
+fn frames(records: &[Record]) -> impl Iterator<Item = [Time; 2]> {
+    let measured = measured(records);
+    let counts = move |at: Time| measured.is_some_and(|[from, until]| from <= at && at < until);
+    records.iter().filter_map(move |record| match record.event {
+        Event::Inferred { begin, .. } if counts(record.at) => Some([begin, record.at]),
+        _ => None,
+    })
 }

@@ -18,8 +18,6 @@ mod counts;
 mod disturbance;
 mod flow;
 mod handshake;
-mod inference;
-mod latency;
 mod link;
 mod load;
 mod loading;
@@ -30,9 +28,7 @@ mod playing;
 mod registry;
 mod throughput;
 mod transport;
-mod usage;
 mod verification;
-mod warnings;
 
 #[cfg(test)]
 mod tests;

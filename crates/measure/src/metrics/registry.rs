@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Metric, account, age, completion, counts, disturbance, flow, handshake, inference, latency,
-    link, load, loading, page, playing, throughput, transport, usage, verification, warnings,
+    Metric, account, age, completion, counts, disturbance, flow, handshake, link, load, loading,
+    messages, page, playing, throughput, transport, verification,
 };
 
 /// Every metric, in the order of reports.
@@ -23,8 +23,7 @@ static REGISTRY: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         page::TIMES,
         handshake::METRICS,
         disturbance::METRICS,
-        latency::METRICS,
-        warnings::METRICS,
+        messages::METRICS,
         account::METRICS,
         age::METRICS,
         verification::METRICS,
@@ -36,9 +35,7 @@ static REGISTRY: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         link::METRICS,
         page::OBJECTS,
         counts::METRICS,
-        inference::METRICS,
         load::METRICS,
-        usage::METRICS,
     ]
     .concat()
 });

@@ -13,7 +13,7 @@ use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};
 use super::hello::Hello;
 use super::{DtlsEnd, TlsVersion};
 use crate::datagrams::{Channel, Peers, Route};
-use crate::tally::Tally;
+use crate::ledger::Tally;
 
 /// The admission of clients to a server.
 ///

@@ -11,7 +11,7 @@ use trackbed_connection::{Body, Response, Result, Step, body};
 use trackbed_substrate::spawn;
 
 use super::failed;
-use crate::tally::UnderWay;
+use crate::ledger::UnderWay;
 use crate::tcp_transport::Open;
 
 /// The body of a request; a client that is silent is left to the transport.

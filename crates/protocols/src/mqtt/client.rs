@@ -13,13 +13,13 @@ use trackbed_connection::{
 use trackbed_mqtt::client::{Client, Settings};
 use trackbed_substrate::now;
 
+use super::convention::MQTT;
 use super::convention::{self, Part};
 use super::driver::{Driver, Shared, User, closed};
 use super::parts::Parts;
-use super::profile::MQTT;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::framing::check_path;
-use crate::tally::Tally;
+use crate::ledger::Tally;
 use crate::tcp_transport::{Open, TcpDialer};
 use crate::tls::{Randomness, hex};
 

@@ -16,9 +16,11 @@
 
 use std::sync::Arc;
 
-use trackbed_connection::Priority;
+use trackbed_connection::{Priority, TlsVersion};
 use trackbed_core::named;
 use trackbed_mqtt::{Message, Properties, Qos, Version};
+
+use crate::tls::Profile;
 
 pub(super) const SERVICE: &str = "service";
 pub(super) const ANSWERS: &str = "answers";
@@ -216,6 +218,10 @@ const STATUS: &str = "status";
 const PRIORITY: &str = "priority";
 /// In place of a priority.
 const NONE: &str = "-";
+
+/// The name is the one registered for it (IANA, TLS ALPN protocol IDs).
+pub(super) const MQTT: Profile =
+    Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
 
 #[cfg(test)]
 mod tests {

@@ -13,9 +13,9 @@ use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::now;
 
+use super::convention::MQTT;
 use super::convention::{self, Part};
 use super::outgoing::Outgoing;
-use super::profile::MQTT;
 use crate::alarm::Alarm;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::nursery::Nursery;

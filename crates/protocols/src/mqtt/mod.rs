@@ -10,7 +10,6 @@ mod convention;
 mod driver;
 mod outgoing;
 mod parts;
-mod profile;
 mod service;
 
 use std::net::SocketAddr;
@@ -28,7 +27,7 @@ use crate::parameters::{mqtt, over_tcp, tls, window};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
 use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Randomness;
-use profile::MQTT;
+use convention::MQTT;
 
 pub(crate) struct Mqtt;
 

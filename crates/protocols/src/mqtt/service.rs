@@ -13,9 +13,9 @@ use trackbed_mqtt::{Message, Qos};
 use trackbed_substrate::{Task, spawn};
 
 use super::broker::Front;
+use super::convention::MQTT;
 use super::convention::{self, Call, Caller, Part};
 use super::parts::Parts;
-use super::profile::MQTT;
 use crate::config::STREAMS_MAX;
 use crate::framing::{check_path, final_status};
 use crate::pieces::{Budget, Pieces, queue};

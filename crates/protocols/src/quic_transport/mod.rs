@@ -29,10 +29,10 @@ use trackbed_connection::{Error, Result, Security, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
 use crate::config::{ClientConfig, ServerConfig};
+use crate::ledger::Tally;
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
-use crate::tally::Tally;
 use crate::tls::{Profile, Randomness, TlsClient, TlsServer, explained};
 pub(crate) use congestion::QUIC_CONGESTION;
 use moving::Arrivals;

@@ -13,7 +13,7 @@ use trackbed_connection::{
 
 use super::stream::{StreamInput, StreamOutput};
 use crate::framing::{Delimiter, Reader, check_path, request_head, send_message};
-use crate::tally::Tally;
+use crate::ledger::Tally;
 use crate::tcp_transport::{Open, Patience, Stream, TcpDialer};
 
 /// An open connection. Its task ends when the last handle and the last body are gone.

@@ -1,7 +1,6 @@
 //! TCP (RFC 9293), bare or under TLS: what `http2`, `tcp` and `tcp+tls` have in common.
 
 mod open;
-mod opening;
 mod patience;
 mod stream;
 mod tls_stream;
@@ -24,8 +23,8 @@ use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer, explained};
 pub(crate) use open::Open;
-use opening::in_time;
 pub(crate) use patience::Patience;
+use patience::in_time;
 pub(crate) use stream::Stream;
 use watched::Watch;
 

@@ -7,7 +7,7 @@ use trackbed_connection::{Error, Step};
 use trackbed_substrate::spawn;
 
 use super::{Patience, Stream, TcpDialer};
-use crate::tally::{Tally, UnderWay};
+use crate::ledger::{Tally, UnderWay};
 
 /// What the exchanges of a connection share.
 pub(crate) struct Open {

@@ -1,7 +1,7 @@
-//! How long a client waits for a silent server.
+//! How long a client waits for a silent server, and a server for a slow client.
 
 use std::cell::Cell;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -10,7 +10,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use trackbed_connection::{Body, Error, Result, Step, body};
 use trackbed_core::Time;
-use trackbed_substrate::{Timer, now, sleep_until};
+use trackbed_substrate::{Standing, Timer, now, sleep_until};
+
+use super::Stream;
+use crate::alarm::Alarm;
+use crate::config::ServerLimits;
 
 /// The idle timeout of a connection, if it has one, and when it last took or gave bytes.
 #[derive(Clone)]
@@ -70,4 +74,31 @@ impl Patience {
         }
         Poll::Pending
     }
+}
+
+/// Runs `serving` to its end, or resets the connection if the client takes longer than the limits for
+/// its handshake, from its first byte to its first request, or to take what waits for it.
+pub(super) async fn in_time(
+    stream: Stream,
+    standing: Standing,
+    limits: ServerLimits,
+    serving: impl Future<Output = ()>,
+) {
+    let mut serving = pin!(serving);
+    let mut alarm = Alarm::default();
+    poll_fn(|cx| {
+        if serving.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        // All changes to this happen in this task.
+        let since = if standing.has_asked() { None } else { stream.opening_since() };
+        let opened = since.map(|since| since + limits.opening);
+        let written = stream.stuck_since().zip(limits.writing).map(|(since, limit)| since + limit);
+        if !alarm.has_fired(opened.into_iter().chain(written).min(), cx) {
+            return Poll::Pending;
+        }
+        stream.abort();
+        Poll::Ready(())
+    })
+    .await;
 }

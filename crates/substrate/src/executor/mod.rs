@@ -7,7 +7,6 @@
 //! then timers, then the tasks that these woke.
 
 mod context;
-mod main_task;
 mod task;
 mod timer;
 mod timer_queue;
@@ -16,14 +15,14 @@ mod waiter;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use context::Ready;
 use trackbed_core::{Time, named};
 
 use crate::clock;
-use context::Ready;
-use main_task::MainTask;
 
 /// A spawned task; a future of its output. Dropping it cancels the task, at the latest at its next
 /// turn; a detached one runs at most until the run ends.
@@ -128,5 +127,36 @@ pub(crate) fn run<T>(
             events = 0;
         }
         events += arrived + timer::fire_due(now);
+    }
+}
+
+/// Puts the main future into the run queue of its thread, at most once at a time.
+struct MainTask {
+    executor: u64,
+    is_queued: AtomicBool,
+}
+
+impl MainTask {
+    /// Puts it into the queue for the first time.
+    fn queued() -> Arc<MainTask> {
+        context::schedule_main();
+        Arc::new(MainTask { executor: context::current_id(), is_queued: AtomicBool::new(true) })
+    }
+
+    fn clear(&self) {
+        self.is_queued.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Wake for MainTask {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    /// Wakes after the run have no effect: the future is gone.
+    fn wake_by_ref(self: &Arc<Self>) {
+        if context::is_current(self.executor) && !self.is_queued.swap(true, Ordering::Relaxed) {
+            context::schedule_main();
+        }
     }
 }

@@ -16,7 +16,6 @@
 //!
 //! A scheduler reads no clock. Its random numbers come from the seed that it was built with.
 
-mod action;
 mod blest;
 #[cfg(test)]
 mod drain;
@@ -41,9 +40,8 @@ use std::time::Duration;
 use trackbed_core::parameter::{Arguments, Parameter};
 use trackbed_core::{Seed, Time};
 
-pub use action::{Action, PathId};
 pub use registry::algorithms;
-pub use view::{Backlog, Outstanding, PathView, Recovery, View};
+pub use view::{Action, Backlog, Outstanding, PathId, PathView, Recovery, View};
 
 /// An acknowledgment that arrived on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

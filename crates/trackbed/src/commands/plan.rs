@@ -9,8 +9,8 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_archive::VERSION;
-use trackbed_measure::planned::{PlanDocument, PlannedCell};
 use trackbed_measure::results::SCHEMA;
+use trackbed_measure::schema::{PlanDocument, PlannedCell};
 use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Plan, Source};
 

@@ -12,9 +12,9 @@ use trackbed_substrate::now;
 
 use super::plan::Plan;
 use super::uploads::Uploads;
-use crate::answers::{nothing_at, refuse};
 use crate::contract::SiteFile;
 use crate::data::{Arrived, pieces};
+use crate::data::{nothing_at, refuse};
 
 /// Answers these requests, and any other with 404:
 ///

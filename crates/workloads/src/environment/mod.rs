@@ -24,14 +24,10 @@
 mod course;
 mod file;
 mod parameters;
-mod seek;
 mod status;
 mod timeline;
-mod truncated_normal;
 
 pub use course::Course;
 pub use parameters::{Environment, PARAMETERS, Reconnect};
-pub use seek::SeekChanger;
-pub use status::StatusChanger;
+pub use status::{SeekChanger, StatusChanger, TruncatedNormal};
 pub use timeline::{Change, Moment, Timeline, TimelineError};
-pub use truncated_normal::TruncatedNormal;

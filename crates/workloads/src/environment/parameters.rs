@@ -6,10 +6,10 @@ use std::time::Duration;
 use trackbed_core::{Arguments, Parameter, Ratio, Seed, named, parameters};
 
 use crate::arguments::{WorkloadError, ensure};
-use crate::environment::seek::SeekChanger;
+use crate::environment::status::SeekChanger;
 use crate::environment::status::StatusChanger;
+use crate::environment::status::TruncatedNormal;
 use crate::environment::timeline::{Change, Timeline};
-use crate::environment::truncated_normal::TruncatedNormal;
 
 /// The source of a run's environment. The default is one that does not change.
 #[derive(Clone, Debug, PartialEq, Eq)]

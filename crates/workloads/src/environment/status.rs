@@ -1,11 +1,10 @@
-//! The status changer: link delays and reconnections at a fixed period.
+//! What is drawn: link delays and reconnections at a fixed period, and jumps of the playing position.
 
 use std::time::Duration;
 
-use trackbed_core::Seed;
+use trackbed_core::{Ratio, Rng, Seed};
 
 use crate::environment::timeline::{Change, Moment};
-use crate::environment::truncated_normal::TruncatedNormal;
 
 /// Decides, at the start and after each period, the link's delay and whether clients reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,5 +53,57 @@ impl StatusChanger {
         }
         deck.truncate(wanted);
         deck
+    }
+}
+
+/// Moves the playing position, with some probability each second, to a uniformly drawn place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeekChanger {
+    /// The probability at each second.
+    pub probability: Ratio,
+}
+
+impl SeekChanger {
+    /// Its changes from the first second until `duration` is over, in order of time.
+    pub fn moments(&self, seed: &Seed, duration: Duration) -> Vec<Moment> {
+        let mut rng = seed.stream("environment/seek");
+        let seconds = (1u64..).map(Duration::from_secs).take_while(|at| *at < duration);
+        let moment = |at| {
+            // Both are drawn in any case, so that another probability changes no target.
+            let jumps = rng.chance(self.probability);
+            let target = Ratio::from_parts(rng.below(PLACES), PLACES);
+            jumps.then_some(Moment { at, change: Change::Seek(target) })
+        };
+        seconds.filter_map(moment).collect()
+    }
+}
+
+/// The number of places; few digits in a file.
+const PLACES: u64 = 1_000_000;
+
+/// A normally distributed duration, given that it is not negative.
+///
+/// A negative draw is repeated. So no weight gathers at zero, as clamping would cause; the mean
+/// exceeds that of the whole distribution by `deviation * phi(a) / Phi(a)` with `a = mean /
+/// deviation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TruncatedNormal {
+    /// The mean of the whole distribution.
+    pub mean: Duration,
+    /// The standard deviation of the whole distribution.
+    pub deviation: Duration,
+}
+
+impl TruncatedNormal {
+    /// A duration, to the microsecond; at most 584 years. At least half of all draws are not negative.
+    pub fn draw(&self, rng: &mut Rng) -> Duration {
+        let (mean, deviation) = (self.mean.as_secs_f64(), self.deviation.as_secs_f64());
+        loop {
+            let seconds = mean + deviation * rng.normal();
+            if seconds >= 0.0 {
+                // A conversion from float to integer saturates.
+                return Duration::from_micros((seconds * 1e6).round() as u64);
+            }
+        }
     }
 }

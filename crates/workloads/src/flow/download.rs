@@ -1,21 +1,21 @@
-//! The phones: each downloads until its time is over.
+//! The phones: each downloads until its time is over. The server has endless data.
 
+use std::future::ready;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{Either, select};
-use futures_util::{FutureExt as _, StreamExt as _};
-use trackbed_connection::{Body, Error, Request, body};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use trackbed_connection::{Body, Error, Request, Response, Service, body};
 use trackbed_core::units::format_duration;
 use trackbed_core::{Event, Time};
 use trackbed_substrate::{now, sleep_until};
 
 use super::Plan;
-use super::service::PATH;
 use crate::contract::Stage;
-use crate::data::Arrived;
+use crate::data::{Arrived, pieces};
 use crate::phone::{Phone, check_status};
 use crate::tasks;
 
@@ -124,3 +124,16 @@ impl Arrivals {
         phone.record(Event::Flowed { phone: phone.number, bytes: self.total, silence });
     }
 }
+
+/// Answers [`PATH`] with data until the client stops, and any other path with 404.
+pub(super) fn service() -> impl Service {
+    |request: Request| {
+        let (status, body) = match request.path.as_str() {
+            PATH => (200, Box::pin(stream::iter(pieces(0, u64::MAX).map(Ok))) as Body),
+            other => (404, body::full(format!("there is nothing at {other}"))),
+        };
+        ready(Response { status, body })
+    }
+}
+
+pub(super) const PATH: &str = "/flow";

@@ -3,7 +3,6 @@
 //! It shows how much arrives, and when: around a handover, for example.
 
 mod download;
-mod service;
 
 use std::path::Path;
 use std::rc::Rc;
@@ -56,7 +55,7 @@ impl Prepared for Plan {
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(service::service()))
+        Rc::new(WithWarmUp(download::service()))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {

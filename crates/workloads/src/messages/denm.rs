@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use trackbed_core::{Seed, Time};
 
-use super::moment::time_of_day;
-use super::walk::Fix;
+use super::payload::time_of_day;
+use super::plan::Fix;
 
 /// The form of a cell's built-in messages: their containers, and their padded length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

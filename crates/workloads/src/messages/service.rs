@@ -14,7 +14,7 @@ use super::forwarding::Forwarding;
 use super::payload::{MESSAGE_BYTES_MAX, Payload};
 use super::plan::Plan;
 use super::roadside::Roadside;
-use crate::answers::{nothing_at, refuse};
+use crate::data::{nothing_at, refuse};
 
 /// Answers messages: 200 if well-formed and, if signed, valid; 400 with the reason otherwise; 404
 /// to any other request.

@@ -24,9 +24,9 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Request, Response, Service};
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::answers::nothing_at;
 use crate::arguments::{few, positive};
 use crate::contract::{PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError};
+use crate::data::nothing_at;
 use crate::warm_up::{self, WithWarmUp};
 use content::Content;
 use model::Page;

@@ -15,9 +15,7 @@
 
 mod player;
 mod receiver;
-mod resolution;
 mod rules;
-mod server;
 mod session;
 mod storage;
 
@@ -112,7 +110,7 @@ impl Prepared for Arc<Plan> {
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(server::service(Arc::clone(&self.storage))))
+        Rc::new(WithWarmUp(storage::service(Arc::clone(&self.storage))))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {

@@ -1,17 +1,17 @@
-//! The server's storage: media in pieces of one second, each in every resolution.
+//! The server and its storage: media in pieces of one second, each in every resolution.
 
-use std::fs;
-use std::io;
+use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use bytes::Bytes;
-use trackbed_connection::{Body, body};
+use trackbed_connection::{Body, Request, Response, Service, body};
 use trackbed_core::Ratio;
 use trackbed_outward::files;
 
-use super::resolution::Resolution;
 use crate::contract::SiteFile;
+use crate::data::{nothing_at, refuse};
 
 pub(super) enum Storage {
     Generated(Generated),
@@ -233,6 +233,56 @@ const PIECE_BYTES_MAX: u64 = 256_000_000;
 
 /// A day of media.
 pub(super) const PIECES_MAX: u32 = 86_400;
+
+/// Answers `/media/{resolution}/{piece}` with the piece, anything else with 404.
+pub(super) fn service(storage: Arc<Storage>) -> impl Service {
+    move |request: Request| {
+        ready(match storage.open(&request.path) {
+            Some(Ok(piece)) => Response { status: 200, body: piece },
+            Some(Err(why)) => refuse(500, format!("{} cannot be read: {why}", request.path)),
+            None => nothing_at(&request.path),
+        })
+    }
+}
+
+/// A resolution. They are ordered: the greater one has more picture lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Resolution {
+    /// 1280 x 720.
+    Hd,
+    /// 1920 x 1080.
+    Fhd,
+    /// 2560 x 1440.
+    Qhd,
+}
+
+impl Resolution {
+    /// All of them, the lowest first.
+    pub const ALL: [Resolution; 3] = [Resolution::Hd, Resolution::Fhd, Resolution::Qhd];
+
+    /// The name in paths and folders.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resolution::Hd => "hd",
+            Resolution::Fhd => "fhd",
+            Resolution::Qhd => "qhd",
+        }
+    }
+
+    /// The lines of a picture.
+    pub fn lines(self) -> u32 {
+        match self {
+            Resolution::Hd => 720,
+            Resolution::Fhd => 1_080,
+            Resolution::Qhd => 1_440,
+        }
+    }
+
+    /// The place in [`Resolution::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
 
 #[cfg(test)]
 mod tests {

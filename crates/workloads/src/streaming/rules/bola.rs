@@ -2,7 +2,7 @@
 
 use super::Situation;
 use crate::streaming::player::PIECE;
-use crate::streaming::resolution::Resolution;
+use crate::streaming::storage::Resolution;
 
 /// BOLA-BASIC of Spiteri, Urgaonkar and Sitaraman, "BOLA: Near-Optimal Bitrate Adaptation for
 /// Online Videos" (INFOCOM 2016), section III.

@@ -7,7 +7,7 @@ mod throughput;
 
 use std::time::Duration;
 
-use super::resolution::Resolution;
+use super::storage::Resolution;
 
 pub(super) use registry::{RULES, find};
 

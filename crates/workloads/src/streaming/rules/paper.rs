@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::Situation;
-use crate::streaming::resolution::Resolution;
+use crate::streaming::storage::Resolution;
 
 /// QHD if the link delay is under 100 ms, FHD up to 200 ms, HD above and after a connect or seek.
 pub(super) fn choose(situation: &Situation<'_>) -> Resolution {

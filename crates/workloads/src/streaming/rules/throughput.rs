@@ -2,7 +2,7 @@
 
 use super::{Situation, Transfer};
 use crate::streaming::player::PIECE;
-use crate::streaming::resolution::Resolution;
+use crate::streaming::storage::Resolution;
 
 /// The highest resolution whose bit rate is at most nine tenths of the harmonic mean of the
 /// throughput of the last five pieces; the lowest one if there is none, or nothing is known.
