@@ -8,6 +8,7 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::time::ClockId;
@@ -17,9 +18,8 @@ use trackbed_net::{Network, NodeId};
 
 use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
-use crate::clock::{Clock, now};
+use crate::clock::{Clock, nanos, now};
 use crate::gateway::gate::{Gate, Order};
-use crate::lead::Lead;
 use crate::port::Port;
 use crate::remote::{Command, Remote};
 use crate::resident::Resident;
@@ -334,3 +334,32 @@ impl Emulator {
 
 /// Packets taken from one port before the others get their turn.
 const BURST: usize = 128;
+
+/// How long before a packet is due to wake up: the kernel's wake-up latency, except for its slowest
+/// one percent. On a virtual machine this may be a quarter of a millisecond.
+#[derive(Debug, Default)]
+pub(crate) struct Lead {
+    /// A moving estimate of a high quantile of the wake-up latency, in nanoseconds.
+    late: u64,
+}
+
+impl Lead {
+    pub(crate) fn nanos(&self) -> u64 {
+        self.late.clamp(LEAD_MIN, LEAD_MAX)
+    }
+
+    /// Adds the latency of a wake-up.
+    ///
+    /// Steps up are larger than steps down, so that they balance at the quantile.
+    pub(crate) fn learn(&mut self, late: Duration) {
+        let late = nanos(late);
+        let step = self.late / 16 + 1_000;
+        self.late = match late > self.late {
+            true => self.late + step,
+            false => self.late - step.min(self.late) / 32,
+        };
+    }
+}
+
+const LEAD_MIN: u64 = 20_000;
+const LEAD_MAX: u64 = 500_000;

@@ -12,7 +12,6 @@ mod clock;
 mod emulator;
 pub mod enclosure;
 mod gateway;
-mod lead;
 pub mod namespace;
 pub mod passage;
 mod port;

@@ -18,7 +18,6 @@ mod channel;
 pub mod clients;
 mod coap_server;
 mod command;
-mod environment;
 mod error;
 mod executable;
 mod folder;
@@ -27,7 +26,6 @@ mod mosquitto;
 mod nghttpd;
 mod nginx;
 mod openssl;
-mod packages;
 mod program;
 mod running;
 mod stacks;
@@ -39,14 +37,14 @@ pub use clients::{
     Client, ClientProgram, CustomClient, Does, Fetched, PageTimes, Session, Visit, Visited, Wanted,
 };
 pub use command::{CommandError, CustomCommand, Words};
-pub use environment::environment;
 pub use error::ProgramError;
+pub use executable::package_of;
 pub use executable::{Missing, find_executable};
 pub use folder::Folder;
-pub use packages::package_of;
 pub use program::{
     Abilities, About, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
 };
+pub use running::environment;
 pub use running::{Running, Used};
 pub use trackbed_linux::unprivileged::User;
 

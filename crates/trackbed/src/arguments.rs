@@ -30,9 +30,6 @@ impl Arguments {
     }
 
     /// Parses the arguments of this process.
-    ///
-    /// # Errors
-    /// If they are invalid, or ask for help or the version.
     pub fn of_this_process() -> Result<Arguments, clap::Error> {
         let mut command = Arguments::described();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;

@@ -8,9 +8,6 @@ use trackbed_measure::results::VIRTUAL;
 use trackbed_scenario::Plan;
 
 /// Reads a run directory whose runs can be repeated.
-///
-/// # Errors
-/// If there is none, or its runs were in real time.
 pub fn repeatable(directory: &Path) -> anyhow::Result<Recorded> {
     let recorded = Recorded::read(directory)?;
     let substrate = &recorded.about.substrate;

@@ -32,9 +32,6 @@ impl FromStr for ShardArgument {
 
 impl ShardArgument {
     /// The shard; `variable` looks up environment variables.
-    ///
-    /// # Errors
-    /// If the environment does not name the shard.
     pub fn resolve(self, variable: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let count = match self {
             ShardArgument::Given(shard) => return Ok(shard),

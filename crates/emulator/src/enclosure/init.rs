@@ -2,13 +2,16 @@
 //! ends everything when it exits.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::{self, Permissions};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus};
-use std::thread;
+use std::{io, thread};
 
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount,
+};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::SignalsInfo;
@@ -17,7 +20,6 @@ use trackbed_linux::inherited;
 use trackbed_linux::unprivileged::{User, demote};
 
 use super::account::Account;
-use super::resolver;
 use crate::clock::Clock;
 
 /// The arguments that start this program as an init, before those of the command. `lifeline` is the
@@ -140,7 +142,7 @@ fn furnish(resolver: &str) -> io::Result<()> {
     let down = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", down)?;
     if !resolver.is_empty()
-        && let Err(why) = resolver::replace(resolver)
+        && let Err(why) = replace_resolver(resolver)
     {
         eprintln!("trackbed: names are not resolved through the link: {why}");
     }
@@ -159,3 +161,41 @@ const INIT: &str = "@enclosure-init";
 const FAILED: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
+
+/// Replaces /etc/resolv.conf with a file of this text, for this process and those that it starts.
+/// Call it in a separate mount namespace.
+///
+/// # Errors
+/// If the file does not exist: it could not be replaced without changing the machine.
+pub(super) fn replace_resolver(text: &str) -> io::Result<()> {
+    let there = |path| fs::exists(path).unwrap_or(false);
+    if !there(FILE) {
+        let why = format!("{FILE} does not exist; create it, an empty file suffices");
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    // The file is in an in-memory file system, whose mount point is removed once the file is in
+    // place. The new /proc will cover the old one anyway.
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("tmpfs", SCAFFOLD, "tmpfs", flags, None)?;
+    let file = format!("{SCAFFOLD}/resolv.conf");
+    let placed = fs::write(&file, text)
+        .and_then(|()| fs::set_permissions(&file, Permissions::from_mode(0o444)))
+        // Follows a symbolic link: many machines have one here.
+        .and_then(|()| Ok(mount_bind(&file, FILE)?));
+    unmount(SCAFFOLD, UnmountFlags::DETACH)?;
+    placed?;
+    for socket in SHORT_CUTS.into_iter().filter(|path| there(path)) {
+        // Connections to it are refused, and clients then use resolv.conf.
+        let _ = mount_bind("/dev/null", socket);
+    }
+    Ok(())
+}
+
+const FILE: &str = "/etc/resolv.conf";
+/// A folder that every machine has.
+const SCAFFOLD: &str = "/proc";
+
+/// Sockets of daemons that answer for the C library without a packet on the link: nss-resolve(8)
+/// and nscd(8).
+const SHORT_CUTS: [&str; 3] =
+    ["/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket", "/var/run/nscd/socket"];

@@ -7,7 +7,6 @@
 
 mod account;
 mod init;
-mod resolver;
 
 use std::ffi::OsString;
 use std::fs::File;

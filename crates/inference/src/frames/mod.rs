@@ -3,7 +3,6 @@
 mod error;
 mod folder;
 mod generated;
-mod names;
 mod video;
 
 use std::path::Path;

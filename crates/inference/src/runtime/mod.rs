@@ -4,7 +4,6 @@
 //! nothing is downloaded or built, and GPU builds work unchanged. rten is a Rust library compiled
 //! into this program (the feature `rten`). It is slower, but always available.
 
-mod ask;
 mod open;
 mod search;
 

@@ -1,7 +1,6 @@
 //! All runs of a plan, on all cores.
 
 pub mod audit;
-pub mod computed;
 pub mod decided;
 pub mod keeping;
 pub mod merge;

@@ -20,7 +20,6 @@
 //! # }
 //! ```
 
-mod assets;
 mod certificates;
 pub(crate) mod distribution;
 pub(crate) mod factors;

@@ -1,22 +1,26 @@
 //! Hosts on the kernel's sockets.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::io;
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
 
 use futures_core::future::BoxFuture;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use trackbed_core::{Rng, Seed};
 
+use super::handle::Handle;
 use super::listener::KernelTcpListener;
-use super::pipe;
+use super::source::{Detail, Source, Way};
 use super::tcp::KernelTcpStream;
 use super::udp::KernelUdpSocket;
 use super::waiting::Waiting;
 use super::world::{self, World};
 use crate::entropy::{Entropy, stream_of};
+use crate::executor::SocketKind;
 use crate::host::{Host, check_remote, no_common_version, no_further_network, not_an_address};
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 
@@ -118,7 +122,7 @@ impl Machine {
     /// # Errors
     /// If it is not a pipe or socket, or the run has ended.
     pub fn closed(&self, pipe: OwnedFd) -> BoxFuture<'static, io::Result<()>> {
-        Box::pin(pipe::closed(self.run, pipe))
+        Box::pin(closed_pipe(self.run, pipe))
     }
 
     /// The number of datagrams that the kernel has dropped because a UDP socket of the run was
@@ -258,5 +262,28 @@ impl KernelHost {
             _ => format!("{local}: {error}"),
         };
         io::Error::new(error.kind(), message)
+    }
+}
+
+/// Resolves when the last writer of `pipe` is closed, or the run ends. Its data is discarded.
+async fn closed_pipe(run: u64, pipe: OwnedFd) -> io::Result<()> {
+    let pipe = Handle::new(run, SocketKind::Pipe, Source::new(pipe, Detail::Pipe))?;
+    let end = |source: &mut Source| drain(source.descriptor()?);
+    poll_fn(|cx| pipe.poll("for the end of", Way::Read, cx, end)).await
+}
+
+/// Reads until the end, or until no data is left. The pipe may be blocking and in use elsewhere, so
+/// its mode is not changed; it is polled first.
+fn drain(pipe: BorrowedFd<'_>) -> io::Result<()> {
+    loop {
+        let mut asked = [PollFd::new(&pipe, PollFlags::IN)];
+        if poll(&mut asked, Some(&Timespec::default()))? == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        match rustix::io::read(pipe, &mut [0_u8; 512]) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(why) => return Err(why.into()),
+        }
     }
 }

@@ -36,7 +36,6 @@
 //!   a path is a backup, for all connections that begin at its address.
 //! - [`TcpInfo::timeouts`](crate::TcpInfo::timeouts) stays zero before Linux 6.7.
 
-mod alarm;
 mod descriptor;
 mod execution;
 mod handle;
@@ -45,7 +44,6 @@ mod listener;
 mod multipath;
 mod options;
 mod origin;
-mod pipe;
 mod reactor;
 mod sockets;
 mod source;

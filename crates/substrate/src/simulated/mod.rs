@@ -36,7 +36,6 @@ mod flow;
 mod host;
 mod listener;
 mod options;
-mod parallel;
 mod ports;
 mod reactor;
 mod run;
@@ -48,7 +47,7 @@ mod udp;
 mod world;
 
 pub use host::Hosts;
-pub use parallel::parallel;
+pub use run::parallel;
 pub use run::{Simulation, is_simulating};
 
 pub use crate::run::{Cancel, RunError};

@@ -48,9 +48,6 @@ pub struct Arguments {
 }
 
 /// Prints which configurations meet the needs, and why.
-///
-/// # Errors
-/// If the directory contains no results, or a need is invalid.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let (document, runs) = trackbed_analysis::open(&arguments.directory)?;
     let runs = runs.all()?;

@@ -9,7 +9,7 @@ use trackbed_analysis::agreement::CONFIDENCE;
 use trackbed_archive::{DirectoryError, Results as _};
 use trackbed_core::units::parse_duration;
 use trackbed_lab::backend::{Backend as _, Virtual};
-use trackbed_lab::campaign::computed::Computed;
+use trackbed_lab::campaign::decided::Computed;
 use trackbed_lab::campaign::decided::Terms;
 use trackbed_measure::agreement::{Agreement, AgreementDocument, AgreementVerdict, sentence};
 use trackbed_measure::metrics;
@@ -77,9 +77,6 @@ pub struct Arguments {
 }
 
 /// Runs a scenario on both substrates and prints how well they agree.
-///
-/// # Errors
-/// If the scenario is invalid, results cannot be written, or the system allows no namespaces.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if arguments.options.substrate.is_some() || arguments.options.server.is_some() {
         bail!(
@@ -138,9 +135,6 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 /// The plan of a scenario, and the settings with which virtual time runs it: there, Trackbed's own ends replace
 /// third-party programs. It is rejected before hours are spent on another substrate.
-///
-/// # Errors
-/// If cells differ in their programs only, or an inference has no measured durations.
 fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<(Plan, Vec<Override>)> {
     let (source, mut overrides) = (Source::named(scenario), campaign::overrides(options));
     let plan = scenario::load(&source, &overrides)?;

@@ -45,9 +45,6 @@ pub struct Arguments {
 }
 
 /// Writes the requested files.
-///
-/// # Errors
-/// If the directory contains no results, or none that can be used for this.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if arguments.durations.is_none() && arguments.costs.is_none() {
         bail!("no output requested; add --durations FILE or --costs FILE");

@@ -60,9 +60,6 @@ pub struct Arguments {
 }
 
 /// Compares two run directories.
-///
-/// # Errors
-/// If they cannot be read, or have nothing in common.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let question = Question {
         metrics: arguments.metrics.clone(),

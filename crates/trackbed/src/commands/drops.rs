@@ -117,9 +117,6 @@ pub enum FaultArgument {
 }
 
 /// Tries the packets of each cell and prints what each costs.
-///
-/// # Errors
-/// If the scenario is invalid, a run without a fault fails, or files cannot be read or written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let known = arguments.baseline.as_deref().map(red_places).transpose()?.unwrap_or_default();
     let (mut plan, emulated) = planned(arguments)?;

@@ -39,9 +39,6 @@ pub struct Arguments {
 }
 
 /// Copies a run directory, or the folders of shards, from a store.
-///
-/// # Errors
-/// If the folder is not empty, the store cannot be read, or files cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let Arguments { address, directory } = arguments;
     let word = shell_word(directory);

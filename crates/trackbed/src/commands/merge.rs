@@ -46,9 +46,6 @@ pub struct Arguments {
 }
 
 /// Merges run directories and prints the combined results.
-///
-/// # Errors
-/// If the directories do not belong together, or a file cannot be read or written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(address) = arguments.out.as_deref().and_then(remote::address) {
         bail!(

@@ -38,9 +38,6 @@ pub struct Arguments {
 }
 
 /// Prints readings until a signal arrives or `--count` is reached.
-///
-/// # Errors
-/// If a process cannot be watched; the message names a remedy.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     // A reading to print, or nothing if a signal has arrived.
     let (news, inbox) = channel();

@@ -89,9 +89,6 @@ pub enum Cluster {
 }
 
 /// Prints the planned cells, or a job description.
-///
-/// # Errors
-/// If the scenario is invalid, or cannot be split over machines.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let source = Source::named(&arguments.scenario);
     let mut plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
@@ -219,9 +216,6 @@ fn difference(text: &str) -> Result<f64, String> {
 }
 
 /// A path for a line of a job description.
-///
-/// # Errors
-/// If it has characters that would be lost there or end the line.
 fn line(path: &Path) -> anyhow::Result<String> {
     match path.to_str() {
         Some(text) if !text.contains(char::is_control) => Ok(text.to_owned()),

@@ -47,9 +47,6 @@ pub struct Arguments {
 }
 
 /// Repeats one run of a run directory and captures it.
-///
-/// # Errors
-/// If the directory, the cell or the run does not exist, or captures cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let Arguments { directory, cell, run, out } = arguments;
     let (cell, run) = (*cell, *run);

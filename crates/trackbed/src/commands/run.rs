@@ -51,9 +51,6 @@ pub struct Arguments {
 }
 
 /// Runs a scenario and prints the results.
-///
-/// # Errors
-/// If the scenario is invalid or results cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let is_elsewhere = arguments.options.out.as_deref().and_then(remote::address).is_some();
     if arguments.open && is_elsewhere {

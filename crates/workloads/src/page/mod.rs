@@ -5,7 +5,6 @@
 //! is cached. What a browser does by itself, such as painting, scheduling scripts or speculative
 //! loading, is left out, except for the time that a manifest gives an object.
 
-mod built_in;
 mod connections;
 mod content;
 mod har;
@@ -76,7 +75,7 @@ fn page(arguments: &Arguments, base: &Path) -> Result<Page, WorkloadError> {
         }
         (Some(file), None) => manifest::read(&base.join(file)),
         (None, Some(file)) => har::read(&base.join(file)),
-        (None, None) => Ok(built_in::page()),
+        (None, None) => Ok(content::built_in_page()),
     }
 }
 

@@ -1,21 +1,20 @@
 //! Sensors: clock frequencies, temperature and power in `/sys`. They are searched for once, and
 //! read at each reading; one that does not respond then is absent.
 
-mod gpu;
 mod heat;
 mod power;
 
 use std::path::{Path, PathBuf};
 
 use crate::monitor::files;
-use crate::monitor::reading::{Machine, Named};
+use crate::monitor::reading::{Gpu, Machine, Named};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sensors {
     frequencies: Vec<(String, PathBuf)>,
     heat: Vec<(String, PathBuf)>,
     power: power::Powers,
-    gpus: Vec<gpu::Integrated>,
+    gpus: Vec<Integrated>,
 }
 
 impl Sensors {
@@ -24,7 +23,7 @@ impl Sensors {
             frequencies: frequencies(root),
             heat: heat::find(root),
             power: power::Powers::find(root),
-            gpus: gpu::find(root),
+            gpus: integrated_gpus(root),
         }
     }
 
@@ -32,7 +31,7 @@ impl Sensors {
         machine.frequencies_mhz = read(&self.frequencies, 1e3);
         machine.temperatures_c = read(&self.heat, 1e3);
         machine.powers_w = self.power.read(now_ns);
-        machine.gpus = self.gpus.iter().map(gpu::Integrated::read).collect();
+        machine.gpus = self.gpus.iter().map(Integrated::read).collect();
     }
 }
 
@@ -62,3 +61,35 @@ fn frequencies(root: &Path) -> Vec<(String, PathBuf)> {
     });
     policies.collect()
 }
+
+#[derive(Clone, Debug)]
+struct Integrated {
+    name: String,
+    load: PathBuf,
+    frequency: PathBuf,
+}
+
+impl Integrated {
+    fn read(&self) -> Gpu {
+        Gpu {
+            name: self.name.clone(),
+            load_percent: files::number(&self.load).map(|load| load as f64 / 10.0),
+            frequency_mhz: files::number(&self.frequency).map(|hertz| hertz as f64 / 1e6),
+            ..Gpu::default()
+        }
+    }
+}
+
+fn integrated_gpus(root: &Path) -> Vec<Integrated> {
+    let devices = files::entries(&root.join("sys/class/devfreq"));
+    let known = devices.into_iter().filter_map(|path| {
+        let name = files::text(&path.join("device/of_node/name"))?;
+        let load = path.join("device/load");
+        let is_gpu = NAMES.contains(&name.as_str()) && load.is_file();
+        is_gpu.then(|| Integrated { name, load, frequency: path.join("cur_freq") })
+    });
+    known.collect()
+}
+
+/// The names on Jetson TX2, Xavier and Orin with JetPack 4 and 5, and on Orin with JetPack 6.
+const NAMES: [&str; 4] = ["gp10b", "gv11b", "ga10b", "gpu"];

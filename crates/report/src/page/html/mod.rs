@@ -15,7 +15,6 @@ use trackbed_analysis::paper::Held;
 use trackbed_measure::results::Document;
 use trackbed_outward::printable;
 
-use super::assets;
 use super::certificates::Certificates;
 use super::figure::Figure;
 use super::figures::run::RUNS;
@@ -112,13 +111,48 @@ fn styles() -> String {
          :root[data-theme=dark]{{color-scheme:dark;{dark}}}\n\
          @media print{{:root:root:root{{color-scheme:light;{light}}}}}\n"
     );
-    assets::STYLES.iter().for_each(|style| text.push_str(style));
+    STYLES.iter().for_each(|style| text.push_str(style));
     text
 }
 
 fn scripts() -> String {
     let mut text = String::from("(() => {\n\"use strict\";\n");
-    assets::SCRIPTS.iter().for_each(|script| text.push_str(script));
+    SCRIPTS.iter().for_each(|script| text.push_str(script));
     text.push_str("})();\n");
     text
+}
+
+/// Style sheets, in cascade order.
+pub(crate) const STYLES: [&str; 4] = [
+    include_str!("../../../assets/page/base.css"),
+    include_str!("../../../assets/page/tables.css"),
+    include_str!("../../../assets/page/figures.css"),
+    include_str!("../../../assets/page/print.css"),
+];
+
+/// The page's script: definitions first, then the start. They share one scope that nothing outside sees.
+pub(crate) const SCRIPTS: [&str; 6] = [
+    include_str!("../../../assets/page/words.js"),
+    include_str!("../../../assets/page/reader.js"),
+    include_str!("../../../assets/page/downloads.js"),
+    include_str!("../../../assets/page/figure.js"),
+    include_str!("../../../assets/page/theme.js"),
+    include_str!("../../../assets/page/start.js"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Content of a `<script>` or `<style>` must neither end the element nor open a comment.
+    #[test]
+    fn no_asset_ends_its_element() {
+        for script in SCRIPTS {
+            let lower = script.to_lowercase();
+            assert!(!lower.contains("</script") && !lower.contains("<!--"));
+        }
+        for style in STYLES {
+            assert!(!style.to_lowercase().contains("</style"));
+        }
+    }
 }

@@ -44,9 +44,6 @@ impl FromStr for Unit {
 }
 
 /// Repeats a run of `plan` on both substrates and prints where they diverge.
-///
-/// # Errors
-/// If there is no such run, the system allows no namespaces, or captures cannot be written.
 pub fn execute(
     arguments: &Arguments,
     unit: Unit,

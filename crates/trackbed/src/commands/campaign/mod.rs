@@ -119,9 +119,6 @@ impl Finished {
 }
 
 /// Plans `scenario` with `options` and executes all runs.
-///
-/// # Errors
-/// If the scenario or a setting is invalid, or results cannot be written.
 pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished> {
     let campaign = Campaign::prepare(scenario, options)?;
     match until::rounds(&campaign.plan, options)? {
@@ -144,9 +141,6 @@ pub struct Campaign {
 
 impl Campaign {
     /// Plans `scenario` with `options` and opens the run directory.
-    ///
-    /// # Errors
-    /// If the scenario or a setting is invalid, the substrate cannot run it, or the directory cannot be used.
     pub fn prepare(scenario: &str, options: &RunOptions) -> anyhow::Result<Campaign> {
         let (source, overrides) = (Source::named(scenario), overrides(options));
         let mut plan = scenario::load(&source, &overrides)?;

@@ -11,9 +11,6 @@ use crate::options::RunOptions;
 use crate::output::tell;
 
 /// The rounds of a campaign with --until; `plan` has the number of runs to start with.
-///
-/// # Errors
-/// If --runs and --runs-max contradict each other.
 pub fn rounds(plan: &Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds>> {
     let Some(until) = &options.until else { return Ok(None) };
     let rounds = Rounds::new(plan, until.clone(), plan.runs, options.runs_max);

@@ -28,9 +28,6 @@ pub(super) fn settings(arguments: &RangeArguments, margin_m: f64) -> Settings {
 }
 
 /// Learns a table.
-///
-/// # Errors
-/// If a file cannot be read or written, or a setting is invalid.
 pub fn execute(arguments: &BuildArguments) -> anyhow::Result<()> {
     let settings = settings(&arguments.ranges, Settings::default().margin_m);
     let table = match arguments.logs.is_empty() {

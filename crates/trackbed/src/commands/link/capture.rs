@@ -55,9 +55,6 @@ impl Capture {
     }
 
     /// Completes the files and returns their paths.
-    ///
-    /// # Errors
-    /// If writing fails now or failed before.
     pub fn finish(&mut self) -> io::Result<Vec<PathBuf>> {
         if let Some(error) = self.error.take() {
             return Err(error);

@@ -126,9 +126,6 @@ impl Timetable {
     }
 
     /// Checks that a link `like` this accepts every change.
-    ///
-    /// # Errors
-    /// If it does not; the error names the setting.
     pub fn check(&self, like: &mut Duplex) -> anyhow::Result<()> {
         self.entries.iter().try_for_each(|(_, setting)| check(setting, like))
     }

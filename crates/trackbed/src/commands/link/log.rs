@@ -36,9 +36,6 @@ impl PacketLog {
     }
 
     /// Writes all buffered lines.
-    ///
-    /// # Errors
-    /// If writing fails now or failed before.
     pub fn finish(&mut self) -> io::Result<()> {
         match self.error.take() {
             Some(error) => Err(error),

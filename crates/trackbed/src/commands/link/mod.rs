@@ -6,13 +6,20 @@ mod changes;
 mod log;
 mod netem;
 mod records;
-mod signals;
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use changes::Timetable;
+use netem::Netem;
+use records::Records;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::{Cause, Sent};
 use trackbed_core::Seed;
 use trackbed_emulator::enclosure::{Enclosed, Enclosure};
 use trackbed_emulator::passage::{Passage, Reach, Report};
@@ -21,15 +28,10 @@ use trackbed_net::{Counters, DropReason, Duplex};
 use trackbed_scenario::{self as scenario, LinkPlan, Override};
 
 use crate::output::tell;
+
 pub use arguments::Arguments;
-use changes::Timetable;
-use netem::Netem;
-use records::Records;
 
 /// Runs the command and returns its exit status. Call it while the process has only one thread.
-///
-/// # Errors
-/// If the link is invalid, or the system does not allow it.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     let changes = Timetable::read(arguments)?;
     let mut settings = settings(arguments)?;
@@ -53,9 +55,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
         user: None,
     };
     // The command may be running before this function goes on.
-    let signals = signals::listen()?;
+    let signals = listen()?;
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
-    signals::pass_on(signals, enclosure.forwarder());
+    pass_on(signals, enclosure.forwarder());
     changes.follow(passage.remote().clone(), passage.link(), like);
     let status = enclosure.wait()?;
     let report = passage.close().context("the emulation failed")?;
@@ -150,3 +152,21 @@ fn direction(name: &str, counters: &Counters, elapsed: Duration) -> String {
 
 /// The status that env(1) and timeout(1) use too.
 pub const TOOL_FAILED: u8 = 125;
+
+/// Signals from now on.
+pub fn listen() -> anyhow::Result<SignalsInfo<WithOrigin>> {
+    let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT];
+    SignalsInfo::new(all).context("cannot listen to signals")
+}
+
+/// Forwards signals from other processes to the command. Signals from the terminal reach the command
+/// directly and are ignored here: the command decides how to react.
+pub fn pass_on(mut signals: SignalsInfo<WithOrigin>, forward: impl Fn(i32) + Send + 'static) {
+    thread::spawn(move || {
+        for origin in signals.forever() {
+            if matches!(origin.cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue)) {
+                forward(origin.signal);
+            }
+        }
+    });
+}

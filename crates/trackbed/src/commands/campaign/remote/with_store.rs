@@ -11,9 +11,6 @@ use super::temporary;
 use crate::output::{shell_word, tell, tell_error};
 
 /// Copies the objects at `address` to `directory`.
-///
-/// # Errors
-/// If the store cannot be read, or files cannot be written.
 pub fn fetch(address: &str, directory: &Path) -> anyhow::Result<Fetched> {
     Ok(Store::open(address)?.fetch(directory)?)
 }
@@ -29,9 +26,6 @@ pub struct Remote {
 
 impl Remote {
     /// Opens the run directory at `address`. Results of the same command in the store are kept.
-    ///
-    /// # Errors
-    /// If the store cannot be used, or contains other runs.
     pub fn open(address: &str, about: About) -> anyhow::Result<(RunDirectory, Remote)> {
         let store = Store::open(address)?;
         // Deleted after an error: what is here came from the store, and there is nothing else yet.
