@@ -6,7 +6,7 @@ use trackbed_core::Time;
 use trackbed_core::event::{Event, Loss, Record};
 
 use super::Metric;
-use super::messages::deadline;
+use super::latency::deadline;
 use super::messages::{TAKEN, gather};
 
 pub(super) const METRICS: &[Metric] = metrics! {

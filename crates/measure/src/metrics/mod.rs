@@ -18,6 +18,7 @@ mod counts;
 mod disturbance;
 mod flow;
 mod handshake;
+mod latency;
 mod link;
 mod load;
 mod loading;

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Metric, account, age, completion, counts, disturbance, flow, handshake, link, load, loading,
-    messages, page, playing, throughput, transport, verification,
+    Metric, account, age, completion, counts, disturbance, flow, handshake, latency, link, load,
+    loading, page, playing, throughput, transport, verification,
 };
 
 /// Every metric, in the order of reports.
@@ -23,7 +23,7 @@ static REGISTRY: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         page::TIMES,
         handshake::METRICS,
         disturbance::METRICS,
-        messages::METRICS,
+        latency::METRICS,
         account::METRICS,
         age::METRICS,
         verification::METRICS,

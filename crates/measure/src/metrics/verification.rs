@@ -5,7 +5,7 @@ use std::time::Duration;
 use trackbed_core::event::{Event, Judgement, Record, UnitAccount, Verification};
 
 use super::account::bounds;
-use super::messages::deadline;
+use super::latency::deadline;
 use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {

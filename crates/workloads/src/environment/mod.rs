@@ -21,12 +21,13 @@
 //! assert_eq!(timeline.to_string().parse(), Ok((*timeline).clone()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+mod course;
 mod file;
 mod parameters;
 mod status;
 mod timeline;
 
+pub use course::Course;
 pub use parameters::{Environment, PARAMETERS, Reconnect};
 pub use status::{SeekChanger, StatusChanger, TruncatedNormal};
-pub use timeline::Course;
 pub use timeline::{Change, Moment, Timeline, TimelineError};

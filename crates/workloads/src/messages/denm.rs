@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use trackbed_core::{Seed, Time};
 
-use super::payload::time_of_day;
-use super::plan::Fix;
+use super::moment::time_of_day;
+use super::walk::Fix;
 
 /// The form of a cell's built-in messages: their containers, and their padded length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,13 @@ mod delivery;
 mod denm;
 mod forwarding;
 mod listener;
+mod moment;
 mod payload;
 mod plan;
 mod roadside;
 mod service;
 mod signed;
+mod walk;
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The content of messages, the time of day in it, and the check that it is well-formed.
+//! The content of messages, and the check that it is well-formed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,9 +8,7 @@ use serde::de::IgnoredAny;
 use trackbed_connection::Error;
 use trackbed_core::{ByteSize, Seed, Time};
 use trackbed_outward::files;
-use trackbed_substrate::clock::wall_clock;
-use trackbed_substrate::now;
-use trackbed_v2x::{ItsTime, Refusal};
+use trackbed_v2x::Refusal;
 
 use super::denm::Denm;
 use super::signed::{SIGNED_LEN_MAX, Signed};
@@ -157,12 +155,6 @@ const FILE_BYTES_MAX: u64 = 256_000_000;
 
 /// The longest message: it is held in memory, at both ends.
 pub(super) const MESSAGE_BYTES_MAX: usize = 10_000_000;
-
-pub(super) fn time_of_day(time: Time) -> ItsTime {
-    // One of these two spans is zero.
-    let (ahead, ago) = (time - now(), now() - time);
-    ItsTime::from_unix(wall_clock() + ahead - ago)
-}
 
 #[cfg(test)]
 mod tests {

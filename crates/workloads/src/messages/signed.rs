@@ -21,8 +21,8 @@ use trackbed_v2x::payload::{Vehicle, denm, geonet, psid};
 use trackbed_v2x::sign::{Holder, Identification, Unsigned};
 use trackbed_v2x::{ItsTime, PointForm, Receiver, Refusal};
 
-use super::payload::time_of_day;
-use super::plan::{Fix, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM};
+use super::moment::time_of_day;
+use super::walk::{Fix, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM};
 
 #[derive(Default)]
 pub(super) struct Signed {

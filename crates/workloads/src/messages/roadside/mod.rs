@@ -14,7 +14,7 @@ use trackbed_v2x::job::SignatureVerifier as _;
 use trackbed_v2x::{Receiver, Refusal};
 use trackbed_verifier::cache::Policy;
 
-use super::payload::time_of_day;
+use super::moment::time_of_day;
 use super::signed::Signed;
 use crate::boards::Board;
 use crate::signatures::{OnThisThread, TABLE_AFTER, judgement};
