@@ -1,13 +1,12 @@
 //! How exact and how fast an emulated link is, and what it costs.
 //!
 //! `cargo bench -p trackbed-emulator` prints a line for each measurement; arguments select some of
-//! them by name: `delay`, `idle`, `one`, `four`, `wide`, `super`, `tun`, `mahimahi`. Delays are
+//! them by name: `delay`, `idle`, `one`, `four`, `wide`, `super`, `tun`. Delays are
 //! meaningful only on a quiet machine; the certificate beside them shows whether it was.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::process::Command;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -53,9 +52,6 @@ fn main() {
     }
     if wanted("tun") {
         both("TUN, single packets", &|| Lab::with(SuperPackets::default(), DeviceKind::Tun));
-    }
-    if wanted("mahimahi") {
-        mahimahi();
     }
 }
 
@@ -169,18 +165,6 @@ fn receive(mut stream: TcpStream) -> u64 {
         }
     }
     bytes
-}
-
-/// The same delay with mahimahi, if it is installed and permitted (it refuses to run as root).
-fn mahimahi() {
-    let ping = "ping -q -c 200 -i 0.02 $MAHIMAHI_BASE | tail -1";
-    let output = Command::new("mm-delay").args(["10", "sh", "-c", ping]).output();
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    match output {
-        Ok(done) if done.status.success() => println!("mahimahi, ping: {}", said(&done.stdout)),
-        Ok(failed) => println!("mahimahi: {}", said(&failed.stderr)),
-        Err(why) => println!("mahimahi: mm-delay does not run here: {why}"),
-    }
 }
 
 /// Two machines and the link between them.

@@ -28,11 +28,9 @@ pub struct Folder {
     _lock: File,
 }
 
+/// Each fails if its file or folder cannot be created or written.
 impl Folder {
     /// Creates a folder with an empty site.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn new() -> Result<Folder, ProgramError> {
         static SWEPT: Once = Once::new();
         let user = User::in_place_of_root();
@@ -82,17 +80,11 @@ impl Folder {
     }
 
     /// Stores a certificate, in DER, whose key is elsewhere.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn keep_trust(&self, certificate: &[u8]) -> Result<(), ProgramError> {
         self.write("certificate.pem", pem_of(certificate).as_bytes())
     }
 
     /// Writes a file in the folder.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ProgramError> {
         let path = self.path.join(name);
         let written = fs::write(&path, content).and_then(|()| self.share(&path, 0o640));
@@ -100,9 +92,6 @@ impl Folder {
     }
 
     /// Creates a file in the folder, for a program to write to.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn create(&self, name: &str) -> Result<File, ProgramError> {
         let path = self.path.join(name);
         let create = || {
@@ -117,9 +106,6 @@ impl Folder {
     }
 
     /// Creates the file for a client's TLS secrets, and returns the variable that names it to the client.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn expect_keys(&self) -> Result<(OsString, OsString), ProgramError> {
         self.create(KEYS)?;
         Ok(("SSLKEYLOGFILE".into(), self.keys().into()))
@@ -131,9 +117,6 @@ impl Folder {
     }
 
     /// Adds a file to the site: `path` as in a URL, `content` writes its content.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn publish(
         &self,
         path: &str,

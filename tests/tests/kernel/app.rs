@@ -1,8 +1,6 @@
 //! An application's script: the same for the engine's streams and for the kernel's.
 
-use std::time::Duration;
-
-use trackbed_core::{Rng, Seed, Time};
+use crate::*;
 
 /// A nonblocking byte stream for an application.
 pub trait Stream {

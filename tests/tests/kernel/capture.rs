@@ -5,9 +5,10 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trackbed_core::{Packet, Time};
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapPoint};
-use trackbed_net::{Alteration, Direction, LinkId, Point, Tap};
+use trackbed_net::{LinkId, Tap};
+
+use crate::*;
 
 /// A packet somewhere on a path.
 #[derive(Clone, Debug)]

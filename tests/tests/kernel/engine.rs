@@ -1,8 +1,9 @@
 //! The engine's side for applications, and its result.
 
-use trackbed_tcp::{State, TcpError};
+use trackbed_tcp::TcpError;
 
 use crate::app::{Failure, Report};
+use crate::*;
 
 /// The result of a connection and its application.
 #[derive(Clone, Debug)]

@@ -31,8 +31,22 @@ mod socket;
 mod tcp;
 mod verdict;
 
-use trackbed_emulator::namespace::{self, NetNamespace};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Packet, Ratio, Rng, Seed, Time};
+use trackbed_emulator::namespace::{Interface, NetNamespace};
+use trackbed_emulator::{Clock, namespace};
 use trackbed_linux::mptcp_pm::PathManager;
+use trackbed_net::models::{Delay, Loss, Rate};
+use trackbed_net::queue::DropTail;
+use trackbed_net::{Alteration, Direction, DropReason, LinkSpec, Point};
+use trackbed_tcp::config::EcnMode;
+use trackbed_tcp::multipath::MultipathConfig;
+use trackbed_tcp::{Config, Flags, Segment, State, Stats};
 
 /// Whether this machine allows namespaces; reports it if not.
 fn is_possible() -> bool {

@@ -2,20 +2,16 @@
 //! namespaces. Without namespaces, or without MPTCP in the kernel, the tests report it and pass.
 
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::process::Command;
-use std::thread;
-use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
-use trackbed_emulator::namespace::Interface;
 use trackbed_linux::mptcp_pm::{
     Counters, Endpoint, EndpointFlags, Limits, PathManager, PathManagerError, counters,
 };
 
-use crate::with_path_manager;
+use crate::*;
 
 /// Addresses of the loopback interface: as good as paths, since each has its own subflow.
 fn address(number: u8) -> IpAddr {

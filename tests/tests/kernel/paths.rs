@@ -3,14 +3,13 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
-use std::time::Duration;
 
-use trackbed_core::Time;
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, counters};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpStream, sleep};
+
+use crate::*;
 
 /// Addresses of the loopback interface are as good as paths: each has its own subflow.
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 1, 1));
@@ -19,7 +18,7 @@ const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 2, 2));
 
 #[test]
 fn paths_are_told_of_and_become_backups() {
-    crate::with_path_manager(two_paths);
+    with_path_manager(two_paths);
 }
 
 fn two_paths(mut manager: PathManager) {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use trackbed_substrate::simulated::{Cancel, parallel};
 use trackbed_tcp::config::KeepAlive;
 use trackbed_tests::random::selected;
 
 use crate::capture::{self, Seen};
+use crate::*;
 
 /// What became of a case.
 pub struct Played {

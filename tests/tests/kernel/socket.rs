@@ -1,10 +1,9 @@
 //! The kernel's side: a socket in a namespace, and the application on it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::Ipv6Addr;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -12,11 +11,10 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
     connect, ipproto, listen, recv, send, shutdown, socket_with, sockopt,
 };
-use trackbed_core::Time;
-use trackbed_emulator::Clock;
 use trackbed_linux::tcp_info::{TcpInfo, tcp_info};
 
 use crate::app::{App, Failure, Report, Stream};
+use crate::*;
 
 /// Which part the kernel plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! The rules of every case: whole streams, clean ends, reported resets.
 
-use trackbed_tcp::State;
-
 use crate::app::{End, Failure, Report, Script};
 use crate::engine::Ended;
+use crate::*;
 
 /// The problems in the results of the engine, if a connection reached it, and of the kernel.
 pub fn problems<S>(

@@ -45,6 +45,7 @@ pub struct RunDirectory {
     _lock: File,
 }
 
+/// What stores something fails if it cannot be written.
 impl RunDirectory {
     /// Opens `path` for the runs of `about`. Existing results of these runs are kept.
     ///
@@ -99,9 +100,6 @@ impl RunDirectory {
     }
 
     /// Rewrites its description, which may have become more precise.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn describe(&mut self, about: &About) -> Result<(), DirectoryError> {
         write_json(&self.path.join(ABOUT), about).map_err(DirectoryError::io(&self.path))
     }
@@ -112,9 +110,6 @@ impl RunDirectory {
     }
 
     /// Stores the result of one run immediately.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn append(&mut self, run: &RunResult) -> Result<(), DirectoryError> {
         self.log.append(run).map_err(DirectoryError::io(&self.path))
     }
@@ -128,9 +123,6 @@ impl RunDirectory {
     }
 
     /// Stores the environment's changes in each run of `plan`.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn keep_timelines(&mut self, plan: &Plan) -> Result<(), DirectoryError> {
         let kept = timelines::keep_timelines(plan, &self.path.join(TIMELINES));
         kept.map_err(DirectoryError::io(&self.path))

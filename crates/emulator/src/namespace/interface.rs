@@ -52,6 +52,7 @@ pub struct Veth<'a> {
     pub mtu: u32,
 }
 
+/// Each change fails if the kernel refuses it.
 impl Interface {
     /// The interface of this name.
     ///
@@ -69,9 +70,6 @@ impl Interface {
 
     /// Creates a pair of devices: one here, its peer in `there`. Address resolution is off: what
     /// one sends, the other receives.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn pair(veth: &Veth<'_>, there: &NetNamespace) -> Result<Interface, NamespaceError> {
         let end = |name: &str, mac: &[u8; 6]| {
             let mut link = LinkMessage::default();
@@ -106,9 +104,6 @@ impl Interface {
     }
 
     /// Sets it up.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn set_up(&self) -> Result<(), NamespaceError> {
         let mut link = self.link_message();
         link.header.flags = LinkFlags::Up;
@@ -117,17 +112,11 @@ impl Interface {
     }
 
     /// Removes it, and with it the other end of a pair.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn remove(self) -> Result<(), NamespaceError> {
         apply(Message::DelLink(self.link_message()), 0, || format!("remove \"{}\"", self.name))
     }
 
     /// Sets its MTU in bytes, IP header included, and its queue length in packets.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn set_limits(&self, mtu: u32, queue: u32) -> Result<(), NamespaceError> {
         let mut link = self.link_message();
         link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
@@ -210,9 +199,6 @@ impl Interface {
     /// Routes packets from `source` through the interface, whatever their destination: a machine
     /// with several paths has an address on each, and packets take the path of their source
     /// address. On a machine without IPv6 an IPv6 address is ignored.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn add_route_from(&self, source: IpAddr) -> Result<(), NamespaceError> {
         if source.is_ipv6() && !has_ipv6() {
             return Ok(());
@@ -230,9 +216,6 @@ impl Interface {
     /// Makes this machine accept packets to this network, whatever the address, and lets sockets
     /// send from there; `self` is the loopback interface. A prefix of 0 is everything without
     /// another route.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn add_local_route(&self, network: Address) -> Result<(), NamespaceError> {
         // The table in which the kernel looks up its own addresses.
         self.route(network, RouteType::Local, TABLE_LOCAL, None)
@@ -240,9 +223,6 @@ impl Interface {
 
     /// As [`Interface::add_route`], with priority over a wider network of
     /// [`Interface::add_local_route`].
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn add_first_route(
         &self,
         network: Address,

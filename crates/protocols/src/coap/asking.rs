@@ -305,9 +305,6 @@ impl Party for Asking {
 pub(super) type Shared = Rc<std::cell::RefCell<Asking>>;
 
 /// Sends a request and waits for its response.
-///
-/// # Errors
-/// If none comes.
 pub(super) async fn ask(shared: &Shared, packet: Packet) -> Result<Packet> {
     let token = shared.borrow_mut().begin(packet)?;
     let request = Outstanding { shared, token };

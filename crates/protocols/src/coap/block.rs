@@ -88,9 +88,6 @@ impl Pieces {
     }
 
     /// The next `size` bytes, or what is left of them, and whether there are more.
-    ///
-    /// # Errors
-    /// The body's own.
     pub(super) async fn next(&mut self, size: usize) -> Result<(Bytes, bool)> {
         while self.len <= size
             && let Some(body) = &mut self.body

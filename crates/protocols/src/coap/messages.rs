@@ -53,9 +53,6 @@ pub(super) enum Heard {
 
 impl Messages {
     /// Those of a new peer of `host`.
-    ///
-    /// # Errors
-    /// If no randomness is available, with the reason.
     pub(super) fn new(host: &dyn Host) -> Result<Messages, String> {
         let root = match host.draw() {
             Some(root) => root,

@@ -57,9 +57,6 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// A socket of `host` at `local`, where port 0 takes a free one.
-    ///
-    /// # Errors
-    /// If the host has no such socket.
     pub(crate) fn bind(
         host: &dyn Host,
         local: SocketAddr,
@@ -135,9 +132,6 @@ pub(crate) struct ClientChannel {
 
 impl ClientChannel {
     /// A channel from `host` to `remote`, from `local` or the host's first address of the family.
-    ///
-    /// # Errors
-    /// If the host has no such address or no socket left.
     pub(crate) fn open(
         protocol: &'static str,
         host: &dyn Host,

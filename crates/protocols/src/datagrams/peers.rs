@@ -39,9 +39,6 @@ impl Peers {
     }
 
     /// Passes datagrams of known peers to their channels, and returns datagrams of unknown senders.
-    ///
-    /// # Errors
-    /// If the socket no longer works.
     pub(crate) async fn unknown(&self) -> io::Result<(Route, Bytes)> {
         loop {
             for _ in 0..TURN {

@@ -45,9 +45,6 @@ pub(crate) struct Admission(Option<([u8; 32], Bytes)>);
 
 impl Gate {
     /// The admission to `end`.
-    ///
-    /// # Errors
-    /// If no randomness is available for the secret.
     pub(crate) fn new(end: DtlsEnd, always_asks: bool) -> Result<Gate> {
         let mut secret = [0; 32];
         let drawn = end.randomness.fill(&mut secret);

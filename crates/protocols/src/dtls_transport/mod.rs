@@ -81,9 +81,6 @@ impl DtlsEnd {
 
     /// The client's end of a protocol that runs over the versions `known`, and the server that it
     /// trusts. Sessions are not resumed.
-    ///
-    /// # Errors
-    /// If `config` asks for what this cannot do.
     pub(crate) fn client(
         protocol: &'static str,
         entropy: Entropy,
@@ -98,9 +95,6 @@ impl DtlsEnd {
 
     /// The server's end of a protocol that runs over the versions `known`, and what its clients need
     /// to authenticate it.
-    ///
-    /// # Errors
-    /// If `config` asks for what this cannot do.
     pub(crate) fn server(
         protocol: &'static str,
         entropy: Entropy,
@@ -111,9 +105,6 @@ impl DtlsEnd {
     }
 
     /// Connects over `below` to a server that must have the certificate of `trust`.
-    ///
-    /// # Errors
-    /// If the handshake fails, or takes longer than the idle timeout.
     pub(crate) async fn connect(
         &self,
         below: Rc<dyn Channel>,
@@ -129,9 +120,6 @@ impl DtlsEnd {
     /// Waits for a client over `below`, without requesting a cookie, or continues with one that has
     /// returned it in the first datagram of `below`: `cookie` is its secret, and the client's datagram
     /// that it was the reply to.
-    ///
-    /// # Errors
-    /// If the handshake fails.
     async fn accept(
         &self,
         below: Rc<dyn Channel>,

@@ -29,9 +29,6 @@ impl<I: Input> Reader<I> {
 
     /// The path of the next request and its priority, if it has one; `None` if the stream ends
     /// before one begins.
-    ///
-    /// # Errors
-    /// If the input fails or what arrives is not the head of a request.
     pub(crate) async fn request(&mut self) -> Result<Option<(String, Option<Priority>)>> {
         let Some(first) = self.next_byte().await? else { return Ok(None) };
         let priority = match first {
@@ -57,9 +54,6 @@ impl<I: Input> Reader<I> {
     }
 
     /// The status of the response.
-    ///
-    /// # Errors
-    /// If the input fails or ends, or what arrives is not the head of a response.
     pub(crate) async fn response(&mut self) -> Result<u16> {
         match self.next_byte().await? {
             Some(RESPONSE) => {}
@@ -90,9 +84,6 @@ impl<I: Input> Reader<I> {
 
     /// The next piece of a chunked body; `None` at its end. `left` is what the current chunk
     /// still holds, zero at the start of the body.
-    ///
-    /// # Errors
-    /// If the input fails, ends, or a chunk is too long.
     pub(crate) async fn chunked_piece(&mut self, left: &mut usize) -> Result<Option<Bytes>> {
         if *left == 0 {
             let len = self.exactly(4).await?.get_u32();
@@ -149,9 +140,6 @@ impl<I: Input> Reader<I> {
 }
 
 /// Sends a request and waits for its response, on a stream of their own.
-///
-/// # Errors
-/// If the input, the output or the request's body fails, or what arrives is not a response.
 pub(crate) async fn exchange<I: Input + 'static>(
     mut reader: Reader<I>,
     send: impl Future<Output = Result<()>> + 'static,
@@ -166,9 +154,6 @@ pub(crate) async fn exchange<I: Input + 'static>(
 
 /// Waits for the beginning of a response, and returns what has to go on sending the request: the
 /// response may begin before that has ended.
-///
-/// # Errors
-/// Those of either side.
 pub(crate) async fn while_sending<T>(
     send: impl Future<Output = Result<()>> + 'static,
     receive: impl Future<Output = Result<T>>,

@@ -60,9 +60,6 @@ pub(super) struct Controllers {
 
 impl Controllers {
     /// Those that `parameters` ask for.
-    ///
-    /// # Errors
-    /// If there are none of this name.
     pub(super) fn of(
         protocol: &'static str,
         parameters: &TransportParameters,

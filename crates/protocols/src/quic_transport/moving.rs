@@ -19,9 +19,6 @@ use trackbed_substrate::{Host, sleep};
 use super::runtime::Socket;
 
 /// Gives `endpoint` a socket at `local`, and further ones until a path is validated.
-///
-/// # Errors
-/// If there is no first socket.
 pub(super) fn follow(
     host: &Arc<dyn Host>,
     endpoint: &Endpoint,

@@ -33,9 +33,6 @@ pub(super) struct Settings {
 impl Settings {
     /// Those that `parameters` ask for; all connections may hold at most `buffered` bytes in each
     /// direction.
-    ///
-    /// # Errors
-    /// If the congestion controller is unknown or a number is too large for QUIC.
     pub(super) fn new(
         protocol: &'static str,
         parameters: &TransportParameters,
@@ -96,9 +93,6 @@ fn transport(
 
 /// An endpoint's settings: everything that it would otherwise draw from the operating system
 /// comes from the host.
-///
-/// # Errors
-/// If the host's source of randomness fails.
 pub(super) fn endpoint(randomness: &Randomness) -> Result<EndpointConfig, EntropyError> {
     let seeded = randomness.seeded();
     let Some(seeded) = seeded else { return Ok(EndpointConfig::default()) };

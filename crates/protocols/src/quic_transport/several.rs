@@ -32,9 +32,6 @@ pub(crate) struct Several {
 
 impl Several {
     /// The path settings of `transport`; default: the first scheduler.
-    ///
-    /// # Errors
-    /// If it requests something that QUIC does not support.
     pub(crate) fn new(
         protocol: &'static str,
         transport: &TransportParameters,

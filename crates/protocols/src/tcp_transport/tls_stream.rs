@@ -90,9 +90,6 @@ impl TlsStream {
     }
 
     /// Completes the handshake of a client.
-    ///
-    /// # Errors
-    /// If the connection breaks, or either side refuses the other.
     pub(super) async fn handshake(&mut self) -> io::Result<()> {
         poll_fn(|cx| {
             ready!(self.poll_handshake(cx))?;

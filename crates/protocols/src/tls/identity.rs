@@ -26,9 +26,6 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// The server's: the user's own, or a new one from `randomness`.
-    ///
-    /// # Errors
-    /// If the source of randomness fails, or the chain cannot be used.
     pub(crate) fn server(randomness: &Randomness, chain: &Chain) -> Result<Identity, String> {
         if let Some(own) = &chain.certificate {
             let key = own_key(&own.key, randomness.seeded().is_some())?;
@@ -44,9 +41,6 @@ impl Identity {
     }
 
     /// A client's, whose chain has the kinds of the server's.
-    ///
-    /// # Errors
-    /// If the source of randomness fails.
     pub(crate) fn client(randomness: &Randomness, chain: &Chain) -> Result<Identity, String> {
         let chain = Chain { kinds: chain.kinds.clone(), ..Chain::default() };
         Identity::issue(randomness, &chain, Some(client_root(&chain)?))

@@ -153,9 +153,6 @@ fn trusting(profile: &Profile, certificate: CertificateDer<'static>) -> Result<R
 
 impl TlsParameters {
     /// The allowed versions among `known`, those of the protocol.
-    ///
-    /// # Errors
-    /// If nothing is left to negotiate.
     pub(crate) fn usable_versions(
         &self,
         protocol: &'static str,

@@ -42,9 +42,6 @@ impl Randomness {
     }
 
     /// Fills `bytes` unpredictably, or from the seed.
-    ///
-    /// # Errors
-    /// If there is no randomness, with the reason.
     pub(crate) fn fill(&self, bytes: &mut [u8]) -> Result<(), String> {
         match &self.seeded {
             Some(seeded) => seeded.fill(bytes).map_err(|error| error.to_string()),

@@ -1,6 +1,6 @@
 //! `trackbed advise`: verdicts from a run directory.
 
-use super::{Ended, Scratch};
+use super::*;
 
 /// Runs of two protocols with known completion times: two messages take 4 round trips of 10 ms over TCP with TLS
 /// 1.3, and 3 over QUIC.

@@ -1,9 +1,7 @@
 //! Every bad input gives status 2, nothing on standard output, and one message with the place and what to write
 //! instead.
 
-use std::fs;
-
-use super::{SCENARIO, Scratch, scenario};
+use super::*;
 
 /// The command must be refused with one message that has all of `parts`, and begin no results.
 fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {

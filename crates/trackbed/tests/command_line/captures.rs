@@ -1,10 +1,7 @@
 //! `replay`: the same run again, and captures that third-party tools can read.
 
-use std::fs;
-use std::path::Path;
-
 use super::support::{command, number, packets, wireshark};
-use super::{Ended, SCENARIO, Scratch, scenario};
+use super::*;
 
 #[test]
 fn a_replay_is_the_run_that_was_recorded_and_the_same_each_time() {
@@ -97,7 +94,7 @@ fn a_replay_needs_neither_the_folder_nor_the_scenario_file() {
 }
 
 /// Replays run 0 of `settings` and returns the capture at the phones' end.
-fn captured(scratch: &Scratch, settings: &str) -> std::path::PathBuf {
+fn captured(scratch: &Scratch, settings: &str) -> PathBuf {
     let _ = fs::remove_dir_all(scratch.path("out"));
     scratch.succeed(&format!("run vru --runs 1 --out out {settings}"));
     scratch.succeed("replay out 0 0");

@@ -1,10 +1,7 @@
 //! Commands in a scenario file: its author chose them, so they run only with the user's consent.
 
-use std::fs;
-use std::process::{Command, Stdio};
-
 use super::support::skip;
-use super::{Ended, SCENARIO, Scratch};
+use super::*;
 
 /// Scenarios whose server, or inference, is a command.
 fn hostile(scratch: &Scratch) {

@@ -1,8 +1,6 @@
 //! Comparisons of two run directories.
 
-use serde_json::Value;
-
-use super::{Ended, Scratch, scenario};
+use super::*;
 
 /// A clean and a lossy cell of each of two protocols; 10 ms a round trip.
 fn scratch() -> Scratch {
@@ -165,7 +163,7 @@ fn a_cell_whose_runs_all_fail_is_not_passed_over() {
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let scratch = scratch();
-    std::fs::create_dir(scratch.path("empty")).unwrap();
+    fs::create_dir(scratch.path("empty")).unwrap();
     scratch.succeed("run a.toml --set link.delay=1ms,2ms --out foreign");
     run(&scratch, "damaged", "");
     scratch.write("damaged/run.json", "{\"cells\": 3}");

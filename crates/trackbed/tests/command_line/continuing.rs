@@ -1,12 +1,11 @@
 //! Run directories that are continued: after the end, after Ctrl-C, and after a kill.
 
-use std::fs;
-use std::process::{Child, Command};
+use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::{kill, start, wait_until};
-use super::{Ended, Scratch, scenario};
+use super::*;
 
 const CAMPAIGN: &str = "run a.toml --set link.loss=2% --jobs 2 --out out";
 

@@ -1,10 +1,8 @@
 //! A campaign whose process is killed at any call that changes a file, or whose disk is full then: finished runs
 //! are kept, and continuing gives the same bytes. strace(1) injects the faults into the unmodified program.
 
-use std::process::{Command, Stdio};
-
 use super::support::skip;
-use super::{Scratch, scenario};
+use super::*;
 
 /// The calls that change files, and the expected message.
 const CALLS: &str = "write,writev,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2,unlink,unlinkat,\
@@ -29,7 +27,7 @@ fn crash(kills: u32, full_disks: u32) {
     let scratch = scenario();
     scratch.succeed(&format!("{RUN} --out good"));
     let finished = |name: &str| {
-        let text = std::fs::read_to_string(scratch.path(name)).unwrap_or_default();
+        let text = fs::read_to_string(scratch.path(name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let good = finished("good/runs.jsonl");
@@ -58,7 +56,7 @@ fn crash(kills: u32, full_disks: u32) {
         let whole: Vec<String> = now.iter().filter(|line| good.contains(line)).cloned().collect();
         assert!(kept.iter().all(|line| whole.contains(line)), "a finished run is lost: {said}");
         kept = if whole.len() == good.len() {
-            std::fs::remove_dir_all(scratch.path("bad")).unwrap();
+            fs::remove_dir_all(scratch.path("bad")).unwrap();
             Vec::new()
         } else {
             whole
@@ -92,7 +90,7 @@ fn files_are_flushed_before_they_take_their_names_and_their_folder_after() {
     let traces = files.filter(|path| path.file_stem().is_some_and(|stem| stem == "calls"));
     let mut named = std::collections::BTreeSet::new();
     for trace in traces {
-        let text = std::fs::read_to_string(trace).unwrap();
+        let text = fs::read_to_string(trace).unwrap();
         let calls: Vec<&str> = text.lines().collect();
         for (place, call) in calls.iter().enumerate().filter(|(_, call)| call.starts_with("rename"))
         {

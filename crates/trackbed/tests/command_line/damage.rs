@@ -1,11 +1,8 @@
 //! Run directories that are damaged, truncated, from elsewhere or of other versions: status 2, one message with
 //! the place and the remedy, and no file touched.
 
-use std::fs;
-use std::path::Path;
-
 use super::support::start;
-use super::{Ended, Scratch, scenario};
+use super::*;
 
 fn scratch() -> Scratch {
     let scratch = scenario();

@@ -1,6 +1,6 @@
 //! `trackbed drops`: files, exit codes, baselines, bad input.
 
-use super::scenario;
+use super::*;
 
 const QUIC: &str = "drops a.toml --set protocol=quic --set workload.count=2";
 
@@ -20,7 +20,7 @@ fn each_loss_is_a_row_a_test_case_and_a_mark_of_the_picture() {
     let printed = scratch.succeed(&format!("{QUIC} --json --out again")).stdout;
     assert_eq!(printed.trim(), scratch.read("out/drops.json").trim());
     let pairs = scratch.succeed(&format!("{QUIC} --pairs --json --out pairs")).stdout;
-    let pairs: serde_json::Value = serde_json::from_str(&pairs).unwrap();
+    let pairs: Value = serde_json::from_str(&pairs).unwrap();
     let pairs = pairs["cells"][0]["patterns"].as_array().unwrap();
     assert!(pairs.len() > 5 * count, "{} and {count}", pairs.len());
     assert_eq!(pairs[..count], cell["patterns"].as_array().unwrap()[..]);
@@ -48,7 +48,7 @@ fn copies_cost_nothing_and_late_packets_their_delay() {
     let scratch = scenario();
     for (fault, most) in [("duplication", 3.0), ("delay", 110.0)] {
         let found = scratch.succeed(&format!("{QUIC} --fault {fault} --json --out {fault}")).stdout;
-        let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+        let found: Value = serde_json::from_str(&found).unwrap();
         for pattern in found["cells"][0]["patterns"].as_array().unwrap() {
             assert!(pattern["later_ms"].as_f64().unwrap() < most, "{fault}: {pattern}");
         }

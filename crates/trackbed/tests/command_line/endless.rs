@@ -2,12 +2,11 @@
 //! once and in little memory, or an end.
 
 use std::fs::File;
-use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::{kill, start, wait_until, wait_within};
-use super::{Ended, SCENARIO, Scratch};
+use super::*;
 
 /// A run directory whose scenario is `text` in place of its own.
 fn directory(scratch: &Scratch, text: &str) {
@@ -110,7 +109,7 @@ fn days() -> Scratch {
     };
     let claimed = scratch.read("theirs/run.json").replace(&plan("theirs"), &plan("begun"));
     scratch.write("theirs/run.json", &claimed);
-    std::fs::copy(scratch.path("begun/about.json"), scratch.path("theirs/about.json")).unwrap();
+    fs::copy(scratch.path("begun/about.json"), scratch.path("theirs/about.json")).unwrap();
     scratch
 }
 
@@ -119,7 +118,7 @@ fn days() -> Scratch {
 fn one_signal_ends_a_verification_without_end() {
     let scratch = days();
     let mut child = start(scratch.command("verify-results theirs"));
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    thread::sleep(Duration::from_secs(1));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     wait_within(10, "the end", || child.try_wait().unwrap().is_some());
     let ended = Ended::from(child.wait_with_output().unwrap());

@@ -1,8 +1,6 @@
 //! Tables for other programs.
 
-use serde_json::Value;
-
-use super::{Scratch, scenario};
+use super::*;
 
 fn scratch() -> Scratch {
     let scratch = scenario();

@@ -1,6 +1,6 @@
 //! Figures for papers.
 
-use super::scenario;
+use super::*;
 
 /// What the help offers is drawn, and the same again gives the same file.
 #[test]
@@ -14,9 +14,9 @@ fn every_kind_is_drawn_in_every_format() {
             let words = format!("figure out --kind {kind} --width 88mm -o {file}");
             let caption = scratch.succeed(&words).stdout;
             assert!(caption.contains("6 cells, 6 runs each, virtual substrate"), "{caption}");
-            let first = std::fs::read(scratch.path(&file)).unwrap();
+            let first = fs::read(scratch.path(&file)).unwrap();
             scratch.succeed(&words);
-            assert!(first == std::fs::read(scratch.path(&file)).unwrap(), "{file}");
+            assert!(first == fs::read(scratch.path(&file)).unwrap(), "{file}");
             let text = String::from_utf8_lossy(&first);
             // 88 mm are 249.45 points, and 2,079 pixels.
             let (starts, size) = match ending {

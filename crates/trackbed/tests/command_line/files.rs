@@ -2,12 +2,9 @@
 //! notebook. Needs Python packages and R; without them, these tests are skipped, or fail with `CI=true`.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use super::Scratch;
 use super::support::{printed, python, skip};
+use super::*;
 
 #[cfg(feature = "parquet")]
 #[test]

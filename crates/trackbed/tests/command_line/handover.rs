@@ -1,8 +1,6 @@
 //! `trackbed handover`: tables from a model and from logs, shown and merged.
 
-use serde_json::Value;
-
-use super::Scratch;
+use super::*;
 
 /// The ranges of a table: operator, direction, from, until, rides.
 fn ranges(scratch: &Scratch, name: &str) -> Vec<(String, String, f64, f64, u64)> {

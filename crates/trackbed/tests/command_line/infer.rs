@@ -1,17 +1,13 @@
 //! `trackbed infer` as a command: with a program instead of a model, with libraries that are not ONNX Runtime,
 //! and with the real one if it is installed.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 use trackbed_device::processor::durations::Durations;
 
 use super::support::skip;
-use super::{Ended, Scratch};
+use super::*;
 
 fn infer(scratch: &Scratch, words: &str) -> Command {
     scratch.command(&format!("infer {words}"))
@@ -178,7 +174,7 @@ fn an_interruption_keeps_finished_frames_and_leaves_no_process_behind() {
     let end = seconds() + 60;
     while is_alive(group) {
         assert!(seconds() < end, "a process of the program's group is left");
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 

@@ -1,10 +1,8 @@
 //! The manifest that `trackbed plan --for kubernetes` prints, validated with Kubernetes' own schemas by the
 //! Python package `kubernetes-validate`.
 
-use std::process::Command;
-
 use super::support::{printed, python};
-use super::{SCENARIO, Scratch, scenario};
+use super::*;
 
 /// Checks every document of `manifest`, refusing what the schemas do not know.
 const VALIDATE: &str = "\

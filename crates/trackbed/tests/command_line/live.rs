@@ -1,13 +1,9 @@
 //! `trackbed serve` and `run --substrate live`: one machine as two, over its loopback interface.
 
-use std::fs;
-use std::process::Command;
-
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 
 use super::support::{Kept, listening, start, wait_until};
-use super::{Ended, Scratch};
+use super::*;
 
 /// A server in a temporary folder; both are removed on drop.
 pub struct Server {

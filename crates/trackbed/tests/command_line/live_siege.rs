@@ -1,10 +1,7 @@
 //! `trackbed serve` among malicious clients: its memory stays small, and a genuine client is served.
 
-use std::io::Write as _;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use trackbed_connection::{Request, body};
@@ -16,6 +13,7 @@ use trackbed_substrate::kernel::{Execution, Origin};
 
 use super::live::Server;
 use super::support::resident;
+use super::*;
 
 fn besieged() -> Server {
     allow_descriptors();

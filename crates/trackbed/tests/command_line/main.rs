@@ -47,6 +47,13 @@ mod untrusted;
 mod v2x;
 mod verify;
 
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
+
+use serde_json::{Value, json};
 use support::{Ended, Scratch};
 
 /// A scenario of two messages over a clean link: 3 round trips of 10 ms.

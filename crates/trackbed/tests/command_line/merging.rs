@@ -1,11 +1,7 @@
 //! Merging of results.
 
-use std::process::Stdio;
-
-use serde_json::{Value, json};
-
 use super::sweeps::{FILES, SWEEP};
-use super::{Ended, scenario};
+use super::*;
 
 /// Merging fewer runs of the same campaign deletes nothing.
 #[test]
@@ -50,7 +46,7 @@ fn a_reader_that_goes_away_changes_nothing() {
     assert_eq!(unread("run a.toml --set link.loss=100% --out lost").status, 1);
     assert_eq!(unread("list scenarios").status, 0);
     // A device that is always full.
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = scratch.command("merge big");
     Ended::of(command.stdout(full)).says(2, &["cannot write to standard output"]);
 }
@@ -99,7 +95,7 @@ fn machines_of_real_time_are_kept_whatever_the_order() {
         }
     }
     // It was killed before the summary was written.
-    std::fs::remove_file(scratch.path("two/run.json")).unwrap();
+    fs::remove_file(scratch.path("two/run.json")).unwrap();
     let kernel = |words: &str| {
         let ended = scratch.succeed(&format!("merge {words} --json"));
         ended.json()["environment"]["kernel"].clone()

@@ -1,10 +1,7 @@
 //! Packs: a run directory with every file that its scenario reads, repeated where none of these files is.
 
-use std::fs;
-use std::process::Command;
-
 use super::support::printed;
-use super::{SCENARIO, Scratch};
+use super::*;
 
 /// A scenario whose link follows a trace in another folder, run and packed.
 fn packed() -> Scratch {

@@ -2,7 +2,7 @@
 
 use trackbed_test::{Results, Track};
 
-use super::Scratch;
+use super::*;
 
 /// Twelve runs of two cells. Those of `slow` take `slow_ms` and up to a millisecond more by their seed, those
 /// of `fast` 10 ms; with `fails`, the last run of `slow` fails.

@@ -3,11 +3,11 @@
 //! After a change of a registry, `cargo xtask reference` updates the page.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use trackbed_connection::Transport;
 use trackbed_scenario::{self as scenario, Key};
+
+use super::*;
 
 const HEAD: &str = "\
 # Reference

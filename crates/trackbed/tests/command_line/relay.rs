@@ -1,18 +1,15 @@
 //! `trackbed relay` and malicious clients, on loopback.
 
-use std::fs;
-use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::time::Duration;
 
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket, socket_with,
 };
 use trackbed_linux::allow_descriptors;
 
-use super::Scratch;
 use super::support::{Kept, ask_socks, listening, resident, socks_request, wait_until};
+use super::*;
 
 /// A relay with a SOCKS5 front.
 struct Relay {
@@ -63,10 +60,10 @@ fn the_relays_own_addresses_and_metadata_are_out_of_reach_unless_allowed() {
 fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = listener.local_addr().unwrap();
-    let _server = std::thread::spawn(move || {
+    let _server = thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            std::thread::spawn(move || {
+            thread::spawn(move || {
                 let mut byte = [0];
                 while stream.read_exact(&mut byte).is_ok() && stream.write_all(&byte).is_ok() {}
             });

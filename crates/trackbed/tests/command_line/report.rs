@@ -1,14 +1,12 @@
 //! The report about a run directory in a browser: everything is drawn, without errors, and nothing is fetched.
 //! Needs Chromium; without it, these tests are skipped, or fail with `CI=true`.
 
-use std::fs;
-
-use super::Scratch;
-
 #[path = "../../../report/tests/report/browser.rs"]
 mod browser;
 
 use browser::examined;
+
+use super::*;
 
 #[test]
 fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {

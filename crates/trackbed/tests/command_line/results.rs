@@ -1,9 +1,7 @@
 //! The output of `run`, `list` and `paper`.
 
-use serde_json::Value;
-
 use super::support::start;
-use super::{Ended, Scratch, scenario};
+use super::*;
 
 #[test]
 fn the_document_has_the_shape_that_programs_count_on() {

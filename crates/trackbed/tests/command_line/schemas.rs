@@ -1,11 +1,6 @@
 //! The schemas of input and output.
 
-use std::fs;
-use std::path::Path;
-
-use serde_json::{Value, json};
-
-use super::{SCENARIO, Scratch, scenario};
+use super::*;
 
 const SCHEMAS: [&str; 12] = [
     "scenario",

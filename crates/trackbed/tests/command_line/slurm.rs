@@ -2,16 +2,14 @@
 //! in the end the same bytes as from a single process. Needs root and Debian's slurm-wlm and munge; without them,
 //! this test is skipped; with `CI=true`, a missing program is a failure.
 
-use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 use trackbed_programs::find_executable;
 
 use super::support::{printed, skip, wait_until};
 use super::sweeps::FILES;
-use super::{SCENARIO, Scratch};
+use super::*;
 
 #[test]
 #[ignore = "thorough: Slurm"]

@@ -1,15 +1,11 @@
 //! Campaigns in an object store: a third-party S3 server (moto, from PyPI) and two shards, one of them killed,
 //! give the same bytes as a single process. Without the server, this test is skipped, or fails with `CI=true`.
 
-use std::fs;
-use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 use super::support::{Kept, python, wait_until};
 use super::sweeps::FILES;
-use super::{Ended, SCENARIO, Scratch};
+use super::*;
 
 #[test]
 fn shards_in_a_store_come_to_the_bytes_of_one_run() {

@@ -1,16 +1,12 @@
 //! Object stores that fail half-way: a proxy in front of the server of S3 answers errors, cuts connections off in
 //! the middle of an upload, or is slow. No result is lost, and a later run completes the stored results.
 
-use std::fs;
-use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use super::store::Server;
-use super::{Ended, Scratch, scenario};
+use super::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {

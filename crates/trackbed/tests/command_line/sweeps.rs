@@ -6,17 +6,13 @@
 )]
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use trackbed_core::Seed;
 
 use super::support::kill;
-use super::{Ended, Scratch, scenario};
+use super::*;
 
 pub const SWEEP: &str = "run a.toml --set link.loss=0,2%,5% --runs 7";
 pub const FILES: [&str; 3] = ["runs.jsonl", "run.json", "samples.csv"];

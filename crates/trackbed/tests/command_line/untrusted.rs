@@ -1,12 +1,10 @@
 //! Untrusted run directories and logs: their contents neither write to the user's files, nor control the
 //! terminal, nor make a command hang or use much memory.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use super::endless::bounded;
-use super::{Ended, SCENARIO, Scratch, scenario};
+use super::*;
 
 /// A run directory `theirs`, and a file of the user's, which is empty and so may pass for results.
 fn scratch() -> Scratch {

@@ -1,9 +1,6 @@
 //! `trackbed v2x`: decodes a message of a real car.
 
-use std::fs;
-use std::path::Path;
-
-use super::Scratch;
+use super::*;
 
 #[test]
 fn a_cam_is_shown_from_bytes_and_from_digits() {

@@ -1,8 +1,6 @@
 //! `trackbed verify`: the tables of a measurement, for any figures.
 
-use serde_json::Value;
-
-use super::{Scratch, support};
+use super::*;
 
 fn has_openssl() -> bool {
     let is_there = Scratch::new().trackbed("verify --library openssl --threads 1 --count 1");

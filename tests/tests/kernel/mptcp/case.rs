@@ -2,19 +2,16 @@
 
 use std::fmt;
 
-use trackbed_core::{Bitrate, Ratio, Seed, Time};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::{Delay, Loss, Outage, Rate, Reordering, Spells};
-use trackbed_net::queue::DropTail;
-use trackbed_tcp::config::EcnMode;
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
-use trackbed_tcp::{Config, algorithms, schedulers};
+use trackbed_net::models::{Outage, Reordering, Spells};
+use trackbed_tcp::multipath::{Endpoint, Reinjection};
+use trackbed_tcp::{algorithms, schedulers};
 use trackbed_tests::random::Dice;
 
 use super::ground::{Setup, engine_address, kernel_address};
 use super::host::Deed;
 use crate::app::{End, Pace, Script};
 use crate::random::{ENGINE_KEEP_ALIVE, KEEP_ALIVE};
+use crate::*;
 
 #[derive(Debug)]
 pub struct Case {

@@ -1,19 +1,13 @@
 //! Cases with one subject each.
 
-use std::process::Command;
-use std::time::Duration;
-
-use trackbed_core::{Bitrate, Time};
-use trackbed_net::models::{Delay, Outage, Rate, Spells};
-use trackbed_net::queue::DropTail;
-use trackbed_net::{LinkSpec, Point};
-use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
+use trackbed_net::models::{Outage, Spells};
+use trackbed_tcp::multipath::Endpoint;
 
 use super::ground::{Outcome, Setup, engine_address, kernel_address, play};
 use super::host::Deed;
 use super::{is_possible, problems};
 use crate::app::Script;
-use crate::{capture, random};
+use crate::*;
 
 fn both_send(setup: &mut Setup, bytes: u64) {
     setup.engine.script.send = bytes;

@@ -1,25 +1,20 @@
 //! The setting of a case: the kernel in a namespace with two interfaces, the engine inside the
 //! emulation, a link for each path; and its execution.
 
-use std::net::{IpAddr, SocketAddr};
-use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
-use trackbed_core::{Seed, Time};
-use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
-use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
+use trackbed_emulator::namespace::{NamespaceError, set_sysctl};
+use trackbed_emulator::{Attachment, Backstage, Edges, Emulator, Port};
 use trackbed_linux::mptcp_pm::{self, Counters};
-use trackbed_net::{Direction, Duplex, End, LinkSpec, NetworkBuilder, Point};
-use trackbed_tcp::multipath::MultipathConfig;
+use trackbed_net::{Duplex, End, NetworkBuilder};
 
 use super::host::{Counts, Deed, Host};
 use crate::app::{App, Script};
 use crate::capture::{Capture, Seen};
 use crate::engine::Ended;
 use crate::socket::{self, Options, PAUSE, Prepared, Role, finish};
+use crate::*;
 
 #[derive(Clone, Debug)]
 pub struct Setup {

@@ -1,19 +1,17 @@
 //! A host whose Multipath TCP is the engine: one connection with its application, in real time.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 
-use trackbed_core::{Packet, Rng, Time};
 use trackbed_emulator::Resident;
 use trackbed_tcp::multipath::{
-    Key, MultipathConfig, MultipathConnection, MultipathStats, PathInfo, join_token, refuse_join,
+    Key, MultipathConnection, MultipathStats, PathInfo, join_token, refuse_join,
 };
-use trackbed_tcp::{Flags, Segment, State, reset_reply};
+use trackbed_tcp::reset_reply;
 
 use crate::app::{App, Failure, Stream};
 use crate::engine::{Ended, socket};
+use crate::*;
 
 /// What the engine's host does besides.
 #[derive(Clone, Debug)]
@@ -21,7 +19,7 @@ pub enum Deed {
     /// It asks for the path with this number, in order, to be a backup, or to be none.
     Backup(usize, bool),
     /// It loses the address of this path.
-    LoseAddress(std::net::IpAddr),
+    LoseAddress(IpAddr),
     /// It gets an address.
     GainAddress(trackbed_tcp::multipath::Endpoint),
 }

@@ -6,15 +6,11 @@ mod directed;
 mod ground;
 mod host;
 
-use std::process::Command;
-
-use trackbed_emulator::namespace::NetNamespace;
-
 use self::case::Case;
 use self::ground::{Outcome, Setup};
 use self::host::Counts;
 use crate::random::{self, Played};
-use crate::verdict;
+use crate::*;
 
 #[test]
 #[ignore = "thorough: real time"]

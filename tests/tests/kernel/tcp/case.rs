@@ -1,20 +1,18 @@
 //! Random cases: everything follows from a number.
 
 use std::fmt;
-use std::time::Duration;
 
-use trackbed_core::{Bitrate, Ratio, Seed};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::{Corruption, Delay, Duplication, Loss, Rate, Reordering};
-use trackbed_net::queue::{Codel, DropTail};
-use trackbed_tcp::config::{BufferSize, EcnMode};
-use trackbed_tcp::{Config, algorithms};
+use trackbed_net::models::{Corruption, Duplication, Reordering};
+use trackbed_net::queue::Codel;
+use trackbed_tcp::algorithms;
+use trackbed_tcp::config::BufferSize;
 use trackbed_tests::random::Dice;
 
 use super::ground::{EngineSide, KernelSide, Setup};
 use crate::app::{End, Pace, Script};
 use crate::random::{ENGINE_KEEP_ALIVE, KEEP_ALIVE};
 use crate::socket::Options;
+use crate::*;
 
 #[derive(Debug)]
 pub struct Case {

@@ -1,23 +1,19 @@
 //! The setting of a case: the kernel in a namespace, the engine inside the emulation, and the link
 //! models between them; and its execution.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::atomic::AtomicBool;
+use std::net::Ipv6Addr;
 use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
-use trackbed_core::Seed;
-use trackbed_emulator::namespace::{Interface, NetNamespace, set_sysctl};
-use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId};
-use trackbed_tcp::{Config, Stats};
+use trackbed_emulator::namespace::set_sysctl;
+use trackbed_emulator::{Attachment, Backstage, Edges, Emulator, Port};
+use trackbed_net::{Duplex, End, Network, NetworkBuilder, NodeId};
 
 use super::host::Host;
 use crate::app::{App, Script};
 use crate::capture::{Capture, Seen};
 use crate::engine::Ended;
 use crate::socket::{self, GRACE, Options, PAUSE, Prepared, Role, finish};
+use crate::*;
 
 #[derive(Clone, Debug)]
 pub struct Setup {

@@ -1,17 +1,15 @@
 //! A host whose TCP is the engine: one connection with its application, in real time.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 
 use trackbed_core::packet::TooBig;
-use trackbed_core::{Packet, Rng, Time};
 use trackbed_emulator::Resident;
-use trackbed_tcp::{Config, Connection, Flags, QuotedSegment, Segment, State, Stats, reset_reply};
+use trackbed_tcp::{Connection, QuotedSegment, reset_reply};
 
 use crate::app::{App, Failure, Stream};
 use crate::engine::{Ended, socket};
+use crate::*;
 
 /// The host. It opens or accepts one connection.
 #[derive(Debug)]

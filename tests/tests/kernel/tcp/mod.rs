@@ -7,14 +7,11 @@ mod ground;
 mod host;
 mod wire;
 
-use trackbed_net::{Alteration, DropReason, Point};
-use trackbed_tcp::Stats;
-
 use self::case::Case;
 use self::ground::{Outcome, Setup};
 use crate::app::Failure;
 use crate::random::{self, Played};
-use crate::{is_possible, verdict};
+use crate::*;
 
 #[test]
 #[ignore = "thorough: real time"]

@@ -1,12 +1,11 @@
 //! What both sides may put on the wire, compared with the capture.
 
 use trackbed_core::packet::Ecn;
-use trackbed_net::{Direction, Point};
-use trackbed_tcp::config::EcnMode;
-use trackbed_tcp::{Flags, Segment, Seq};
+use trackbed_tcp::Seq;
 
 use super::ground::Setup;
 use crate::capture::Seen;
+use crate::*;
 
 /// The problems in the packets of a case.
 pub fn problems(setup: &Setup, packets: &[Seen]) -> Vec<String> {

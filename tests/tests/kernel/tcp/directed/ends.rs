@@ -1,16 +1,13 @@
 //! How connections begin, idle and end.
 
 use trackbed_net::models::loss::Listed;
-use trackbed_net::models::{Delay, Loss};
-use trackbed_net::{DropReason, LinkSpec, Point};
 use trackbed_tcp::config::KeepAlive;
-use trackbed_tcp::{Flags, Segment};
 
 use super::{DOWN, UP, ms, played, segments, sending, setup};
 use crate::app::{End, Failure, Pace};
-use crate::is_possible;
 use crate::tcp::ground::{Setup, play};
 use crate::tcp::wire::{at, sent};
+use crate::*;
 
 #[test]
 fn a_closed_port_refuses() {

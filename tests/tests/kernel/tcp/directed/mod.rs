@@ -4,17 +4,10 @@ mod ends;
 mod signals;
 mod windows;
 
-use std::time::Duration;
-
-use trackbed_core::{Bitrate, Seed};
-use trackbed_net::queue::DropTail;
-use trackbed_net::{Direction, LinkSpec, Point};
-use trackbed_tcp::Segment;
-
 use super::ground::{Outcome, Setup, play};
 use super::wire::sent;
 use crate::capture::Seen;
-use crate::random;
+use crate::*;
 
 const UP: Direction = Direction::Forward;
 const DOWN: Direction = Direction::Backward;
@@ -41,7 +34,7 @@ fn played(setup: &Setup) -> Outcome {
     let outcome = play(setup);
     let problems = super::problems(setup, &outcome);
     if !problems.is_empty() {
-        let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+        let test = thread::current().name().unwrap_or("test").replace("::", "-");
         let packets = random::keep(&format!("tcp-{test}"), &test, &outcome.packets);
         panic!("{problems:#?}\n{packets}");
     }

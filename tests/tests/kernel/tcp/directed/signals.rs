@@ -1,17 +1,12 @@
 //! Signals between both ends, or from a router: marks, options, sizes.
 
 use trackbed_core::packet::{Ecn, protocol};
-use trackbed_core::{Bitrate, Ratio};
-use trackbed_net::models::{Delay, Loss, Rate};
 use trackbed_net::queue::Codel;
-use trackbed_net::{Alteration, Direction, DropReason, LinkSpec, Point};
-use trackbed_tcp::config::EcnMode;
-use trackbed_tcp::{Flags, Segment};
 
 use super::{DOWN, UP, count, ms, played, segments, sending, setup};
 use crate::capture::Seen;
-use crate::is_possible;
 use crate::tcp::ground::{Outcome, Setup};
+use crate::*;
 
 /// RFC 3168: marks instead of losses, echoes until the sender has reduced, and a smaller window.
 fn congestion_is_marked(from_engine: bool) {

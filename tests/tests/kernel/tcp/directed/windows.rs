@@ -1,15 +1,11 @@
 //! Windows that are shut, and windows that are small.
 
-use std::time::Duration;
-
-use trackbed_net::Point;
 use trackbed_tcp::config::BufferSize;
-use trackbed_tcp::{Config, Flags, Segment};
 
 use super::{DOWN, UP, ms, played, segments, sending, setup};
 use crate::app::Script;
-use crate::is_possible;
 use crate::tcp::wire::{at, sent};
+use crate::*;
 
 /// RFC 9293 section 3.8.6.1: a shut window is probed, each probe is answered, and data goes on.
 fn a_shut_window_is_probed(from_engine: bool) {
