@@ -2,7 +2,7 @@
 
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow};
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use std::time::Duration;
 pub use trackbed_core::{Seed, Time};
 pub use trackbed_mqtt::broker::Limits;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use trackbed_core::packet::UdpDatagram;
 use trackbed_net::{Link, Outlet};
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use std::collections::VecDeque;
 pub use std::time::Duration;
 pub use trackbed_core::packet::Ecn;

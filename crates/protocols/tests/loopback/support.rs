@@ -10,7 +10,7 @@ use trackbed_core::Time;
 use trackbed_protocols::Trust;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use futures_util::future::join_all;
 pub use std::fs;
 pub use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -15,7 +15,7 @@ use trackbed_net::models::Delay;
 use trackbed_net::{Network, NodeId};
 use trackbed_substrate::{Datagram, Multipath, ReceivedMeta};
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use futures_util::future::{join_all, select};
 pub use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
 pub use std::cell::{Cell, RefCell};

@@ -13,7 +13,7 @@ use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkId, NodeId, Point, Tap};
 use trackbed_substrate::simulated::parallel;
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, FutureExt as _};
 pub use std::cell::RefCell;
 pub use std::future::{Future, pending, poll_fn};
@@ -28,6 +28,7 @@ pub use trackbed_core::packet::Ecn;
 pub use trackbed_core::{Bitrate, Ratio, Seed, Time};
 pub use trackbed_net::models::{Delay, Loss};
 pub use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+#[cfg(target_os = "linux")]
 pub use trackbed_substrate::kernel::{Execution, Origin};
 pub use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 pub use trackbed_substrate::{

@@ -7,7 +7,7 @@ use trackbed_core::parameter::Arguments;
 use trackbed_measure::metrics;
 use trackbed_workloads::WorkloadError;
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use bytes::Bytes;
 pub use futures_core::future::LocalBoxFuture;
 pub use futures_util::{StreamExt as _, stream};

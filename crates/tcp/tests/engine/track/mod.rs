@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use trackbed_core::Bitrate;
 
-// What nearly every test here uses.
+// The vocabulary of these tests.
 pub use bytes::Bytes;
 pub use std::collections::BTreeMap;
 pub use std::net::{IpAddr, SocketAddr};
