@@ -1,4 +1,4 @@
-//! Finds programs.
+//! Finds programs, and names the packages of missing ones.
 
 use std::env;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A running program.
+//! A running program, and the environment variables that it gets.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Images from the files of a folder.
+//! Images from the files of a folder, in the order of the numbers in their names.
 
 use std::cmp::Ordering;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Finds ONNX Runtime on a machine.
+//! Finds ONNX Runtime on a machine, by its places and by asking Python.
 
 use std::ffi::OsStr;
 use std::io::Read as _;

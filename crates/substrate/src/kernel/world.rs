@@ -1,4 +1,4 @@
-//! The sockets of one run, and the epoll instance that watches them (epoll(7)).
+//! The sockets of one run, the epoll instance that watches them (epoll(7)), and the timer that ends its waits.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! One simulated run, from its seed to its result.
+//! One simulated run, from its seed to its result, and many in parallel.
 
 use std::cell::Cell;
 use std::future::Future;

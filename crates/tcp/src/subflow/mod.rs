@@ -16,6 +16,7 @@ mod loss;
 mod observe;
 mod open;
 mod output;
+mod path_mtu;
 mod sack;
 mod timers;
 mod undo;

@@ -1,4 +1,4 @@
-//! Sensors: clock frequencies, temperature and power in `/sys`. They are searched for once, and
+//! Sensors: clock frequencies, temperature, power and integrated graphics processors in `/sys`. They are searched for once, and
 //! read at each reading; one that does not respond then is absent.
 
 mod heat;

@@ -37,7 +37,7 @@ pub(super) fn run_client(
     }
     let ran = client::run(client, cell, place, watch);
     // A client that has failed leaves them, too; its own error says more.
-    let shown = place.onlooker.map_or(Ok(()), |onlooker| show(place.folder, onlooker));
+    let shown = place.onlooker.map_or(Ok(()), |onlooker| show_keys(place.folder, onlooker));
     let records = ran?;
     shown?;
     Ok(records)
@@ -73,7 +73,7 @@ fn used(role: Role, used: Used) -> Event {
 }
 
 /// Passes on what the client has written to its key log, or its beginning if that is long.
-fn show(folder: &Folder, onlooker: &dyn Onlooker) -> Result<(), String> {
+fn show_keys(folder: &Folder, onlooker: &dyn Onlooker) -> Result<(), String> {
     let mut bytes = Vec::new();
     let read = File::open(folder.keys())
         .and_then(|file| file.take(KEYS_MAX).read_to_end(&mut bytes).map(drop));
