@@ -64,7 +64,6 @@ impl Track {
             let ways = [&plan.link, second];
             return Track::fork(builder, server_end, ways, (phones, networks), (ends, seed));
         }
-        let LinkPlan { mtu, .. } = &plan.link;
         let shared = duplex(&plan.link, &seed.child("link"));
 
         if let (1, None) = (phones, &plan.access) {
@@ -78,15 +77,11 @@ impl Track {
         let join = |index: u32| {
             let phone = ends.place(&mut builder, phone_name(index));
             let link = match &plan.access {
-                None => Duplex::new(&Default::default(), &Default::default(), seed),
-                Some(access) => {
-                    let seed = seed.child(&format!("access/{index}"));
-                    Duplex::new(&access.up, &access.down, &seed)
-                }
+                None => wire(plan.link.mtu, seed),
+                Some(access) => duplex(access, &seed.child(&format!("access/{index}"))),
             };
-            let mtu = plan.access.as_ref().map_or(*mtu, |access| access.mtu);
             let end = End::new(phone, phone_networks(index, networks).concat());
-            builder.connect(end, End::new(router, []), link.with_mtu(mtu));
+            builder.connect(end, End::new(router, []), link);
             phone
         };
         let nodes = (0..phones).map(join).collect();
@@ -104,8 +99,8 @@ impl Track {
     ) -> Track {
         let node = server.node();
         let crossing = builder.router("crossing");
-        let mtu = ways.map(|way| way.mtu).into_iter().max().unwrap_or_default();
-        let wire = || Duplex::new(&Default::default(), &Default::default(), seed).with_mtu(mtu);
+        let mtu = [0, 1].map(|direction| ways.map(|way| way.mtu[direction]).into_iter().max());
+        let wire = || wire(mtu.map(Option::unwrap_or_default), seed);
         builder.connect(End::new(crossing, []), server, wire());
         let first: Vec<NodeId> =
             (0..phones).map(|index| ends.place(&mut builder, phone_name(index))).collect();
@@ -151,7 +146,12 @@ impl Track {
 }
 
 fn duplex(plan: &LinkPlan, seed: &Seed) -> Duplex {
-    Duplex::new(&plan.up, &plan.down, seed).with_mtu(plan.mtu)
+    Duplex { mtu: plan.mtu, ..Duplex::new(&plan.up, &plan.down, seed) }
+}
+
+/// A link that takes no time.
+fn wire(mtu: [u32; 2], seed: &Seed) -> Duplex {
+    Duplex { mtu, ..Duplex::new(&Default::default(), &Default::default(), seed) }
 }
 
 /// Phones are numbered from 0.

@@ -81,8 +81,11 @@ impl<'a> Builder<'a, '_> {
     fn link(&mut self, name: &str) -> Option<LinkPlan> {
         let up = self.direction(name, "up");
         let down = self.direction(name, "down");
-        let mtu = self.mtu(name)?;
-        self.cell.lines.push(format!("{name}: mtu {mtu}"));
+        let mtu = [self.mtu(name, "up")?, self.mtu(name, "down")?];
+        self.cell.lines.push(match mtu {
+            [up, down] if up == down => format!("{name}: mtu {up}"),
+            [up, down] => format!("{name}: mtu {up} up, {down} down"),
+        });
         let (rate, round_trip_delay) = (self.fixed_rate(name), self.fixed_delay(name));
         Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
     }
@@ -94,8 +97,8 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn mtu(&mut self, link: &str) -> Option<u32> {
-        let Some(setting) = self.at.spec.get(&format!("{link}.mtu")) else {
+    fn mtu(&mut self, link: &str, direction: &str) -> Option<u32> {
+        let Some(setting) = self.setting(link, direction, "mtu") else {
             return Some(MTU_BYTES);
         };
         let choice = self.at.pick(setting);

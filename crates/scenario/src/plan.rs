@@ -257,8 +257,8 @@ pub struct LinkPlan {
     pub up: LinkSpec,
     /// From the server to the phone.
     pub down: LinkSpec,
-    /// The largest packet in bytes, IP header included.
-    pub mtu: u32,
+    /// The largest packet of each direction (up, down) in bytes, IP header included.
+    pub mtu: [u32; 2],
     /// The rate of the slower direction, if both have one that does not change.
     pub rate: Option<Bitrate>,
     /// The delay of both directions together, if it is the same for every packet.
@@ -314,10 +314,11 @@ impl Endpoint {
 }
 
 impl NetworkPlan {
-    /// The largest packet that fits every link, in bytes, IP header included.
+    /// The largest packet that fits every link in both directions, in bytes, IP header included.
     pub fn mtu(&self) -> u32 {
-        let others = [&self.access, &self.second].into_iter().flatten().map(|link| link.mtu);
-        others.fold(self.link.mtu, u32::min)
+        let others = [&self.access, &self.second].into_iter().flatten();
+        let all = others.chain([&self.link]).flat_map(|link| link.mtu);
+        all.min().unwrap_or(u32::MAX)
     }
 
     /// The round-trip time without serialisation and queueing; `None` if the delay varies.

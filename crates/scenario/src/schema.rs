@@ -89,8 +89,6 @@ fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
 
 fn link() -> Vec<Field> {
     let mut fields = direction();
-    let help = "largest packet of the link, IP header included, from 1280 B to 65535 B";
-    fields.push(Field::swept(&Parameter::with_default("mtu", Kind::Size, "1500 B", help)));
     for (name, help) in [
         ("up", "the same keys for the direction from the phone to the server"),
         ("down", "the same keys for the direction from the server to the phone"),
@@ -115,6 +113,8 @@ fn direction() -> Vec<Field> {
     let help = "queue of packets that wait for the link";
     let default = Otherwise::Default("100 packets");
     fields.push(Field::new(SELECTOR.name, Shape::Models(slot), default, help));
+    let help = "largest packet of the link, IP header included, from 1280 B to 65535 B";
+    fields.push(Field::swept(&Parameter::with_default("mtu", Kind::Size, "1500 B", help)));
     fields
 }
 

@@ -29,7 +29,9 @@ use std::sync::{Arc, mpsc};
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::clock::Clock;
-use crate::namespace::{Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Step};
+use crate::namespace::{
+    Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Step, Traits,
+};
 pub(crate) use addresses::Addresses;
 use addresses::DOORS_MAX;
 #[cfg(test)]
@@ -44,11 +46,11 @@ use workshop::Workshop;
 pub(crate) fn open_to_all(
     link: &Interface,
     inside: [Address; 2],
-    congestion: Option<&str>,
+    traits: Traits<'_>,
 ) -> Result<(), NamespaceError> {
     let loopback = Interface::named("lo")?;
     for (network, everything) in inside.into_iter().zip(EVERYTHING) {
-        link.add_first_route(network, congestion)?;
+        link.add_first_route(network, traits)?;
         loopback.add_local_route(everything)?;
     }
     Ok(())

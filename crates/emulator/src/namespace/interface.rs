@@ -182,18 +182,12 @@ impl Interface {
     }
 
     /// Routes this network through the interface; a prefix of 0 is the default route. On a machine
-    /// without IPv6 an IPv6 network is ignored. TCP connections through this route, in either
-    /// direction, use this congestion control unless a program asks for another (`congctl` of
-    /// ip-route(8)). It replaces a route to the same network.
+    /// without IPv6 an IPv6 network is ignored. It replaces a route to the same network.
     ///
     /// # Errors
     /// If the kernel refuses, or has no such congestion control.
-    pub fn add_route(
-        &self,
-        network: Address,
-        congestion: Option<&str>,
-    ) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), congestion)
+    pub fn add_route(&self, network: Address, traits: Traits<'_>) -> Result<(), NamespaceError> {
+        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), traits)
     }
 
     /// Routes packets from `source` through the interface, whatever their destination: a machine
@@ -206,7 +200,7 @@ impl Interface {
         // Every interface has a separate table, beyond those that the kernel uses.
         let table = SOURCE_TABLES + self.index;
         let everything = EVERYTHING[usize::from(source.is_ipv6())];
-        self.route(everything, RouteType::Unicast, table, None)?;
+        self.route(everything, RouteType::Unicast, table, Traits::default())?;
         let mut message = rule_from(source, RuleAction::ToTable);
         message.attributes.push(RuleAttribute::Table(table));
         let what = || format!("route packets from {source} through \"{}\"", self.name);
@@ -218,7 +212,7 @@ impl Interface {
     /// another route.
     pub fn add_local_route(&self, network: Address) -> Result<(), NamespaceError> {
         // The table in which the kernel looks up its own addresses.
-        self.route(network, RouteType::Local, TABLE_LOCAL, None)
+        self.route(network, RouteType::Local, TABLE_LOCAL, Traits::default())
     }
 
     /// As [`Interface::add_route`], with priority over a wider network of
@@ -226,9 +220,9 @@ impl Interface {
     pub fn add_first_route(
         &self,
         network: Address,
-        congestion: Option<&str>,
+        traits: Traits<'_>,
     ) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, TABLE_LOCAL, congestion)
+        self.route(network, RouteType::Unicast, TABLE_LOCAL, traits)
     }
 
     fn route(
@@ -236,7 +230,7 @@ impl Interface {
         (network, prefix): Address,
         kind: RouteType,
         table: u32,
-        congestion: Option<&str>,
+        Traits { congestion, mtu }: Traits<'_>,
     ) -> Result<(), NamespaceError> {
         if network.is_ipv6() && !has_ipv6() {
             return Ok(());
@@ -251,8 +245,11 @@ impl Interface {
             ..RouteHeader::default()
         };
         message.attributes = vec![RouteAttribute::Table(table), RouteAttribute::Oif(self.index)];
-        let metric = congestion.map(|name| vec![RouteMetric::CcAlgo(name.to_owned())]);
-        message.attributes.extend(metric.map(RouteAttribute::Metrics));
+        let congestion = congestion.map(|name| RouteMetric::CcAlgo(name.to_owned()));
+        let metrics: Vec<_> = congestion.into_iter().chain(mtu.map(RouteMetric::Mtu)).collect();
+        message
+            .attributes
+            .extend((!metrics.is_empty()).then_some(RouteAttribute::Metrics(metrics)));
         if prefix > 0 {
             let network = match network {
                 IpAddr::V4(network) => RouteAddress::Inet(network),
@@ -263,6 +260,15 @@ impl Interface {
         let what = || format!("route {network}/{prefix} through \"{}\"", self.name);
         apply(Message::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE, what)
     }
+}
+
+/// What is sent through a route (ip-route(8)).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traits<'a> {
+    /// The congestion control of TCP connections, unless a program asks for another (`congctl`).
+    pub congestion: Option<&'a str>,
+    /// The largest packet in bytes, IP header included; by default that of the interface.
+    pub mtu: Option<u32>,
 }
 
 /// Sets `/proc/sys/net/NAME` of the calling thread's namespace, if the machine permits it.

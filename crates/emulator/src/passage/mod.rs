@@ -17,7 +17,9 @@ use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::emulator::{Attachment, Edges, Emulator, Finished};
 use crate::gateway::{self, Addresses, Gate, Worker};
-use crate::namespace::{EVERYTHING, Interface, NamespaceError, NetNamespace, Step, set_sysctl};
+use crate::namespace::{
+    EVERYTHING, Interface, NamespaceError, NetNamespace, Step, Traits, set_sysctl,
+};
 use crate::port::{Backstage, Port, PortOptions, SuperPackets};
 use crate::remote::Remote;
 use place::Place;
@@ -92,13 +94,15 @@ impl Passage {
             Some(_) => SuperPackets::default(),
             None => SuperPackets::between(&*link.forward, &*link.backward),
         };
-        let near = PortOptions { supers, ..PortOptions::new(INTERFACE, link.mtu) };
+        let [up, down] = link.mtu;
+        let near = PortOptions { supers, ..PortOptions::new(INTERFACE, up.max(down)) };
         let far = PortOptions { supers: supers.reverse(), ..near };
         let (place, outer, far) = outside(&mut backstage, &far)?;
         let near = backstage.attach_with(&inner, &near)?;
-        set_up(place, [&inner, &outer], congestion)?;
+        let [upward, downward] = link.mtu.map(|mtu| Traits { congestion, mtu: Some(mtu) });
+        set_up(place, [(&inner, upward), (&outer, downward)])?;
         let gateway = match place.is_outermost() && reach == Reach::World {
-            true => Some(way_out(place, &outer, clock, congestion)?),
+            true => Some(way_out(place, &outer, clock, downward)?),
             false => None,
         };
         let mut builder = NetworkBuilder::new();
@@ -193,18 +197,17 @@ fn outside(
 /// Configures the addresses and routes of both ends of the link.
 fn set_up(
     place: Place,
-    [inner, outer]: [&NetNamespace; 2],
-    congestion: Option<&str>,
+    [(inner, upward), (outer, downward)]: [(&NetNamespace, Traits<'_>); 2],
 ) -> Result<(), NamespaceError> {
     inner.run(|| {
         let interface = Interface::named(INTERFACE)?;
         place.inner().into_iter().try_for_each(|address| interface.add_address(address))?;
-        EVERYTHING.into_iter().try_for_each(|network| interface.add_route(network, congestion))
+        EVERYTHING.into_iter().try_for_each(|network| interface.add_route(network, upward))
     })??;
     outer.run(|| {
         let interface = Interface::named(&place.outer_interface())?;
         place.outer().into_iter().try_for_each(|address| interface.add_address(address))?;
-        place.inside().into_iter().try_for_each(|network| interface.add_route(network, congestion))
+        place.inside().into_iter().try_for_each(|network| interface.add_route(network, downward))
     })?
 }
 
@@ -213,11 +216,11 @@ fn way_out(
     place: Place,
     outer: &NetNamespace,
     clock: Clock,
-    congestion: Option<&str>,
+    traits: Traits<'_>,
 ) -> Result<(Worker, Gate), NamespaceError> {
     let inside = place.inside();
     let link = place.outer_interface();
-    outer.run(|| gateway::open_to_all(&Interface::named(&link)?, inside, congestion))??;
+    outer.run(|| gateway::open_to_all(&Interface::named(&link)?, inside, traits))??;
     let own = place.outer().map(|(address, _)| address);
     gateway::open(outer, Addresses { own, inside }, clock)
 }

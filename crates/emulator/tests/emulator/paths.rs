@@ -42,7 +42,7 @@ fn machine(
                 interface.add_route_from(address)?;
                 // Without a source address a socket takes the first path.
                 if path == 0 {
-                    interface.add_route((everything, 0), None)?;
+                    interface.add_route((everything, 0), Default::default())?;
                 }
             }
             Ok::<_, NamespaceError>(())

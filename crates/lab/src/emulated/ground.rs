@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::thread::JoinHandle;
 
 use trackbed_core::Seed;
-use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
+use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, Traits, set_sysctl};
 use trackbed_emulator::{
     Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Port, Remote,
 };
@@ -56,16 +56,12 @@ impl Ground {
         let build = || {
             let (server, clients) = (machine()?, machine()?);
             let mut backstage = Backstage::new()?;
-            // A packet may leave through one interface for either link.
-            let ways = [Some(&plan.link), plan.second.as_ref()].into_iter().flatten();
-            let (least, most) = ways
-                .fold((u32::MAX, 0), |(least, most), way| (least.min(way.mtu), most.max(way.mtu)));
-            let near = plan.access.as_ref().map_or(least, |access| access.mtu);
-            let phones_port = backstage.attach(&clients, INTERFACE, near)?;
-            let server_port = backstage.attach(&server, INTERFACE, most)?;
+            let [of_phones, of_server] = mtus(plan);
+            let phones_port = backstage.attach(&clients, INTERFACE, of_phones.interface)?;
+            let server_port = backstage.attach(&server, INTERFACE, of_server.interface)?;
             let paths = plan.second.iter().flat_map(|_| (0..phones).flat_map(second_addresses));
-            join(&clients, (0..phones).flat_map(phone_addresses).chain(paths))?;
-            join(&server, SERVER_ADDRESSES.into_iter())?;
+            join(&clients, (0..phones).flat_map(phone_addresses).chain(paths), of_phones.sent)?;
+            join(&server, SERVER_ADDRESSES.into_iter(), of_server.sent)?;
             let who = (phones, networks);
             Ok(Ground { server, phones: clients, who, server_port, phones_port })
         };
@@ -144,16 +140,34 @@ fn machine() -> Result<NetNamespace, NamespaceError> {
     Ok(namespace)
 }
 
+/// The largest packet that an end takes, and that it sends.
+#[derive(Clone, Copy)]
+pub(super) struct Mtu {
+    interface: u32,
+    pub sent: u32,
+}
+
+/// Those of the phones and the server. A phone's packets may take either of two links.
+pub(super) fn mtus(plan: &NetworkPlan) -> [Mtu; 2] {
+    let ways = || [Some(&plan.link), plan.second.as_ref()].into_iter().flatten();
+    let least = |direction| ways().map(|way| way.mtu[direction]).min().unwrap_or_default();
+    let most = |direction| ways().map(|way| way.mtu[direction]).max().unwrap_or_default();
+    let [up, down] = plan.access.as_ref().map_or([least(0), most(1)], |access| access.mtu);
+    let of_server = Mtu { interface: most(0).max(most(1)), sent: most(1) };
+    [Mtu { interface: up.max(down), sent: up }, of_server]
+}
+
 fn join(
     namespace: &NetNamespace,
     mut addresses: impl Iterator<Item = IpAddr> + Send,
+    mtu: u32,
 ) -> Result<(), NamespaceError> {
     namespace.run(|| {
         let interface = Interface::named(INTERFACE)?;
         addresses.try_for_each(|address| interface.add_address((address, bits(address))))?;
         for everywhere in ["0.0.0.0", "::"] {
             let everywhere = everywhere.parse().expect("these are addresses");
-            interface.add_route((everywhere, 0), None)?;
+            interface.add_route((everywhere, 0), Traits { congestion: None, mtu: Some(mtu) })?;
         }
         Ok(())
     })?

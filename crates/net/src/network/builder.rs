@@ -20,15 +20,15 @@ pub struct NetworkBuilder {
     links: Vec<Duplex>,
 }
 
-/// A two-way link: a link model for each direction, and an MTU.
+/// A two-way link: a link model and an MTU for each direction.
 #[derive(Debug)]
 pub struct Duplex {
     /// From the first end to the second.
     pub forward: Box<dyn Link>,
     /// From the second end to the first.
     pub backward: Box<dyn Link>,
-    /// The largest packet in bytes, IP header included, that the link takes.
-    pub mtu: u32,
+    /// The largest packet in bytes, IP header included, that each direction takes, forward first.
+    pub mtu: [u32; 2],
 }
 
 impl Duplex {
@@ -38,14 +38,14 @@ impl Duplex {
         Duplex {
             forward: forward.build(&seed.child("forward")),
             backward: backward.build(&seed.child("backward")),
-            mtu: 1500,
+            mtu: [1500; 2],
         }
     }
 
-    /// The same link with another MTU.
+    /// The same link with another MTU in both directions.
     #[must_use]
     pub fn with_mtu(self, mtu: u32) -> Duplex {
-        Duplex { mtu, ..self }
+        Duplex { mtu: [mtu; 2], ..self }
     }
 }
 
@@ -196,7 +196,7 @@ impl NetworkBuilder {
             return Err(BuildError::UnusableAddress(address));
         }
         let least = if end.addresses.iter().any(IpAddr::is_ipv6) { 1280 } else { 576 };
-        let mtu = self.links[index / 2].mtu;
+        let mtu = self.links[index / 2].mtu[index % 2];
         if mtu < least {
             return Err(BuildError::MtuTooSmall { mtu, least });
         }

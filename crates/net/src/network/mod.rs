@@ -236,7 +236,7 @@ impl Network {
         true
     }
 
-    /// The largest packet in bytes that the link at `interface` takes.
+    /// The largest packet in bytes that the link takes from `interface`.
     pub fn mtu(&self, interface: InterfaceId) -> u32 {
         self.channels[interface.0 as usize].mtu
     }
@@ -278,7 +278,8 @@ impl Network {
         addresses: Vec<Vec<IpAddr>>,
         links: Vec<Duplex>,
     ) -> Network {
-        let directions = links.into_iter().flat_map(|l| [(l.forward, l.mtu), (l.backward, l.mtu)]);
+        let both = |l: Duplex| [(l.forward, l.mtu[0]), (l.backward, l.mtu[1])];
+        let directions = links.into_iter().flat_map(both);
         let mut channels = Vec::with_capacity(addresses.len());
         for ((link, mtu), addresses) in directions.zip(addresses) {
             let channel = ChannelId(channels.len() as u32);

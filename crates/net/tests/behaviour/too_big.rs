@@ -6,14 +6,15 @@ use trackbed_core::packet::{Offload, Segmentation, TooBig};
 use crate::harness::*;
 use crate::topology::{drain, duplex};
 
-/// a -1500- r -1300- b; the router optionally has addresses.
+/// a -1500- r -1300- b (1400 from b); the router optionally has addresses.
 fn narrow_path(addresses: &[&str]) -> (Network, [NodeId; 2], LinkId) {
     let mut builder = NetworkBuilder::new();
     let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));
     let router_end = End::new(r, addresses.iter().map(|text| ip(text)));
     builder.connect(End::new(a, [ip("10.0.0.1"), ip("fd00::1")]), router_end, duplex(100, ms(1)));
     let b_end = End::new(b, [ip("10.0.1.1"), ip("fd00:1::1")]);
-    let narrow = builder.connect(End::new(r, []), b_end, duplex(100, ms(1)).with_mtu(1300));
+    let narrow = Duplex { mtu: [1300, 1400], ..duplex(100, ms(1)) };
+    let narrow = builder.connect(End::new(r, []), b_end, narrow);
     (builder.build().unwrap(), [a, b], narrow)
 }
 
@@ -60,18 +61,19 @@ fn a_router_without_addresses_answers_from_the_range_for_benchmarks() {
 fn a_packet_of_exactly_the_mtu_passes() {
     let (mut network, [a, b], _) = narrow_path(&[]);
     network.send(Time::ZERO, a, datagram("10.0.0.1", "10.0.1.1", 1300));
-    let deliveries = drain(&mut network);
-    assert_eq!((deliveries.len(), deliveries[0].node), (1, b));
+    network.send(Time::from_millis(9), b, datagram("10.0.1.1", "10.0.0.1", 1400));
+    let nodes: Vec<NodeId> = drain(&mut network).iter().map(|delivery| delivery.node).collect();
+    assert_eq!(nodes, [b, a]);
 }
 
 #[test]
 fn a_host_is_told_at_once_of_its_own_link() {
     let (mut network, [_, b], _) = narrow_path(&[]);
-    network.send(Time::from_millis(3), b, datagram("fd00:1::1", "fd00::1", 1400));
+    network.send(Time::from_millis(3), b, datagram("fd00:1::1", "fd00::1", 1401));
     let delivery = network.poll_delivery().unwrap();
     assert_eq!((delivery.node, delivery.at), (b, Time::from_millis(3)));
-    assert_eq!(TooBig::parse(&delivery.packet).unwrap().mtu, 1300);
-    assert_eq!(network.mtu(network.interfaces(b)[0]), 1300);
+    assert_eq!(TooBig::parse(&delivery.packet).unwrap().mtu, 1400);
+    assert_eq!(network.mtu(network.interfaces(b)[0]), 1400);
     assert_eq!(drain(&mut network), []);
 }
 

@@ -174,13 +174,14 @@ fn every_link_model_can_be_named_and_every_key_is_in_the_reference() {
 #[test]
 fn one_direction_may_differ_and_phones_may_have_links_of_their_own() {
     let text = "protocol = \"quic\"\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n\
-                [link.up]\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\n\
+                [link.up]\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\nmtu = \"1280 B\"\n\
                 [access]\ndelay = \"1 ms\"\nmtu = \"1400 B\"\n[workload]\nkind = \"bulk\"\n";
     let network = &plan(text).cells[0].network;
     assert_eq!(network.link.rate, Some(Bitrate::from_mbps(10)));
     assert_eq!(network.round_trip_time(), Some(Duration::from_millis(5 + 7 + 2)));
     let access = network.access.as_ref().unwrap();
-    assert_eq!((access.mtu, access.rate, network.link.mtu), (1_400, None, 1_500));
+    assert_eq!((access.mtu, access.rate), ([1_400; 2], None));
+    assert_eq!((network.link.mtu, network.mtu()), ([1_280, 1_500], 1_280));
     let (up, down) = (&network.link.up, &network.link.down);
     assert!(format!("{up:?}").contains("10000000") && format!("{down:?}").contains("50000000"));
 }

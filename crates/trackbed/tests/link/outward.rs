@@ -1,5 +1,6 @@
 //! Connections from a link to the outside: servers of this test, and programs behind the link (see `guests`).
 
+use std::fs;
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
@@ -9,6 +10,7 @@ use std::time::Duration;
 use rustix::net::sockopt::set_socket_linger;
 
 use crate::guests::{digest, pattern};
+use crate::packets::open_folder;
 use crate::roles::play;
 use crate::support::kill;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
@@ -208,9 +210,21 @@ fn datagrams_come_back_whole_and_in_order() {
                 echo.send_to(&buffer[..length], from).unwrap();
             }
         });
-        let text = behind(user, &["--delay", "5ms"], &format!("datagrams {address}"));
+        let folder = open_folder();
+        let log = folder.path().join("log");
+        let mtus = ["--up", "mtu=1400B", "--down", "mtu=1300B", "--log", log.to_str().unwrap()];
+        let text = behind(user, &mtus, &format!("datagrams {address}"));
         assert!(text.contains("all came back"), "{text}");
         echoing.join().unwrap();
+        let log = fs::read_to_string(&log).unwrap();
+        for (way, mtu) in [("up", 1_400), ("down", 1_300)] {
+            let entered =
+                |line: &str| Some(line.split_once(" + ")?.1.split_once(' ')?.0.parse().ok()?);
+            let most: Option<u32> =
+                log.lines().filter(|line| line.ends_with(way)).filter_map(entered).max();
+            // Fragments are multiples of eight bytes.
+            assert!(most.is_some_and(|most| (mtu - 7..=mtu).contains(&most)), "{most:?} {way}");
+        }
         drop(socket);
         let text = behind(user, &[], &format!("datagrams {address}"));
         assert!(text.contains("ConnectionRefused"), "{text}");

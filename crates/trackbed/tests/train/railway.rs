@@ -78,7 +78,7 @@ impl Railway {
                 interface.add_address((train(operator), 32))?;
                 interface.add_route_from(train(operator))?;
                 if operator == 0 {
-                    interface.add_route((Ipv4Addr::UNSPECIFIED.into(), 0), None)?;
+                    interface.add_route((Ipv4Addr::UNSPECIFIED.into(), 0), Default::default())?;
                 }
                 Ok::<_, NamespaceError>(())
             })??;
@@ -87,7 +87,7 @@ impl Railway {
                 if operator == 0 {
                     interface.add_address((SERVER.into(), 32))?;
                 }
-                interface.add_route((train(operator), 32), None)
+                interface.add_route((train(operator), 32), Default::default())
             })??;
         }
         let near = backstage.attach(&passenger, "wifi", 1_500)?;
@@ -98,11 +98,11 @@ impl Railway {
             host.run(|| {
                 let interface = Interface::named("wifi")?;
                 interface.add_address((own.into(), 32))?;
-                interface.add_route((other.into(), 32), None)
+                interface.add_route((other.into(), 32), Default::default())
             })??;
         }
         let everything = (Ipv4Addr::UNSPECIFIED.into(), 0);
-        passenger.run(|| Interface::named("wifi")?.add_route(everything, None))??;
+        passenger.run(|| Interface::named("wifi")?.add_route(everything, Default::default()))??;
         let clock = Clock::start();
         let network = builder.build().unwrap();
         let (mut emulator, remote) = Emulator::new(network, attachments, clock).unwrap();

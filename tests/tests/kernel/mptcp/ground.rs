@@ -210,7 +210,7 @@ fn furnish(setup: &Setup, namespace: &NetNamespace, backstage: &mut Backstage) -
             interface.add_address((kernel_address(path), 32))?;
             interface.add_route_from(kernel_address(path))?;
             if path == 0 {
-                interface.add_route(([0, 0, 0, 0].into(), 0), None)?;
+                interface.add_route(([0, 0, 0, 0].into(), 0), Default::default())?;
             }
         }
         ip_mptcp("limits set subflow 4 add_addr_accepted 4");

@@ -11,12 +11,12 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use trackbed_core::event::{Event, Record, Role};
-use trackbed_emulator::namespace::{Interface, NetNamespace};
+use trackbed_emulator::namespace::{Interface, NetNamespace, Traits};
 use trackbed_programs::{Client, Does, Folder, Used, find_executable};
 use trackbed_protocols::CongestionOf;
 use trackbed_scenario::{Cell, ForeignClient, Plan};
 
-use super::ground::INTERFACE;
+use super::ground::{self, INTERFACE};
 use crate::run::Onlooker;
 
 pub(super) use client::Place;
@@ -31,7 +31,7 @@ pub(super) fn run_client(
     place: &Place<'_>,
     watch: impl FnMut() -> Result<(), String>,
 ) -> Result<Vec<Record>, String> {
-    set_congestion(place.namespace, cell)?;
+    set_congestion(place.namespace, cell, Role::Client)?;
     if cell.endpoint.programs.server.is_none() && !place.trust.is_empty() {
         place.folder.keep_trust(&place.trust).map_err(|why| why.to_string())?;
     }
@@ -44,7 +44,7 @@ pub(super) fn run_client(
 }
 
 /// Sets the default for sockets of programs that do not choose. UDP has none.
-fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
+fn set_congestion(namespace: &NetNamespace, cell: &Cell, role: Role) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
     let mut all = trackbed_protocols::congestion().iter();
     let is_tcp = all.any(|known| known.of != CongestionOf::Quic && known.name == congestion);
@@ -52,8 +52,10 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
         return Ok(());
     }
     let everywhere = std::net::Ipv4Addr::UNSPECIFIED.into();
-    let set =
-        namespace.run(|| Interface::named(INTERFACE)?.add_route((everywhere, 0), Some(congestion)));
+    let [of_phones, of_server] = ground::mtus(&cell.network);
+    let end = if role == Role::Server { of_server } else { of_phones };
+    let traits = Traits { congestion: Some(congestion), mtu: Some(end.sent) };
+    let set = namespace.run(|| Interface::named(INTERFACE)?.add_route((everywhere, 0), traits));
     set.and_then(|set| set).map_err(|why| {
         format!("this kernel does not allow the congestion control {congestion}: {why}")
     })

@@ -38,7 +38,7 @@ pub(in super::super) fn start_server(
     cell: &Cell,
     folder: &Arc<Folder>,
 ) -> Result<Server, String> {
-    super::set_congestion(namespace, cell)?;
+    super::set_congestion(namespace, cell, Role::Server)?;
     let words = |why: ProgramError| why.to_string();
     let executable = find_executable(&program.executables(), program.about().package);
     let executable = executable.map_err(|missing| missing.to_string())?;

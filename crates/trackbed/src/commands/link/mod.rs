@@ -104,7 +104,7 @@ fn settings(arguments: &Arguments) -> anyhow::Result<Vec<Override>> {
 
 fn duplex(plan: &LinkPlan, seed: u64) -> Duplex {
     let seed = Seed::of_run(seed, 0).child("link");
-    Duplex::new(&plan.up, &plan.down, &seed).with_mtu(plan.mtu)
+    Duplex { mtu: plan.mtu, ..Duplex::new(&plan.up, &plan.down, &seed) }
 }
 
 /// The command, by default the user's shell.
