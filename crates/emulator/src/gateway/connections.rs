@@ -1,5 +1,5 @@
 //! TCP connections: dialled before the command's SYN is forwarded, so that a refusal reaches the
-//! command, and then relayed.
+//! command, and then relayed. Those to published ports are accepted first, and then dialled inside.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use super::gate::{Door, Order};
 use super::relay::{Relay, Side, Turn};
 use super::site::{Site, Source, reason};
 use super::wire;
-use super::workshop::socket;
+use super::workshop::{listening, socket};
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
@@ -27,12 +27,13 @@ pub(super) struct Connections {
     by_flow: FxHashMap<Flow, usize>,
     listeners: Slab<Listener>,
     listening: FxHashMap<SocketAddr, usize>,
+    published: Vec<Published>,
     /// Relays whose turn ended before their work did.
     unfinished: Vec<usize>,
     scratch: Vec<u8>,
 }
 
-/// The command's end, and its destination.
+/// The end that has begun, and its destination.
 type Flow = (SocketAddr, SocketAddr);
 
 #[derive(Debug)]
@@ -52,6 +53,8 @@ enum Stage {
     Waiting { since: Time },
     /// A program in the outer namespace listens there.
     Local { since: Time },
+    /// The connection comes from outside, and the inside has not answered yet.
+    Entering { near: OwnedFd },
     /// Both ends are connected.
     Relaying(Relay),
 }
@@ -64,7 +67,62 @@ struct Listener {
     expected: usize,
 }
 
+/// A port of this machine that stands for one inside.
+#[derive(Debug)]
+struct Published {
+    socket: OwnedFd,
+    inside: SocketAddr,
+}
+
 impl Connections {
+    /// Listens at `outside`; the server is at `inside`.
+    pub(super) fn publish(
+        &mut self,
+        site: &Site,
+        outside: SocketAddr,
+        inside: SocketAddr,
+    ) -> io::Result<()> {
+        let socket = listening(socket(outside.ip(), SocketType::STREAM, None)?, outside)?;
+        let source = Source::Published(self.published.len());
+        site.watch(&socket, source, EventFlags::IN | EventFlags::ET)?;
+        self.published.push(Published { socket, inside });
+        Ok(())
+    }
+
+    /// Programs outside have connected to a published port.
+    pub(super) fn enter(&mut self, site: &mut Site, number: usize) {
+        while self.all.len() < site.room {
+            let Published { socket, inside } = &self.published[number];
+            let Some((far, from)) = next(socket) else { return };
+            let inside = *inside;
+            let near_side = Source::Connection(self.all.vacant_key(), Side::Near);
+            let near = site.workshop.unbound(inside.ip(), SocketType::STREAM);
+            let dialled = near.and_then(|near| call(near, inside)).and_then(|near| {
+                site.watch(&near, near_side, BOTH_WAYS)?;
+                Ok(near)
+            });
+            match dialled {
+                Ok(near) => drop(self.insert((from, inside), Some(far), Stage::Entering { near })),
+                // No descriptor is left.
+                Err(_) => reset(&far),
+            }
+        }
+    }
+
+    /// The server inside has answered, or it has failed, which the relay passes on.
+    fn entered(&mut self, site: &mut Site, index: usize, flags: EventFlags) {
+        let connection = &mut self.all[index];
+        match &connection.stage {
+            Stage::Entering { near }
+                if flags.contains(EventFlags::ERR) || getpeername(near).is_ok() => {}
+            _ => return,
+        }
+        let stage = std::mem::replace(&mut connection.stage, Stage::Local { since: site.now() });
+        if let (Stage::Entering { near }, Some(far)) = (stage, connection.far.take()) {
+            self.relay(site, index, (near, far), Side::Far);
+        }
+    }
+
     /// The command connects to `to`: its SYN waits at the gate.
     pub(super) fn dial(&mut self, site: &mut Site, from: SocketAddr, to: SocketAddr, syn: Packet) {
         let door = Door::Connection { from, to };
@@ -83,7 +141,8 @@ impl Connections {
         }
         let (target, name_server) = site.target(to);
         let index = self.insert(flow, None, Stage::Dialling { syn, name_server });
-        let called = call(target).and_then(|far| {
+        let far = socket(target.ip(), SocketType::STREAM, None);
+        let called = far.and_then(|far| call(far, target)).and_then(|far| {
             site.watch(&far, Source::Connection(index, Side::Far), BOTH_WAYS)?;
             self.all[index].far = Some(far);
             Ok(())
@@ -129,16 +188,8 @@ impl Connections {
         loop {
             let Some(listener) = self.listeners.get(index) else { return };
             let to = listener.address;
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let (near, from) = match acceptfrom_with(&listener.socket, flags) {
-                Ok((near, Some(from))) => (near, SocketAddr::try_from(from)),
-                Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                // No connection is left, or no descriptors are left; see `tick`.
-                Err(_) => return,
-                Ok((_, None)) => continue,
-            };
-            let expected = from.ok().and_then(|from| self.by_flow.get(&(from, to)).copied());
-            match expected {
+            let Some((near, from)) = next(&listener.socket) else { return };
+            match self.by_flow.get(&(from, to)).copied() {
                 Some(expected) => self.join(site, expected, near),
                 // It was given up as too late, and is reset when closed.
                 None => reset(&near),
@@ -153,12 +204,24 @@ impl Connections {
             reset(&near);
             return drop(self.end(site, index));
         };
-        // Small writes should stay small.
-        let _ = sockopt::set_tcp_nodelay(&near, true);
-        let watched = site.watch(&near, Source::Connection(index, Side::Near), BOTH_WAYS);
-        connection.stage = Stage::Relaying(Relay::new(near, far));
         let to = connection.flow.1;
         self.expect_no_more(to);
+        self.relay(site, index, (near, far), Side::Near);
+    }
+
+    /// Relays a connection whose sockets are connected; that of `fresh` is not watched yet.
+    fn relay(
+        &mut self,
+        site: &mut Site,
+        index: usize,
+        (near, far): (OwnedFd, OwnedFd),
+        fresh: Side,
+    ) {
+        let socket = if fresh == Side::Near { &near } else { &far };
+        // Small writes should stay small.
+        let _ = sockopt::set_tcp_nodelay(socket, true);
+        let watched = site.watch(socket, Source::Connection(index, fresh), BOTH_WAYS);
+        self.all[index].stage = Stage::Relaying(Relay::new(near, far));
         match watched {
             Ok(()) => self.turn(site, index),
             Err(_) => drop(self.end(site, index)),
@@ -169,6 +232,7 @@ impl Connections {
         let Some(connection) = self.all.get_mut(index) else { return };
         match &mut connection.stage {
             Stage::Dialling { .. } => self.dialled(site, index),
+            Stage::Entering { .. } => self.entered(site, index, flags),
             Stage::Waiting { .. } | Stage::Local { .. } => {}
             Stage::Relaying(relay) => {
                 if flags.contains(EventFlags::ERR) && relay.has_failed(side) {
@@ -235,12 +299,13 @@ impl Connections {
     /// Finds unfinished work, and gives up connections that were not completed.
     pub(super) fn tick(&mut self, site: &mut Site) {
         self.accept_all(site);
+        (0..self.published.len()).for_each(|number| self.enter(site, number));
         let now = site.now();
         let late = self.all.iter().filter_map(|(index, connection)| match connection.stage {
             Stage::Waiting { since, .. } | Stage::Local { since } => {
                 (now.since(since) > HANDSHAKE_MAX).then_some(index)
             }
-            Stage::Dialling { .. } | Stage::Relaying(_) => None,
+            Stage::Dialling { .. } | Stage::Entering { .. } | Stage::Relaying(_) => None,
         });
         let late: Vec<usize> = late.collect();
         late.into_iter().for_each(|index| drop(self.end(site, index)));
@@ -291,9 +356,23 @@ fn turn_away(site: &mut Site, (from, to): Flow, syn: &Packet, why: &io::Error) {
     }
 }
 
-/// Starts to connect, from the network of this thread.
-fn call(target: SocketAddr) -> io::Result<OwnedFd> {
-    let socket = socket(target.ip(), SocketType::STREAM, None)?;
+/// The next connection at a listener; `None` if there is none, or no descriptor for it; see `tick`.
+fn next(listener: &OwnedFd) -> Option<(OwnedFd, SocketAddr)> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    loop {
+        match acceptfrom_with(listener, flags) {
+            Ok((socket, from)) => match from.map(SocketAddr::try_from) {
+                Some(Ok(from)) => return Some((socket, from)),
+                _ => continue,
+            },
+            Err(Errno::INTR | Errno::CONNABORTED) => continue,
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Starts to connect.
+fn call(socket: OwnedFd, target: SocketAddr) -> io::Result<OwnedFd> {
     sockopt::set_tcp_nodelay(&socket, true)?;
     match connect(&socket, &target) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),

@@ -8,7 +8,7 @@
 //! socket, and the worker relays between the two.
 //!
 //! The worker only binds addresses in namespaces of this process; towards the machine's network it
-//! only connects.
+//! only connects, except for published ports.
 
 mod addresses;
 mod connections;

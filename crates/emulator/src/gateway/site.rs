@@ -33,6 +33,7 @@ pub(super) struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Bell,
+    Published(usize),
     Listener(usize),
     Connection(usize, Side),
     Datagrams(usize, Side),
@@ -90,6 +91,7 @@ impl Source {
             Source::Datagrams(index, Side::Near) => (4, index),
             Source::Datagrams(index, Side::Far) => (5, index),
             Source::Echoes(index) => (6, index),
+            Source::Published(index) => (7, index),
         };
         (index as u64) << 3 | kind
     }
@@ -103,7 +105,8 @@ impl Source {
             3 => Source::Connection(index, Side::Far),
             4 => Source::Datagrams(index, Side::Near),
             5 => Source::Datagrams(index, Side::Far),
-            _ => Source::Echoes(index),
+            6 => Source::Echoes(index),
+            _ => Source::Published(index),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The gateway's thread: it waits for the gate and for its sockets, and handles them.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -53,6 +54,11 @@ impl Worker {
         Ok(Worker { site, knocks, bell, connections, datagrams, echoes })
     }
 
+    /// Forwards connections to `outside` to `inside`, over the link.
+    pub(crate) fn publish(&mut self, outside: SocketAddr, inside: SocketAddr) -> io::Result<()> {
+        self.connections.publish(&self.site, outside, inside)
+    }
+
     /// Runs on a separate thread until the gate is gone; the decisions reach the gate through
     /// `remote`.
     pub(crate) fn start(self, remote: Remote) -> io::Result<JoinHandle<()>> {
@@ -77,7 +83,8 @@ impl Worker {
             }
             for event in &events {
                 let source = Source::from_mark(event.data.u64());
-                if source == Source::Bell && std::mem::take(&mut is_fresh) {
+                let begins = matches!(source, Source::Bell | Source::Published(_));
+                if begins && std::mem::take(&mut is_fresh) {
                     self.site.room = make_room();
                 }
                 if !self.attend(source, event.flags) {
@@ -112,6 +119,7 @@ impl Worker {
         let site = &mut self.site;
         match source {
             Source::Bell => return self.answer_knocks(),
+            Source::Published(index) => self.connections.enter(site, index),
             Source::Listener(index) => self.connections.accept(site, index),
             Source::Connection(index, side) => self.connections.attend(site, index, side, flags),
             Source::Datagrams(index, side) => self.datagrams.attend(site, index, side),
@@ -140,7 +148,7 @@ impl Worker {
 }
 
 /// Raises the limit of descriptors to its maximum, and returns the resulting number of connections,
-/// flows and destinations. Called at the first packet: the command was started before, and keeps
+/// flows and destinations. Called at the first packet or connection: the command was started before, and keeps
 /// its own limit.
 fn make_room() -> usize {
     let room = allow_descriptors().saturating_sub(DESCRIPTORS_OTHER) / DESCRIPTORS_EACH;

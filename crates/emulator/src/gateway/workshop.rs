@@ -16,7 +16,7 @@ use crate::namespace::{NamespaceError, NetNamespace, Step};
 /// network, so this one never leaves.
 #[derive(Debug)]
 pub(super) struct Workshop {
-    wishes: Sender<(SocketAddr, SocketType)>,
+    wishes: Sender<(IpAddr, SocketType)>,
     made: Receiver<io::Result<OwnedFd>>,
 }
 
@@ -33,8 +33,8 @@ impl Workshop {
             // The namespace lasts as long as its sockets; this thread must not keep it longer.
             drop(outer);
             let _ = arrivals.send(entered);
-            while let Some((address, kind)) = is_there.then(|| wished.recv().ok()).flatten() {
-                if results.send(make(address, kind)).is_err() {
+            while let Some((like, kind)) = is_there.then(|| wished.recv().ok()).flatten() {
+                if results.send(socket(like, kind, None)).is_err() {
                     return;
                 }
             }
@@ -47,27 +47,34 @@ impl Workshop {
 
     /// A socket bound to `address`, even if no interface has it; a stream socket listens.
     pub(super) fn socket(&self, address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
+        let socket = self.unbound(address.ip(), kind)?;
+        // No interface has the address.
+        match address {
+            SocketAddr::V4(_) => sockopt::set_ip_freebind(&socket, true)?,
+            SocketAddr::V6(_) => sockopt::set_ipv6_freebind(&socket, true)?,
+        }
+        if kind == SocketType::STREAM { listening(socket, address) } else { bound(socket, address) }
+    }
+
+    /// A socket without an address.
+    pub(super) fn unbound(&self, like: IpAddr, kind: SocketType) -> io::Result<OwnedFd> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-        self.wishes.send((address, kind)).map_err(|_| gone())?;
+        self.wishes.send((like, kind)).map_err(|_| gone())?;
         self.made.recv().map_err(|_| gone())?
     }
 }
 
-fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
-    let socket = socket(address.ip(), kind, None)?;
-    // No interface has the address.
-    match address {
-        SocketAddr::V4(_) => sockopt::set_ip_freebind(&socket, true)?,
-        SocketAddr::V6(_) => sockopt::set_ipv6_freebind(&socket, true)?,
-    }
-    if kind == SocketType::STREAM {
-        // Finished connections hold the port for a minute (TIME-WAIT).
-        sockopt::set_socket_reuseaddr(&socket, true)?;
-    }
+fn bound(socket: OwnedFd, address: SocketAddr) -> io::Result<OwnedFd> {
     bind(&socket, &address)?;
-    if kind == SocketType::STREAM {
-        listen(&socket, BACKLOG)?;
-    }
+    Ok(socket)
+}
+
+/// Makes `socket` accept connections to `address`.
+pub(super) fn listening(socket: OwnedFd, address: SocketAddr) -> io::Result<OwnedFd> {
+    // Finished connections hold the port for a minute (TIME-WAIT).
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    let socket = bound(socket, address)?;
+    listen(&socket, BACKLOG)?;
     Ok(socket)
 }
 

@@ -7,6 +7,7 @@ mod place;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -40,10 +41,11 @@ pub struct Passage {
 
 /// The destinations that can be reached through a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum Reach<'a> {
     /// Everything that this process can reach, from its own sockets: TCP, UDP and names. The outer
-    /// end's own addresses stand for this machine's loopback addresses.
-    World,
+    /// end's own addresses stand for this machine's loopback addresses. TCP connections to these
+    /// addresses of the current namespace go to the same ports of the inner end.
+    World(&'a [SocketAddr]),
     /// Only the outer end of the link.
     OuterEnd,
 }
@@ -77,7 +79,7 @@ impl Passage {
     /// If the machine forbids it; call [`crate::namespace::acquire`] first.
     pub fn open(
         link: Duplex,
-        reach: Reach,
+        reach: Reach<'_>,
         clock: Clock,
         tap: Option<Box<dyn Tap>>,
         congestion: Option<&str>,
@@ -101,9 +103,18 @@ impl Passage {
         let near = backstage.attach_with(&inner, &near)?;
         let [upward, downward] = link.mtu.map(|mtu| Traits { congestion, mtu: Some(mtu) });
         set_up(place, [(&inner, upward), (&outer, downward)])?;
-        let gateway = match place.is_outermost() && reach == Reach::World {
-            true => Some(way_out(place, &outer, clock, downward)?),
-            false => None,
+        let gateway = match reach {
+            Reach::World(published) if place.is_outermost() => {
+                let (mut worker, gate) = way_out(place, &outer, clock, downward)?;
+                publish(&mut worker, place, published)?;
+                Some((worker, gate))
+            }
+            Reach::World([_, ..]) => {
+                let [(inner, _), _] = place.inner();
+                let what = format!("inside another link nothing is published; connect to {inner}");
+                return Err(NamespaceError::configure(what, io::ErrorKind::Unsupported.into()));
+            }
+            Reach::World([]) | Reach::OuterEnd => None,
         };
         let mut builder = NetworkBuilder::new();
         let (inside, outside) = (builder.edge("inside"), builder.edge("outside"));
@@ -223,6 +234,16 @@ fn way_out(
     outer.run(|| gateway::open_to_all(&Interface::named(&link)?, inside, traits))??;
     let own = place.outer().map(|(address, _)| address);
     gateway::open(outer, Addresses { own, inside }, clock)
+}
+
+fn publish(worker: &mut Worker, place: Place, all: &[SocketAddr]) -> Result<(), NamespaceError> {
+    all.iter().try_for_each(|&outside| {
+        let (inner, _) = place.inner()[usize::from(outside.is_ipv6())];
+        worker.publish(outside, SocketAddr::new(inner, outside.port())).map_err(|why| {
+            let what = format!("cannot listen on {outside} for --publish; choose another port");
+            NamespaceError::configure(what, why)
+        })
+    })
 }
 
 /// Takes a place in the current passage, which forwards its packets from now on.

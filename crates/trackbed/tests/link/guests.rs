@@ -10,14 +10,14 @@ use rustix::net::sockopt::{set_socket_linger, tcp_congestion};
 
 use crate::roles::{now, unspecified};
 
-/// Sends that many bytes, ends, reads the answer, and prints the time to connect and the digest of the answer.
-pub fn exchange(address: SocketAddr, bytes: usize) {
+/// Sends that many bytes, ends, reads the answer, and prints the time to connect; returns the digest of the answer.
+pub fn exchange(address: SocketAddr, bytes: usize) -> io::Result<u64> {
     let begun = now();
-    let mut stream = TcpStream::connect(address).unwrap();
+    let mut stream = TcpStream::connect(address)?;
     println!("connected {}", begun.elapsed().as_micros());
-    stream.write_all(&pattern(1, bytes)).unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
-    println!("digest {:x}", digest(&mut stream).unwrap());
+    stream.write_all(&pattern(1, bytes))?;
+    stream.shutdown(Shutdown::Write)?;
+    digest(&mut stream)
 }
 
 /// That many connections at once, each with different bytes that must be returned.

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
 
-use crate::guests::{digest, pattern};
+use crate::guests::{self, digest, pattern};
 use crate::packets::open_folder;
-use crate::roles::play;
+use crate::roles::{now, play, unspecified};
 use crate::support::kill;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
 
@@ -34,7 +34,7 @@ fn everywhere<S>(bind: impl Fn(SocketAddr) -> io::Result<(S, u16)>) -> Vec<(User
     all
 }
 
-fn tcp(local: SocketAddr) -> io::Result<(TcpListener, u16)> {
+pub fn tcp(local: SocketAddr) -> io::Result<(TcpListener, u16)> {
     let listener = TcpListener::bind(local)?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
@@ -63,7 +63,7 @@ fn serve_echoes(listener: TcpListener) {
 }
 
 /// Answers one connection: reads to the end, and only then sends.
-fn answer(listener: &TcpListener) -> u64 {
+pub fn answer(listener: &TcpListener) -> u64 {
     let (mut stream, _) = listener.accept().unwrap();
     let received = digest(&mut stream).unwrap();
     stream.write_all(&pattern(2, BYTES)).unwrap();
@@ -97,6 +97,35 @@ fn links_inside_links_lead_out_too() {
         server.join().unwrap();
         let connected: u64 = line(&text, "connected").parse().unwrap();
         assert!(connected >= 50_000, "{connected} us");
+    }
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn a_server_behind_a_link_is_reached_at_its_published_port() {
+    // Its own port is free, too: the link is another machine.
+    for (user, listener, _) in everywhere(tcp) {
+        let published = listener.local_addr().unwrap();
+        drop(listener);
+        let any = SocketAddr::new(unspecified(published.ip()), published.port());
+        let behind = move || {
+            let options = ["--delay", "20ms", "--publish", &published.to_string()];
+            behind(user, &options, &format!("answer {any}"))
+        };
+        let server = thread::spawn(behind);
+        // Until the server listens, connections are refused: first here, then inside.
+        let (begun, answered) = loop {
+            assert!(!server.is_finished(), "the link has failed");
+            let begun = now();
+            match guests::exchange(published, BYTES) {
+                Ok(digest) => break (begun, digest),
+                Err(_) => thread::yield_now(),
+            }
+        };
+        assert!(begun.elapsed() >= Duration::from_millis(80), "two round trips");
+        assert_eq!(answered, digest(&mut &pattern(2, BYTES)[..]).unwrap());
+        let received = digest(&mut &pattern(1, BYTES)[..]).unwrap();
+        assert_eq!(line(&server.join().unwrap(), "received"), format!("{received:x}"));
     }
 }
 

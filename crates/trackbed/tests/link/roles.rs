@@ -4,7 +4,7 @@ use std::env;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use crate::{PLAYER, guests, names};
+use crate::{PLAYER, guests, names, outward};
 
 /// A shell command that runs `role`.
 pub fn play(role: &str) -> String {
@@ -27,7 +27,12 @@ fn a_role_is_played() {
         ["names", address] => names::serve(address.parse().unwrap()),
         ["lookup", name] => names::look_up(name),
         ["exchange", address, bytes] => {
-            guests::exchange(address.parse().unwrap(), bytes.parse().unwrap());
+            let answer = guests::exchange(address.parse().unwrap(), bytes.parse().unwrap());
+            println!("digest {:x}", answer.unwrap());
+        }
+        ["answer", address] => {
+            let (listener, _) = outward::tcp(address.parse().unwrap()).unwrap();
+            println!("received {:x}", outward::answer(&listener));
         }
         ["many", address, count] => {
             guests::many(address.parse().unwrap(), count.parse().unwrap());

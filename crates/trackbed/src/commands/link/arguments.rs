@@ -1,6 +1,7 @@
 //! The arguments of `trackbed link`.
 
 use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,10 +9,20 @@ use trackbed_scenario::Override;
 
 use super::changes::TimedSetting;
 
+/// A port of this machine, or an address with a port.
+fn published(text: &str) -> Result<SocketAddr, &'static str> {
+    let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = port.ok().or_else(|| text.parse().ok());
+    address
+        .filter(|address| address.port() != 0)
+        .ok_or("write a port, 8080, or an address and a port, 0.0.0.0:8080")
+}
+
 const EXAMPLES: &str = "\
 Examples:
   trackbed link --rate 50mbit --delay 10ms --loss 0.3% -- curl https://example.org/
   trackbed link --delay 30ms -- curl http://100.64.0.1:8000/   a server on this machine
+  trackbed link --delay 30ms --publish 8080 -- ./my-server   a server behind the link, at http://127.0.0.1:8080/
   trackbed link --delay 40ms --up rate=5mbit --down rate=50mbit -- chromium
   trackbed link --set 'delay={ normal = { mean = \"20 ms\", deviation = \"5 ms\" } }'
   trackbed link --netem 'delay 60ms 30ms loss 1% rate 10mbit limit 100' -- ./my-player
@@ -67,6 +78,10 @@ pub struct Arguments {
     /// Apply the settings in FILE whenever it is written, or created: one KEY=VALUE per line
     #[arg(long, value_name = "FILE")]
     pub control: Option<PathBuf>,
+    /// Accept TCP connections at PORT of 127.0.0.1, or at ADDRESS:PORT, for a server that the command runs at the
+    /// same port of the link's address; may be given several times
+    #[arg(long, value_name = "PORT", value_parser = published, conflicts_with = "isolated")]
+    pub publish: Vec<SocketAddr>,
     /// Let the command reach only the other end of the link, not the network outside
     #[arg(long)]
     pub isolated: bool,
