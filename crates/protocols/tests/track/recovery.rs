@@ -106,6 +106,34 @@ fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
     }
 }
 
+/// The beginning of an upload is lost for good. What follows it is not read, so it gives no credit (RFC 9000 section
+/// 4.1): the client sends no more than a window.
+#[test]
+fn data_behind_a_gap_gives_no_credit() {
+    for name in ["quic", "mpquic", "http3"] {
+        let (seed, begin) = (Seed::of_run(1, 0), Time::from_millis(10_000));
+        let (instant, end) = (Duration::from_nanos(1), begin + Duration::from_secs(20));
+        // The first packets, and all that is sent once their loss is known.
+        let lost = Spells::new([(begin, begin + instant), (begin + RTT, end)]).unwrap();
+        let network = network(&clean().with(Outage { down: lost }), &clean(), &seed);
+        let window = 1 << 20;
+        let ((), sent): (_, Sent) = simulate_seen(network, seed, |track| async move {
+            let transport = TransportParameters { window, ..TransportParameters::default() };
+            let (_server, connection) = track.connected_over(protocol(name), transport).await;
+            // The congestion window grows beyond that of flow control.
+            upload(&*connection, 20_000_000, 0).await;
+            sleep_until(begin).await;
+            let upload = connection.exchange(post("/", body::zeros(20_000_000)));
+            drop(select(upload, sleep(end - begin)).await);
+        });
+        let all = sent.all();
+        let long = all.iter().filter(|(at, _, len)| (begin..end).contains(at) && *len > 1_000);
+        let bytes: usize = long.map(|(_, _, len)| len).sum();
+        let windows = bytes as f64 / f64::from(window);
+        assert!((0.9..1.2).contains(&windows), "{name}: {windows} windows");
+    }
+}
+
 /// What follows a lost packet of an upload waits in the server, which closes the connection when it holds
 /// half of what all may hold. Another client is served meanwhile.
 #[test]
