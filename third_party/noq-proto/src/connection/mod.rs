@@ -3463,7 +3463,7 @@ impl Connection {
         let space = self.spaces[pn_space].for_path(path_id);
 
         for (packet, info) in space.sent_packets.iter_range(0..largest_acked_packet_pn) {
-            if prev_packet != Some(packet.wrapping_sub(1)) {
+            if prev_packet.is_some_and(|prev| !space.has_skipped(prev + 1..packet)) {
                 // An intervening packet was acknowledged
                 persistent_congestion_start = None;
             }
@@ -3492,7 +3492,7 @@ impl Connection {
                             }
                             // Persistent congestion must start after the first RTT sample
                             None if first_packet_after_rtt_sample
-                                .is_some_and(|x| x < (pn_space.kind(), packet)) =>
+                                .is_some_and(|x| x <= (pn_space.kind(), packet)) =>
                             {
                                 persistent_congestion_start = Some(info.time_sent);
                             }

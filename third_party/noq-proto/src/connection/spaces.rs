@@ -401,13 +401,17 @@ impl PacketNumberSpace {
     /// Checks whether a skipped packet number was ACKed.
     pub(super) fn check_ack(&self, range: core::ops::Range<u64>) -> Result<(), TransportError> {
         if let Some(ref filter) = self.pn_filter
-            && filter
-                .prev_skipped_packet_number
-                .is_some_and(|pn| range.contains(&pn))
+            && filter.skipped.last().is_some_and(|pn| range.contains(pn))
         {
             return Err(TransportError::PROTOCOL_VIOLATION("unsent packet acked"));
         }
         Ok(())
+    }
+
+    /// Whether every packet number in `range` was left out
+    pub(super) fn has_skipped(&self, mut range: core::ops::Range<u64>) -> bool {
+        let skipped = self.pn_filter.as_ref().map_or(&[][..], |filter| &filter.skipped);
+        range.all(|pn| skipped.contains(&pn))
     }
 
     /// Verifies sanity of an ECN block and returns whether congestion was encountered.
@@ -1394,8 +1398,8 @@ impl PendingAcks {
 pub(super) struct PacketNumberFilter {
     /// Next outgoing packet number to skip
     next_skipped_packet_number: u64,
-    /// Most recently skipped packet number
-    prev_skipped_packet_number: Option<u64>,
+    /// The skipped packet numbers, one of each power of two
+    skipped: Vec<u64>,
     /// Next packet number to skip is randomly selected from 2^n..2^n+1
     exponent: u32,
 }
@@ -1406,7 +1410,7 @@ impl PacketNumberFilter {
         let exponent = 6;
         Self {
             next_skipped_packet_number: rng.random_range(0..2u64.saturating_pow(exponent)),
-            prev_skipped_packet_number: None,
+            skipped: Vec::new(),
             exponent,
         }
     }
@@ -1415,7 +1419,7 @@ impl PacketNumberFilter {
     pub(super) fn disabled() -> Self {
         Self {
             next_skipped_packet_number: u64::MAX,
-            prev_skipped_packet_number: None,
+            skipped: Vec::new(),
             exponent: u32::MAX,
         }
     }
@@ -1428,7 +1432,7 @@ impl PacketNumberFilter {
 
         trace!("skipping pn {n}");
         // Skip this packet number, and choose the next one to skip
-        self.prev_skipped_packet_number = Some(self.next_skipped_packet_number);
+        self.skipped.push(n);
         let next_exponent = self.exponent.saturating_add(1);
         self.next_skipped_packet_number = rng
             .random_range(2u64.saturating_pow(self.exponent)..2u64.saturating_pow(next_exponent));
