@@ -11,12 +11,14 @@ use super::convention::Part;
 pub(super) struct Parts {
     body: Body,
     waiting: BytesMut,
+    /// What is left of the last piece. Long pieces are not copied, so bodies that share one take no memory.
+    piece: Bytes,
     is_over: bool,
 }
 
 impl Parts {
     pub fn new(body: Body) -> Parts {
-        Parts { body, waiting: BytesMut::new(), is_over: false }
+        Parts { body, waiting: BytesMut::new(), piece: Bytes::new(), is_over: false }
     }
 
     /// The next part; `None` after the last.
@@ -24,21 +26,24 @@ impl Parts {
     /// # Errors
     /// The body's own; the peer must be notified with [`Part::Broken`].
     pub async fn next(&mut self) -> Result<Option<(Part, Bytes)>> {
-        if self.is_over {
-            return Ok(None);
-        }
-        while self.waiting.len() < PART_LEN_MAX {
+        while !self.is_over {
+            let wanted = self.piece.len().min(PART_LEN_MAX - self.waiting.len());
+            let bytes = self.piece.split_to(wanted);
+            if bytes.len() == PART_LEN_MAX {
+                return Ok(Some((Part::More, bytes)));
+            }
+            self.waiting.extend_from_slice(&bytes);
+            if self.waiting.len() == PART_LEN_MAX {
+                return Ok(Some((Part::More, self.waiting.split().freeze())));
+            }
             let next = match self.body.next().now_or_never() {
                 Some(next) => next,
                 None if self.waiting.is_empty() => self.body.next().await,
                 None => return Ok(Some((Part::More, self.waiting.split().freeze()))),
             };
             match next.transpose() {
-                Ok(Some(piece)) => self.waiting.extend_from_slice(&piece),
+                Ok(Some(piece)) => self.piece = piece,
                 Ok(None) => {
-                    if self.waiting.len() > PART_LEN_MAX {
-                        break;
-                    }
                     self.is_over = true;
                     return Ok(Some((Part::Last, self.waiting.split().freeze())));
                 }
@@ -48,8 +53,7 @@ impl Parts {
                 }
             }
         }
-        let part = self.waiting.split_to(PART_LEN_MAX);
-        Ok(Some((Part::More, part.freeze())))
+        Ok(None)
     }
 }
 
