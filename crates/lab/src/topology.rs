@@ -99,8 +99,7 @@ impl Track {
     ) -> Track {
         let node = server.node();
         let crossing = builder.router("crossing");
-        let mtu = [0, 1].map(|direction| ways.map(|way| way.mtu[direction]).into_iter().max());
-        let wire = || wire(mtu.map(Option::unwrap_or_default), seed);
+        let wire = || wire([0, 1].map(|way| ways[0].mtu[way].max(ways[1].mtu[way])), seed);
         builder.connect(End::new(crossing, []), server, wire());
         let first: Vec<NodeId> =
             (0..phones).map(|index| ends.place(&mut builder, phone_name(index))).collect();

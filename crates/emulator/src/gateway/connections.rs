@@ -27,7 +27,7 @@ pub(super) struct Connections {
     by_flow: FxHashMap<Flow, usize>,
     listeners: Slab<Listener>,
     listening: FxHashMap<SocketAddr, usize>,
-    published: Vec<Published>,
+    published: Vec<Listener>,
     /// Relays whose turn ended before their work did.
     unfinished: Vec<usize>,
     scratch: Vec<u8>,
@@ -59,7 +59,7 @@ enum Stage {
     Relaying(Relay),
 }
 
-/// Accepts connections to one destination, as long as one is expected.
+/// Accepts connections to one destination, as long as one is expected; or always, to a published port.
 #[derive(Debug)]
 struct Listener {
     socket: OwnedFd,
@@ -67,34 +67,22 @@ struct Listener {
     expected: usize,
 }
 
-/// A port of this machine that stands for one inside.
-#[derive(Debug)]
-struct Published {
-    socket: OwnedFd,
-    inside: SocketAddr,
-}
-
 impl Connections {
-    /// Listens at `outside`; the server is at `inside`.
-    pub(super) fn publish(
-        &mut self,
-        site: &Site,
-        outside: SocketAddr,
-        inside: SocketAddr,
-    ) -> io::Result<()> {
+    /// Listens at the outer one of `ends`; the server is at the inner one.
+    pub(super) fn publish(&mut self, site: &Site, ends: [SocketAddr; 2]) -> io::Result<()> {
+        let [outside, address] = ends;
         let socket = listening(socket(outside.ip(), SocketType::STREAM, None)?, outside)?;
         let source = Source::Published(self.published.len());
         site.watch(&socket, source, EventFlags::IN | EventFlags::ET)?;
-        self.published.push(Published { socket, inside });
+        self.published.push(Listener { socket, address, expected: 1 });
         Ok(())
     }
 
     /// Programs outside have connected to a published port.
     pub(super) fn enter(&mut self, site: &mut Site, number: usize) {
         while self.all.len() < site.room {
-            let Published { socket, inside } = &self.published[number];
-            let Some((far, from)) = next(socket) else { return };
-            let inside = *inside;
+            let Listener { socket, address: inside, .. } = &self.published[number];
+            let (inside, Some((far, from))) = (*inside, next(socket)) else { return };
             let near_side = Source::Connection(self.all.vacant_key(), Side::Near);
             let near = site.workshop.unbound(inside.ip(), SocketType::STREAM);
             let dialled = near.and_then(|near| call(near, inside)).and_then(|near| {

@@ -29,9 +29,7 @@ use std::sync::{Arc, mpsc};
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::clock::Clock;
-use crate::namespace::{
-    Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Step, Traits,
-};
+use crate::namespace::{Address, EVERYTHING, Interface, NamespaceError, NetNamespace, Route, Step};
 pub(crate) use addresses::Addresses;
 use addresses::DOORS_MAX;
 #[cfg(test)]
@@ -46,11 +44,11 @@ use workshop::Workshop;
 pub(crate) fn open_to_all(
     link: &Interface,
     inside: [Address; 2],
-    traits: Traits<'_>,
+    route: Route<'_>,
 ) -> Result<(), NamespaceError> {
     let loopback = Interface::named("lo")?;
     for (network, everything) in inside.into_iter().zip(EVERYTHING) {
-        link.add_first_route(network, traits)?;
+        link.add_route(network, Route { is_first: true, ..route })?;
         loopback.add_local_route(everything)?;
     }
     Ok(())

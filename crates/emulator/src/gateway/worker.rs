@@ -54,9 +54,9 @@ impl Worker {
         Ok(Worker { site, knocks, bell, connections, datagrams, echoes })
     }
 
-    /// Forwards connections to `outside` to `inside`, over the link.
-    pub(crate) fn publish(&mut self, outside: SocketAddr, inside: SocketAddr) -> io::Result<()> {
-        self.connections.publish(&self.site, outside, inside)
+    /// Forwards connections to the outer one of `ends` to the inner one, over the link.
+    pub(crate) fn publish(&mut self, ends: [SocketAddr; 2]) -> io::Result<()> {
+        self.connections.publish(&self.site, ends)
     }
 
     /// Runs on a separate thread until the gate is gone; the decisions reach the gate through

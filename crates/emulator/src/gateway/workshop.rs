@@ -53,7 +53,11 @@ impl Workshop {
             SocketAddr::V4(_) => sockopt::set_ip_freebind(&socket, true)?,
             SocketAddr::V6(_) => sockopt::set_ipv6_freebind(&socket, true)?,
         }
-        if kind == SocketType::STREAM { listening(socket, address) } else { bound(socket, address) }
+        if kind == SocketType::STREAM {
+            return listening(socket, address);
+        }
+        bind(&socket, &address)?;
+        Ok(socket)
     }
 
     /// A socket without an address.
@@ -64,16 +68,11 @@ impl Workshop {
     }
 }
 
-fn bound(socket: OwnedFd, address: SocketAddr) -> io::Result<OwnedFd> {
-    bind(&socket, &address)?;
-    Ok(socket)
-}
-
 /// Makes `socket` accept connections to `address`.
 pub(super) fn listening(socket: OwnedFd, address: SocketAddr) -> io::Result<OwnedFd> {
     // Finished connections hold the port for a minute (TIME-WAIT).
     sockopt::set_socket_reuseaddr(&socket, true)?;
-    let socket = bound(socket, address)?;
+    bind(&socket, &address)?;
     listen(&socket, BACKLOG)?;
     Ok(socket)
 }

@@ -186,8 +186,9 @@ impl Interface {
     ///
     /// # Errors
     /// If the kernel refuses, or has no such congestion control.
-    pub fn add_route(&self, network: Address, traits: Traits<'_>) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), traits)
+    pub fn add_route(&self, network: Address, route: Route<'_>) -> Result<(), NamespaceError> {
+        let table = if route.is_first { TABLE_LOCAL } else { RouteHeader::RT_TABLE_MAIN.into() };
+        self.route(network, RouteType::Unicast, table, route)
     }
 
     /// Routes packets from `source` through the interface, whatever their destination: a machine
@@ -200,7 +201,7 @@ impl Interface {
         // Every interface has a separate table, beyond those that the kernel uses.
         let table = SOURCE_TABLES + self.index;
         let everything = EVERYTHING[usize::from(source.is_ipv6())];
-        self.route(everything, RouteType::Unicast, table, Traits::default())?;
+        self.route(everything, RouteType::Unicast, table, Route::default())?;
         let mut message = rule_from(source, RuleAction::ToTable);
         message.attributes.push(RuleAttribute::Table(table));
         let what = || format!("route packets from {source} through \"{}\"", self.name);
@@ -212,17 +213,7 @@ impl Interface {
     /// another route.
     pub fn add_local_route(&self, network: Address) -> Result<(), NamespaceError> {
         // The table in which the kernel looks up its own addresses.
-        self.route(network, RouteType::Local, TABLE_LOCAL, Traits::default())
-    }
-
-    /// As [`Interface::add_route`], with priority over a wider network of
-    /// [`Interface::add_local_route`].
-    pub fn add_first_route(
-        &self,
-        network: Address,
-        traits: Traits<'_>,
-    ) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, TABLE_LOCAL, traits)
+        self.route(network, RouteType::Local, TABLE_LOCAL, Route::default())
     }
 
     fn route(
@@ -230,7 +221,7 @@ impl Interface {
         (network, prefix): Address,
         kind: RouteType,
         table: u32,
-        Traits { congestion, mtu }: Traits<'_>,
+        Route { congestion, mtu, .. }: Route<'_>,
     ) -> Result<(), NamespaceError> {
         if network.is_ipv6() && !has_ipv6() {
             return Ok(());
@@ -262,13 +253,15 @@ impl Interface {
     }
 }
 
-/// What is sent through a route (ip-route(8)).
+/// How packets take a route (ip-route(8)).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Traits<'a> {
+pub struct Route<'a> {
     /// The congestion control of TCP connections, unless a program asks for another (`congctl`).
     pub congestion: Option<&'a str>,
     /// The largest packet in bytes, IP header included; by default that of the interface.
     pub mtu: Option<u32>,
+    /// Whether it has priority over a wider network of [`Interface::add_local_route`].
+    pub is_first: bool,
 }
 
 /// Sets `/proc/sys/net/NAME` of the calling thread's namespace, if the machine permits it.

@@ -14,7 +14,7 @@ use trackbed_linux::namespaces::{Kind, unshare};
 
 pub use error::{NamespaceError, Step};
 pub(crate) use interface::EVERYTHING;
-pub use interface::{Address, Interface, Traits, Veth, set_sysctl};
+pub use interface::{Address, Interface, Route, Veth, set_sysctl};
 pub use privileges::{Privileges, acquire};
 
 /// A network namespace. It lasts as long as this value or any process or socket inside.

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::emulator::{Attachment, Edges, Emulator, Finished};
 use crate::gateway::{self, Addresses, Gate, Worker};
 use crate::namespace::{
-    EVERYTHING, Interface, NamespaceError, NetNamespace, Step, Traits, set_sysctl,
+    EVERYTHING, Interface, NamespaceError, NetNamespace, Route, Step, set_sysctl,
 };
 use crate::port::{Backstage, Port, PortOptions, SuperPackets};
 use crate::remote::Remote;
@@ -101,7 +101,8 @@ impl Passage {
         let far = PortOptions { supers: supers.reverse(), ..near };
         let (place, outer, far) = outside(&mut backstage, &far)?;
         let near = backstage.attach_with(&inner, &near)?;
-        let [upward, downward] = link.mtu.map(|mtu| Traits { congestion, mtu: Some(mtu) });
+        let [upward, downward] =
+            link.mtu.map(|mtu| Route { congestion, mtu: Some(mtu), is_first: false });
         set_up(place, [(&inner, upward), (&outer, downward)])?;
         let gateway = match reach {
             Reach::World(published) if place.is_outermost() => {
@@ -208,7 +209,7 @@ fn outside(
 /// Configures the addresses and routes of both ends of the link.
 fn set_up(
     place: Place,
-    [(inner, upward), (outer, downward)]: [(&NetNamespace, Traits<'_>); 2],
+    [(inner, upward), (outer, downward)]: [(&NetNamespace, Route<'_>); 2],
 ) -> Result<(), NamespaceError> {
     inner.run(|| {
         let interface = Interface::named(INTERFACE)?;
@@ -227,11 +228,11 @@ fn way_out(
     place: Place,
     outer: &NetNamespace,
     clock: Clock,
-    traits: Traits<'_>,
+    route: Route<'_>,
 ) -> Result<(Worker, Gate), NamespaceError> {
     let inside = place.inside();
     let link = place.outer_interface();
-    outer.run(|| gateway::open_to_all(&Interface::named(&link)?, inside, traits))??;
+    outer.run(|| gateway::open_to_all(&Interface::named(&link)?, inside, route))??;
     let own = place.outer().map(|(address, _)| address);
     gateway::open(outer, Addresses { own, inside }, clock)
 }
@@ -239,7 +240,7 @@ fn way_out(
 fn publish(worker: &mut Worker, place: Place, all: &[SocketAddr]) -> Result<(), NamespaceError> {
     all.iter().try_for_each(|&outside| {
         let (inner, _) = place.inner()[usize::from(outside.is_ipv6())];
-        worker.publish(outside, SocketAddr::new(inner, outside.port())).map_err(|why| {
+        worker.publish([outside, SocketAddr::new(inner, outside.port())]).map_err(|why| {
             let what = format!("cannot listen on {outside} for --publish; choose another port");
             NamespaceError::configure(what, why)
         })

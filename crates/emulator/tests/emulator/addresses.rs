@@ -35,9 +35,8 @@ fn nothing_comes_or_goes_from_an_address_that_is_gone() {
             give(host, "link", address, bits(address)).unwrap();
             let everything = if address.is_ipv4() { "0.0.0.0" } else { "::" };
             let route = (everything.parse().unwrap(), 0);
-            host.run(|| Interface::named("link")?.add_route(route, Default::default()))
-                .unwrap()
-                .unwrap();
+            let add = || Interface::named("link")?.add_route(route, Default::default());
+            host.run(add).unwrap().unwrap();
         }
     }
 

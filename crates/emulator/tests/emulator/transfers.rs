@@ -114,9 +114,8 @@ fn a_host_between_links_cuts_super_packets_for_the_next_link() {
         give(&second.far, "link", [10, 0, 1, 2], 24).unwrap();
         for host in [&first.near, &second.far] {
             let everywhere = (Ipv4Addr::UNSPECIFIED.into(), 0);
-            host.run(|| Interface::named("link")?.add_route(everywhere, Default::default()))
-                .unwrap()
-                .unwrap();
+            let add = || Interface::named("link")?.add_route(everywhere, Default::default());
+            host.run(add).unwrap().unwrap();
         }
         transfer(&first.near, &second.far, "10.0.1.2:7".parse().unwrap());
         let (first, second) = (first.end(), second.end());

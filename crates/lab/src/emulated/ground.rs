@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::thread::JoinHandle;
 
 use trackbed_core::Seed;
-use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, Traits, set_sysctl};
+use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, Route, set_sysctl};
 use trackbed_emulator::{
     Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Port, Remote,
 };
@@ -56,12 +56,12 @@ impl Ground {
         let build = || {
             let (server, clients) = (machine()?, machine()?);
             let mut backstage = Backstage::new()?;
-            let [of_phones, of_server] = mtus(plan);
-            let phones_port = backstage.attach(&clients, INTERFACE, of_phones.interface)?;
-            let server_port = backstage.attach(&server, INTERFACE, of_server.interface)?;
+            let [(near, up), (far, down)] = mtus(plan);
+            let phones_port = backstage.attach(&clients, INTERFACE, near)?;
+            let server_port = backstage.attach(&server, INTERFACE, far)?;
             let paths = plan.second.iter().flat_map(|_| (0..phones).flat_map(second_addresses));
-            join(&clients, (0..phones).flat_map(phone_addresses).chain(paths), of_phones.sent)?;
-            join(&server, SERVER_ADDRESSES.into_iter(), of_server.sent)?;
+            join(&clients, (0..phones).flat_map(phone_addresses).chain(paths), up)?;
+            join(&server, SERVER_ADDRESSES.into_iter(), down)?;
             let who = (phones, networks);
             Ok(Ground { server, phones: clients, who, server_port, phones_port })
         };
@@ -140,21 +140,14 @@ fn machine() -> Result<NetNamespace, NamespaceError> {
     Ok(namespace)
 }
 
-/// The largest packet that an end takes, and that it sends.
-#[derive(Clone, Copy)]
-pub(super) struct Mtu {
-    interface: u32,
-    pub sent: u32,
-}
-
-/// Those of the phones and the server. A phone's packets may take either of two links.
-pub(super) fn mtus(plan: &NetworkPlan) -> [Mtu; 2] {
+/// The largest packet that the phones and the server take, and that they send. A phone's packets may take either of
+/// two links.
+pub(super) fn mtus(plan: &NetworkPlan) -> [(u32, u32); 2] {
     let ways = || [Some(&plan.link), plan.second.as_ref()].into_iter().flatten();
     let least = |direction| ways().map(|way| way.mtu[direction]).min().unwrap_or_default();
     let most = |direction| ways().map(|way| way.mtu[direction]).max().unwrap_or_default();
     let [up, down] = plan.access.as_ref().map_or([least(0), most(1)], |access| access.mtu);
-    let of_server = Mtu { interface: most(0).max(most(1)), sent: most(1) };
-    [Mtu { interface: up.max(down), sent: up }, of_server]
+    [(up.max(down), up), (most(0).max(most(1)), most(1))]
 }
 
 fn join(
@@ -167,7 +160,7 @@ fn join(
         addresses.try_for_each(|address| interface.add_address((address, bits(address))))?;
         for everywhere in ["0.0.0.0", "::"] {
             let everywhere = everywhere.parse().expect("these are addresses");
-            interface.add_route((everywhere, 0), Traits { congestion: None, mtu: Some(mtu) })?;
+            interface.add_route((everywhere, 0), Route { mtu: Some(mtu), ..Route::default() })?;
         }
         Ok(())
     })?

@@ -11,7 +11,7 @@ use rustix::net::sockopt::set_socket_linger;
 
 use crate::guests::{self, digest, pattern};
 use crate::packets::open_folder;
-use crate::roles::{now, play, unspecified};
+use crate::roles::{play, unspecified};
 use crate::support::kill;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
 
@@ -108,21 +108,16 @@ fn a_server_behind_a_link_is_reached_at_its_published_port() {
         let published = listener.local_addr().unwrap();
         drop(listener);
         let any = SocketAddr::new(unspecified(published.ip()), published.port());
-        let behind = move || {
-            let options = ["--delay", "20ms", "--publish", &published.to_string()];
-            behind(user, &options, &format!("answer {any}"))
-        };
-        let server = thread::spawn(behind);
+        let server = thread::spawn(move || {
+            behind(user, &["--publish", &published.to_string()], &format!("answer {any}"))
+        });
         // Until the server listens, connections are refused: first here, then inside.
-        let (begun, answered) = loop {
+        let answered = loop {
             assert!(!server.is_finished(), "the link has failed");
-            let begun = now();
-            match guests::exchange(published, BYTES) {
-                Ok(digest) => break (begun, digest),
-                Err(_) => thread::yield_now(),
+            if let Ok(digest) = guests::exchange(published, BYTES) {
+                break digest;
             }
         };
-        assert!(begun.elapsed() >= Duration::from_millis(80), "two round trips");
         assert_eq!(answered, digest(&mut &pattern(2, BYTES)[..]).unwrap());
         let received = digest(&mut &pattern(1, BYTES)[..]).unwrap();
         assert_eq!(line(&server.join().unwrap(), "received"), format!("{received:x}"));

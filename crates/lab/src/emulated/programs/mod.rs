@@ -11,7 +11,7 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use trackbed_core::event::{Event, Record, Role};
-use trackbed_emulator::namespace::{Interface, NetNamespace, Traits};
+use trackbed_emulator::namespace::{Interface, NetNamespace, Route};
 use trackbed_programs::{Client, Does, Folder, Used, find_executable};
 use trackbed_protocols::CongestionOf;
 use trackbed_scenario::{Cell, ForeignClient, Plan};
@@ -52,10 +52,10 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell, role: Role) -> Result<(
         return Ok(());
     }
     let everywhere = std::net::Ipv4Addr::UNSPECIFIED.into();
-    let [of_phones, of_server] = ground::mtus(&cell.network);
-    let end = if role == Role::Server { of_server } else { of_phones };
-    let traits = Traits { congestion: Some(congestion), mtu: Some(end.sent) };
-    let set = namespace.run(|| Interface::named(INTERFACE)?.add_route((everywhere, 0), traits));
+    let [(_, up), (_, down)] = ground::mtus(&cell.network);
+    let mtu = Some(if role == Role::Server { down } else { up });
+    let route = Route { congestion: Some(congestion), mtu, ..Route::default() };
+    let set = namespace.run(|| Interface::named(INTERFACE)?.add_route((everywhere, 0), route));
     set.and_then(|set| set).map_err(|why| {
         format!("this kernel does not allow the congestion control {congestion}: {why}")
     })

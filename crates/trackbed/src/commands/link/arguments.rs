@@ -12,10 +12,8 @@ use super::changes::TimedSetting;
 /// A port of this machine, or an address with a port.
 fn published(text: &str) -> Result<SocketAddr, &'static str> {
     let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    let address = port.ok().or_else(|| text.parse().ok());
-    address
-        .filter(|address| address.port() != 0)
-        .ok_or("write a port, 8080, or an address and a port, 0.0.0.0:8080")
+    let address = port.ok().or_else(|| text.parse().ok()).filter(|it| it.port() != 0);
+    address.ok_or("write a port, 8080, or an address and a port, 0.0.0.0:8080")
 }
 
 const EXAMPLES: &str = "\
