@@ -18,25 +18,37 @@ pub(super) fn chart(
     let cells: Vec<&CellResult> = cells.iter().filter(|cell| figure.cell.fits(cell)).collect();
     let mut names = distinct(cells.iter().map(|cell| cell.factor_text(&figure.curves)));
     names.retain(|name| !name.is_empty());
-    let mut curves = Vec::new();
-    for name in names {
+    let of_factor = names.into_iter().map(|name| {
         let on_it = Selector::of(&figure.curves, &name).with(&figure.cell);
+        (name, on_it)
+    });
+    let listed = figure.curve.iter().map(|curve| (curve.name.clone(), curve.cell.clone()));
+    let mut curves = Vec::new();
+    for (name, on_it) in of_factor.chain(listed) {
         let points = match figure.x == SAMPLE {
             true => of_samples(&figure, &on_it, ours)?,
             false => of_cells(&figure, &on_it, &cells, ours)?,
         };
         let printed =
             |x: &str| figure.printed.iter().find(|p| p.curve == name && p.x == x).map(|p| p.value);
+        let drawn = |value: f64| figure.bits.map_or(value, |bits| bits / value / 1e3);
         let point = |(x, found): (String, Option<Found>)| Point {
             study: printed(&x),
             x,
-            ours: found.map(|found| found.value),
-            ci95: found.and_then(|found| found.ci95),
+            ours: found.map(|found| drawn(found.value)),
+            ci95: found.and_then(|found| found.ci95).map(|ends| {
+                let [a, b] = ends.map(drawn);
+                [a.min(b), a.max(b)]
+            }),
         };
         curves.push(Curve { points: points.into_iter().map(point).collect(), name });
     }
-    let ReferenceFigure { number, title, metric, x, against, .. } = figure;
-    let metric = if against.is_some() { format!("{metric}, % more") } else { metric };
+    let ReferenceFigure { number, title, metric, x, against, bits, .. } = figure;
+    let metric = match (against, bits) {
+        (Some(_), _) => format!("{metric}, % more"),
+        (None, Some(_)) => "throughput_mbps".to_owned(),
+        (None, None) => metric,
+    };
     Ok(Chart { number, title, x, metric, curves })
 }
 

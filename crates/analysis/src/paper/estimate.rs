@@ -23,7 +23,10 @@ impl Ours<'_> {
         let Some(metric) = &statement.metric else { return Ok(None) };
         let statistic = statement.statistic.statistic();
         let Some(against) = &statement.against else {
-            let samples = self.samples(&statement.cell, metric)?;
+            let samples = match statement.over.as_slice() {
+                [] => self.samples(&statement.cell, metric)?,
+                places => self.of_all(places, &statement.cell, metric)?,
+            };
             return Ok(samples.and_then(|samples| value(&samples, statistic)));
         };
         let sides = Sides {
@@ -65,6 +68,21 @@ impl Ours<'_> {
             }
         }
         Ok(Some(samples))
+    }
+
+    /// The means of a metric in the runs of the cells at all of `places`, as samples of one run.
+    fn of_all(
+        &self,
+        places: &[Selector],
+        cell: &Selector,
+        metric: &str,
+    ) -> Result<Option<Samples>, DirectoryError> {
+        let of = |place: &Selector| self.means(&cell.with(place), metric);
+        let means: Option<Vec<Means>> = places.iter().map(of).collect::<Result<_, _>>()?;
+        let of_run =
+            |means: &[Means], run: usize| means.iter().map(|cell| *cell.get(run)?).collect();
+        let runs = 0..self.counted.plan.runs as usize;
+        Ok(means.map(|means| runs.map(|run| of_run(&means, run)).collect()))
     }
 
     fn means(&self, selector: &Selector, metric: &str) -> Result<Option<Means>, DirectoryError> {

@@ -133,10 +133,13 @@ fn judge(
     let over_settings = over(&statement.id_and_place());
     let (says, found) = (statement.says(), ours.found(&statement)?);
     let (verdict, runs_needed) = match (says, found) {
-        (None, _) => (Verdict::NotTestable, None),
-        (Some(_), None) => (Verdict::NotRun, None),
+        _ if statement.not_testable.is_some() => (Verdict::NotTestable, None),
         (Some(says), Some(found)) => says.verdict(found),
+        _ => (Verdict::NotRun, None),
     };
+    let why = statement.why.filter(|_| verdict.differs());
+    let reasons = [statement.not_testable, why, statement.chosen];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
     let is_difference = statement.against.is_some();
     Ok(Statement {
         says: says.map_or_else(String::new, |says| says.words()),
@@ -151,8 +154,8 @@ fn judge(
         verdict,
         runs_needed,
         over_settings,
-        why: statement.not_testable.or(statement.why.filter(|_| verdict.differs())),
-        evidence: statement.evidence.filter(|_| verdict.differs()),
+        why: (!reasons.is_empty()).then(|| reasons.join(" ")),
+        evidence: statement.evidence.filter(|_| !reasons.is_empty()),
         id: statement.id,
         source: statement.source,
         text: statement.text,
@@ -199,7 +202,7 @@ mod tests {
             };
             let metric = |metric: &str| assert!(metrics::find(metric).is_some(), "{metric}");
             for figure in &reference.figure {
-                known(&figure.cell);
+                figure.curve.iter().map(|curve| &curve.cell).chain([&figure.cell]).for_each(known);
                 metric(&figure.metric);
                 for printed in &figure.printed {
                     let curve = Selector::of(&figure.curves, &printed.curve);

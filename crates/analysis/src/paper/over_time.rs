@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trackbed_measure::results::CellResult;
 use trackbed_measure::timeline::{self, Timeline};
 
-use super::reference::{CurveOverTime, OverTime};
+use super::reference::{OverTime, ReferenceCurve};
 use super::statement::{Chart, Curve, Point};
 
 /// The x axis.
@@ -20,7 +20,7 @@ pub(super) fn charts(
     let mut repeated: BTreeMap<(usize, u32), Timeline> = BTreeMap::new();
     let mut chart = |figure: OverTime| {
         let mut curves = Vec::new();
-        for CurveOverTime { name, cell, of } in figure.curve {
+        for ReferenceCurve { name, cell, of } in figure.curve {
             let Some(index) = cell.find(cells) else { continue };
             let key = (index, figure.run);
             if !repeated.contains_key(&key) {

@@ -73,6 +73,7 @@ pub(super) struct ReferenceStatement {
     /// The difference in percent of `against`; 0 if they are equal.
     pub percent: Option<f64>,
     pub direction: Option<Direction>,
+    /// Why runs do not count for or against it, even if they give a value.
     pub not_testable: Option<String>,
     /// The allowed deviation: in percentage points, or in the unit of a value. Required for
     /// equality.
@@ -81,15 +82,18 @@ pub(super) struct ReferenceStatement {
     /// these values of factors, so the gap widens. The tested value is then the change of the ratio
     /// of the two.
     pub beyond: Option<Selector>,
-    /// If set, the statement is about the two cells overall: the mean logarithm of their ratio over
-    /// these places.
+    /// If set, the statement is about these places together: the mean logarithm of the ratio of the
+    /// two cells, or the statistic of the samples of all.
     #[serde(default)]
     pub over: Vec<Selector>,
     /// The statement is made once for each of these sets of factors, in addition to the cells' own.
     #[serde(default)]
     pub at: Vec<Selector>,
-    /// Why our result differs, and the command that shows it.
+    /// Why our result differs.
     pub why: Option<String>,
+    /// What we chose that the study does not give, and that changes our result; with any verdict.
+    pub chosen: Option<String>,
+    /// The command that shows either.
     pub evidence: Option<String>,
 }
 
@@ -105,10 +109,15 @@ pub(super) struct ReferenceFigure {
     pub statistic: Statistics,
     /// The factor on the x axis, or `SAMPLE`: the samples of a run, in order.
     pub x: String,
-    /// The factor whose values are the curves.
+    /// The factor whose values are the curves, unless they are listed.
+    #[serde(default)]
     pub curves: String,
     #[serde(default)]
+    pub curve: Vec<ReferenceCurve>,
+    #[serde(default)]
     pub cell: Selector,
+    /// If set, milliseconds are drawn as the throughput of so many bits.
+    pub bits: Option<f64>,
     /// If set, the curves are the difference from this cell at the same place, in percent.
     pub against: Option<Selector>,
     /// The values that the study prints.
@@ -125,15 +134,17 @@ pub(super) struct OverTime {
     pub title: String,
     /// The number of the run in its cells.
     pub run: u32,
-    pub curve: Vec<CurveOverTime>,
+    pub curve: Vec<ReferenceCurve>,
 }
 
+/// A curve of a figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CurveOverTime {
+pub(super) struct ReferenceCurve {
     pub name: String,
     pub cell: Selector,
-    /// The curves of the run's throughput that are summed.
+    /// Over time: the curves of the run's throughput that are summed.
+    #[serde(default)]
     pub of: Vec<String>,
 }
 

@@ -61,7 +61,7 @@ pub struct Statement {
     /// What it comes to over all settings that are compatible with the study, where these were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_settings: Option<OverSettings>,
-    /// Why our result differs, or why it cannot be tested here.
+    /// Why our result differs or cannot be tested here, and which of our choices decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The command whose output shows that.
@@ -108,11 +108,16 @@ pub enum Verdict {
     /// The whole interval lies within the margin around the study's value, or on its side of zero
     /// if it gives only a direction.
     Confirmed,
-    /// The whole interval lies on the study's side of zero, but outside the margin.
-    #[strum(serialize = "same direction, other size")]
+    /// The whole interval lies outside the margin: a difference on the study's side of zero, or a
+    /// value.
+    #[strum(serialize = "other size")]
     OtherSize,
-    /// The whole interval lies on the other side of zero; or it is another value; or there is a difference where the study
-    /// has none; or none (less than 5 % either way) where the study has a direction.
+    /// The whole interval lies around zero (less than 5 % either way), where the study has a
+    /// difference.
+    #[strum(serialize = "no difference")]
+    NoDifference,
+    /// The whole interval lies on the other side of zero; or there is a difference where the study
+    /// has none.
     Opposite,
     /// The interval crosses one of these limits, or there are too few runs.
     Undecided,
@@ -130,7 +135,7 @@ impl Verdict {
 
     /// Whether it needs an explanation.
     pub fn differs(self) -> bool {
-        matches!(self, Verdict::OtherSize | Verdict::Opposite | Verdict::Undecided)
+        !matches!(self, Verdict::Confirmed | Verdict::NotTestable | Verdict::NotRun)
     }
 }
 

@@ -54,7 +54,7 @@ impl Says {
     /// The ranges of numbers that cover the line, each with its verdict; the first one that holds an interval
     /// decides.
     fn ranges(self) -> Vec<([f64; 2], Verdict)> {
-        use Verdict::{Confirmed, Opposite, OtherSize};
+        use Verdict::{Confirmed, NoDifference, Opposite, OtherSize};
         const ALL: f64 = f64::INFINITY;
         let around = |[low, high]: [f64; 2], below, above| {
             vec![([-ALL, low], below), ([low, high], Confirmed), ([high, ALL], above)]
@@ -69,21 +69,21 @@ impl Says {
                     Says::Less { .. } => (Confirmed, Opposite),
                     _ => (Opposite, Confirmed),
                 };
-                vec![([-ALL, 0.0], below), ([0.0, ALL], above), ([-margin, margin], Opposite)]
-            }
-            Says::Size { percent, margin } if percent < 0.0 => {
-                let edges = [percent - margin, (percent + margin).min(0.0)];
-                let mut ranges = around(edges, OtherSize, OtherSize);
-                ranges[2].0[1] = 0.0;
-                ranges.push(([0.0, ALL], Opposite));
-                ranges
+                vec![([-ALL, 0.0], below), ([0.0, ALL], above), ([-margin, margin], NoDifference)]
             }
             Says::Size { percent, margin } => {
-                let edges = [(percent - margin).max(0.0), percent + margin];
-                let mut ranges = around(edges, OtherSize, OtherSize);
-                ranges[0].0[0] = 0.0;
-                ranges.insert(0, ([-ALL, 0.0], Opposite));
-                ranges
+                let (least, most) = ((percent.abs() - margin).max(0.0), percent.abs() + margin);
+                let none = least.min(SAME);
+                let ranges = [
+                    ([-ALL, 0.0], Opposite),
+                    ([0.0, least], OtherSize),
+                    ([least, most], Confirmed),
+                    ([most, ALL], OtherSize),
+                    ([-none, none], NoDifference),
+                ];
+                let mirrored =
+                    |[low, high]: [f64; 2]| if percent < 0.0 { [-high, -low] } else { [low, high] };
+                ranges.map(|(range, verdict)| (mirrored(range), verdict)).to_vec()
             }
         }
     }
@@ -100,7 +100,7 @@ impl Says {
         let is_zero_alone = low == high && low == 0.0 && !matches!(self, Says::Equal { .. });
         match ranges.iter().find(|(range, _)| holds(range)) {
             Some(_) if is_zero_alone && !matches!(self, Says::Value { .. }) => {
-                (Verdict::Opposite, None)
+                (Verdict::NoDifference, None)
             }
             Some((_, verdict)) => (*verdict, None),
             None => (Verdict::Undecided, self.runs_needed(found, [low, high])),
@@ -163,13 +163,13 @@ mod tests {
         assert_eq!(verdict(LESS, [-16.0, 1.0]), Verdict::Undecided);
         assert_eq!(verdict(LESS, [2.0, 3.0]), Verdict::Opposite);
         assert_eq!(verdict(MORE, [2.0, 3.0]), Verdict::Confirmed);
-        assert_eq!(verdict(MORE, [0.0, 0.0]), Verdict::Opposite);
+        assert_eq!(verdict(MORE, [0.0, 0.0]), Verdict::NoDifference);
     }
 
     /// Where the study has a direction and runs show that there is no difference worth speaking of.
     #[test]
     fn no_difference_is_not_the_direction_that_the_study_has() {
-        assert_eq!(verdict(LESS, [-2.0, 3.0]), Verdict::Opposite);
+        assert_eq!(verdict(LESS, [-2.0, 3.0]), Verdict::NoDifference);
         assert_eq!(verdict(LESS, [-2.0, -1.0]), Verdict::Confirmed);
         assert_eq!(verdict(MORE, [-6.0, 3.0]), Verdict::Undecided);
         assert_eq!(verdict(Says::Less { margin: 1.0 }, [-2.0, 0.5]), Verdict::Undecided);
@@ -186,7 +186,9 @@ mod tests {
         assert_eq!(verdict(says, [155.0, 287.0]), Verdict::OtherSize);
         assert_eq!(verdict(says, [-21.0, -19.0]), Verdict::Opposite);
         assert_eq!(verdict(says, [14.0, 20.0]), Verdict::Undecided);
-        assert_eq!(verdict(says, [-3.0, 2.0]), Verdict::Undecided);
+        assert_eq!(verdict(says, [-3.0, 2.0]), Verdict::NoDifference);
+        assert_eq!(verdict(says, [-6.0, 2.0]), Verdict::Undecided);
+        assert_eq!(verdict(Says::size(-2.0, None), [-1.5, 0.5]), Verdict::Undecided);
         let less = Says::size(-2.0, Some(3.0));
         assert_eq!(verdict(less, [-4.0, -1.0]), Verdict::Confirmed);
         assert_eq!(verdict(less, [-9.0, -6.0]), Verdict::OtherSize);
