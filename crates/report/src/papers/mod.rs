@@ -109,11 +109,15 @@ fn write_page(
          difference (at least one percentage point) or a tenth of a value, unless the column *study* \
          gives another. If the study gives only a direction, the whole interval lies on that side of \
          zero.\n\
-         - *same direction, other size*: the whole interval lies outside the margin, but on the \
-         study's side of zero (or is another value).\n\
+         - *other size*: the whole interval lies outside the margin: a difference on the study's side \
+         of zero, or a value.\n\
+         - *no difference*: the whole interval lies around zero, within 5 % and outside the margin, \
+         where the study has a difference.\n\
          - *opposite*: the whole interval lies on the other side of zero; or there is a difference \
-         where the study has none; or none beyond 5 % where the study has a direction.\n\
-         - *undecided*: the interval crosses one of these limits.\n\n\
+         where the study has none.\n\
+         - *undecided*: the interval crosses one of these limits.\n\
+         - *not testable here*: our value, if there is one, is an input or is decided by a choice of \
+         ours; the reason says which.\n\n\
          A direction is judged by the means of all runs. With fewer than {MANY} pairs of runs, whose \
          means scatter, it is judged by the mean logarithm of their ratios.\n"
     )?;
@@ -154,13 +158,13 @@ fn write_chapter(chapter: &Chapter, folder: Option<&str>, out: &mut String) -> f
     Ok(())
 }
 
-/// The reasons why statements came out differently, each once.
+/// The reasons why statements came out differently, and the choices that they rest on, each once.
 fn write_reasons(statements: &[Statement], out: &mut String) -> fmt::Result {
     let reasons = grouped(statements.iter().filter_map(|one| Some((one.why.as_deref()?, one))));
     if reasons.is_empty() {
         return Ok(());
     }
-    writeln!(out, "### Reasons for differences\n")?;
+    writeln!(out, "### Reasons, and what we chose\n")?;
     for (why, statements) in reasons {
         let ids = distinct(statements.iter().map(|statement| statement.id.as_str()));
         writeln!(out, "**{}**: {}", ids.join(", "), why.trim())?;
@@ -186,7 +190,7 @@ mod tests {
         };
         let page = page(&[chapter], "trackbed paper all --page docs/papers.md", Some("papers"));
         assert!(page.contains("](papers/vru-fig-9.svg)\n"), "{page}");
-        assert!(page.contains("| vru | its own | 3 | 1 | 0 | 1 | 1 | 0 | 0 |\n"), "{page}");
+        assert!(page.contains("| vru | its own | 3 | 1 | 0 | 0 | 1 | 1 | 0 | 0 |\n"), "{page}");
         assert!(
             page.contains("| s-2 | Fig. 9 | by a\\|lot | "),
             "bars in text are no columns: {page}"

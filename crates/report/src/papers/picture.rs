@@ -8,7 +8,8 @@ use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
 
 /// The picture, with a panel for each quantity; `None` if there is nothing to draw, or too much.
 pub(super) fn plot(statements: &[Statement]) -> Option<Plot> {
-    let known: Vec<&Statement> = statements.iter().filter(|one| one.ours.is_some()).collect();
+    let is_drawn = |one: &&Statement| one.ours.is_some() && one.verdict != Verdict::NotTestable;
+    let known: Vec<&Statement> = statements.iter().filter(is_drawn).collect();
     let titled = known.iter().map(|one| match one.is_difference() {
         true => ("difference (%)".to_owned(), *one),
         false => (words::metric(&one.unit), *one),
@@ -50,7 +51,7 @@ fn panel((title, statements): (String, Vec<&Statement>)) -> Panel {
 }
 
 /// More rows are a table.
-const ROWS_MAX: usize = 6;
+const ROWS_MAX: usize = 8;
 const OURS: Look = Look { colour: 0, dash: 0 };
 const PAPER: Look = Look { colour: 1, dash: 0 };
 
