@@ -166,7 +166,7 @@ fn judge(
 #[cfg(test)]
 mod tests {
     use trackbed_measure::metrics;
-    use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
+    use trackbed_measure::results::{CellResult, Certificate, Outcome, Reliability, RunResult};
 
     use super::reference::Selector;
     use super::*;
@@ -272,6 +272,56 @@ mod tests {
         listed.sort_unstable();
         held.sort_unstable();
         assert_eq!(listed, held);
+    }
+
+    /// The study called `name`, compared with six runs of each cell with this value of a metric.
+    fn held_with(name: &str, metric: &str, value: impl Fn(&CellResult) -> f64) -> Held {
+        let overrides = ["runs=6".parse::<Override>().unwrap()];
+        let plan = scenario::load(&Source::named(name), &overrides).unwrap();
+        let document = document_of_nothing(&plan);
+        let run = |(cell, number): (usize, u32)| {
+            let value = value(&document.cells[cell]) * (1.0 + f64::from(number) / 1e6);
+            let samples = BTreeMap::from([(metric.to_owned(), vec![value; 10])]);
+            let (cell, outcome) = (cell as u32, Outcome::Samples(samples));
+            RunResult { cell, run: number, outcome, certificate: None, answered: None }
+        };
+        let all = (0..document.cells.len()).flat_map(|cell| (0..6).map(move |run| (cell, run)));
+        let runs: Vec<RunResult> = all.map(run).collect();
+        hold(name, &plan, &document, &runs, false).unwrap().unwrap()
+    }
+
+    fn statement<'a>(held: &'a Held, id: &str) -> &'a Statement {
+        held.statements.iter().find(|statement| statement.id == id).unwrap()
+    }
+
+    /// A row that an input of the model decides shows our value and does not count; a choice of ours is named
+    /// beside a confirmed row.
+    #[test]
+    fn inputs_do_not_count_and_choices_are_named() {
+        let held = held_with("v2x", "signature_rate_hz", |_| 2417.32);
+        let by_input = statement(&held, "v2x-4");
+        assert_eq!((by_input.verdict, by_input.runs), (Verdict::NotTestable, 6));
+        let held = held_with("v2x", "late_verdict_ratio", |_| 1.0);
+        let by_choice = statement(&held, "v2x-14");
+        assert_eq!(by_choice.verdict, Verdict::Confirmed);
+        assert!(by_choice.why.as_deref().is_some_and(|why| why.contains("deadline")));
+    }
+
+    /// Figures of all schedulers are the mean over them; a figure's listed curves and its bits are drawn.
+    #[test]
+    fn values_are_over_places_and_times_become_throughputs() {
+        let of_scheduler = |cell: &CellResult| match cell.factor_text("scheduler").as_str() {
+            "minrtt" => 2.0,
+            "peekaboo" => 6.0,
+            _ => 4.0,
+        };
+        let held = held_with("train", "handover_goodput_mbps", of_scheduler);
+        let mean = statement(&held, "train-31").ours.unwrap();
+        assert!((mean - 4.0).abs() < 1e-4, "{mean}");
+        let held = held_with("vru", "rtt_ms", |_| 10.0);
+        let [chart] = &held.charts[..] else { panic!("{:?}", held.charts) };
+        assert_eq!((chart.metric.as_str(), chart.curves.len()), ("throughput_mbps", 4));
+        assert!((chart.curves[3].points[9].ours.unwrap() - 0.284).abs() < 1e-6, "{chart:?}");
     }
 
     /// Runs for which the machine was too slow count in claims exactly if they count in tables.

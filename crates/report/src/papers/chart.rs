@@ -15,11 +15,12 @@ pub(crate) fn plot(chart: &Chart) -> Plot {
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let names = distinct(points().map(|point| point.x.clone()));
     // Transfers of a run are counted, not measured.
+    let is_counted = chart.x == "sample";
     let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
-    let numbers = numbers.filter(|_| chart.x != "sample");
+    let numbers = numbers.filter(|_| !is_counted);
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN_POSITIVE, f64::max);
     let x_most = most(&mut numbers.iter().flatten().copied());
-    let factor = FactorKind::named(&chart.x);
+    let factor = FactorKind::named(if is_counted { "transfer" } else { &chart.x });
     let unit = if factor.kind == "share" { SHARE } else { &factor.unit };
     let (x_times, x_name) = readable(&factor.title, unit, x_most);
     let scale = match &numbers {
