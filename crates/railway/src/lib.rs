@@ -1,5 +1,6 @@
 //! A railway: the position of a train ([`motion`]), the effects of the radio along the track on a link
-//! ([`radio`]), and where handovers are expected ([`handover`]), learnt from [`preliminary`] rides.
+//! ([`radio`]), where handovers are expected ([`handover`]), learnt from [`preliminary`] rides, and when a path is
+//! left before its handover ([`phad`]).
 //!
 //! The crate is pure and has no network: time is an argument, randomness comes from a seed, and files are text
 //! that the caller has read.
@@ -7,5 +8,6 @@
 
 pub mod handover;
 pub mod motion;
+pub mod phad;
 pub mod preliminary;
 pub mod radio;

@@ -5,10 +5,9 @@
 //! operator's endpoint a backup, so that the kernel tells the sender by MP_PRIO (RFC 8684 section 3.3.8) to
 //! use the others. After the handover it clears the flag.
 //!
-//! [`controller`] decides, without clock or kernel. [`source`] and [`gpsd`] provide positions, [`route`] the
+//! [`trackbed_railway::phad`] decides, without clock or kernel. [`source`] and [`gpsd`] provide positions, [`route`] the
 //! table, [`paths`] and [`interfaces`] the state of the kernel. [`flags`] sets flags and clears them in all
 //! cases. [`Daemon`] joins them.
-pub mod controller;
 mod daemon;
 mod figures;
 pub mod flags;

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use trackbed_railway::handover::{HandoverError, Lookup, Table};
-use trackbed_railway::motion::{Coordinates, Direction, Projection, Track};
-
-use crate::phad::controller::{Range, Ranges};
+use trackbed_railway::handover::{HandoverError, Table};
+use trackbed_railway::motion::{Coordinates, Projection, Track};
+use trackbed_railway::phad::PathRanges;
 
 /// A valid table, and the ranges of some of its operators.
 #[derive(Clone, Debug)]
@@ -18,7 +17,7 @@ pub struct Route {
 
 impl Route {
     /// Reads a table, and selects the ranges of these operators, by their numbers. Ranges with rare handovers
-    /// are left out ([`Lookup::new`]).
+    /// are left out ([`PathRanges::of`]).
     ///
     /// # Errors
     /// If the file cannot be read, is damaged, or lacks one of the operators.
@@ -27,17 +26,7 @@ impl Route {
     }
 
     fn of(table: Table, operators: &[&str]) -> Result<Route, HandoverError> {
-        let of = |operator: &str, direction| {
-            let lookup = Lookup::new(&table, operator, direction)?;
-            let ranges = lookup.ranges().iter();
-            let plain = ranges.map(|range| Range { from_m: range.from_m, until_m: range.until_m });
-            Ok(plain.collect::<Vec<Range>>())
-        };
-        let both = |operator: &&str| {
-            Ok([of(operator, Direction::Forward)?, of(operator, Direction::Backward)?])
-        };
-        let ranges: Result<Vec<_>, HandoverError> = operators.iter().map(both).collect();
-        let ranges = PathRanges(ranges?);
+        let ranges = PathRanges::of(&table, operators)?;
         Ok(Route { table, ranges })
     }
 
@@ -53,23 +42,12 @@ impl Route {
 
     /// The number of ranges of the operators in both directions, and the length of the track in metres.
     pub fn size(&self) -> (usize, f64) {
-        let ranges = self.ranges.0.iter().flatten().map(Vec::len).sum();
-        (ranges, self.track().length_m())
+        (self.ranges.count(), self.track().length_m())
     }
 
     /// The point of the track that is nearest to a position.
     pub fn project(&self, place: Coordinates) -> Projection {
         self.track().project(place)
-    }
-}
-
-/// The ranges of each path, forward and backward.
-#[derive(Clone, Debug, Default)]
-pub struct PathRanges(Vec<[Vec<Range>; 2]>);
-
-impl Ranges for PathRanges {
-    fn ranges(&self, path: usize, direction: Direction) -> &[Range] {
-        &self.0[path][usize::from(direction == Direction::Backward)]
     }
 }
 
@@ -126,6 +104,7 @@ mod tests {
     use std::sync::Arc;
 
     use trackbed_railway::handover::{Learner, RideRecord, Settings};
+    use trackbed_railway::motion::Direction;
 
     use super::*;
 

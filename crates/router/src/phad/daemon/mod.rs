@@ -10,9 +10,9 @@ use serde_json::Value;
 use trackbed_core::Time;
 use trackbed_linux::mptcp_pm::PathManagerError;
 use trackbed_outward::{Log, Metrics, Signal};
+use trackbed_railway::phad::{Controller, Flag, Lost, Order, Reason, Settings, Sighting};
 use trackbed_substrate::kernel::Origin;
 
-use crate::phad::controller::{Controller, Flag, Lost, Order, Ranges, Reason, Settings, Sighting};
 use crate::phad::figures::Figures;
 use crate::phad::flags::{FlagError, Flags};
 use crate::phad::gpsd::Fix;
@@ -206,8 +206,7 @@ impl Daemon {
             }
             self.check_age();
         }
-        let ranges: &dyn Ranges = self.route.ranges();
-        self.controller.advance(now, (!self.stale).then_some(ranges));
+        self.controller.advance(now, (!self.stale).then_some(self.route.ranges()));
         self.carry_out(now);
         self.tell_position(now);
     }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use trackbed_core::Time;
+use trackbed_railway::phad::{Flag, Lost, Order, Place, Range, Reason};
 
 use super::Daemon;
-use crate::phad::controller::{Flag, Lost, Order, Place, Range, Ranges as _, Reason};
 use crate::phad::paths::Operator;
 
 impl Daemon {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use trackbed_outward::{Metrics, expose, listen};
-use trackbed_router::phad::controller::Settings;
+use trackbed_railway::phad::Settings;
 use trackbed_router::phad::paths::Operator;
 use trackbed_router::phad::source::Source;
 use trackbed_router::phad::{Daemon, Message, Plan, flags};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_railway::motion::Direction;
+
+use crate::motion::Direction;
 
 /// A position of a receiver, projected onto the track.
 #[derive(Clone, Copy, Debug, PartialEq)]

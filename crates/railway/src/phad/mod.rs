@@ -1,5 +1,6 @@
 //! The state machine of PHA-D (Proactive Handover-Aware packet scheduling for the Downlink), which decides
-//! when a path is a backup. It has no clock, sockets or files.
+//! when a path is a backup. It has no clock, sockets or files: the router's daemon and simulated trains drive the
+//! same one.
 //!
 //! The caller passes positions ([`Controller::see`]), the bytes received over each path
 //! ([`Controller::received`]) and the time ([`Controller::advance`], at [`Controller::next_wake`] at the
@@ -12,6 +13,7 @@
 //!   still, when the table is removed, and by [`Controller::release_all`].
 
 mod path;
+mod ranges;
 #[cfg(test)]
 mod tests;
 mod tracker;
@@ -20,36 +22,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_railway::motion::Direction;
 
 use path::Path;
+pub use ranges::{PathRanges, Range};
 use tracker::Tracker;
 pub use tracker::{Lost, Place, Sighting, Trust};
-
-/// A range where handovers of one operator are expected: from one chainage to a larger one, in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// The lower chainage.
-    pub from_m: f64,
-    /// The higher chainage.
-    pub until_m: f64,
-}
-
-impl Range {
-    /// Its beginning and end as the train reaches them, on an axis along which it moves forward.
-    pub(crate) fn along(self, direction: Direction) -> (f64, f64) {
-        match direction {
-            Direction::Forward => (self.from_m, self.until_m),
-            Direction::Backward => (-self.until_m, -self.from_m),
-        }
-    }
-}
-
-/// The ranges of a handover table, for each path and direction.
-pub trait Ranges {
-    /// The ranges of one path (by its number), in any order.
-    fn ranges(&self, path: usize, direction: Direction) -> &[Range];
-}
 
 /// The settings of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -205,7 +182,7 @@ impl Controller {
     }
 
     /// Decides the flags at `now`. Without `table`, no path is a backup.
-    pub fn advance(&mut self, now: Time, table: Option<&dyn Ranges>) {
+    pub fn advance(&mut self, now: Time, table: Option<&PathRanges>) {
         let known = self.tracker.place(now).map_err(Reason::Lost);
         match table.ok_or(Reason::NoTable).and_then(|table| Ok((known?, table))) {
             Ok((place, table)) => {
@@ -258,7 +235,7 @@ impl Controller {
     }
 
     /// Sets the flags of paths with a handover ahead, the nearest one first.
-    fn foresee(&mut self, now: Time, place: Place, table: &dyn Ranges) {
+    fn foresee(&mut self, now: Time, place: Place, table: &PathRanges) {
         let along = place.direction.sign() * place.chainage_m;
         let soon = along + place.speed_m_s * self.settings.release_lead.as_secs_f64();
         let ahead = along + place.speed_m_s * self.settings.lead.as_secs_f64();

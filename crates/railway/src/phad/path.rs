@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_railway::motion::Direction;
 
 use super::{Range, Settings};
+use crate::motion::Direction;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {

@@ -2,27 +2,19 @@
 
 use super::*;
 
-/// Ranges of two paths, the same in both directions.
-#[derive(Default)]
-struct Table([Vec<Range>; 2]);
-
-impl Ranges for Table {
-    fn ranges(&self, path: usize, _: Direction) -> &[Range] {
-        &self.0[path]
-    }
-}
-
-fn table(first: &[(f64, f64)], second: &[(f64, f64)]) -> Table {
+fn table(first: &[(f64, f64)], second: &[(f64, f64)]) -> PathRanges {
     let ranges = |list: &[(f64, f64)]| {
-        list.iter().map(|(from_m, until_m)| Range { from_m: *from_m, until_m: *until_m }).collect()
+        let range = |&(from_m, until_m): &(f64, f64)| Range { from_m, until_m };
+        list.iter().map(range).collect::<Vec<Range>>()
     };
-    Table([ranges(first), ranges(second)])
+    // The same in both directions.
+    PathRanges([ranges(first), ranges(second)].map(|list| [list.clone(), list]).into())
 }
 
 /// A ride: positions every 100 ms, decisions every 10 ms.
 struct Drive {
     controller: Controller,
-    table: Option<Table>,
+    table: Option<PathRanges>,
     now: Time,
     /// The orders: when (in ms), the train's position, the path and the change.
     log: Vec<(u64, f64, usize, Flag)>,
@@ -35,7 +27,7 @@ struct Drive {
 }
 
 impl Drive {
-    fn new(table: Table) -> Drive {
+    fn new(table: PathRanges) -> Drive {
         let mut controller = Controller::new(Settings::default(), 2);
         (0..2).for_each(|path| controller.set_usable(path, true));
         Drive {
@@ -66,8 +58,7 @@ impl Drive {
                 self.received[path] += if carries { 12_500 } else { 0 };
                 self.controller.received(path, self.received[path]);
             }
-            let table = self.table.as_ref().map(|table| table as &dyn Ranges);
-            self.controller.advance(self.now, table);
+            self.controller.advance(self.now, self.table.as_ref());
             while let Some(order) = self.controller.poll_order() {
                 let at = (self.now.as_nanos() / 1_000_000, self.chainage_m);
                 self.log.push((at.0, at.1, order.path, order.flag));
@@ -249,7 +240,7 @@ fn what_the_kernel_refuses_is_tried_again() {
                 age: Duration::ZERO,
             },
         );
-        drive.controller.advance(now, drive.table.as_ref().map(|table| table as &dyn Ranges));
+        drive.controller.advance(now, drive.table.as_ref());
         while let Some(order) = drive.controller.poll_order() {
             orders.push(order.flag);
             if refusals > 0 || order.flag == Clear {
