@@ -1,15 +1,14 @@
 //! Foreseen handovers during a run: data is kept off a path before it stops.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::{Seed, Time};
+use trackbed_core::Time;
 use trackbed_protocols::PathControl;
-use trackbed_railway::handover::Lookup;
-use trackbed_railway::motion::{Direction, GpsReceiver, Ride};
-use trackbed_railway::radio::{RadioTimeline, Railway};
-use trackbed_scenario::{Foresight, ForesightKind};
+use trackbed_railway::motion::{Direction, GpsReceiver};
+use trackbed_railway::phad::{Controller, Flag, Settings, Sighting};
+use trackbed_railway::radio::RadioTimeline;
+use trackbed_scenario::{Drive, Foresight, ForesightKind, Journey};
 use trackbed_substrate::{Multipath, PathWish, now, sleep_until};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +38,40 @@ pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
     }
 }
 
-/// Keeps data off paths as the train of `ride` comes to handovers, forever. `ends` are the train's
+/// Keeps data off paths as the train of `drive` comes to handovers, forever. `ends` are the train's
 /// addresses, path by path.
 pub(crate) async fn follow(
     foresight: Foresight,
-    drive: Following,
-    client: PathControl,
-    server: PathControl,
+    drive: Drive,
+    ends: Vec<IpAddr>,
+    (client, server): (PathControl, PathControl),
 ) {
-    let Some(mut forecast) = forecast(&foresight, drive.ride, &drive.timelines, &drive.seed) else {
-        return;
+    let Drive { journey, seed, timelines } = drive;
+    let watch = journey.map(|journey| {
+        let receiver = GpsReceiver::new(journey.gps, &seed);
+        Watch { receiver, journey }
+    });
+    let mut pilot = match (foresight.kind, watch) {
+        (ForesightKind::PhaD, Some(watch)) => {
+            let settings = Settings { lead: foresight.lead, ..Settings::default() };
+            Pilot::Train(watch, Controller::new(settings, ends.len()))
+        }
+        (ForesightKind::Pha, Some(watch)) => Pilot::Sender(Forecast::Table(watch)),
+        (ForesightKind::Oracle, _) => Pilot::Sender(Forecast::Truth(timelines)),
+        _ => return,
     };
-    let mut states: Vec<State> = drive.ends.iter().map(|end| State::new(*end)).collect();
-    let mut next = now();
+    let (mut avoided, mut next) = (vec![false; ends.len()], now());
     loop {
-        let mut wanted = forecast.at(now(), &drive.timelines);
-        spare_one(&mut wanted, &states);
-        for (state, avoid) in states.iter_mut().zip(wanted) {
-            match foresight.kind {
-                ForesightKind::PhaD => state.ask(avoid, &client),
-                _ => state.block(avoid, &server),
+        match &mut pilot {
+            Pilot::Train(watch, controller) => steer(controller, watch, &ends, &client),
+            Pilot::Sender(forecast) => {
+                let mut wanted = forecast.at(now(), foresight.lead, ends.len());
+                spare_one(&mut wanted, &avoided);
+                for ((avoided, avoid), end) in avoided.iter_mut().zip(wanted).zip(&ends) {
+                    if avoid != *avoided && server.set_path(*end, PathWish::Blocked(avoid)) {
+                        *avoided = avoid;
+                    }
+                }
             }
         }
         next += PERIOD;
@@ -66,63 +79,41 @@ pub(crate) async fn follow(
     }
 }
 
-fn forecast(
-    foresight: &Foresight,
-    ride: Option<(Arc<Railway>, Ride)>,
-    timelines: &[RadioTimeline],
-    seed: &Seed,
-) -> Option<Forecast> {
-    let lead = foresight.lead;
-    match foresight.kind {
-        ForesightKind::Off | ForesightKind::Reactive => None,
-        ForesightKind::Oracle => Some(Forecast::Truth { lead }),
-        ForesightKind::Pha | ForesightKind::PhaD => {
-            let (railway, ride) = ride?;
-            let table = foresight.table(&railway);
-            let lookup = |timeline: &RadioTimeline| {
-                Lookup::new(table?, &timeline.operator, Direction::Forward).ok()
-            };
-            let lookups = timelines.iter().map(lookup).collect();
-            let receiver = Box::new(GpsReceiver::new(railway.gps(), seed));
-            let lag = railway.gps().lag;
-            Some(Forecast::Table { lookups, receiver, ride, lag, lead })
-        }
-    }
+enum Pilot {
+    /// PHA-D, as the router's daemon does it.
+    Train(Watch, Controller),
+    Sender(Forecast),
 }
 
-pub(crate) struct Following {
-    pub ride: Option<(Arc<Railway>, Ride)>,
-    pub timelines: Vec<RadioTimeline>,
-    pub seed: Seed,
-    pub ends: Vec<IpAddr>,
+/// The train's position, as its receiver reports it.
+struct Watch {
+    receiver: GpsReceiver,
+    journey: Journey,
 }
 
 enum Forecast {
     /// By the estimated position of the train, in a table.
-    Table {
-        lookups: Vec<Option<Lookup>>,
-        receiver: Box<GpsReceiver>,
-        ride: Ride,
-        lag: Duration,
-        lead: Duration,
-    },
+    Table(Watch),
     /// By the true times.
-    Truth { lead: Duration },
+    Truth(Vec<RadioTimeline>),
 }
 
 impl Forecast {
-    fn at(&mut self, now: Time, timelines: &[RadioTimeline]) -> Vec<bool> {
+    /// Which of `paths` to avoid.
+    fn at(&mut self, now: Time, lead: Duration, paths: usize) -> Vec<bool> {
         match self {
-            Forecast::Table { lookups, receiver, ride, lag, lead } => {
-                let fix = receiver.fix(now, ride);
-                let here = fix.chainage_m + fix.speed_m_s * lag.as_secs_f64();
+            Forecast::Table(Watch { receiver, journey }) => {
+                let fix = receiver.fix(now, &journey.ride);
+                let here = fix.chainage_m + fix.speed_m_s * journey.gps.lag.as_secs_f64();
                 let lead_m = fix.speed_m_s * lead.as_secs_f64();
-                let inside =
-                    |lookup: &Option<Lookup>| lookup.as_ref()?.at(here, lead_m).map(|_| ());
-                lookups.iter().map(|lookup| inside(lookup).is_some()).collect()
+                let inside = |path| {
+                    let mut ranges = journey.ranges.ranges(path, Direction::Forward).iter();
+                    ranges.any(|range| range.from_m - here <= lead_m && here <= range.until_m)
+                };
+                (0..paths).map(inside).collect()
             }
-            Forecast::Truth { lead } => {
-                let soon = now + *lead;
+            Forecast::Truth(timelines) => {
+                let soon = now + lead;
                 let disturbs = |timeline: &RadioTimeline| {
                     let spells = timeline.handovers.iter().map(|handover| handover.disturbed);
                     spells.into_iter().any(|(from, until)| from <= soon && now < until)
@@ -134,58 +125,40 @@ impl Forecast {
 }
 
 /// If all paths are to be left, one stays: the last one in use.
-fn spare_one(wanted: &mut [bool], states: &[State]) {
+fn spare_one(wanted: &mut [bool], avoided: &[bool]) {
     if wanted.iter().all(|avoid| *avoid)
-        && let Some(in_use) = states.iter().rposition(|state| !state.avoided)
+        && let Some(in_use) = avoided.iter().rposition(|avoided| !avoided)
     {
         wanted[in_use] = false;
     }
 }
 
-struct State {
-    end: IpAddr,
-    avoided: bool,
-    /// Repeated requests for a path until data arrives on it: how many remain, when the next is
-    /// due, and how much had arrived before.
-    asking: Option<(u32, Time, u64)>,
-}
-
-impl State {
-    fn new(end: IpAddr) -> State {
-        State { end, avoided: false, asking: None }
+/// Passes a position and the state of the paths to the router's state machine, and carries out its orders.
+fn steer(controller: &mut Controller, watch: &mut Watch, ends: &[IpAddr], client: &PathControl) {
+    let now = now();
+    let fix = watch.receiver.fix(now, &watch.journey.ride);
+    let (age, speed_m_s) = (watch.journey.gps.lag, Some(fix.speed_m_s));
+    let sighting =
+        Sighting { chainage_m: fix.chainage_m, distance_m: fix.distance_m, speed_m_s, age };
+    controller.see(now, sighting);
+    let paths = client.paths();
+    for (number, end) in ends.iter().enumerate() {
+        let own = paths.iter().filter(|path| path.usable && path.local.ip() == *end);
+        controller.set_usable(number, own.clone().next().is_some());
+        controller.received(number, own.map(|path| path.info.bytes_received).sum());
     }
-
-    fn block(&mut self, avoid: bool, server: &PathControl) {
-        if avoid != self.avoided && server.set_path(self.end, PathWish::Blocked(avoid)) {
-            self.avoided = avoid;
+    controller.advance(now, Some(&watch.journey.ranges));
+    while let Some(order) = controller.poll_order() {
+        let set = |backup| client.set_path(ends[order.path], PathWish::Backup(backup));
+        let done = match order.flag {
+            Flag::Set => set(true),
+            Flag::Clear => set(false),
+            // The kernel tells the sender of changes only.
+            Flag::ClearAgain => set(true) & set(false),
+        };
+        if !done {
+            controller.refused(now, order);
         }
-    }
-
-    /// Asks the sender to leave the path, or to return; repeated, because a message over a
-    /// recovering radio may be lost.
-    fn ask(&mut self, avoid: bool, client: &PathControl) {
-        if avoid != self.avoided {
-            if client.set_path(self.end, PathWish::Backup(avoid)) {
-                self.avoided = avoid;
-                let again = (REPEATS, now() + REPEAT_AFTER, self.received(client));
-                self.asking = (!avoid).then_some(again);
-            }
-            return;
-        }
-        if let Some((left, at, before)) = self.asking
-            && now() >= at
-        {
-            let comes = self.received(client) > before;
-            self.asking = (left > 1 && !comes).then_some((left - 1, now() + REPEAT_AFTER, before));
-            if !comes {
-                client.set_path(self.end, PathWish::Backup(false));
-            }
-        }
-    }
-
-    fn received(&self, client: &PathControl) -> u64 {
-        let paths = client.paths().into_iter().filter(|path| path.local.ip() == self.end);
-        paths.map(|path| path.info.bytes_received).sum()
     }
 }
 
@@ -194,9 +167,6 @@ const PERIOD: Duration = Duration::from_millis(10);
 
 /// Maximum silence of a path for a scheduler that only reacts.
 const SILENCE: Duration = Duration::from_millis(150);
-
-const REPEAT_AFTER: Duration = Duration::from_millis(50);
-const REPEATS: u32 = 20;
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use trackbed_substrate::{Task, spawn_named};
 use trackbed_workloads::environment::Course;
 
 use crate::environment;
-use crate::foresight::{self, Following, WhoActs};
+use crate::foresight::{self, WhoActs};
 use crate::topology::{phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, Drive, NetworkPlan};
 
@@ -86,12 +86,8 @@ impl Scene {
         }
         let ends = [phone_addresses(0), second_addresses(0)];
         let ends = ends.map(|pair| cell.endpoint.ip.of(pair)).to_vec();
-        let Drive { ride, seed, timelines } = self.drive?;
-        let following = Following { ride, timelines, seed, ends };
-        Some(spawn_named(
-            "foresight",
-            foresight::follow(foresight.clone(), following, client, server),
-        ))
+        let follow = foresight::follow(foresight.clone(), self.drive?, ends, (client, server));
+        Some(spawn_named("foresight", follow))
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
 use trackbed_net::queue::DropTail;
-use trackbed_railway::motion::{Direction, Ride};
+use trackbed_railway::motion::{Direction, GpsModel, Ride};
+use trackbed_railway::phad::PathRanges;
 use trackbed_railway::radio::{LinkDirection, RadioTimeline, Railway};
 
 use crate::foresight::Foresight;
@@ -34,12 +35,24 @@ enum Source {
 
 /// A train's drive in one run.
 pub struct Drive {
-    /// The railway and the train's position over time; a recorded drive has none.
-    pub ride: Option<(Arc<Railway>, Ride)>,
+    /// The train's way; a recorded drive without positions has none.
+    pub journey: Option<Journey>,
     /// The seed of the drive's randomness.
     pub seed: Seed,
     /// The timeline of each operator's link.
     pub timelines: Vec<RadioTimeline>,
+}
+
+/// The way of a train, and what it knows about it.
+pub struct Journey {
+    /// The position over time.
+    pub ride: Ride,
+    /// The receiver of positions.
+    pub gps: GpsModel,
+    /// Where the table of its foresight expects handovers, path by path; none without a table.
+    pub ranges: PathRanges,
+    /// The railway; a recorded drive has none.
+    pub railway: Option<Arc<Railway>>,
 }
 
 impl Radio {
@@ -116,7 +129,7 @@ impl Radio {
         let (railway, duration) = match &self.source {
             Source::Railway(railway, duration) => (railway, *duration),
             Source::Recorded(timelines) => {
-                return Drive { ride: None, seed, timelines: self.chosen(timelines.to_vec()) };
+                return Drive { journey: None, seed, timelines: self.chosen(timelines.to_vec()) };
             }
         };
         let ride = railway.ride(Direction::Forward);
@@ -125,7 +138,13 @@ impl Radio {
         let room = (railway.track().length_m() - way).max(0.0);
         let ride = ride.starting_at(seed.stream("start").unit() * room);
         let timelines = self.chosen(railway.drive(&ride, end, &seed));
-        Drive { ride: Some((Arc::clone(railway), ride)), seed, timelines }
+        let names: Vec<&str> = timelines.iter().map(|one| one.operator.as_str()).collect();
+        // Neither a learnt table nor a checked one lacks an operator of the railway.
+        let ranges = self.foresight.needs_place().then(|| self.foresight.table(railway)).flatten();
+        let ranges = ranges.and_then(|table| PathRanges::of(table, &names).ok());
+        let (gps, ranges) = (railway.gps(), ranges.unwrap_or_default());
+        let journey = Journey { ride, gps, ranges, railway: Some(Arc::clone(railway)) };
+        Drive { journey: Some(journey), seed, timelines }
     }
 
     fn chosen(&self, mut timelines: Vec<RadioTimeline>) -> Vec<RadioTimeline> {

@@ -62,7 +62,7 @@ mod tree;
 mod unused;
 mod values;
 
-pub use drive::{Drive, Radio};
+pub use drive::{Drive, Journey, Radio};
 pub use files::{Copies, Input};
 pub use foresight::{Foresight, ForesightKind};
 pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};

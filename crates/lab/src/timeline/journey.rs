@@ -2,11 +2,11 @@
 
 use trackbed_core::Time;
 use trackbed_measure::timeline::{Chart, Curve, Map, Place, Span, Timeline};
-use trackbed_railway::motion::{Coordinates, Ride};
-use trackbed_railway::radio::{Railway, SignalSample};
+use trackbed_railway::motion::Coordinates;
+use trackbed_railway::radio::SignalSample;
 
 use super::thinning::thinned;
-use trackbed_scenario::Drive;
+use trackbed_scenario::{Drive, Journey};
 
 /// Adds the received power along the track, the handovers, and a map if the location is known.
 pub(super) fn add(drive: &Drive, timeline: &mut Timeline) {
@@ -24,11 +24,11 @@ pub(super) fn add(drive: &Drive, timeline: &mut Timeline) {
             Some(Span { name: format!("handover of {name}"), from, until })
         }));
     }
-    timeline.map = drive.ride.as_ref().map(|(railway, ride)| map(railway, ride, drive));
+    timeline.map = drive.journey.as_ref().map(|journey| map(journey, drive));
 }
 
-fn map(railway: &Railway, ride: &Ride, drive: &Drive) -> Map {
-    let track = railway.track();
+fn map(Journey { ride, railway, .. }: &Journey, drive: &Drive) -> Map {
+    let track = ride.track();
     let origin = track.coordinates_at(0.0);
     let km = |place: Coordinates| {
         let (east, north) = origin.offset_m(place);
@@ -45,7 +45,8 @@ fn map(railway: &Railway, ride: &Ride, drive: &Drive) -> Map {
         let (east_km, north_km) = km(at);
         Place { name, east_km, north_km }
     };
-    let stations = railway.operators().iter().map(|operator| {
+    let operators = railway.iter().flat_map(|railway| railway.operators());
+    let stations = operators.map(|operator| {
         let station = |station: &trackbed_railway::radio::Station| {
             place(station.cell.clone(), station.coordinates)
         };

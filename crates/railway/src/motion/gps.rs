@@ -5,6 +5,7 @@ use std::time::Duration;
 use trackbed_core::{Rng, Seed, Time};
 
 use crate::motion::ride::Ride;
+use crate::motion::track::Projection;
 
 /// The errors and the delay of a satellite receiver.
 ///
@@ -54,6 +55,8 @@ pub struct GpsReceiver {
 pub struct Fix {
     /// The chainage of the nearest point of the track, in metres.
     pub chainage_m: f64,
+    /// The distance of the reported position from the track, in metres.
+    pub distance_m: f64,
     /// The speed, in metres per second; exact, but as late as the position.
     pub speed_m_s: f64,
 }
@@ -72,7 +75,8 @@ impl GpsReceiver {
         // Large enough for an error of any likely size.
         let reach = 10.0 * self.model.sigma_m + 100.0;
         let nearest = ride.track().project_near(coordinates, ride.chainage_m(then), reach);
-        Fix { chainage_m: nearest.chainage_m, speed_m_s: ride.speed_m_s(then) }
+        let Projection { chainage_m, distance_m } = nearest;
+        Fix { chainage_m, distance_m, speed_m_s: ride.speed_m_s(then) }
     }
 
     /// The error at `now`. Always draws two normal numbers, so that sigma and correlation do not affect later

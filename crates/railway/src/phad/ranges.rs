@@ -45,9 +45,9 @@ impl PathRanges {
         operators.iter().map(both).collect::<Result<_, _>>().map(PathRanges)
     }
 
-    /// The ranges of one path (by its number), in any order.
+    /// The ranges of one path (by its number), in any order; none of a path that the table lacks.
     pub fn ranges(&self, path: usize, direction: Direction) -> &[Range] {
-        &self.0[path][direction as usize]
+        self.0.get(path).map_or(&[], |ways| &ways[direction as usize])
     }
 
     /// The number of ranges of all paths, in both directions.

@@ -5,6 +5,7 @@
 
 mod daemon;
 mod gpsd;
+mod orders;
 mod railway;
 mod relay;
 mod ride;
