@@ -7,7 +7,7 @@ use trackbed_core::Time;
 use trackbed_protocols::PathControl;
 use trackbed_railway::motion::{Direction, GpsReceiver};
 use trackbed_railway::phad::{Controller, Flag, Settings, Sighting};
-use trackbed_railway::radio::RadioTimeline;
+use trackbed_railway::radio::{Handover, RadioTimeline};
 use trackbed_scenario::{Drive, Foresight, ForesightKind, Journey};
 use trackbed_substrate::{Multipath, PathWish, now, sleep_until};
 
@@ -25,16 +25,18 @@ impl WhoActs {
 
 /// The scheduler settings that `foresight` needs.
 pub(crate) fn set(foresight: &Foresight, multipath: &mut Multipath) {
-    multipath.proactive = matches!(foresight.kind, ForesightKind::Pha | ForesightKind::Oracle);
-    multipath.reactive = (foresight.kind == ForesightKind::Reactive).then_some(SILENCE);
+    multipath.proactive = acts(foresight) == Some(WhoActs::Server);
+    multipath.reactive = foresight.kind == ForesightKind::Reactive;
 }
 
-/// The end that acts; `None` if no end foresees handovers.
+/// The end that acts; `None` if no end foresees or notices handovers.
 pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
     match foresight.kind {
-        ForesightKind::Off | ForesightKind::Reactive => None,
+        ForesightKind::Off => None,
         ForesightKind::PhaD => Some(WhoActs::Client),
-        ForesightKind::Pha | ForesightKind::Oracle => Some(WhoActs::Server),
+        ForesightKind::Pha | ForesightKind::Oracle | ForesightKind::Reactive => {
+            Some(WhoActs::Server)
+        }
     }
 }
 
@@ -57,7 +59,13 @@ pub(crate) async fn follow(
             Pilot::Train(watch, Controller::new(settings, ends.len()))
         }
         (ForesightKind::Pha, Some(watch)) => Pilot::Sender(Forecast::Table(watch)),
-        (ForesightKind::Oracle, _) => Pilot::Sender(Forecast::Truth(timelines)),
+        (ForesightKind::Oracle, _) => {
+            Pilot::Sender(Forecast::truth(&timelines, |handover| handover.disturbed))
+        }
+        // The modem notices the command, and data flowing again.
+        (ForesightKind::Reactive, _) => {
+            Pilot::Sender(Forecast::truth(&timelines, |handover| (handover.command, handover.end)))
+        }
         _ => return,
     };
     let (mut avoided, mut next) = (vec![false; ends.len()], now());
@@ -94,11 +102,16 @@ struct Watch {
 enum Forecast {
     /// By the estimated position of the train, in a table.
     Table(Watch),
-    /// By the true times.
-    Truth(Vec<RadioTimeline>),
+    /// By the true times, path by path.
+    Truth(Vec<Vec<(Time, Time)>>),
 }
 
 impl Forecast {
+    fn truth(timelines: &[RadioTimeline], spell: fn(&Handover) -> (Time, Time)) -> Forecast {
+        let spells = |one: &RadioTimeline| one.handovers.iter().map(spell).collect();
+        Forecast::Truth(timelines.iter().map(spells).collect())
+    }
+
     /// Which of `paths` to avoid.
     fn at(&mut self, now: Time, lead: Duration, paths: usize) -> Vec<bool> {
         match self {
@@ -112,13 +125,9 @@ impl Forecast {
                 };
                 (0..paths).map(inside).collect()
             }
-            Forecast::Truth(timelines) => {
-                let soon = now + lead;
-                let disturbs = |timeline: &RadioTimeline| {
-                    let spells = timeline.handovers.iter().map(|handover| handover.disturbed);
-                    spells.into_iter().any(|(from, until)| from <= soon && now < until)
-                };
-                timelines.iter().map(disturbs).collect()
+            Forecast::Truth(paths) => {
+                let is_now = |(from, until): &(Time, Time)| *from <= now + lead && now < *until;
+                paths.iter().map(|spells| spells.iter().any(is_now)).collect()
             }
         }
     }
@@ -164,9 +173,6 @@ fn steer(controller: &mut Controller, watch: &mut Watch, ends: &[IpAddr], client
 
 /// Interval between lookups of the train's position (the study's).
 const PERIOD: Duration = Duration::from_millis(10);
-
-/// Maximum silence of a path for a scheduler that only reacts.
-const SILENCE: Duration = Duration::from_millis(150);
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod backend;
+mod balancer;
 pub mod beside;
 pub mod campaign;
 pub mod capture;

@@ -12,7 +12,7 @@ use trackbed_workloads::environment::Course;
 use crate::environment;
 use crate::foresight::{self, WhoActs};
 use crate::topology::{phone_addresses, phone_networks, second_addresses};
-use trackbed_scenario::{Cell, Drive, NetworkPlan};
+use trackbed_scenario::{Cell, Drive, NetworkPlan, Radio};
 
 pub(crate) struct Scene {
     /// Changes around connections.
@@ -38,7 +38,8 @@ impl Scene {
 
     /// Records the coming handovers of the paths that `cell` uses.
     pub fn record_handovers(&self, cell: &Cell, log: &EventLog) {
-        let has_many = cell.endpoint.protocol.capabilities().multipath;
+        let balances = cell.radio.as_ref().is_some_and(Radio::balances);
+        let has_many = cell.endpoint.protocol.capabilities().multipath || balances;
         let used =
             |event: &Event| has_many || !matches!(event, Event::Handover { path, .. } if *path > 0);
         let events = self.drive.iter().flat_map(Drive::events).filter(used);
@@ -60,6 +61,13 @@ impl Scene {
         {
             paths.addresses = vec![cell.endpoint.ip.of(second_addresses(number))];
         }
+    }
+
+    /// The addresses of phone `number` among which a load balancer chooses, if the train has one.
+    pub fn balanced(&self, cell: &Cell, number: u32) -> Option<[IpAddr; 2]> {
+        let ends = [phone_addresses(number), second_addresses(number)];
+        let balances = cell.radio.as_ref().is_some_and(Radio::balances);
+        balances.then(|| ends.map(|pair| cell.endpoint.ip.of(pair)))
     }
 
     /// Learns what the ends need to foresee handovers, which takes a while.

@@ -11,6 +11,7 @@ use trackbed_scenario::Cell;
 use trackbed_substrate::Host;
 use trackbed_workloads::{Patience, Stage};
 
+use crate::balancer::Balancer;
 use crate::scene::Scene;
 
 pub(crate) fn server(
@@ -64,7 +65,14 @@ impl Phones {
             let local = host.addresses().into_iter().find(same_family).filter(|_| binds);
             let mut config = ClientConfig { local, ..config.clone() };
             scene.tell_paths(cell, number, &mut config);
-            endpoint.protocol.dialer(Arc::clone(host), &config).map(&adapt)
+            let dial = |config: &ClientConfig| {
+                endpoint.protocol.dialer(Arc::clone(host), config).map(&adapt)
+            };
+            let Some(ends) = scene.balanced(cell, number) else { return dial(&config) };
+            let [first, second] =
+                ends.map(|end| dial(&ClientConfig { local: Some(end), ..config.clone() }));
+            let draws = seed.child("load balancer").stream(&number.to_string());
+            Ok(Rc::new(Balancer::new([first?, second?], draws)) as Rc<dyn Dialer>)
         };
         Ok(Stage {
             first,

@@ -24,6 +24,8 @@ pub struct Radio {
     foresight: Foresight,
     /// The index of the train's only operator; `None` if it uses all.
     operator: Option<usize>,
+    /// Whether each connection uses one of the operators.
+    balances: bool,
 }
 
 #[derive(Clone)]
@@ -66,7 +68,7 @@ impl Radio {
     ) -> Result<Radio, String> {
         one_or_two(railway.operators().len())?;
         let source = Source::Railway(railway, duration);
-        Ok(Radio { source, queue, foresight, operator: None })
+        Ok(Radio { source, queue, foresight, operator: None, balances: false })
     }
 
     /// A path for each operator of a recorded drive, of which there must be one or two.
@@ -88,19 +90,24 @@ impl Radio {
             radio_link(timeline, direction, queue).map_err(|why| why.to_string())?;
         }
         let source = Source::Recorded(timelines.into());
-        Ok(Radio { source, queue, foresight, operator: None })
+        Ok(Radio { source, queue, foresight, operator: None, balances: false })
     }
 
-    /// The same with a single operator, counted from 0.
-    pub(crate) fn with_operator(self, operator: usize) -> Result<Radio, String> {
+    /// The same with a single operator, counted from 0; `None`: with one for each connection.
+    pub(crate) fn with_operator(self, operator: Option<usize>) -> Result<Radio, String> {
         let operators = match &self.source {
             Source::Railway(railway, _) => railway.operators().len(),
             Source::Recorded(timelines) => timelines.len(),
         };
-        match operator < operators {
-            true => Ok(Radio { operator: Some(operator), ..self }),
-            false => Err("the timeline has only one operator; remove this key".to_owned()),
+        match operator.unwrap_or(1) < operators {
+            true => Ok(Radio { operator, balances: operator.is_none(), ..self }),
+            false => Err("there is only one operator; remove this key".to_owned()),
         }
+    }
+
+    /// Whether each connection uses one of the operators, as behind a load balancer.
+    pub fn balances(&self) -> bool {
+        self.balances
     }
 
     /// Who foresees the handovers.

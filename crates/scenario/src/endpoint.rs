@@ -190,12 +190,12 @@ impl Selected<'_> {
         })
     }
 
-    /// Foresight marks silent paths for TCP's schedulers.
+    /// Only MPTCP's engine can send again what is in flight on a path that is left.
     fn check_foresight(self, protocol: &str, can: &Capabilities) -> Result<(), Refusal> {
         let is_quic = can.multipath && can.transport == Transport::Udp;
         if is_quic && self.word(FORESIGHT) == Some("reactive") {
             let why = format!(
-                "{protocol} leaves a silent path at its own probe timeout; foresight = \
+                "{protocol} sends lost data again only after its own timers; foresight = \
                  \"reactive\" is for mptcp"
             );
             return Err(Refusal { path: FORESIGHT, why });

@@ -41,7 +41,7 @@ named! {
         PhaD = "pha-d",
         /// The sender, at the true times.
         Oracle = "oracle",
-        /// The sender reacts to a silent path; no foresight.
+        /// The sender leaves a path when its handover begins, and sends again what is in flight; no foresight.
         Reactive = "reactive",
     }
 }

@@ -13,8 +13,9 @@ use crate::cell::CellReader;
 use crate::drive::Radio;
 use crate::field::{Field, path};
 use crate::foresight::{Foresight, ForesightKind};
+use crate::plan::Cell;
 use crate::problem::Problems;
-use crate::spec::Spec;
+use crate::spec::{Selected, Spec};
 
 pub(crate) const SECTION: &str = "radio";
 
@@ -71,6 +72,22 @@ fn begins_warm(choice: &crate::spec::Choice) -> bool {
     Handshake::from_name(&choice.chosen.text()).is_some_and(Handshake::begins_warm)
 }
 
+/// A load balancer is instead of several paths.
+pub(crate) fn check_balancer(at: Selected<'_>, cell: &Cell, problems: &mut Problems) {
+    if cell.radio.as_ref().is_some_and(Radio::balances)
+        && cell.endpoint.protocol.capabilities().multipath
+        && let Some(setting) = at.spec.get("radio.operator")
+    {
+        let message =
+            "a load balancer gives each connection one operator, and this one has several paths";
+        problems.add_with_help(
+            &at.pick(setting).place,
+            message,
+            "write protocol = \"tcp\" or \"quic\"",
+        );
+    }
+}
+
 /// Railways built so far, by their canonical lines.
 pub(crate) type Railways = BTreeMap<String, Radio>;
 
@@ -116,11 +133,12 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
     let radio = of_all_operators(&links, || read(PARAMETERS, &of_railway))?;
     let Some(operator) = links.get::<&str>("operator") else { return Ok(radio) };
     if links.need::<&str>("foresight") != ForesightKind::Off.name() {
-        let why = "with one operator there is no other path to use; write foresight = \"none\"";
+        let why =
+            "a connection over one operator has no other path to use; write foresight = \"none\"";
         return Err(Refusal::new(why, "foresight"));
     }
-    let number = usize::from(operator == OPERATORS[1]);
-    radio.with_operator(number).map_err(|why| Refusal::new(why, "operator"))
+    let chosen = OPERATORS.iter().position(|name| *name == operator).filter(|at| *at < 2);
+    radio.with_operator(chosen).map_err(|why| Refusal::new(why, "operator"))
 }
 
 fn of_all_operators(
@@ -158,7 +176,7 @@ const LINKS: &[Parameter] = parameters! {
     "foresight": Choice(ForesightKind::NAMES) = "none" =>
         "MPTCP, mpquic: how data avoids a path before its handovers: pha (sender, handover table), \
          pha-d (receiver, MP_PRIO or PATH_STATUS), oracle (sender, true times) or reactive (MPTCP: \
-         sender, after 150 ms of silence)";
+         sender, once a handover has begun: what is in flight is sent again on the other path)";
     "lead": Time, optional =>
         "how long before a table's range, or an outage, the path is left; default: 0 ms for pha, \
          200 ms for pha-d, 50 ms for oracle";
@@ -173,7 +191,8 @@ const LINKS: &[Parameter] = parameters! {
         "age of the learnt table: share of the variance of location-dependent shadowing that has \
          changed since";
     "operator": Choice(&OPERATORS), optional =>
-        "the only operator that the train uses; default: all";
+        "the only operator that the train uses; load-balancer: each connection takes one of them at \
+         random, as routers that hash connections do; default: all";
     "duration": Time = "2 min" => "duration of the drive; afterwards the radio stays constant";
     "queue": Size = "250 kB" => "queue size of each direction of each operator's link";
 };
@@ -181,7 +200,7 @@ const LINKS: &[Parameter] = parameters! {
 /// The keys that a recorded drive still allows.
 const OF_RECORDED: [&str; 5] = ["timeline", "queue", "foresight", "lead", "operator"];
 
-const OPERATORS: [&str; 2] = ["first", "second"];
+const OPERATORS: [&str; 3] = ["first", "second", "load-balancer"];
 
 /// More rides teach nothing new.
 const RIDES_MAX: u32 = 10_000;

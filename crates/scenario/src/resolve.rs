@@ -270,6 +270,7 @@ impl<'a> Resolver<'a> {
                 runs: u32::try_from(schema::count(self.spec, "runs")).unwrap_or(u32::MAX),
             };
             endpoint::check_whole_requests(at, &cell, self.problems);
+            radio::check_balancer(at, &cell, self.problems);
             environment::check_addresses(at, &cell, self.problems);
             cells.cells.push(cell);
         }

@@ -168,8 +168,8 @@ pub struct Multipath {
     pub opportunistic: bool,
     /// Make it honour [`PathWish::Blocked`].
     pub proactive: bool,
-    /// Block paths that are silent for this long although data is in flight.
-    pub reactive: Option<Duration>,
+    /// Send what is in flight on a path again on the others when it is blocked.
+    pub reactive: bool,
     /// Ask for checksums over the data.
     pub checksum: bool,
     /// How long after its loss a subflow is reopened; `None` for never.
@@ -183,7 +183,7 @@ impl Default for Multipath {
             scheduler: "minrtt".to_owned(),
             opportunistic: false,
             proactive: false,
-            reactive: None,
+            reactive: false,
             checksum: false,
             rejoin: None,
         }

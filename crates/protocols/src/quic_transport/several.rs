@@ -46,7 +46,7 @@ impl Several {
             let names = names.join(", ");
             return unsupported(&format!("unknown scheduler `{scheduler}`: use {names}"));
         };
-        if paths.reactive.is_some() || paths.opportunistic || paths.checksum {
+        if paths.reactive || paths.opportunistic || paths.checksum {
             return unsupported(
                 "reactive scheduling, opportunistic retransmission and checksums exist only in \
                  MPTCP: remove those keys",

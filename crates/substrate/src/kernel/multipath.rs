@@ -18,7 +18,7 @@ use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath};
 /// addresses open subflows, and whether there are checksums, for a whole network namespace.
 pub(super) fn protocol(options: &TcpOptions) -> io::Result<Option<Protocol>> {
     let Some(multipath) = &options.multipath else { return Ok(None) };
-    let wrapped = multipath.opportunistic || multipath.proactive || multipath.reactive.is_some();
+    let wrapped = multipath.opportunistic || multipath.proactive || multipath.reactive;
     if multipath.scheduler != "linux" || wrapped {
         return Err(invalid(
             "the kernel supports only the scheduler \"linux\", without proactive, reactive or \

@@ -28,8 +28,8 @@ pub struct MultipathConfig {
     ///
     /// [`MultipathConnection::set_blocked`]: super::MultipathConnection::set_blocked
     pub proactive: bool,
-    /// Block paths that are silent for this long although data is in flight.
-    pub reactive: Option<Duration>,
+    /// Send what is in flight on a path again on the others when it is blocked.
+    pub reactive: bool,
     /// Ask for checksums over the data (RFC 8684 section 3.3.1). They are used if either side asks.
     pub checksum: bool,
     /// Announce data only by the lower 32 bits of its number.
@@ -58,7 +58,7 @@ impl Default for MultipathConfig {
             seed: Seed::of_run(0, 0),
             opportunistic: false,
             proactive: false,
-            reactive: None,
+            reactive: false,
             checksum: false,
             short_numbers: false,
             reinjection: None,
@@ -81,8 +81,8 @@ impl MultipathConfig {
         if self.opportunistic {
             scheduler = Box::new(Opportunistic::new(scheduler));
         }
-        if self.proactive || self.reactive.is_some() {
-            scheduler = Box::new(HandoverAware::new(scheduler, self.reactive));
+        if self.proactive {
+            scheduler = Box::new(HandoverAware::new(scheduler));
         }
         scheduler
     }

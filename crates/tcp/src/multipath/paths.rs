@@ -135,13 +135,18 @@ impl MultipathConnection {
     }
 
     /// Marks a path as not to be used for now; a
-    /// [`handover_aware`](crate::schedulers::handover_aware) scheduler honours it. False if there is
-    /// no such path.
+    /// [`handover_aware`](crate::schedulers::handover_aware) scheduler honours it. If the connection is
+    /// [reactive](super::MultipathConfig::reactive), others carry what is in flight. False if there is no
+    /// such path.
     pub fn set_blocked(&mut self, _now: Time, id: PathId, blocked: bool) -> bool {
         let Some(path) = self.paths.iter_mut().find(|path| path.link.id == id) else {
             return false;
         };
+        let leaves = self.config.reactive && blocked && !path.blocked;
         path.blocked = blocked;
+        if leaves && self.shared.is_multipath() {
+            self.shared.send.repeat_all(id, false);
+        }
         self.shared.events.stirred = true;
         true
     }

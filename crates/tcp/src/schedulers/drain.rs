@@ -20,8 +20,6 @@ struct Model {
     window: u64,
     /// Segments given to paths, copies included.
     carried: u64,
-    /// Only the marks of the model hide paths.
-    marks_alone: bool,
     /// The latest time of the next call of the scheduler.
     ask_at: Option<Time>,
 }
@@ -54,7 +52,7 @@ impl Model {
         let window = u64::from(MSS) * (1 + rng.below(60));
         let arrived = BTreeSet::new();
         let ask_at = Some(Time::ZERO);
-        Model { scene, carriers, arrived, window, carried: 0, marks_alone: true, ask_at }
+        Model { scene, carriers, arrived, window, carried: 0, ask_at }
     }
 
     /// A millisecond goes by. The scheduler is asked only if something changed, or if it wants it.
@@ -158,7 +156,7 @@ impl Model {
         assert!(view.sendable_bytes() > 0 && bytes > 0);
         let no_backup = |path: &&super::PathView| path.is_usable() && !path.backup && !path.blocked;
         let needed = !view.paths.iter().any(|path| no_backup(&path));
-        assert!(!chosen.backup || needed || !self.marks_alone, "a backup");
+        assert!(!chosen.backup || needed, "a backup");
         let room = view.sendable_bytes().min(chosen.room_bytes.into());
         let segments = u64::from(bytes).min(room).div_ceil(u64::from(MSS));
         for _ in 0..segments {
@@ -188,13 +186,11 @@ impl Model {
 }
 
 fn wrap(inner: Box<dyn Scheduler>, wrapping: u64) -> Box<dyn Scheduler> {
-    let silence = Duration::from_millis(200);
     match wrapping {
         0 => inner,
         1 => Box::new(Opportunistic::new(inner)),
-        2 => Box::new(HandoverAware::new(inner, None)),
-        3 => Box::new(HandoverAware::new(Box::new(Opportunistic::new(inner)), None)),
-        _ => Box::new(HandoverAware::new(inner, Some(silence))),
+        2 => Box::new(HandoverAware::new(inner)),
+        _ => Box::new(HandoverAware::new(Box::new(Opportunistic::new(inner)))),
     }
 }
 
@@ -203,9 +199,7 @@ fn run(entry: &SchedulingAlgorithm, case: u64) -> (Time, u64) {
     const SEGMENTS: u64 = 400;
     let mut rng = Seed::of_run(11, case).stream("drain");
     let mut model = Model::new(&mut rng, SEGMENTS);
-    let wrapping = case % 5;
-    let mut scheduler = wrap(build(entry, &[]), wrapping);
-    model.marks_alone = wrapping < 4;
+    let mut scheduler = wrap(build(entry, &[]), case % 4);
     for millisecond in 0..200_000 {
         let calm = millisecond > 20_000;
         model.step(&mut *scheduler, &mut rng, calm);

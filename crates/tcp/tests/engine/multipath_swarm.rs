@@ -53,7 +53,7 @@ pub fn config(dice: &mut Dice) -> MultipathConfig {
         scheduler: dice.pick::<&_>(schedulers::algorithms()),
         opportunistic: dice.one_in(2),
         proactive: dice.one_in(3),
-        reactive: dice.one_in(4).then(|| Duration::from_millis(50 + dice.below(300))),
+        reactive: dice.one_in(4),
         checksum: dice.one_in(3),
         short_numbers: dice.one_in(3),
         reinjection: Some(*dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),

@@ -169,13 +169,13 @@ fn a_window_that_is_not_used_stays_as_it_is() {
 #[derive(Clone, Copy)]
 enum Foresight {
     Nobody,
-    /// The sender blocks the path (PHA).
+    /// The sender blocks the path (PHA), or with a negative lead notices the outage.
     Sender {
-        lead_ms: u64,
+        lead_ms: i64,
     },
     /// The receiver asks for it by MP_PRIO (PHA-D).
     Receiver {
-        lead_ms: u64,
+        lead_ms: i64,
     },
 }
 
@@ -199,7 +199,8 @@ fn outage(config: MultipathConfig, foresight: Foresight) -> World {
         Foresight::Sender { lead_ms } => (Some(lead_ms), 1),
         Foresight::Receiver { lead_ms } => (Some(lead_ms), 0),
     };
-    for (at, bad) in lead_ms.into_iter().flat_map(|lead| [(4_000 - lead, true), (4_300, false)]) {
+    let begin = |lead: i64| 4_000_u64.saturating_add_signed(-lead);
+    for (at, bad) in lead_ms.into_iter().flat_map(|lead| [(begin(lead), true), (4_300, false)]) {
         world.run_until(ms(at));
         let connection = world.hosts[teller].connection();
         let told = match foresight {
@@ -243,6 +244,20 @@ fn who_foresees_an_outage_loses_nothing_in_it() {
             assert!(aware.0 * 3 < plain.0 && aware.1 < plain.1, "{name}: {plain:?} {aware:?}");
         }
     }
+}
+
+/// A sender that learns of an outage 50 ms after its begin sends what is in flight again on the other path: it waits
+/// no more for the timer of the first.
+#[test]
+fn who_notices_an_outage_at_once_need_not_wait_for_its_timer() {
+    let gap = |reactive, foresight| {
+        let config = MultipathConfig { proactive: true, reactive, ..MultipathConfig::default() };
+        harm(&mut outage(config, foresight)).0
+    };
+    let plain = gap(false, Foresight::Nobody);
+    let noticed = Foresight::Sender { lead_ms: -50 };
+    let [left, sent_again] = [false, true].map(|reactive| gap(reactive, noticed));
+    assert!(sent_again * 2 < plain.min(left), "{plain:?}, {left:?} and {sent_again:?}");
 }
 
 /// With nothing blocked the wrapper changes no packet, whatever the scheduler.
