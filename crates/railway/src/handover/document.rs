@@ -23,13 +23,22 @@ struct Document {
     margin_m: f64,
     rides: Rides,
     operators: Vec<String>,
+    /// Of operators with fewer rides.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    operator_rides: BTreeMap<String, Rides>,
     features: Vec<serde_json::Value>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Rides {
     forward: u32,
     backward: u32,
+}
+
+impl Rides {
+    fn of([forward, backward]: [u32; 2]) -> Rides {
+        Rides { forward, backward }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,12 +77,15 @@ enum Properties {
 impl Table {
     /// The table as GeoJSON text, with one feature per line.
     pub fn to_text(&self) -> String {
+        let all = Rides::of(Direction::BOTH.map(|direction| self.rides(direction)));
+        let own = self.operators.iter().map(|(name, own)| (name.clone(), Rides::of(own.rides)));
         let document = Document {
             r#type: "FeatureCollection".to_owned(),
             trackbed_handover_table: VERSION,
             margin_m: self.margin_m,
-            rides: Rides { forward: self.rides[0], backward: self.rides[1] },
+            rides: all,
             operators: self.operators.keys().cloned().collect(),
+            operator_rides: own.filter(|(_, own)| *own != all).collect(),
             features: Vec::new(),
         };
         let properties = Properties::Track { length_m: self.track.length_m() };
@@ -156,16 +168,19 @@ impl Table {
             let advice = "there must be exactly one feature with role \"track\"";
             return Err(HandoverError::invalid("features", advice));
         };
-        let names = document.operators.iter();
-        let operators: BTreeMap<_, _> =
-            names.map(|name| (name.clone(), OperatorRanges::default())).collect();
+        let own = |name: &String| {
+            let Rides { forward, backward } =
+                *document.operator_rides.get(name).unwrap_or(&document.rides);
+            let ranges = OperatorRanges { rides: [forward, backward], ..Default::default() };
+            (name.clone(), ranges)
+        };
+        let operators: BTreeMap<_, _> = document.operators.iter().map(own).collect();
         if operators.len() < document.operators.len() || operators.contains_key("") {
             let advice = "an operator without a name, or listed twice; list each one once";
             return Err(HandoverError::invalid("operators", advice));
         }
-        let rides = [document.rides.forward, document.rides.backward];
         let margin_m = document.margin_m;
-        Ok((Table { track: Arc::new(track), margin_m, rides, operators }, features))
+        Ok((Table { track: Arc::new(track), margin_m, operators }, features))
     }
 
     fn take(&mut self, properties: Properties) -> Result<(), String> {
@@ -174,8 +189,9 @@ impl Table {
             Properties::Track { .. } => {}
             Properties::Range { operator, direction, range } => {
                 let direction: Direction = direction.parse().map_err(said)?;
-                range.check(length_m, self.rides(direction))?;
-                self.operator_mut(operator)?.ranges[direction as usize].push(range);
+                let operator = self.operator_mut(operator)?;
+                range.check(length_m, operator.rides[direction as usize])?;
+                operator.ranges[direction as usize].push(range);
             }
             Properties::Signal { operator, step_m, rsrp_dbm, samples } => {
                 let signal = Signal::read(step_m, &rsrp_dbm, &samples, length_m)?;

@@ -81,13 +81,13 @@ impl RideRecord {
 pub struct Learner {
     track: Arc<Track>,
     settings: Settings,
-    rides: [u32; 2],
     operators: BTreeMap<String, Seen>,
 }
 
 /// What was seen of an operator, forward and backward.
 #[derive(Clone, Debug, Default)]
 struct Seen {
+    rides: [u32; 2],
     ways: [Way; 2],
     signal: Option<Signal>,
 }
@@ -120,7 +120,7 @@ impl Learner {
                 return Err(HandoverError::invalid(place, advice));
             }
         }
-        Ok(Learner { track, settings, rides: [0; 2], operators: BTreeMap::new() })
+        Ok(Learner { track, settings, operators: BTreeMap::new() })
     }
 
     /// A learner that continues from a table.
@@ -159,9 +159,11 @@ impl Learner {
     }
 
     fn add(&mut self, later: &Table) {
-        let (before, length_m) = (self.rides, self.track.length_m());
+        let length_m = self.track.length_m();
         for (name, operator) in &later.operators {
             let seen = self.seen(name);
+            let before = seen.rides;
+            seen.rides = [0, 1].map(|way| before[way].saturating_add(operator.rides[way]));
             for ((way, ranges), before) in seen.ways.iter_mut().zip(&operator.ranges).zip(before) {
                 for range in ranges {
                     let shifted = |sighting: &Sighting| Sighting {
@@ -182,19 +184,18 @@ impl Learner {
                 seen.signal.get_or_insert_with(|| Signal::new(length_m)).merge(signal);
             }
         }
-        self.rides = [0, 1].map(|way| before[way].saturating_add(later.rides[way]));
     }
 
     /// Adds a ride.
     pub fn ride(&mut self, record: &RideRecord) {
-        let way = record.direction as usize;
-        self.rides[way] = self.rides[way].saturating_add(1);
-        let (ride, length_m) = (self.rides[way], self.track.length_m());
+        let (way, length_m) = (record.direction as usize, self.track.length_m());
         for operator in &record.operators {
-            self.seen(operator);
+            let rides = &mut self.seen(operator).rides[way];
+            *rides = rides.saturating_add(1);
         }
         for (operator, from_m, until_m) in &record.handovers {
             let on_track = |chainage_m: &f64| rounded(chainage_m.clamp(0.0, length_m));
+            let ride = self.seen(operator).rides[way];
             let sighting = Sighting { ride, from_m: on_track(from_m), until_m: on_track(until_m) };
             self.seen(operator).ways[way].sightings.push(sighting);
         }
@@ -211,14 +212,13 @@ impl Learner {
     /// The table of all rides.
     pub fn table(&self) -> Table {
         let ranges = |(name, seen): (&String, &Seen)| {
-            let ranges = [0, 1].map(|way| self.ranges(&seen.ways[way], self.rides[way]));
+            let ranges = [0, 1].map(|way| self.ranges(&seen.ways[way], seen.rides[way]));
             let signal = seen.signal.as_ref().map(Signal::rounded);
-            (name.clone(), OperatorRanges { ranges, signal })
+            (name.clone(), OperatorRanges { rides: seen.rides, ranges, signal })
         };
         Table {
             track: Arc::clone(&self.track),
             margin_m: self.settings.margin_m,
-            rides: self.rides,
             operators: self.operators.iter().map(ranges).collect(),
         }
     }

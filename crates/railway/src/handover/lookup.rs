@@ -37,7 +37,7 @@ impl Lookup {
         share_min: f64,
     ) -> Result<Lookup, HandoverError> {
         let ranges = table.ranges(operator, direction)?.iter();
-        let frequent = ranges.filter(|range| table.share(range, direction) >= share_min);
+        let frequent = ranges.filter(|range| table.share(operator, range, direction) >= share_min);
         Ok(Lookup { direction, ranges: frequent.cloned().collect() })
     }
 

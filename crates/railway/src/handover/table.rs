@@ -19,13 +19,14 @@ use crate::handover::signal::Signal;
 pub struct Table {
     pub(crate) track: Arc<Track>,
     pub(crate) margin_m: f64,
-    pub(crate) rides: [u32; 2],
     pub(crate) operators: BTreeMap<String, OperatorRanges>,
 }
 
 /// The data of an operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatorRanges {
+    /// The rides with a modem of this operator, forward and backward.
+    pub(crate) rides: [u32; 2],
     /// The ranges, forward and backward, each by chainage.
     pub(crate) ranges: [Vec<Range>; 2],
     pub(crate) signal: Option<Signal>,
@@ -85,9 +86,10 @@ impl Table {
         self.margin_m
     }
 
-    /// The number of rides in a direction.
+    /// The number of rides in a direction, of the operator with the most.
     pub fn rides(&self, direction: Direction) -> u32 {
-        self.rides[direction as usize]
+        let rides = self.operators.values().map(|operator| operator.rides[direction as usize]);
+        rides.max().unwrap_or(0)
     }
 
     /// The names of the operators, in alphabetical order.
@@ -111,10 +113,10 @@ impl Table {
         Ok(self.operator(operator)?.signal.as_ref())
     }
 
-    /// The share of the latest 50 rides in a direction that had a handover in a range; 1 for a range drawn by
-    /// hand.
-    pub fn share(&self, range: &Range, direction: Direction) -> f64 {
-        let all = self.rides(direction);
+    /// The share of the latest 50 rides of an operator in a direction that had a handover in a range; 1 for a
+    /// range drawn by hand.
+    pub fn share(&self, operator: &str, range: &Range, direction: Direction) -> f64 {
+        let all = self.rides_of(operator, direction);
         let latest = all.min(LATEST_RIDES);
         let mut rides: Vec<u32> = range.sightings.iter().map(|sighting| sighting.ride).collect();
         rides.dedup();
@@ -122,9 +124,14 @@ impl Table {
         if rides.is_empty() || latest == 0 { 1.0 } else { seen as f64 / f64::from(latest) }
     }
 
-    /// The number of rides since the last handover in a range.
-    pub fn age(&self, range: &Range, direction: Direction) -> u32 {
-        self.rides(direction).saturating_sub(range.last_ride)
+    /// The number of rides of an operator since the last handover in a range.
+    pub fn age(&self, operator: &str, range: &Range, direction: Direction) -> u32 {
+        self.rides_of(operator, direction).saturating_sub(range.last_ride)
+    }
+
+    /// The number of rides of an operator: a modem is not on every ride.
+    pub(crate) fn rides_of(&self, operator: &str, direction: Direction) -> u32 {
+        self.operators.get(operator).map_or(0, |operator| operator.rides[direction as usize])
     }
 
     pub(crate) fn operator(&self, name: &str) -> Result<&OperatorRanges, HandoverError> {

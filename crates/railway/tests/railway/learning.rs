@@ -42,7 +42,7 @@ fn a_range_covers_what_was_seen_and_a_margin() {
     let range = &table.ranges("A", Direction::Forward).unwrap()[0];
     assert_eq!((range.rides, range.last_ride, table.rides(Direction::Forward)), (3, 3, 4));
     assert_eq!(
-        (table.age(range, Direction::Forward), table.share(range, Direction::Forward)),
+        (table.age("A", range, Direction::Forward), table.share("A", range, Direction::Forward)),
         (1, 0.75)
     );
 }
@@ -286,4 +286,23 @@ fn changes_of_cells_within_holes_are_left_out() {
     let observed = observe(&log, &track, &LogSettings::default()).unwrap();
     assert_eq!((observed.rides.len(), observed.unplaced), (1, 1));
     assert_eq!(observed.rides[0].handovers(), 0);
+}
+
+/// The logs of a drive, one for each modem, give each operator the rides of its own modem.
+#[test]
+fn a_modem_that_was_not_on_a_ride_did_not_miss_its_handovers() {
+    let alone = |operator: &str| {
+        let mut learner = learner(Settings::default());
+        learner.ride(&forward(&[(operator, 1_500.0, 1_504.0)]));
+        learner.table()
+    };
+    let mut both = Learner::continuing(&alone("A"), Settings::default()).unwrap();
+    both.merge(&alone("B")).unwrap();
+    both.merge(&alone("B")).unwrap();
+    let table = Table::parse(&both.table().to_text()).unwrap();
+    for (operator, rides) in [("A", 1), ("B", 2)] {
+        let range = &table.ranges(operator, Direction::Forward).unwrap()[0];
+        assert_eq!((range.rides, table.age(operator, range, Direction::Forward)), (rides, 0));
+        assert_eq!(table.share(operator, range, Direction::Forward), 1.0);
+    }
 }

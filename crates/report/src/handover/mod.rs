@@ -39,8 +39,8 @@ pub fn ranges(table: &Table, operators: &[String]) -> Result<String, HandoverErr
                     format!("{:.3}", range.until_m / 1e3),
                     format!("{:.0}", range.until_m - range.from_m),
                     range.rides.to_string(),
-                    format!("{:.0}", 100.0 * table.share(range, direction)),
-                    table.age(range, direction).to_string(),
+                    format!("{:.0}", 100.0 * table.share(operator, range, direction)),
+                    table.age(operator, range, direction).to_string(),
                     note.to_owned(),
                 ]);
             }
