@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_protocols::PathControl;
-use trackbed_railway::motion::{Direction, GpsReceiver};
+use trackbed_railway::motion::GpsReceiver;
 use trackbed_railway::phad::{Controller, Flag, Settings, Sighting};
 use trackbed_railway::radio::{Handover, RadioTimeline};
 use trackbed_scenario::{Drive, Foresight, ForesightKind, Journey};
@@ -117,11 +117,17 @@ impl Forecast {
         match self {
             Forecast::Table(Watch { receiver, journey }) => {
                 let fix = receiver.fix(now, &journey.ride);
-                let here = fix.chainage_m + fix.speed_m_s * journey.gps.lag.as_secs_f64();
+                let direction = journey.ride.direction();
+                let lag_m = fix.speed_m_s * journey.gps.lag.as_secs_f64();
+                let here = fix.chainage_m + direction.sign() * lag_m;
                 let lead_m = fix.speed_m_s * lead.as_secs_f64();
                 let inside = |path| {
-                    let mut ranges = journey.ranges.ranges(path, Direction::Forward).iter();
-                    ranges.any(|range| range.from_m - here <= lead_m && here <= range.until_m)
+                    let along = direction.sign() * here;
+                    let mut ranges = journey.ranges.ranges(path, direction).iter();
+                    ranges.any(|range| {
+                        let (begin, end) = range.along(direction);
+                        begin - along <= lead_m && along <= end
+                    })
                 };
                 (0..paths).map(inside).collect()
             }

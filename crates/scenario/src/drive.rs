@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
 use trackbed_net::queue::DropTail;
+use trackbed_railway::handover::Table;
 use trackbed_railway::motion::{Direction, GpsModel, Ride};
 use trackbed_railway::phad::PathRanges;
-use trackbed_railway::radio::{LinkDirection, RadioTimeline, Railway};
+use trackbed_railway::radio::{LinkDirection, RadioTimeline, Railway, RecordedDrive};
 
 use crate::foresight::Foresight;
 use crate::plan::{LinkPlan, NetworkPlan};
@@ -32,7 +33,8 @@ pub struct Radio {
 enum Source {
     /// A model, and the duration of a drive.
     Railway(Arc<Railway>, Duration),
-    Recorded(Arc<[RadioTimeline]>),
+    /// A recorded drive, and the train's way on the track of a table, if there is one.
+    Recorded(Arc<[RadioTimeline]>, Option<Ride>),
 }
 
 /// A train's drive in one run.
@@ -73,23 +75,38 @@ impl Radio {
 
     /// A path for each operator of a recorded drive, of which there must be one or two.
     pub(crate) fn recorded(
-        timelines: Vec<RadioTimeline>,
+        RecordedDrive { timelines, positions }: RecordedDrive,
         queue: ByteSize,
         foresight: Foresight,
     ) -> Result<Radio, String> {
         one_or_two(timelines.len())?;
-        if foresight.needs_place() {
+        if foresight.needs_place() && positions.is_empty() {
             let why = "a timeline does not contain the train's position, which a handover table \
                        needs; write foresight = \"none\", \"oracle\" or \"reactive\"";
             return Err(why.to_owned());
         }
+        if foresight.needs_handovers() && timelines.iter().all(|one| one.handovers.is_empty()) {
+            let why = "the timeline has no handovers, which this foresight goes by; record the serving \
+                       cell, or write foresight = \"none\"";
+            return Err(why.to_owned());
+        }
+        let ride = match foresight.given().filter(|_| foresight.needs_place()) {
+            Some(table) => Some(Ride::through(Arc::clone(table.track()), &positions)),
+            None if foresight.needs_place() => {
+                let why = "a recorded drive has no railway from which a table is learnt; set radio.table to \
+                           one, as `trackbed drive import --table` writes it";
+                return Err(why.to_owned());
+            }
+            None => None,
+        };
+        let ride = ride.transpose().map_err(|why| why.to_string())?;
         for (timeline, direction) in
             timelines.iter().flat_map(|timeline| LinkDirection::BOTH.map(|way| (timeline, way)))
         {
             let queue = DropTail::of_bytes(queue);
             radio_link(timeline, direction, queue).map_err(|why| why.to_string())?;
         }
-        let source = Source::Recorded(timelines.into());
+        let source = Source::Recorded(timelines.into(), ride);
         Ok(Radio { source, queue, foresight, operator: None, balances: false })
     }
 
@@ -97,7 +114,7 @@ impl Radio {
     pub(crate) fn with_operator(self, operator: Option<usize>) -> Result<Radio, String> {
         let operators = match &self.source {
             Source::Railway(railway, _) => railway.operators().len(),
-            Source::Recorded(timelines) => timelines.len(),
+            Source::Recorded(timelines, _) => timelines.len(),
         };
         match operator.unwrap_or(1) < operators {
             true => Ok(Radio { operator, balances: operator.is_none(), ..self }),
@@ -135,8 +152,13 @@ impl Radio {
         let seed = seed.child("radio");
         let (railway, duration) = match &self.source {
             Source::Railway(railway, duration) => (railway, *duration),
-            Source::Recorded(timelines) => {
-                return Drive { journey: None, seed, timelines: self.chosen(timelines.to_vec()) };
+            Source::Recorded(timelines, ride) => {
+                let timelines = self.chosen(timelines.to_vec());
+                let ranges = self.ranges(&timelines, self.foresight.given());
+                // The positions are those that the receiver reported.
+                let gps = GpsModel::PERFECT;
+                let journey = ride.clone().map(|ride| Journey { ride, gps, ranges, railway: None });
+                return Drive { journey, seed, timelines };
             }
         };
         let ride = railway.ride(Direction::Forward);
@@ -145,13 +167,16 @@ impl Radio {
         let room = (railway.track().length_m() - way).max(0.0);
         let ride = ride.starting_at(seed.stream("start").unit() * room);
         let timelines = self.chosen(railway.drive(&ride, end, &seed));
-        let names: Vec<&str> = timelines.iter().map(|one| one.operator.as_str()).collect();
-        // Neither a learnt table nor a checked one lacks an operator of the railway.
-        let ranges = self.foresight.needs_place().then(|| self.foresight.table(railway)).flatten();
-        let ranges = ranges.and_then(|table| PathRanges::of(table, &names).ok());
-        let (gps, ranges) = (railway.gps(), ranges.unwrap_or_default());
+        let table = self.foresight.needs_place().then(|| self.foresight.table(railway)).flatten();
+        let (gps, ranges) = (railway.gps(), self.ranges(&timelines, table));
         let journey = Journey { ride, gps, ranges, railway: Some(Arc::clone(railway)) };
         Drive { journey: Some(journey), seed, timelines }
+    }
+
+    fn ranges(&self, timelines: &[RadioTimeline], table: Option<&Table>) -> PathRanges {
+        let names: Vec<&str> = timelines.iter().map(|one| one.operator.as_str()).collect();
+        // Neither a learnt table nor a checked one lacks an operator.
+        table.and_then(|table| PathRanges::of(table, &names).ok()).unwrap_or_default()
     }
 
     fn chosen(&self, mut timelines: Vec<RadioTimeline>) -> Vec<RadioTimeline> {
@@ -202,7 +227,7 @@ impl fmt::Debug for Radio {
             Source::Railway(railway, duration) => {
                 format!("{} for {duration:?}", railway.profile().name)
             }
-            Source::Recorded(timelines) => format!("{} timelines", timelines.len()),
+            Source::Recorded(timelines, _) => format!("{} timelines", timelines.len()),
         };
         f.debug_struct("Radio")
             .field("source", &source)

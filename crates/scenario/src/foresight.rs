@@ -63,21 +63,23 @@ impl Foresight {
         Foresight { drift, ..self }
     }
 
-    /// The same with this table of this railway instead of a learnt one.
-    pub(crate) fn with_table(
+    /// The same with this table of this railway, or of a recorded drive's, instead of a learnt one.
+    pub(crate) fn with_table<'a>(
         mut self,
         table: Table,
-        railway: &Railway,
+        railway: Option<&Railway>,
+        operators: impl IntoIterator<Item = &'a str>,
     ) -> Result<Foresight, String> {
-        let (length_m, ours_m) = (table.track().length_m(), railway.track().length_m());
+        let length_m = table.track().length_m();
+        let ours_m = railway.map_or(length_m, |railway| railway.track().length_m());
         if (length_m - ours_m).abs() > TRACK_TOLERANCE_M {
             return Err(format!(
                 "the table is for a track of {length_m:.0} m, but this track has {ours_m:.0} m; \
                  build a new table with `trackbed handover build`"
             ));
         }
-        for operator in railway.operators() {
-            table.ranges(&operator.name, Direction::Forward).map_err(|why| why.to_string())?;
+        for operator in operators {
+            table.ranges(operator, Direction::Forward).map_err(|why| why.to_string())?;
         }
         self.table = Arc::new(OnceLock::from(Some(table)));
         Ok(self)
@@ -91,6 +93,16 @@ impl Foresight {
     /// Whether it looks the train's position up in a table.
     pub(crate) fn needs_place(&self) -> bool {
         matches!(self.kind, ForesightKind::Pha | ForesightKind::PhaD)
+    }
+
+    /// Whether it goes by the times of the handovers.
+    pub(crate) fn needs_handovers(&self) -> bool {
+        matches!(self.kind, ForesightKind::Oracle | ForesightKind::Reactive)
+    }
+
+    /// The table that was given.
+    pub(crate) fn given(&self) -> Option<&Table> {
+        self.table.get()?.as_ref()
     }
 
     /// Whether it needs support from the sender's scheduler.

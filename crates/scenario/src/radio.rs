@@ -7,7 +7,7 @@ use trackbed_connection::Handshake;
 use trackbed_core::parameter::{Arguments, Parameter, Value};
 use trackbed_core::parameters;
 use trackbed_railway::handover::Table;
-use trackbed_railway::radio::{PARAMETERS, Railway, timelines_from_text};
+use trackbed_railway::radio::{PARAMETERS, Railway, drive_from_text};
 
 use crate::cell::CellReader;
 use crate::drive::Radio;
@@ -151,23 +151,33 @@ fn of_all_operators(
         .with_drift(links.need("table-drift"));
     let queue = links.need("queue");
     if let Some(text) = links.get::<Arc<str>>("timeline") {
-        return timelines_from_text(&text)
-            .map_err(|why| why.to_string())
-            .and_then(|timelines| Radio::recorded(timelines, queue, foresight))
+        let drive = drive_from_text(&text).map_err(|why| Refusal::new(why, "timeline"))?;
+        let names = drive.timelines.iter().map(|one| one.operator.as_str());
+        let foresight = with_table(foresight, &links, None, names)?;
+        return Radio::recorded(drive, queue, foresight)
             .map_err(|why| Refusal::new(why, "timeline"));
     }
     let railway =
         Railway::read(&of_railway()?).map_err(|why| Refusal::new(why.advice, why.place))?;
     let railway = Arc::new(railway);
-    let foresight = match links.get::<Arc<str>>("table") {
-        None => foresight,
-        Some(text) => Table::parse(&text)
-            .map_err(|why| why.to_string())
-            .and_then(|table| foresight.with_table(table, &railway))
-            .map_err(|why| Refusal::new(why, "table"))?,
-    };
+    let names = railway.operators().iter().map(|operator| operator.name.as_str());
+    let foresight = with_table(foresight, &links, Some(&railway), names)?;
     Radio::new(railway, links.need("duration"), queue, foresight)
         .map_err(|why| Refusal::new(why, "stations"))
+}
+
+/// The foresight with the table of the file, if there is one.
+fn with_table<'a>(
+    foresight: Foresight,
+    links: &Arguments,
+    railway: Option<&Railway>,
+    operators: impl IntoIterator<Item = &'a str>,
+) -> Result<Foresight, Refusal> {
+    let Some(text) = links.get::<Arc<str>>("table") else { return Ok(foresight) };
+    Table::parse(&text)
+        .map_err(|why| why.to_string())
+        .and_then(|table| foresight.with_table(table, railway, operators))
+        .map_err(|why| Refusal::new(why, "table"))
 }
 
 const RIVALS: [&str; 3] = ["link", "second-link", "access"];
@@ -184,7 +194,8 @@ const LINKS: &[Parameter] = parameters! {
         "handover table of this railway, as written by `trackbed handover build`; default: a \
          learnt one";
     "timeline": File, optional =>
-        "recorded drive instead of a railway: radio-timeline.csv, as written by `trackbed replay`";
+        "recorded drive instead of a railway, as `trackbed drive import` writes it, or `trackbed \
+         replay` (radio-timeline.csv)";
     "rides": Count { min: 0 } = "50" =>
         "preliminary rides from which the handover table is learnt; 0 makes an empty table";
     "table-drift": Share = "0 %" =>
@@ -198,7 +209,7 @@ const LINKS: &[Parameter] = parameters! {
 };
 
 /// The keys that a recorded drive still allows.
-const OF_RECORDED: [&str; 5] = ["timeline", "queue", "foresight", "lead", "operator"];
+const OF_RECORDED: [&str; 6] = ["timeline", "queue", "foresight", "lead", "operator", "table"];
 
 const OPERATORS: [&str; 3] = ["first", "second", "load-balancer"];
 

@@ -24,6 +24,13 @@ impl TextError {
         self.line.get_or_insert(line);
         self
     }
+
+    /// The error of a piece of a text, below this number of lines.
+    #[must_use]
+    pub fn below(mut self, lines: u64) -> TextError {
+        self.line = self.line.map(|line| line + lines);
+        self
+    }
 }
 
 /// A count with its noun: `1 cell`, `3 cells`.

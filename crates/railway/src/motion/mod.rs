@@ -31,7 +31,7 @@ mod track;
 
 pub use coordinates::{Coordinates, EARTH_RADIUS_M};
 pub use gps::{Fix, GpsModel, GpsReceiver};
-pub use log::{DriveLog, LogFormat, NmeaReader, Sample};
+pub use log::{DriveLog, LogFormat, Measured, NmeaReader, Reading, Sample};
 pub use ride::{Direction, Ride};
 pub use speed::SpeedProfile;
 pub use track::{Projection, Track};

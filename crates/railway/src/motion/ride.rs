@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use trackbed_core::{Time, named};
 
@@ -63,6 +64,61 @@ impl Ride {
         Ride { track, speed, direction, start_m }
     }
 
+    /// The ride of a train that was at these places, between which it moved evenly; errors of positions do not
+    /// move it back.
+    ///
+    /// # Errors
+    /// If they are fewer than two, not in order of time, or more than 200 m beside the track, or if the train
+    /// did not move.
+    pub fn through(
+        track: Arc<Track>,
+        positions: &[(Time, Coordinates)],
+    ) -> Result<Ride, MotionError> {
+        let mut places: Vec<(f64, f64)> = Vec::with_capacity(positions.len());
+        for (at, place) in positions {
+            let near =
+                places.last().map(|(_, last_m)| track.project_near(*place, *last_m, REACH_M));
+            let near = near.filter(|found| found.distance_m <= BESIDE_MAX_M);
+            let found = near.unwrap_or_else(|| track.project(*place));
+            if found.distance_m > BESIDE_MAX_M {
+                let (seconds, metres) = (at.as_secs_f64(), found.distance_m);
+                return Err(MotionError::new(format!(
+                    "the position at {seconds:.1} s is {metres:.0} m beside the track of the table; \
+                     is it the table of this line?"
+                )));
+            }
+            places.push((at.as_secs_f64(), found.chainage_m));
+        }
+        let ends = places.first().zip(places.last()).filter(|(first, last)| first.1 != last.1);
+        let Some((first, last)) = ends else {
+            return Err(MotionError::new("the train does not move; a table has no use there"));
+        };
+        let forward = last.1 > first.1;
+        let direction = if forward { Direction::Forward } else { Direction::Backward };
+        let (mut way_m, mut speeds) = (0.0f64, Vec::with_capacity(2 * places.len()));
+        for pair in places.windows(2) {
+            let next_m = way_m.max(direction.sign() * (pair[1].1 - first.1));
+            let span = pair[1].0 - pair[0].0;
+            if span > STEP_S {
+                let speed_m_s = (next_m - way_m) / span;
+                // A step, which a profile has as a steep slope.
+                speeds.extend([(pair[0].0 + STEP_S, speed_m_s), (pair[1].0, speed_m_s)]);
+                way_m = next_m;
+            }
+        }
+        speeds.push((last.0 + STEP_S, 0.0));
+        let speed = SpeedProfile::through(speeds)?;
+        // The profile has its first speed from time zero.
+        let before_m = speed.distance_m(Time::ZERO + Duration::from_secs_f64(first.0));
+        let start_m = first.1 - direction.sign() * before_m;
+        Ok(Ride { track, speed, direction, start_m })
+    }
+
+    /// The direction.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
     /// The same ride from this chainage; beyond the track, from the nearer end.
     #[must_use]
     pub fn starting_at(self, chainage_m: f64) -> Ride {
@@ -104,3 +160,10 @@ impl Ride {
         }
     }
 }
+
+/// Positions farther from the track are not on it.
+const BESIDE_MAX_M: f64 = 200.0;
+/// How far a train goes between two positions.
+const REACH_M: f64 = 1_000.0;
+/// The duration of a change of speed.
+const STEP_S: f64 = 1e-6;

@@ -8,7 +8,8 @@
 //! 12256 ms,A,both,handover,x2 from=A2; to=A3; report=12200 ms; end=12306 ms; ...
 //! ```
 //!
-//! Changes: `rate`, `delay`, `loss`, `service` (`up`, `held`, `lost`), `flush` (a size), `handover`.
+//! Changes: `rate`, `delay`, `loss`, `service` (`up`, `held`, `lost`), `flush` (a size), `handover`, and of the
+//! train (`-,both`) `position` (latitude and longitude in degrees).
 //! Lines are in order of time. Empty lines and lines that begin with `#` are ignored.
 
 use std::fmt::Write as _;
@@ -18,16 +19,20 @@ use trackbed_core::Time;
 use trackbed_core::text::lines_below;
 use trackbed_core::units::{format_duration, parse_duration};
 
+use crate::motion::Coordinates;
 use crate::radio::RadioError;
 use crate::radio::timeline::{
-    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, Service, What,
+    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, RecordedDrive, Service, What,
 };
 
 const HEADING: &str = "at,operator,direction,change,value";
 
 /// The text of the timelines of a drive, without the received signal.
 pub fn timelines_to_text(timelines: &[RadioTimeline]) -> String {
-    let mut lines: Vec<(Time, String)> = Vec::new();
+    text(timelines, Vec::new())
+}
+
+fn text(timelines: &[RadioTimeline], mut lines: Vec<(Time, String)>) -> String {
     for timeline in timelines {
         let operator = &timeline.operator;
         lines.extend(timeline.changes.iter().map(|LinkChange { at, direction, what }| {
@@ -67,6 +72,16 @@ pub fn timelines_to_text(timelines: &[RadioTimeline]) -> String {
     text
 }
 
+/// The text of a drive: its timelines, and the train's positions.
+pub fn drive_to_text(drive: &RecordedDrive) -> String {
+    let mut lines: Vec<(Time, String)> = Vec::new();
+    lines.extend(drive.positions.iter().map(|(at, place)| {
+        let (latitude, longitude) = (place.latitude_deg(), place.longitude_deg());
+        (*at, format!("{},-,both,position,{latitude} {longitude}", moment(*at)))
+    }));
+    text(&drive.timelines, lines)
+}
+
 /// The received signal as a table of comma-separated values, with one line per measurement.
 pub fn signal_to_text(timelines: &[RadioTimeline]) -> String {
     let mut text = "at_ms,operator,chainage_m,serving,rsrp_dbm,neighbour_dbm,sinr_db\n".to_owned();
@@ -93,11 +108,19 @@ pub fn signal_to_text(timelines: &[RadioTimeline]) -> String {
 /// # Errors
 /// If a line is invalid, or the lines are not in order of time; the message names the line.
 pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError> {
+    drive_from_text(text).map(|drive| drive.timelines)
+}
+
+/// As [`timelines_from_text`], with the train's positions.
+///
+/// # Errors
+/// As [`timelines_from_text`].
+pub fn drive_from_text(text: &str) -> Result<RecordedDrive, RadioError> {
     let refuse = |line: u64, why: String| {
         Err(RadioError::new("radio timeline", format!("line {line}: {why}")))
     };
     let lines = lines_below(text, HEADING).map_err(RadioError::of("radio timeline"))?;
-    let mut timelines: Vec<RadioTimeline> = Vec::new();
+    let mut drive = RecordedDrive::default();
     let mut last = Time::ZERO;
     for (number, line) in lines {
         let row = match row(line) {
@@ -108,6 +131,11 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
             Err(why) => return refuse(number, why),
         };
         last = row.at;
+        if let Some(place) = row.position {
+            drive.positions.push((row.at, place));
+            continue;
+        }
+        let timelines = &mut drive.timelines;
         let known = timelines.iter().position(|timeline| timeline.operator == row.operator);
         let index = known.unwrap_or(timelines.len());
         if known.is_none() {
@@ -129,7 +157,7 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
         timeline.changes.extend(row.changes);
         timeline.handovers.extend(row.handover);
     }
-    Ok(timelines)
+    Ok(drive)
 }
 
 struct Row<'a> {
@@ -137,6 +165,7 @@ struct Row<'a> {
     operator: &'a str,
     changes: Vec<LinkChange>,
     handover: Option<Handover>,
+    position: Option<Coordinates>,
 }
 
 fn row(line: &str) -> Result<Row<'_>, String> {
@@ -166,19 +195,32 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         }
         "handover" => {
             let handover = Some(handover(at, value)?);
-            return Ok(Row { at, operator, changes: Vec::new(), handover });
+            return Ok(Row { at, operator, changes: Vec::new(), handover, position: None });
+        }
+        "position" => {
+            let position = Some(position(value)?);
+            return Ok(Row { at, operator, changes: Vec::new(), handover: None, position });
         }
         _ => {
             return Err(format!(
-                "unknown change \"{change}\"; write rate, delay, loss, service, flush or handover"
+                "unknown change \"{change}\"; write rate, delay, loss, service, flush, handover or \
+                 position"
             ));
         }
     };
     let changes = directions.iter().map(|&direction| LinkChange { at, direction, what });
-    Ok(Row { at, operator, changes: changes.collect(), handover: None })
+    Ok(Row { at, operator, changes: changes.collect(), handover: None, position: None })
 }
 
 const EXAMPLE: &str = "12 s,A,both,service,held";
+
+fn position(value: &str) -> Result<Coordinates, String> {
+    let numbers: Vec<f64> = value.split(' ').filter_map(|number| number.parse().ok()).collect();
+    let [latitude, longitude] = numbers[..] else {
+        return Err(format!("\"{value}\" is not a position; write degrees, as in 48.1 11.5"));
+    };
+    Coordinates::new(latitude, longitude).map_err(|why| why.to_string())
+}
 
 fn handover(command: Time, value: &str) -> Result<Handover, String> {
     let (kind, rest) = value.split_once(' ').unwrap_or((value, ""));

@@ -41,7 +41,9 @@ mod station;
 mod timeline;
 
 pub use event::{EventA3, Layer3Filter};
-pub use file::{signal_to_text, timelines_from_text, timelines_to_text};
+pub use file::{
+    drive_from_text, drive_to_text, signal_to_text, timelines_from_text, timelines_to_text,
+};
 pub use parameters::PARAMETERS;
 pub use profile::{PROFILES, Profile, Spell};
 pub use propagation::{PATH_LOSSES, PathLoss, Propagation};
@@ -49,7 +51,8 @@ pub use railway::{Measurement, Railway};
 pub use shadowing::{Shadowing, Shadows};
 pub use station::{Operator, Station};
 pub use timeline::{
-    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, Service, SignalSample, What,
+    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, RecordedDrive, Service,
+    SignalSample, What,
 };
 
 /// Why values or text are invalid, and what to write instead.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use trackbed_core::{Bitrate, ByteSize, Ratio, Time, named};
 
+use crate::motion::Coordinates;
+
 /// The changes of the link over one operator during a drive. They are all known in advance, because they depend
 /// only on the seed.
 ///
@@ -19,6 +21,15 @@ pub struct RadioTimeline {
     pub handovers: Vec<Handover>,
     /// The received signal, in order of time. It is not part of the timeline's text.
     pub signal: Vec<SignalSample>,
+}
+
+/// The drive of a real train.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordedDrive {
+    /// The links over its operators.
+    pub timelines: Vec<RadioTimeline>,
+    /// Where the train was, in order of time; none if it is not known.
+    pub positions: Vec<(Time, Coordinates)>,
 }
 
 /// A change of one direction of a link.

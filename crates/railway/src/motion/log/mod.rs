@@ -1,7 +1,9 @@
 //! Logs of drives: positions in the order of the drive, and radio measurements there.
 
 mod gpx;
+mod modem;
 mod nmea;
+mod pieces;
 mod sample;
 mod table;
 
@@ -10,7 +12,7 @@ use trackbed_core::text::{lines, plural};
 use crate::motion::MotionError;
 
 pub use nmea::NmeaReader;
-pub use sample::{DriveLog, Sample};
+pub use sample::{DriveLog, Measured, Reading, Sample};
 
 /// The formats of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,16 +51,30 @@ impl DriveLog {
     /// # Errors
     /// If the text does not have this format, or has no position; the message names the line.
     pub fn parse(text: &str, columns: &[(String, String)]) -> Result<DriveLog, MotionError> {
-        let mut log = match LogFormat::of_text(text) {
-            LogFormat::Csv => table::parse(text, columns)?,
-            LogFormat::Gpx => gpx::parse(text)?,
-            LogFormat::Nmea => nmea::parse(text),
-        };
-        log.drop_unreachable();
+        let log = DriveLog::read(text, LogFormat::of_text(text), columns, false)?;
         match log.samples.is_empty() {
             false => Ok(log),
             true => Err(MotionError::new(format!("no position found{}; {FORMATS}", log.skipped()))),
         }
+    }
+
+    /// For a drive, the log may have no position, and has the readings of modems.
+    fn read(
+        text: &str,
+        format: LogFormat,
+        columns: &[(String, String)],
+        for_drive: bool,
+    ) -> Result<DriveLog, MotionError> {
+        let mut log = match format {
+            LogFormat::Csv => table::parse(text, columns, for_drive)?,
+            LogFormat::Gpx => gpx::parse(text)?,
+            LogFormat::Nmea => nmea::parse(text),
+        };
+        if for_drive && format != LogFormat::Csv {
+            log.readings = log.samples.iter().flat_map(Sample::readings).collect();
+        }
+        log.drop_unreachable();
+        Ok(log)
     }
 
     /// What was not read, in words that follow others; empty if nothing was skipped.

@@ -33,6 +33,50 @@ impl Sample {
             rsrp_dbm: Vec::new(),
         }
     }
+
+    /// What modems measured here, if the time is known.
+    pub(super) fn readings(&self) -> Vec<Reading> {
+        let Some(seconds) = self.seconds else { return Vec::new() };
+        let cells = self.cells.iter().map(|(name, cell)| (name, Measured::Cell(cell.clone())));
+        let powers = self.rsrp_dbm.iter().map(|(name, dbm)| (name, Measured::Rsrp(*dbm)));
+        let reading = |(name, measured): (&String, Measured)| Reading {
+            line: self.line,
+            seconds,
+            operator: name.clone(),
+            measured,
+        };
+        cells.chain(powers).map(reading).collect()
+    }
+}
+
+/// What a modem measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The line in the text, counted from 1.
+    pub line: u64,
+    /// The time, as of [`Sample::seconds`].
+    pub seconds: f64,
+    /// The operator; empty if it has no name.
+    pub operator: String,
+    /// The value.
+    pub measured: Measured,
+}
+
+/// The values of modems.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// The serving cell.
+    Cell(String),
+    /// Its reference signal received power, in dBm.
+    Rsrp(f64),
+    /// Throughput to the train, in bits per second.
+    Down(f64),
+    /// Throughput from the train, in bits per second.
+    Up(f64),
+    /// The round-trip time, in seconds.
+    RoundTrip(f64),
+    /// The share of lost packets.
+    Loss(f64),
 }
 
 /// The log of a drive.
@@ -40,6 +84,8 @@ impl Sample {
 pub struct DriveLog {
     /// The positions, in order of their times, if all have one.
     pub samples: Vec<Sample>,
+    /// What modems measured, with a position or without one; only of logs read for a drive.
+    pub readings: Vec<Reading>,
     /// The number of skipped damaged lines. Only in NMEA are they skipped, because receivers start in the
     /// middle of a line and lose bytes; in other formats they are errors.
     pub damaged: u64,

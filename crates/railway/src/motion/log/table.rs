@@ -1,22 +1,39 @@
 //! Logs as tables.
 
+use super::modem;
 use super::sample::{DriveLog, Sample, parse_rsrp, parse_time};
 use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
 use trackbed_core::text::{Column, Row, Table, decimal};
 
-/// Parses a table, after its columns were renamed.
-pub(super) fn parse(text: &str, columns: &[(String, String)]) -> Result<DriveLog, MotionError> {
+/// Parses a table, after its columns were renamed; for a drive, with the readings of modems.
+pub(super) fn parse(
+    text: &str,
+    columns: &[(String, String)],
+    for_drive: bool,
+) -> Result<DriveLog, MotionError> {
     let mut table = Table::parse(text)?;
     table.rename(columns)?;
-    let latitude = table.need(&["latitude", "lat"])?;
+    let time = table.column(TIME);
+    let gauges = if for_drive { modem::gauges(&table) } else { Vec::new() };
+    let mut log = DriveLog::default();
+    if for_drive {
+        table.need(TIME)?;
+        for row in table.rows() {
+            if let Some(text) = time.and_then(|column| row.text(column)) {
+                modem::read(&row, seconds(&row, text)?, &gauges, &mut log)?;
+            }
+        }
+    }
+    if !gauges.is_empty() && table.column(LATITUDE).is_none() {
+        return Ok(log);
+    }
+    let latitude = table.need(LATITUDE)?;
     let longitude = table.need(&["longitude", "lon", "lng", "long"])?;
-    let time = table.column(&["time", "time_s", "timestamp"]);
     let speed = table.column(&["speed_m_s"]).map(|column| (column, 1.0));
     let speed = speed.or(table.column(&["speed_km_h"]).map(|column| (column, 1.0 / 3.6)));
-    let cells = of_operators(&table, "cell", &["cell", "cell_id", "cellid"]);
+    let cells = of_operators(&table, "cell", CELLS);
     let powers = of_operators(&table, "rsrp", &["rsrp", "rsrp_dbm"]);
-    let mut log = DriveLog::default();
     for row in table.rows() {
         // As in a tunnel.
         if row.text(latitude).or(row.text(longitude)).is_none() {
@@ -44,9 +61,13 @@ pub(super) fn parse(text: &str, columns: &[(String, String)]) -> Result<DriveLog
     Ok(log)
 }
 
+pub(super) const CELLS: &[&str] = &["cell", "cell_id", "cellid"];
+const TIME: &[&str] = &["time", "time_s", "timestamp"];
+const LATITUDE: &[&str] = &["latitude", "lat"];
+
 /// The columns `what:OPERATOR`, and the first column with one of the `plain` names, whose operator has no
 /// name.
-fn of_operators(table: &Table, what: &str, plain: &[&str]) -> Vec<(Column, String)> {
+pub(super) fn of_operators(table: &Table, what: &str, plain: &[&str]) -> Vec<(Column, String)> {
     let named = table.columns_after(&format!("{what}:")).into_iter();
     let named = named.map(|(column, operator)| (column, operator.trim().to_owned()));
     table.column(plain).map(|column| (column, String::new())).into_iter().chain(named).collect()

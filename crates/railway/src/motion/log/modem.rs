@@ -1,0 +1,78 @@
+//! What modems measure, in the columns of a table.
+
+use trackbed_core::text::{Column, Row, Table};
+
+use super::sample::{DriveLog, Measured, Reading};
+use super::table::{CELLS, of_operators};
+use crate::motion::MotionError;
+
+/// A column with values of an operator's modem.
+pub(super) struct Gauge {
+    column: Column,
+    operator: String,
+    /// How numbers are read; `None`: it has the names of cells.
+    number: Option<Number>,
+}
+
+#[derive(Clone, Copy)]
+struct Number {
+    of: fn(f64) -> Measured,
+    /// Of the column's unit.
+    factor: f64,
+    valid: (f64, f64),
+}
+
+/// The columns of modems that a table has.
+pub(super) fn gauges(table: &Table) -> Vec<Gauge> {
+    let column = |names: &[&str], number: Option<Number>| {
+        let found = of_operators(table, names[0], names).into_iter();
+        found.map(move |(column, operator)| Gauge { column, operator, number })
+    };
+    let mut gauges: Vec<Gauge> = column(CELLS, None).collect();
+    for (names, of, factor, valid) in NUMBERS {
+        gauges.extend(column(names, Some(Number { of: *of, factor: *factor, valid: *valid })));
+    }
+    gauges
+}
+
+/// Adds the readings of a row.
+pub(super) fn read(
+    row: &Row<'_>,
+    seconds: f64,
+    gauges: &[Gauge],
+    log: &mut DriveLog,
+) -> Result<(), MotionError> {
+    for Gauge { column, operator, number } in gauges {
+        let Some(text) = row.text(*column) else { continue };
+        let measured = match number {
+            None => Measured::Cell(text.to_owned()),
+            Some(Number { of, factor, valid: (low, high) }) => {
+                let value = row.number(*column)? * factor;
+                if !(*low..=*high).contains(&value) {
+                    let why = format!("\"{text}\" cannot be right; leave unknown fields empty");
+                    return Err(MotionError::new(why).in_line(row.line()));
+                }
+                of(value)
+            }
+        };
+        let (line, operator) = (row.line(), operator.clone());
+        log.readings.push(Reading { line, seconds, operator, measured });
+    }
+    Ok(())
+}
+
+/// Headings, the value, its unit and the valid values.
+type Heading = (&'static [&'static str], fn(f64) -> Measured, f64, (f64, f64));
+
+const RATES: (f64, f64) = (0.0, 1e12);
+
+const NUMBERS: &[Heading] = &[
+    (&["rate_mbps", "throughput_mbps", "mbps"], Measured::Down, 1e6, RATES),
+    (&["rate_kbps", "throughput_kbps"], Measured::Down, 1e3, RATES),
+    (&["rate_bps", "throughput_bps"], Measured::Down, 1.0, RATES),
+    (&["up_mbps"], Measured::Up, 1e6, RATES),
+    (&["up_kbps"], Measured::Up, 1e3, RATES),
+    (&["rtt_ms", "ping_ms"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
+    (&["loss_percent"], Measured::Loss, 1e-2, (0.0, 1.0)),
+    (&["rsrp", "rsrp_dbm"], Measured::Rsrp, 1.0, (-200.0, 50.0)),
+];

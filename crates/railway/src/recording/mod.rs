@@ -1,0 +1,403 @@
+//! A drive from the logs of a train's modems and receivers.
+//!
+//! A [`Recording`] takes logs in any number and order, one for each modem or one for all, and puts them on one
+//! clock. Its [`Recording::drive`] lasts as long as all of them. A reading holds until the next one. A
+//! handover is where the cell changes; where throughput is zero around it, it takes as long as that.
+
+mod bins;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Ratio, Time};
+
+use crate::handover::{RideRecord, Table};
+use crate::motion::{Coordinates, DriveLog, Measured, MotionError, Reading, Ride, Sample, Track};
+use crate::radio::{
+    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, RecordedDrive, What,
+};
+use bins::Bins;
+
+/// The contents of logs, thinned where they are longer than 100,000 readings.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    positions: Bins,
+    modems: BTreeMap<String, Modem>,
+    /// The midnight from which times since 1970 are counted, as receivers without a date do.
+    midnight: Option<f64>,
+}
+
+/// The readings of an operator's modem.
+#[derive(Clone, Debug, Default)]
+struct Modem {
+    down: Bins,
+    up: Bins,
+    round_trip: Bins,
+    loss: Bins,
+    rsrp: Bins,
+    /// The last cell, and when it was read.
+    cell: Option<(f64, String)>,
+    changes: Vec<CellChange>,
+    /// A trace, which begins with the drive.
+    is_relative: bool,
+}
+
+#[derive(Clone, Debug)]
+struct CellChange {
+    /// The times of the last reading of the old cell and of the first one of the new cell.
+    span: (f64, f64),
+    from: String,
+    to: String,
+}
+
+/// A drive, and what was found about it.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The drive.
+    pub drive: RecordedDrive,
+    /// Gaps and assumptions, a sentence each.
+    pub notes: Vec<String>,
+    /// The train's way along the track; `None` without positions.
+    pub ride: Option<Ride>,
+    /// The power of serving cells, by operator.
+    powers: Vec<(String, Vec<(Time, f64)>)>,
+}
+
+impl Recording {
+    /// Adds a log. `operator` is that of readings without a name.
+    ///
+    /// # Errors
+    /// If a reading has no operator, or cells are not in order of time; the message names the line.
+    pub fn take(&mut self, log: &DriveLog, operator: Option<&str>) -> Result<(), MotionError> {
+        let mut kept: Option<&Sample> = None;
+        for sample in &log.samples {
+            let Some(at) = sample.seconds.map(|seconds| self.aligned(seconds)) else { continue };
+            // A standing receiver moves by its error.
+            let stands = |kept: &Sample| {
+                kept.coordinates.plane_distance_m(sample.coordinates) < STANDING_M
+                    && sample.speed_m_s.is_some_and(|speed| speed < STANDING_M_S)
+            };
+            kept = kept.filter(|kept| stands(kept)).or(Some(sample));
+            let place = kept.map_or(sample.coordinates, |kept| kept.coordinates);
+            self.positions.add(at, [place.latitude_deg(), place.longitude_deg()]);
+        }
+        for reading in &log.readings {
+            self.read(reading, operator)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a trace of throughput to the train, second by second, which begins with the drive.
+    pub fn take_trace(&mut self, rates_bps: &[f64], operator: &str) {
+        let modem = self.modems.entry(operator.to_owned()).or_default();
+        modem.is_relative = true;
+        (0..).zip(rates_bps).for_each(|(at, rate)| modem.down.add(f64::from(at), [*rate, 0.0]));
+    }
+
+    fn aligned(&mut self, seconds: f64) -> f64 {
+        if seconds < SINCE_1970_MIN_S {
+            return seconds;
+        }
+        seconds - *self.midnight.get_or_insert((seconds / DAY_S).floor() * DAY_S)
+    }
+
+    fn read(&mut self, reading: &Reading, operator: Option<&str>) -> Result<(), MotionError> {
+        let refuse = |why: &str| Err(MotionError::new(why).in_line(reading.line));
+        let at = self.aligned(reading.seconds);
+        let name = match (reading.operator.as_str(), operator) {
+            ("", Some(operator)) => operator,
+            ("", None) => return refuse("a reading without an operator; write NAME=FILE"),
+            (name, _) => name,
+        };
+        if name.contains([',', ';', '=']) || name == "-" {
+            return refuse("an operator's name contains one of , ; = ; choose another name");
+        }
+        if !self.modems.contains_key(name) {
+            self.modems.insert(name.to_owned(), Modem::default());
+        }
+        let Some(modem) = self.modems.get_mut(name) else { return Ok(()) };
+        let (bins, value) = match &reading.measured {
+            Measured::Down(rate) => (&mut modem.down, *rate),
+            Measured::Up(rate) => (&mut modem.up, *rate),
+            Measured::RoundTrip(seconds) => (&mut modem.round_trip, *seconds),
+            Measured::Loss(share) => (&mut modem.loss, *share),
+            Measured::Rsrp(dbm) => (&mut modem.rsrp, *dbm),
+            Measured::Cell(cell) => {
+                return match modem.enter(at, cell) {
+                    true => Ok(()),
+                    false => refuse("cells are not in order of time; sort the lines by time"),
+                };
+            }
+        };
+        bins.add(at, [value, 0.0]);
+        Ok(())
+    }
+
+    /// The drive, on the track of `table`, or else on the one of its own positions.
+    ///
+    /// # Errors
+    /// If an operator has no throughput, the logs do not overlap, or the positions are not on the track.
+    pub fn drive(&self, table: Option<&Table>) -> Result<Imported, MotionError> {
+        let (start, end) = self.span()?;
+        let mut notes = Vec::new();
+        let positions = self.places(start, end, &mut notes)?;
+        let ride = match positions.is_empty() {
+            true => None,
+            false => {
+                let track = match table {
+                    Some(table) => Arc::clone(table.track()),
+                    None => Arc::new(Track::through(positions.iter().map(|(_, place)| *place))?),
+                };
+                Some(Ride::through(track, &positions)?)
+            }
+        };
+        let (mut timelines, mut powers) = (Vec::new(), Vec::new());
+        for (name, modem) in &self.modems {
+            let begin = if modem.is_relative { 0.0 } else { start };
+            let window = Window { start: begin, end: begin + (end - start) };
+            timelines.push(modem.timeline(name, window, ride.as_ref(), &mut notes));
+            let rsrp =
+                modem.rsrp.means().filter_map(|(at, [dbm, _])| Some((window.time(at)?, dbm)));
+            powers.push((name.clone(), rsrp.collect()));
+        }
+        let drive = RecordedDrive { timelines, positions };
+        Ok(Imported { drive, notes, ride, powers })
+    }
+
+    /// The time that all logs have in common.
+    fn span(&self) -> Result<(f64, f64), MotionError> {
+        let mut spans = Vec::new();
+        let (mut shortest, mut has_relative) = (f64::INFINITY, false);
+        for (name, modem) in &self.modems {
+            let Some((from, until)) = modem.down.span() else {
+                return Err(MotionError::new(format!(
+                    "no throughput of {name}; add a column rate_mbps, rate_kbps or rate_bps, or name one with \
+                     --column"
+                )));
+            };
+            match modem.is_relative {
+                true => (shortest, has_relative) = (shortest.min(until - from), true),
+                false => spans.push((format!("throughput of {name}"), from, until)),
+            }
+        }
+        if self.modems.is_empty() {
+            let why = "no log has readings of a modem; give a table with time and rate_mbps";
+            return Err(MotionError::new(why));
+        }
+        let positions = self.positions.span();
+        spans.extend(positions.map(|(from, until)| ("positions".to_owned(), from, until)));
+        if spans.is_empty() && has_relative {
+            return Ok((0.0, shortest));
+        }
+        let start = spans.iter().map(|(_, from, _)| *from).fold(f64::NEG_INFINITY, f64::max);
+        let end = spans.iter().map(|(.., until)| *until).fold(f64::INFINITY, f64::min);
+        if end <= start {
+            let spans =
+                spans.iter().map(|(what, from, until)| format!("{what} {from:.0} to {until:.0} s"));
+            let all = spans.collect::<Vec<_>>().join(", ");
+            let why =
+                format!("the logs do not overlap: {all}; give logs of one drive on one clock");
+            return Err(MotionError::new(why));
+        }
+        if end - start > DAY_S {
+            return Err(MotionError::new(
+                "the logs cover more than a day; give those of one drive",
+            ));
+        }
+        Ok((start, end.min(start + shortest)))
+    }
+
+    fn places(
+        &self,
+        start: f64,
+        end: f64,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<(Time, Coordinates)>, MotionError> {
+        let window = Window { start, end };
+        let inside =
+            self.positions.means().filter_map(|(at, place)| Some((window.time(at)?, place)));
+        let place = |(at, [latitude, longitude]): (Time, [f64; 2])| {
+            Ok((at, Coordinates::new(latitude, longitude)?))
+        };
+        let places = inside.map(place).collect();
+        window.tell(&self.positions, "positions", "the train moves evenly there", notes);
+        places
+    }
+}
+
+impl Imported {
+    /// What a handover table learns from the drive; `None` without positions.
+    pub fn record(&self) -> Option<RideRecord> {
+        let ride = self.ride.as_ref()?;
+        let mut record = RideRecord::new(ride.direction());
+        for timeline in &self.drive.timelines {
+            record.operator(&timeline.operator);
+            for handover in &timeline.handovers {
+                record.handover(&timeline.operator, handover.disturbed_m.0, handover.disturbed_m.1);
+            }
+        }
+        for (operator, powers) in &self.powers {
+            powers
+                .iter()
+                .for_each(|(at, dbm)| record.received(operator, ride.chainage_m(*at), *dbm));
+        }
+        Some(record)
+    }
+}
+
+impl Modem {
+    /// Takes the serving cell; false if the time is before the last one.
+    fn enter(&mut self, at: f64, cell: &str) -> bool {
+        match &mut self.cell {
+            Some((last, _)) if at < *last => return false,
+            Some((last, known)) if known == cell => *last = at,
+            Some((last, known)) => {
+                let from = std::mem::replace(known, cell.to_owned());
+                let span = (std::mem::replace(last, at), at);
+                self.changes.push(CellChange { span, from, to: cell.to_owned() });
+            }
+            None => self.cell = Some((at, cell.to_owned())),
+        }
+        true
+    }
+
+    fn timeline(
+        &self,
+        name: &str,
+        window: Window,
+        ride: Option<&Ride>,
+        notes: &mut Vec<String>,
+    ) -> RadioTimeline {
+        let rate = |[bps, _]: [f64; 2]| What::Rate(Bitrate::from_bps(bps.round() as u64));
+        let delay = |[seconds, _]: [f64; 2]| {
+            What::Delay(Duration::from_micros((seconds * 5e5).round() as u64))
+        };
+        let loss =
+            |[share, _]: [f64; 2]| What::Loss(Ratio::from_parts((share * 1e6) as u64, 1_000_000));
+        let mut changes = window.changes(&self.down, &[LinkDirection::Down], rate);
+        let uplink = if self.up.is_empty() { &self.down } else { &self.up };
+        changes.extend(window.changes(uplink, &[LinkDirection::Up], rate));
+        changes.extend(window.changes(&self.round_trip, &LinkDirection::BOTH, delay));
+        changes.extend(window.changes(&self.loss, &LinkDirection::BOTH, loss));
+        if self.round_trip.is_empty() {
+            notes.push(format!("{name}: no round-trip times; 20 ms each way are assumed"));
+            let what = What::Delay(DELAY);
+            let both = LinkDirection::BOTH;
+            changes.extend(both.map(|direction| LinkChange { at: Time::ZERO, direction, what }));
+        }
+        changes.sort_by_key(|change| (change.at, change.direction));
+        for (bins, what) in [(&self.down, "throughput"), (&self.round_trip, "round-trip times")] {
+            window.tell(bins, &format!("{what} of {name}"), "the last value holds", notes);
+        }
+        let outages = self.outages();
+        let handovers = self.changes.iter();
+        let handovers = handovers.filter_map(|change| handover(change, &outages, window, ride));
+        RadioTimeline {
+            operator: name.to_owned(),
+            changes,
+            handovers: handovers.collect(),
+            signal: Vec::new(),
+        }
+    }
+
+    /// When nothing came through.
+    fn outages(&self) -> Vec<(f64, f64)> {
+        let mut outages: Vec<(f64, f64)> = Vec::new();
+        let mut since = None;
+        for (at, [rate, _]) in self.down.means() {
+            match (since, rate > 0.0) {
+                (None, false) => since = Some(at),
+                (Some(from), true) => {
+                    outages.push((from, at));
+                    since = None;
+                }
+                _ => {}
+            }
+        }
+        outages
+    }
+}
+
+/// The handover at a change of the cell, if it is inside the drive.
+fn handover(
+    change: &CellChange,
+    outages: &[(f64, f64)],
+    window: Window,
+    ride: Option<&Ride>,
+) -> Option<Handover> {
+    let (before, after) = change.span;
+    let first = outages.partition_point(|(_, until)| *until < before);
+    let outage = outages.get(first).filter(|(from, _)| *from <= after);
+    let (from, until) = outage.copied().unwrap_or(change.span);
+    let (command, end) = (window.time(from)?, window.time(until)?);
+    let place = |at: Time| ride.map_or(0.0, |ride| ride.chainage_m(at));
+    Some(Handover {
+        kind: HandoverKind::X2,
+        from: change.from.replace([';', ','], " "),
+        to: change.to.replace([';', ','], " "),
+        report: command,
+        command,
+        end,
+        disturbed: (command, end),
+        chainage_m: place(command),
+        disturbed_m: (place(command), place(end)),
+    })
+}
+
+/// The time of the drive, on the clock of the logs.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    start: f64,
+    end: f64,
+}
+
+impl Window {
+    /// The time since the start, if it is inside.
+    fn time(self, at: f64) -> Option<Time> {
+        let inside = (self.start..=self.end).contains(&at);
+        // Logs have milliseconds at best.
+        inside.then(|| Time::from_micros(((at - self.start) * 1e6).round() as u64))
+    }
+
+    /// The changes of a value, the first at the start.
+    fn changes(
+        self,
+        bins: &Bins,
+        directions: &[LinkDirection],
+        what: impl Fn([f64; 2]) -> What,
+    ) -> Vec<LinkChange> {
+        let mut rows: Vec<(Time, What)> = Vec::new();
+        for (at, value) in bins.means().take_while(|(at, _)| *at <= self.end) {
+            let at = self.time(at).filter(|_| !rows.is_empty()).unwrap_or(Time::ZERO);
+            let what = what(value);
+            match rows.last_mut() {
+                Some((last, old)) if *last == at => *old = what,
+                Some((_, old)) if *old == what => {}
+                _ => rows.push((at, what)),
+            }
+        }
+        let both = |(at, what): (Time, What)| {
+            directions.iter().map(move |direction| LinkChange { at, direction: *direction, what })
+        };
+        rows.into_iter().flat_map(both).collect()
+    }
+
+    /// Names the gaps of a value.
+    fn tell(self, bins: &Bins, what: &str, instead: &str, notes: &mut Vec<String>) {
+        let gaps = bins.gaps().into_iter();
+        for (from, until) in gaps.filter(|(from, until)| *from < self.end && *until > self.start) {
+            let [from, until] = [from, until].map(|at| at - self.start);
+            notes.push(format!("no {what} from {from:.1} to {until:.1} s; {instead}"));
+        }
+    }
+}
+
+/// Seconds since 1970, and no time of day.
+const SINCE_1970_MIN_S: f64 = 1e9;
+const DAY_S: f64 = 86_400.0;
+/// One way, where it was not measured.
+const DELAY: Duration = Duration::from_millis(20);
+/// The error of a standing receiver, and the speed that it reports.
+const STANDING_M: f64 = 20.0;
+const STANDING_M_S: f64 = 0.5;
